@@ -1,0 +1,21 @@
+"""Metrics of ranked retrieval on pandas and polars frames. Importing this makes ``df.irm`` exist."""
+
+from frame_metrics import metrics
+from frame_metrics.accessor import IRM
+from frame_metrics.errors import FrameMetricsError
+from frame_metrics.metric import Metric
+from frame_metrics.register import register
+from frame_metrics.trec import read_qrels, read_run, write_qrels, write_run
+
+__all__ = [
+    "IRM",
+    "FrameMetricsError",
+    "Metric",
+    "metrics",
+    "read_qrels",
+    "read_run",
+    "write_qrels",
+    "write_run",
+]
+
+register()

@@ -1,0 +1,336 @@
+"""The object behind ``df.irm``: a frame, the part that each column plays, and the verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, overload
+
+import polars as pl
+
+from frame_metrics import audit as audits
+from frame_metrics.columns import Parts
+from frame_metrics.errors import BadValueError, ColumnError, check_choice
+from frame_metrics.evaluate import Conventions, measure, read_log
+from frame_metrics.frames import apply, check_frame, columns_of, to_polars
+from frame_metrics.inputs import Confusion
+from frame_metrics.judgments import like
+from frame_metrics.metric import Metric
+from frame_metrics.names import Asked, read
+from frame_metrics.roles import RESULT, Roles, check_roles, conventions, resolve, resolve_judgments
+from frame_metrics.tidy import Answer, averaged, each_query, schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from typing_extensions import Unpack
+
+Frame = TypeVar("Frame")
+Average = Literal["macro", "micro", "gmean"]
+Layout = Literal["long", "wide"]
+
+
+class ArrowStream(Protocol):
+    """Anything that exports Arrow."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class IRM(Generic[Frame]):
+    """The parts that the columns of a frame play, and what can be computed from them.
+
+    ``df.irm(...)`` and ``IRM(df, ...)`` give the same object. It is frozen: a call changes roles and gives a new object,
+    ``role=None`` takes a role back. Nothing is read before a verb is called.
+
+    Parameters
+    ----------
+    frame : a pandas or polars DataFrame, a LazyFrame, or anything that exports Arrow. Results are of the same kind.
+    query : the column, or columns, of the query id, of any type.
+    score : the system's score, higher is better; null where a document is known and was not retrieved.
+    rank : the position that was shown, from 1; gaps are real positions. Orders the results where ``score`` is named too.
+    label : relevant or not, bool or 0 and 1; null where not judged.
+    grade : graded relevance; without ``label``, relevant means ``grade >= rel``.
+    doc : the document id: orders equal scores, finds duplicates, joins judgments.
+    system : the run or ranker; every system is measured on every judged query.
+    by : what a query is (its device, locale, day): each segment is evaluated by itself.
+    weight : of a query, in the mean; one value per query.
+    n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved.
+    rel : the least grade that is relevant, 1 by default.
+    collection_size : the number of documents in the collection, a column of it, or True if the frame lists all.
+    ties : how equal scores are ordered: "doc" (by document id, descending, as trec_eval; the default with ``doc``),
+        "worst" (the default otherwise), "best" or "order" (as in the frame).
+    undefined : what a metric that is a/0 becomes: "zero", "one", "null" or "raise"; by default what its reference does.
+    unjudged : "drop" takes unjudged documents out of the rankings; by default they count as not relevant.
+    duplicates : "first" keeps the best place of a document that stands twice; by default ("error") that is an error.
+
+    Raises
+    ------
+    FrameMetricsError
+        A role or option that does not exist, or has a value it cannot have.
+
+    Examples
+    --------
+    >>> import polars as pl, frame_metrics
+    >>> log = pl.DataFrame({"qid": [1, 1, 2, 2], "bm25": [2.0, 1.0, 3.0, 2.5], "rating": [0, 3, 1, 0]})
+    >>> log.irm(query="qid", score="bm25", grade="rating")
+    IRM(polars.DataFrame, query='qid', score='bm25', grade='rating')
+    """
+
+    frame: Any
+    roles: Roles
+    judgments: tuple[Any, dict[str, Any]] | None
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __init__(self: IRM[pl.DataFrame], frame: pl.DataFrame, **roles: Unpack[Roles]) -> None: ...
+        @overload
+        def __init__(self: IRM[pl.LazyFrame], frame: pl.LazyFrame, **roles: Unpack[Roles]) -> None: ...
+        @overload
+        def __init__(self: IRM[pd.DataFrame], frame: pd.DataFrame, **roles: Unpack[Roles]) -> None: ...
+        @overload
+        def __init__(self: IRM[pa.Table], frame: ArrowStream, **roles: Unpack[Roles]) -> None: ...
+
+    def __init__(self, frame: Any, **roles: Unpack[Roles]) -> None:
+        check_frame(frame)
+        self._set(frame, roles, None)
+
+    def _set(self, frame: Any, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> None:
+        check_roles(roles)
+        object.__setattr__(self, "frame", frame)
+        object.__setattr__(self, "roles", {name: value for name, value in roles.items() if value is not None})
+        object.__setattr__(self, "judgments", judgments)
+
+    def __call__(self, **roles: Unpack[Roles]) -> IRM[Frame]:
+        """Return the same with other roles and conventions; only what is named changes."""
+        return self._with({**self.roles, **roles}, self.judgments)
+
+    def _with(self, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> IRM[Frame]:
+        other: IRM[Frame] = object.__new__(type(self))
+        other._set(self.frame, roles, judgments)
+        return other
+
+    def __repr__(self) -> str:
+        kind = f"{type(self.frame).__module__.split('.')[0]}.{type(self.frame).__name__}"
+        judged = [] if self.judgments is None else ["judged beside"]
+        return f"IRM({', '.join([kind, *(f'{name}={value!r}' for name, value in self.roles.items()), *judged])})"
+
+    def judge(
+        self,
+        qrels: Any,
+        *,
+        query: str | Sequence[str] | None = None,
+        doc: str | None = None,
+        grade: str | None = None,
+        label: str | bool | None = None,
+    ) -> IRM[Frame]:
+        """Keep judgments beside the frame, to be joined by query and document when a metric is computed.
+
+        Every system is then measured against all judgments, on every judged query: 0 where it has no results. Columns that
+        are not named are called as in the log, or as the role; ``by`` and ``weight`` columns may stand among them.
+
+        Parameters
+        ----------
+        qrels : a frame of any kind, one row per judged query and document.
+        query, doc : their columns.
+        grade, label : the judgment; ``label=True`` says that every row is relevant.
+
+        Raises
+        ------
+        FrameMetricsError
+            A column is not there. When a metric is computed: two grades for one pair, ids of different types, or no id that
+            matches.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> run = pl.DataFrame({"query": ["a", "a"], "doc": ["x", "y"], "score": [2.0, 1.0]})
+        >>> qrels = pl.DataFrame({"query": ["a", "a", "b"], "doc": ["y", "z", "x"], "grade": [1, 1, 1]})
+        >>> run.irm.judge(qrels).per_query("recall", layout="wide")["recall"].to_list()
+        [0.5, 0.0]
+        """
+        check_frame(qrels)
+        given = {"query": query, "doc": doc, "grade": grade, "label": label}
+        other = self._with(self.roles, (qrels, given))
+        other._parts(order=False)
+        return other
+
+    def evaluate(
+        self,
+        *metrics: str | Metric,
+        average: Average = "macro",
+        ci: float | None = None,
+        margins: bool = False,
+        layout: Layout = "long",
+        resamples: int = 1000,
+        seed: int = 0,
+    ) -> Frame:
+        """Average metrics over queries, for each system and segment.
+
+        Parameters
+        ----------
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        average : "macro", the mean over queries, weighted where ``weight`` is named; "micro", the metric of the summed
+            counts of the 2x2 table; "gmean", the geometric mean. Counts are summed.
+        ci : level of a percentile bootstrap interval over queries, as 0.95; null for fewer than two queries.
+        margins : whether to add the total over all segments, and with several ``by`` columns those of each.
+        layout : "long", a row per metric, or "wide", a column per metric.
+        resamples, seed : of the bootstrap.
+
+        Returns
+        -------
+        A frame of the caller's kind: system, by..., metric, k, average, value, n, n_undefined (, ci_low, ci_high). ``n`` is
+        the number of queries that the value rests on, ``n_undefined`` that of queries where the metric is a/0.
+
+        Raises
+        ------
+        FrameMetricsError
+            What is asked for does not exist or cannot be computed from these columns, or a value in them is bad.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": [1, 1, 2, 2], "score": [2.0, 1.0, 3.0, 2.5], "grade": [0, 3, 1, 0]})
+        >>> log.irm.evaluate("rr", "precision@1", layout="wide").rows()
+        [('macro', 2, 0.75, 0.5)]
+        """
+        check_choice("average", average, ("macro", "micro", "gmean"))
+        check_choice("layout", layout, ("long", "wide"))
+        if ci is not None and (isinstance(ci, bool) or not isinstance(ci, int | float) or not 0 < ci < 1):
+            raise BadValueError(f"ci={ci!r} is not a level between 0 and 1, as 0.95")
+        for name, number in (("resamples", resamples), ("seed", seed)):
+            if isinstance(number, bool) or not isinstance(number, int) or number < (name == "resamples"):
+                raise BadValueError(f"{name}={number!r} is not a whole number from {int(name == 'resamples')}")
+        asked = read(metrics)
+        parts, how = self._parts(_needs_order(asked))
+        if margins and not parts.by:
+            raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
+        _check_wide(asked, parts, layout)
+
+        def run(frame: pl.DataFrame) -> Answer:
+            log = read_log(frame, parts, how, self._qrels(parts))
+            found = measure(log, asked, how, average)
+            return averaged(found, how, average, margins=margins, ci=ci, resamples=resamples, seed=seed, layout=layout)
+
+        keys = (*((parts.system,) if parts.system else ()), *parts.by)
+        return self._answer(run, parts, partial(_evaluate_schema, keys, asked, layout, ci is not None, margins))
+
+    def per_query(self, *metrics: str | Metric, layout: Layout = "long") -> Frame:
+        """Compute metrics for every query that is judged.
+
+        Parameters
+        ----------
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        layout : "long", a row per query and metric, or "wide", a column per metric.
+
+        Returns
+        -------
+        A frame of the caller's kind: system, by..., the query columns, metric, k, value; null where undefined, unless the
+        metric's reference says 0.
+
+        Raises
+        ------
+        FrameMetricsError
+            What is asked for does not exist or cannot be computed from these columns, or a value in them is bad.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": ["b", "b", "a"], "score": [2.0, 1.0, 3.0], "grade": [0, 3, 1]})
+        >>> log.irm.per_query("rr", layout="wide").rows()
+        [('b', 0.5), ('a', 1.0)]
+        """
+        check_choice("layout", layout, ("long", "wide"))
+        asked = read(metrics)
+        parts, how = self._parts(_needs_order(asked))
+        _check_wide(asked, parts, layout)
+
+        def run(frame: pl.DataFrame) -> Answer:
+            return each_query(measure(read_log(frame, parts, how, self._qrels(parts)), asked, how), how, layout)
+
+        return self._answer(run, parts, partial(_query_schema, parts.keys, asked, layout))
+
+    def audit(self) -> Frame:
+        """Say what the numbers rest on, and what was not counted.
+
+        Returns
+        -------
+        A frame of the caller's kind, a row per finding, the gravest first: check, severity ("error", "warning", "info"), n
+        (how many), share (of what the check looks at), example and message. A check that finds nothing has no row.
+
+        Raises
+        ------
+        FrameMetricsError
+            A value in the columns is bad.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": [1, 1, 2], "score": [2.0, 1.0, 3.0], "grade": [0, 1, None]})
+        >>> log.irm.audit().select("check", "n").rows()[0]
+        ('queries without judgments', 1)
+        """
+        parts, how = self._parts(order=True)
+
+        def run(frame: pl.DataFrame) -> Answer:
+            return audits.findings(read_log(frame, parts, how, self._qrels(parts)), how)
+
+        return self._answer(run, parts, lambda types: dict(audits.SCHEMA))
+
+    def _parts(self, order: bool) -> tuple[Parts, Conventions]:
+        """Find the columns, and the conventions."""
+        columns = columns_of(self.frame)
+        parts = resolve(self.roles, columns, order=order, judged=self.judgments is not None)
+        if self.judgments is not None:
+            resolve_judgments(self.judgments[1], columns_of(self.judgments[0]), self.roles, parts)
+        return parts, conventions(self.roles, parts)
+
+    def _judged_parts(self, parts: Parts) -> tuple[Any, dict[str, Any], Parts]:
+        if self.judgments is None:
+            raise ColumnError("there are no judgments beside the frame")
+        qrels, given = self.judgments
+        return qrels, given, resolve_judgments(given, columns_of(qrels), self.roles, parts)
+
+    def _qrels(self, parts: Parts) -> tuple[pl.DataFrame, Parts] | None:
+        """Read the judgments, if there are any beside the frame."""
+        if self.judgments is None:
+            return None
+        qrels, given, found = self._judged_parts(parts)
+        if given["label"] is not True:
+            return to_polars(qrels, found.needed), found
+        needed = [name for name in found.needed if name != found.label]
+        return to_polars(qrels, needed).with_columns(pl.lit(1, dtype=pl.Int8).alias(str(found.label))), found
+
+    def _past(self, parts: Parts, name: str, dtype: pl.DataType) -> pl.Series:
+        """The judgments' values of a key column of the log."""
+        qrels, _, found = self._judged_parts(parts)
+        own = dict(zip((*parts.by, *parts.query), (*(found.by or parts.by), *found.query), strict=True))[name]
+        return like(to_polars(qrels, [own])[own], dtype, own, name)
+
+    def _answer(self, run: Any, parts: Parts, schema: Any) -> Frame:
+        result: Frame = apply(self.frame, parts.needed, run, schema, partial(self._past, parts))
+        return result
+
+
+def _needs_order(asked: Asked) -> bool:
+    return any(metric.input is not Confusion or metric.k is not None for _, metric in asked)
+
+
+def _check_wide(asked: Asked, parts: Parts, layout: str) -> None:
+    """Raise if a metric's column would be called as another one is."""
+    names = [name for name, _ in asked]
+    for name in names if layout == "wide" else ():
+        if name in parts.keys or name in RESULT or (name.removesuffix("_low").removesuffix("_high") != name):
+            raise ColumnError(f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column")
+
+
+def _evaluate_schema(keys: Sequence[str], asked: Asked, layout: str, ci: bool, margins: bool, types: dict[str, Any]) -> dict[str, Any]:
+    own = {name: types[name] for name in keys}
+    return schema(own, [name for name, _ in asked], "evaluate", layout=layout, ci=ci, margins=margins)
+
+
+def _query_schema(keys: Sequence[str], asked: Asked, layout: str, types: dict[str, Any]) -> dict[str, Any]:
+    own = {name: types[name] for name in keys}
+    return schema(own, [name for name, _ in asked], "per_query", layout=layout, ci=False, margins=False)

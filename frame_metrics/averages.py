@@ -1,0 +1,123 @@
+"""Averages over queries, and their intervals: sums of columns within groups, and what becomes of the sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from frame_metrics.inputs import Array, Confusion
+from frame_metrics.metric import Metric
+
+FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
+
+
+@dataclass(frozen=True)
+class Tally:
+    """One averaged metric: columns that are summed over queries, and the value that the sums give.
+
+    Parameters
+    ----------
+    average : what the result's column says.
+    columns : one row per query, shape (columns, queries).
+    finish : sums of the columns, shape (columns, groups), to values, shape (groups,).
+    defined : whether each query counts, shape (queries,).
+    undefined : whether the metric was undefined for each query, shape (queries,).
+    """
+
+    average: str
+    columns: Array
+    finish: Callable[[Array], Array]
+    defined: Array
+    undefined: Array
+
+
+def _quotient(sums: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share: Array = sums[0] / sums[1]
+    return share
+
+
+def tally(metric: Metric, raw: Array, filled: Array, average: str, weight: Array | None) -> Tally:
+    """Return what to sum for an average over queries.
+
+    Parameters
+    ----------
+    metric : counts are summed whatever the average.
+    raw : values of the queries, NaN where undefined.
+    filled : the same with undefined values replaced, NaN where they leave the mean.
+    average : "macro" or "gmean".
+    weight : of each query; None for equal weights.
+    """
+    undefined, defined = np.isnan(raw), ~np.isnan(filled)
+    values = np.where(defined, filled, 0)
+    if metric.summed:
+        return Tally("sum", values[None], lambda sums: sums[0], defined, undefined)
+    each = np.ones(len(raw)) if weight is None else weight
+    if average == "gmean":
+        logs = np.log(np.maximum(values, FLOOR))
+        columns = np.stack([each * logs * defined, each * defined])
+        return Tally("gmean", columns, lambda sums: np.exp(_quotient(sums)), defined, undefined)
+    columns = np.stack([each * values, each * defined])
+    return Tally("macro" if weight is None else "weighted", columns, _quotient, defined, undefined)
+
+
+def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tally:
+    """Return what to sum for the micro average: the counts of the 2x2 table, on which the metric is computed once."""
+
+    def finish(sums: Array) -> Array:
+        own = {name: value for name, value in metric.params.items() if name in metric.options}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = metric.kernel(Confusion(*sums), **own)
+        return values if fill is None else np.where(np.isnan(values), fill, values)
+
+    here = np.ones(counts.shape[1], bool)
+    return Tally("sum" if metric.summed else "micro", counts, finish, here, np.isnan(raw))
+
+
+def within(group: Array, n: int, columns: Array) -> Array:
+    """Return the sums of columns within groups, shape (columns, n)."""
+    return np.stack([np.bincount(group, row, minlength=n) for row in columns]) if len(columns) else np.zeros((0, n))
+
+
+def intervals(tallies: list[Tally], group: Array, n: int, level: float, resamples: int, seed: int) -> Array:
+    """Return percentile bootstrap intervals over the queries of each group, NaN for fewer than two queries.
+
+    Every group draws from the same seed, so that a group's interval does not depend on the others.
+
+    Returns
+    -------
+    Low and high ends, shape (2, tallies, n).
+    """
+    out = np.full((2, len(tallies), n), np.nan)
+    columns = np.concatenate([t.columns for t in tallies])
+    ends = np.cumsum([len(t.columns) for t in tallies])[:-1]
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    order = np.argsort(group, kind="stable")
+    edges = np.searchsorted(group[order], np.arange(n + 1))
+    for g in range(n):
+        members = order[edges[g] : edges[g + 1]]
+        if len(members) < 2:
+            continue
+        draws = _resampled(columns[:, members], resamples, seed)
+        for i, (one, sums) in enumerate(zip(tallies, np.split(draws, ends), strict=True)):
+            values = one.finish(sums)
+            values = values[~np.isnan(values)]
+            if len(values) and one.defined[members].sum() >= 2:
+                out[:, i, g] = np.quantile(values, tails)
+    return out
+
+
+def _resampled(columns: Array, resamples: int, seed: int) -> Array:
+    """Sums of columns over resampled queries, shape (columns, resamples)."""
+    size = columns.shape[1]
+    step = max((1 << 20) // size, 1)
+    random = np.random.default_rng(seed)
+    parts = []
+    for begin in range(0, resamples, step):
+        m = min(step, resamples - begin)
+        drawn = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
+        times = np.bincount(drawn.ravel(), minlength=m * size).reshape(m, size)
+        parts.append(columns @ times.T.astype(np.float64))
+    return np.concatenate(parts, axis=1)

@@ -1,0 +1,196 @@
+"""Columns become rankings: the rows of each query found, and cut into blocks of whole queries."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.errors import BadValueError
+from frame_metrics.inputs import Array
+
+BLOCK = 1 << 18  # rows: what a block needs stays in cache
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """Every ranking's rows, laid end to end, in the order of the rankings' first appearance.
+
+    Parameters
+    ----------
+    first : row of the frame where each ranking first appears, shape (rankings,).
+    start, length : where each ranking's rows begin below, and how many there are, shape (rankings,).
+    row : row of the frame of each row below, shape (rows,); None where they are the same.
+    values : columns of rows by name, shape (rows,) each; NaN is null.
+    """
+
+    first: Array
+    start: Array
+    length: Array
+    row: Array | None
+    values: dict[str, Array]
+
+    def rows_of(self, places: Array) -> Array:
+        """Return the rows of the frame at places below."""
+        return places if self.row is None else self.row[places]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The judged documents of queries, where they are kept beside the results: slices of flat arrays."""
+
+    start: Array
+    length: Array
+    grade: Array
+    label: Array | None
+
+
+def find_rankings(frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str], *, rows: bool) -> Rankings:
+    """Lay the rows of each ranking end to end.
+
+    A log whose equal keys all stand together is taken as it is; otherwise a group-by lays out the columns.
+
+    Parameters
+    ----------
+    frame : the checked columns.
+    keys : columns that make a ranking.
+    values : columns to lay out.
+    rows : whether single rows will be asked for.
+    """
+    n = len(frame)
+    start = _run_starts(frame, keys)
+    if (len(start) * 2 <= n or len(start) < 1000) and frame.select(keys)[start].n_unique() == len(start):
+        length = np.diff(np.append(start, n))
+        return Rankings(start, start, length, None, {name: to_array(frame[name]) for name in values})
+    numbered = frame.select(*keys, *values).with_row_index("row")
+    laid = [pl.col("row").first().alias("first"), *(pl.col(name) for name in values), pl.len().alias("length")]
+    lists = numbered.group_by(keys, maintain_order=True).agg(*laid, *([pl.col("row")] if rows else []))
+    length = lists["length"].to_numpy().astype(np.int64)
+    flat = {name: to_array(lists[name].explode()) for name in values}
+    row = lists["row"].explode().to_numpy() if rows else None
+    return Rankings(lists["first"].to_numpy().astype(np.int64), np.cumsum(length) - length, length, row, flat)
+
+
+def to_array(values: pl.Series) -> Array:
+    """Return a column as an array, null as NaN."""
+    out: Array = values.to_numpy()
+    return out.astype(np.float64) if out.dtype == object else out
+
+
+def _run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array:
+    """Rows where the keys change."""
+    if not len(frame):
+        return np.zeros(0, np.int64)
+    if not keys:
+        return np.zeros(1, np.int64)
+    changed = pl.any_horizontal([pl.col(key).ne_missing(pl.col(key).shift()) for key in keys])
+    start = frame.select(changed.alias("new")).to_series().arg_true().to_numpy().astype(np.int64)
+    return start if len(start) and start[0] == 0 else np.concatenate([[0], start])
+
+
+def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
+    """Number the values of columns in the order of their first appearance.
+
+    Returns
+    -------
+    The number of each row, shape (rows,), and the row where each number first appears.
+    """
+    if not columns:
+        return np.zeros(len(frame), np.int64), np.zeros(min(len(frame), 1), np.int64)
+    numbered = frame.select(columns).with_row_index("row")
+    at = numbered.select(pl.col("row").first().over(columns)).to_series().to_numpy().astype(np.int64)
+    begin, code = np.unique(at, return_inverse=True)
+    return code, begin
+
+
+def spans(start: Array, length: Array) -> Array:
+    """Return the places of slices, one slice after the other."""
+    places: Array = np.repeat(start - (np.cumsum(length) - length), length) + np.arange(int(length.sum()))
+    return places
+
+
+def cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
+    """Cut rankings into blocks.
+
+    Returns
+    -------
+    An order of the rankings, None for their own, and the blocks as slices of it. Rankings of one block are of like
+    size, so that a grid as wide as its longest ranking is never much larger than the block.
+    """
+    n = len(size)
+    if not n:
+        return None, []
+    least, most = max(int(size.min()), 1), max(int(size.max()), 1)
+    if most <= 1.5 * least + 8:
+        step = max(BLOCK // most, 1)
+        return None, [(a, min(a + step, n)) for a in range(0, n, step)]
+    order = np.argsort(size, kind="stable")
+    ascending = size[order].tolist()
+    found, a = [], 0
+    while a < n:
+        b = bisect_right(range(a + 1, n + 1), BLOCK, key=lambda b, a=a: (b - a) * ascending[b - 1])
+        found.append((a, a + max(b, 1)))
+        a += max(b, 1)
+    return order, found
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count())
+
+
+def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
+    """Call ``work`` with the rankings of each block, blocks side by side in threads."""
+    order, blocks = cut(size)
+    parts: Iterator[slice | Array] = (slice(a, b) if order is None else order[a:b] for a, b in blocks)
+    if len(blocks) == 1:
+        work(next(parts))
+        return
+    for _ in _threads().map(work, parts):
+        pass
+
+
+def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:
+    """Return the rows of the frame that repeat a document of their ranking, in ascending order.
+
+    Parameters
+    ----------
+    rankings : the rankings, with a column ``hash`` of their documents' hashes.
+    doc : document ids by row of the frame.
+    """
+    found: list[Array] = []
+
+    def work(part: slice | Array) -> None:
+        length, start = rankings.length[part], rankings.start[part]
+        at = spans(start, length)
+        low = rankings.values["hash"][at] >> np.uint64(1)
+        grid = np.full((len(length), int(length.max(initial=0))), np.iinfo(np.uint64).max)
+        grid[np.arange(grid.shape[1]) < length[:, None]] = low
+        grid.sort(axis=1)
+        again = (grid[:, 1:] == grid[:, :-1]) & (grid[:, 1:] != np.iinfo(np.uint64).max)
+        suspects = np.flatnonzero(again.any(axis=1))
+        if len(suspects):
+            rows = rankings.rows_of(spans(start[suspects], length[suspects]))
+            seen = pl.DataFrame({"query": np.repeat(suspects, length[suspects]), "doc": doc.gather(rows)})
+            found.append(rows[~seen.select(pl.struct("query", "doc").is_first_distinct()).to_series().to_numpy()])
+
+    each_block(rankings.length, work)
+    return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+
+def constant(values: Array, rankings: Rankings, column: str) -> Array:
+    """Return the one value that each ranking's rows have, NaN for a ranking without rows."""
+    first = np.full(len(rankings.length), np.nan)
+    some = rankings.length > 0
+    first[some] = values[rankings.start[some]]
+    wrong = np.flatnonzero(values[spans(rankings.start, rankings.length)] != np.repeat(first, rankings.length))
+    if len(wrong):
+        rows = rankings.rows_of(wrong)
+        raise BadValueError(f"{column}: rows of one query differ (row {int(rows[0])} is one); give each query one value")
+    return first

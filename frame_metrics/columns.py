@@ -1,0 +1,162 @@
+"""The caller's columns, checked, under the names of their roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.errors import BadValueError, bad_rows
+
+EXACT = 2**53  # the integers that a float64 tells apart
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Which column plays which part, every name known to be there."""
+
+    query: tuple[str, ...]
+    system: str | None = None
+    by: tuple[str, ...] = ()
+    score: str | None = None
+    rank: str | None = None
+    label: str | None = None
+    grade: str | None = None
+    doc: str | None = None
+    weight: str | None = None
+    n_relevant: str | None = None
+    size: str | None = None
+    extra: tuple[str, ...] = field(default=())
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that make a ranking: system, segment, query."""
+        return (*((self.system,) if self.system else ()), *self.by, *self.query)
+
+    @property
+    def needed(self) -> list[str]:
+        """Every column that is read, once."""
+        single = (self.score, self.rank, self.label, self.grade, self.doc, self.weight, self.n_relevant, self.size)
+        return list(dict.fromkeys([*self.keys, *(name for name in single if name)]))
+
+
+def key_names(parts: Parts) -> tuple[list[str], list[str], list[str]]:
+    """Return what the columns of system, segment and query are called inside."""
+    by = [f"by:{i}" for i in range(len(parts.by))]
+    return (["system"] if parts.system else []), by, [f"query:{i}" for i in range(len(parts.query))]
+
+
+def checked(frame: pl.DataFrame, parts: Parts, *, judged_elsewhere: bool) -> pl.DataFrame:
+    """Return the needed columns under the names of their roles, every value known to be good.
+
+    Parameters
+    ----------
+    frame : the caller's columns, as polars.
+    parts : which column is which.
+    judged_elsewhere : the judgments are in another frame, so that a row without one is nothing odd.
+
+    Raises
+    ------
+    BadValueError
+        A value is not what its role can hold; names the column, counts the rows, shows three.
+    """
+    out: dict[str, pl.Series] = {}
+    for inside, name in zip(sum(key_names(parts), []), parts.keys, strict=True):
+        out[inside] = frame[name]
+    for inside, name in ((key, column) for key, column in zip(key_names(parts)[2], parts.query, strict=True)):
+        refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
+    if parts.score and not parts.rank:
+        out["score"] = score_column(frame[parts.score], parts.score)
+    if parts.rank:
+        out["rank"] = rank_column(frame[parts.rank], parts.rank)
+    if parts.grade:
+        out["grade"] = grade_column(frame[parts.grade], parts.grade)
+    if parts.label:
+        out["label"] = label_column(frame[parts.label], parts.label)
+    if parts.doc:
+        out["doc"] = frame[parts.doc]
+        refuse(parts.doc, out["doc"].is_null(), "have no document", "drop them, or give them one")
+    for inside, column in (("weight", parts.weight), ("n_relevant", parts.n_relevant), ("size", parts.size)):
+        if column:
+            out[inside] = amount_column(frame[column], column, inside)
+    place = out.get("rank", out.get("score"))
+    judgment = out.get("label", out.get("grade"))
+    if place is not None and judgment is not None and place.null_count() and judgment.null_count():
+        names = f"{parts.rank or parts.score} and {parts.label or parts.grade}"
+        if not judged_elsewhere:
+            refuse(names, place.is_null() & judgment.is_null(), "have neither", "drop them")
+    return pl.DataFrame(out) if out else frame.select()
+
+
+def refuse(column: str, bad: pl.Series, what: str, remedy: str) -> None:
+    """Raise if any row is marked bad."""
+    if bad.any():
+        rows = bad.arg_true()
+        raise bad_rows(column, rows.to_list()[:3] + [0] * (len(rows) - min(len(rows), 3)), len(bad), what, remedy)
+
+
+def number_column(values: pl.Series, column: str, role: str) -> pl.Series:
+    """Return a column of finite numbers, booleans as 0 and 1; nulls stay."""
+    if values.dtype == pl.Boolean:
+        return values.cast(pl.Int8)
+    if values.dtype == pl.Null:
+        return values.cast(pl.Float64)
+    if not values.dtype.is_numeric():
+        raise BadValueError(f"{column}: a {role} is a number, and this column is {values.dtype}; convert it")
+    if values.dtype.is_decimal() or values.dtype in (pl.Int128, pl.UInt128):
+        values = values.cast(pl.Float64)
+    if values.dtype.is_float() and not values.is_finite().all():
+        refuse(column, values.is_nan().fill_null(False), "are NaN", "drop them, or make them null")
+        absent = ", or make them null if the document was not retrieved" if role == "score" else ""
+        refuse(column, values.is_infinite().fill_null(False), "are infinite", f"drop them{absent}")
+    return values
+
+
+def score_column(values: pl.Series, column: str) -> pl.Series:
+    """Return scores: finite numbers, null where the document was not retrieved."""
+    values = number_column(values, column, "score")
+    if values.dtype in (pl.Int64, pl.UInt64):
+        far = (values > EXACT) | (values < -EXACT if values.dtype == pl.Int64 else pl.Series([False]))
+        refuse(column, far.fill_null(False), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
+    return values
+
+
+def rank_column(values: pl.Series, column: str) -> pl.Series:
+    """Return ranks: whole numbers from 1, null where the document was not retrieved."""
+    values = number_column(values, column, "rank")
+    refuse(column, (values < 1).fill_null(False), "are below 1", "ranks count from 1")
+    if values.dtype.is_float():
+        refuse(column, (values != values.floor()).fill_null(False), "are not whole", "a rank is a position: 1, 2, 3 ...")
+    refuse(column, (values > EXACT).fill_null(False), "are past 2**53", "ranks count from 1")
+    return values
+
+
+def grade_column(values: pl.Series, column: str) -> pl.Series:
+    """Return grades: finite numbers, null where not judged."""
+    return number_column(values, column, "grade")
+
+
+def label_column(values: pl.Series, column: str) -> pl.Series:
+    """Return labels: 1 relevant, 0 not, null where not judged."""
+    values = number_column(values, column, "label")
+    wrong = ~((values == 0) | (values == 1)).fill_null(True)
+    refuse(column, wrong, "are neither 0 nor 1", f"say label=None, grade={column!r} if these are grades")
+    return values.cast(pl.Int8)
+
+
+def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
+    """Return weights or counts: numbers from 0, none missing."""
+    values = number_column(values, column, {"size": "collection size"}.get(role, role))
+    refuse(column, values.is_null(), "are missing", "give every row one")
+    refuse(column, values < 0, "are negative", "0 is the least")
+    if role != "weight" and values.dtype.is_float():
+        refuse(column, values != values.floor(), "are not whole", "documents are counted")
+    return values.cast(pl.Float64)
+
+
+def largest_grade(columns: Mapping[str, pl.Series] | pl.DataFrame) -> float:
+    """Return the largest grade, NaN if there is none."""
+    top = columns["grade"].max()
+    return float(top) if top is not None else np.nan  # type: ignore[arg-type]

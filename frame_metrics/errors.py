@@ -1,0 +1,63 @@
+"""What can go wrong, said in the caller's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+
+class FrameMetricsError(ValueError):
+    """Any error that frame_metrics raises on purpose."""
+
+
+class UnknownNameError(FrameMetricsError):
+    """A metric, parameter, option or role that does not exist."""
+
+
+class ColumnError(FrameMetricsError):
+    """A column that is needed and not there, or that plays a part it cannot play."""
+
+
+class BadValueError(FrameMetricsError):
+    """A value that cannot be counted honestly: in a column, or given to an option."""
+
+
+class NotComputableError(FrameMetricsError):
+    """A metric, average or tie rule that the given data and conventions do not determine."""
+
+
+def closest(given: str, choices: Iterable[str]) -> str:
+    """Return a hint that names the choice nearest to ``given``, or nothing."""
+    by_lower = {choice.lower(): choice for choice in choices}
+    found = get_close_matches(given.lower(), by_lower, n=1, cutoff=0.6)
+    return f"; did you mean {by_lower[found[0]]!r}?" if found else ""
+
+
+def listed(items: Iterable[Any]) -> str:
+    """Return the items in quotes, with commas."""
+    return ", ".join(repr(item) for item in items)
+
+
+def bad_rows(column: str, rows: Sequence[int], total: int, what: str, remedy: str) -> BadValueError:
+    """Return the error that counts bad rows of a column and shows three.
+
+    Parameters
+    ----------
+    column : what the caller calls the column.
+    rows : positions of the bad rows in the caller's frame, from 0.
+    total : number of rows in the frame.
+    what : what is wrong, following "3 of 120 rows ", as in "are infinite".
+    remedy : the way out.
+    """
+    shown = ", ".join(str(int(row)) for row in rows[:3])
+    verb = what if len(rows) != 1 else what.replace("are ", "is ", 1).replace("have ", "has ", 1)
+    plural = "rows" if min(len(rows), 3) > 1 else "row"
+    return BadValueError(f"{column}: {len(rows)} of {total} rows {verb} ({plural} {shown}); {remedy}")
+
+
+def check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:
+    """Raise unless ``given`` is one of ``choices``."""
+    if not any(given is choice or (isinstance(given, str) and given == choice) for choice in choices):
+        hint = closest(given, [c for c in choices if isinstance(c, str)]) if isinstance(given, str) else ""
+        raise UnknownNameError(f"{option}={given!r} is not one of {listed(choices)}{hint}")

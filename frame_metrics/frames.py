@@ -1,0 +1,247 @@
+"""The border: pandas, polars, lazy and Arrow frames in, the same kind out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.errors import BadValueError, ColumnError, closest, listed
+from frame_metrics.inputs import Array
+
+if TYPE_CHECKING:
+    from frame_metrics.tidy import Answer
+
+Run = Callable[[pl.DataFrame], "Answer"]
+
+
+def _is_pandas(frame: Any) -> bool:
+    """Whether a frame is pandas', asked without importing pandas: if it is, someone has."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(frame, pandas.DataFrame)
+
+
+def check_frame(frame: Any) -> None:
+    """Raise unless the frame is of a kind that can be read."""
+    if isinstance(frame, pl.DataFrame | pl.LazyFrame) or _is_pandas(frame) or hasattr(frame, "__arrow_c_stream__"):
+        return
+    raise BadValueError(
+        f"a {type(frame).__name__} is not a frame: give a pandas or polars DataFrame, a LazyFrame, or what exports Arrow"
+    )
+
+
+def columns_of(frame: Any) -> list[Any]:
+    """Return the names of a frame's columns; nothing is read."""
+    check_frame(frame)
+    if isinstance(frame, pl.LazyFrame):
+        return frame.collect_schema().names()
+    if isinstance(frame, pl.DataFrame) or _is_pandas(frame):
+        return list(frame.columns)
+    return list(_arrow_reader(frame).schema.names)
+
+
+def check_columns(frame: Any, columns: Sequence[str]) -> None:
+    """Raise for a column that is not there, or that stands twice."""
+    there = columns_of(frame)
+    for column in columns:
+        if column not in there:
+            index = _is_pandas(frame) and column in frame.index.names
+            hint = "; it is a level of the index: reset_index() makes it a column" if index else closest(
+                str(column), map(str, there))
+            raise ColumnError(f"there is no column {column!r} among {listed(there)}{hint}")
+        if there.count(column) > 1:
+            raise ColumnError(f"there are {there.count(column)} columns called {column!r}; rename all but one")
+
+
+def to_polars(frame: Any, columns: Sequence[str]) -> pl.DataFrame:
+    """Return the named columns of any frame as a polars DataFrame; no other column is touched.
+
+    Parameters
+    ----------
+    frame : pandas, polars or lazy, or anything that exports Arrow.
+    columns : their names, each once.
+
+    Raises
+    ------
+    ColumnError
+        A column is not there, or stands twice.
+    """
+    check_columns(frame, columns)
+    if isinstance(frame, pl.LazyFrame):
+        return frame.select(columns).collect()
+    if isinstance(frame, pl.DataFrame):
+        return frame.select(columns)
+    if _is_pandas(frame):
+        return pl.DataFrame({name: _from_pandas(name, frame[name]) for name in columns})
+    return _from_arrow(_arrow_table(frame, columns))
+
+
+def _arrow_reader(frame: Any) -> Any:
+    import pyarrow as pa
+
+    return frame if isinstance(frame, pa.Table) else pa.RecordBatchReader.from_stream(frame)
+
+
+def _arrow_table(frame: Any, columns: Sequence[str]) -> Any:
+    source = _arrow_reader(frame)
+    table = source if hasattr(source, "select") else source.read_all()
+    return table.select(list(columns))
+
+
+def _from_arrow(table: Any) -> pl.DataFrame:
+    read = pl.from_arrow(table)
+    return read if isinstance(read, pl.DataFrame) else read.to_frame()
+
+
+def _from_pandas(name: str, values: Any) -> pl.Series:
+    """Return a pandas column as polars: NaN of numpy floats is null, an int column is not copied."""
+    dtype = values.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype != np.float16:
+        return pl.Series(name, values.to_numpy(), nan_to_null=dtype.kind == "f")
+    if isinstance(dtype, np.dtype) and dtype.kind == "f":
+        return pl.Series(name, values.to_numpy().astype(np.float32), nan_to_null=True)
+    if type(dtype).__name__ == "CategoricalDtype":
+        return _from_categories(name, values)
+    if dtype == object:
+        return _from_objects(name, values)
+    try:
+        return pl.from_pandas(values, nan_to_null=False).rename(name)
+    except (TypeError, ValueError, NotImplementedError, ImportError, pl.exceptions.PolarsError):
+        return _numbered(name, values)
+
+
+def _from_categories(name: str, values: Any) -> pl.Series:
+    levels = _from_pandas(name, values.cat.categories.to_series())
+    code = pl.Series(name, values.cat.codes.to_numpy().astype(np.int64))
+    spread = levels.gather(code.set(code < 0, None)).rename(name)
+    if values.cat.ordered:
+        return spread.cast(pl.Enum(levels)) if levels.dtype == pl.String else _numbered(name, values)
+    return spread
+
+
+def _from_objects(name: str, values: Any) -> pl.Series:
+    array = values.to_numpy()
+    absent = values.isna().to_numpy()
+    if absent.any():
+        array = array.copy()
+        array[absent] = None
+    try:
+        read = pl.Series(name, array, strict=True)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        return _numbered(name, values)
+    return _numbered(name, values) if read.dtype == pl.Object else read
+
+
+def _numbered(name: str, values: Any) -> pl.Series:
+    """Stand numbers in for values that polars cannot hold, in the order of the values where they have one."""
+    import pandas as pd
+
+    try:
+        code, _ = pd.factorize(values, sort=True)
+    except TypeError:
+        code, _ = pd.factorize(values)
+    numbers = pl.Series(name, code.astype(np.int64))
+    return numbers.set(numbers < 0, None)
+
+
+def apply(frame: Any, columns: Sequence[str], run: Run, schema: Callable[[dict[str, Any]], dict[str, Any]], past: Past) -> Any:
+    """Run an eager function on the named columns and return its answer as a frame of the caller's kind.
+
+    Parameters
+    ----------
+    frame : the caller's.
+    columns : the columns that are read.
+    run : columns to answer.
+    schema : key types to the types of the result, for a plan that has not run.
+    past : the key columns of the judgments, for rows past the frame's end.
+    """
+    check_columns(frame, columns)
+    if isinstance(frame, pl.LazyFrame):
+        types = frame.select(columns).collect_schema()
+        return frame.select(columns).map_batches(
+            lambda eager: _to_polars(run(eager), eager, past),
+            predicate_pushdown=False,
+            projection_pushdown=False,
+            slice_pushdown=False,
+            schema=pl.Schema(schema(dict(types))),
+        )
+    if isinstance(frame, pl.DataFrame):
+        return _to_polars(run(frame.select(columns)), frame, past)
+    if _is_pandas(frame):
+        return _to_pandas(run(to_polars(frame, columns)), frame, past)
+    table = _arrow_table(frame, columns)
+    eager = _from_arrow(table)
+    return _to_arrow(run(eager), table, eager, past)
+
+
+Past = Callable[[str, pl.DataType], pl.Series]
+
+
+def _keys(name: str, rows: Array, own: pl.Series, past: Past) -> pl.Series:
+    """The values of a key column at rows of the frame, or of the judgments past its end; -1 is null."""
+    n = len(own)
+    if len(rows) and int(rows.max()) >= n:
+        own = pl.concat([own, past(name, own.dtype)])
+    at = pl.Series(rows)
+    return own.gather(at.set(at < 0, None) if len(rows) and int(rows.min()) < 0 else at)
+
+
+def _to_polars(answer: Answer, frame: pl.DataFrame, past: Past) -> pl.DataFrame:
+    keys = {name: _keys(name, rows, frame[name], past) for name, rows in answer.keys.items()}
+    return pl.DataFrame({name: values.rename(name) for name, values in (keys | answer.columns).items()})
+
+
+def _to_pandas(answer: Answer, frame: Any, past: Past) -> Any:
+    import pandas as pd
+
+    out = {name: _pandas_keys(name, rows, frame[name], past) for name, rows in answer.keys.items()}
+    for name, values in answer.columns.items():
+        if values.dtype == pl.Int64 and name == "k":
+            mask = values.is_null().to_numpy()
+            out[name] = pd.array(np.where(mask, 0, values.fill_null(0).to_numpy()), dtype="Int64")
+            out[name][mask] = pd.NA
+        elif values.dtype == pl.String:
+            out[name] = pd.Series(values.to_list(), dtype=pd.Series(["text"]).dtype)
+        else:
+            out[name] = values.to_numpy(writable=True)
+    return pd.DataFrame(out)
+
+
+def _pandas_keys(name: str, rows: Array, own: Any, past: Past) -> Any:
+    import pandas as pd
+
+    n = len(own)
+    values = own.iloc[np.where((rows < 0) | (rows >= n), 0, rows)] if n else own.iloc[:0].reindex(range(len(rows)))
+    values = values.reset_index(drop=True)
+    later = rows >= n
+    if later.any():
+        extra = past(name, _from_pandas(name, own.iloc[:0] if n == 0 else own).dtype).gather(rows[later] - n)
+        added = pd.Series(extra.to_list(), dtype=object if own.dtype == object else None)
+        if type(own.dtype).__name__ == "CategoricalDtype":
+            values = values.cat.add_categories([c for c in added.unique() if c not in own.cat.categories])
+        else:
+            added = added.astype(own.dtype)
+        values[later] = added.to_numpy() if not hasattr(added, "array") else added.array
+    if (rows < 0).any():
+        if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
+            values = values.convert_dtypes() if values.dtype.kind == "b" else values.astype(values.dtype.name.replace(
+                "int", "Int").replace("uI", "UI"))
+        values = values.mask(rows < 0)
+    return values
+
+
+def _to_arrow(answer: Answer, table: Any, eager: pl.DataFrame, past: Past) -> Any:
+    import pyarrow as pa
+
+    out = {}
+    for name, rows in answer.keys.items():
+        n = table.num_rows
+        if len(rows) and int(rows.max()) >= n:
+            keys = _keys(name, rows, eager[name], past).to_arrow()
+            out[name] = keys.cast(table.schema.field(name).type)
+        else:
+            out[name] = table.column(name).take(pa.array(rows, mask=rows < 0))
+    return pa.table(out | {name: values.to_arrow() for name, values in answer.columns.items()})

@@ -1,0 +1,141 @@
+"""Which rankings are measured: every system on every query that is judged in a segment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.blocks import Pool, Rankings, codes, constant
+from frame_metrics.columns import Parts, key_names
+from frame_metrics.errors import BadValueError
+from frame_metrics.inputs import Array
+from frame_metrics.judgments import Judged
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The rankings to measure, and what each one is.
+
+    Parameters
+    ----------
+    rankings : all of them; those that a system lacks have no rows.
+    system, segment, query : the number of each ranking's system, segment and query, shape (rankings,).
+    pair : the number of each ranking's segment and query together, shape (rankings,).
+    system_row, segment_row, query_row : for each number a row that holds the values: of the log, or past its end, of the
+        judgments.
+    pool : the judged documents of each ranking, where its rows are not all there is.
+    """
+
+    rankings: Rankings
+    system: Array
+    segment: Array
+    query: Array
+    pair: Array
+    system_row: Array
+    segment_row: Array
+    query_row: Array
+    pool: Pool | None
+
+    @property
+    def size(self) -> Array:
+        """Rows that each ranking has to do with, shape (rankings,)."""
+        own = self.rankings.length
+        return own if self.pool is None else np.maximum(own, self.pool.length)
+
+    def amounts(self, values: Array, column: str) -> Array:
+        """Return a column's one value for each ranking's query: NaN where no row has one."""
+        mine = constant(values, self.rankings, column)
+        of_pair = np.full(int(self.pair.max(initial=-1)) + 1, np.nan)
+        some = np.flatnonzero(~np.isnan(mine))
+        of_pair[self.pair[some]] = mine[some]
+        if (of_pair[self.pair[some]] != mine[some]).any():
+            raise BadValueError(f"{column}: systems differ in the value of a query; give each query one value")
+        return of_pair[self.pair]
+
+
+def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judged | None) -> Grid:
+    """Number the systems, segments and queries, and add the rankings that are missing."""
+    system_keys, by, query = key_names(parts)
+    n, count = len(log), len(rankings.first)
+    if judged is None and not system_keys and not by:
+        one, each = np.zeros(count, np.int64), np.arange(count)
+        return Grid(rankings, one, one, each, each, one[:1], one[:1], rankings.first, None)
+    names = log.select([*system_keys, *by, *query])[rankings.first]
+    row = rankings.first
+    queries = names.select(query)
+    segments = names.select(by)
+    if judged is not None:
+        queries = pl.concat([queries, judged.names.select(query), judged.queries.select(query)])
+        if by and set(by) <= set(judged.names.columns):
+            segments = pl.concat([segments, judged.names.select(by)])
+        row = np.concatenate([row, n + judged.row, n + judged.row[:1].repeat(len(judged.queries))])
+    query_code, query_at = codes(queries, query)
+    segment_code, segment_at = codes(segments, by)
+    system_code, system_at = codes(names, system_keys)
+    if not system_keys:
+        system_code, system_at = np.zeros(count, np.int64), np.zeros(1, np.int64)
+    pairs = np.arange(count)
+    if judged is not None and (not by or len(segments) > count):
+        pairs = np.arange(count + len(judged.names))
+        segment_code = np.zeros(len(pairs), np.int64) if not by else segment_code
+    found = segment_code[pairs] * len(query_at) + query_code[pairs]
+    _, first_pair, pair = np.unique(found, return_index=True, return_inverse=True)
+    wanted = (np.arange(len(system_at))[:, None] * len(first_pair) + np.arange(len(first_pair))).ravel()
+    mine = system_code * len(first_pair) + pair[:count]
+    lacking = np.setdiff1d(wanted, mine)
+    grown = replace(
+        rankings,
+        start=np.concatenate([rankings.start, np.zeros(len(lacking), np.int64)]),
+        length=np.concatenate([rankings.length, np.zeros(len(lacking), np.int64)]),
+    )
+    pair = np.concatenate([pair[:count], lacking % max(len(first_pair), 1)])
+    at = pairs[first_pair][pair]
+    grid = Grid(
+        grown,
+        np.concatenate([system_code, lacking // max(len(first_pair), 1)]),
+        segment_code[at],
+        query_code[at],
+        pair,
+        row[system_at] if len(row) else system_at,
+        row[segment_at] if len(row) else segment_at,
+        row[query_at] if len(row) else query_at,
+        None,
+    )
+    if judged is not None:
+        return replace(grid, pool=_pool_of(grid.query, judged, query_code[len(query_code) - len(judged.queries) :], len(query_at)))
+    return replace(grid, pool=_borrowed(grid)) if system_keys else grid
+
+
+def _pool_of(query: Array, judged: Judged, judged_code: Array, n: int) -> Pool:
+    """The judgments of each ranking's query."""
+    place = np.full(n, -1)
+    place[judged_code] = np.arange(len(judged_code))
+    mine = place[query]
+    pool = judged.pool
+    length = np.append(pool.length, 0)[mine]
+    return replace(pool, start=np.append(pool.start, 0)[mine], length=length)
+
+
+def _borrowed(grid: Grid) -> Pool | None:
+    """What systems without a judged row of a query are measured against: the rows of the system that found most."""
+    values = grid.rankings.values
+    judgment = values.get("label", values.get("grade"))
+    if judgment is None:
+        return None
+    start, length = grid.rankings.start, grid.rankings.length
+    known = _count(~np.isnan(judgment), start, length)
+    good = _count(judgment > 0, start, length)
+    if known.all():
+        return None
+    best = np.lexsort((np.arange(len(known)), -known, -good, grid.pair))
+    _, at = np.unique(grid.pair[best], return_index=True)
+    donor = np.where(known > 0, np.arange(len(known)), best[at][grid.pair])
+    return Pool(start[donor], length[donor], values.get("grade", judgment), values.get("label"))
+
+
+def _count(rows: Array, start: Array, length: Array) -> Array:
+    down = np.concatenate([[0], np.cumsum(rows)])
+    counted: Array = down[start + length] - down[start]
+    return counted

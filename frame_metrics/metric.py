@@ -1,0 +1,272 @@
+"""Metrics as values: a kernel, its parameters and a cutoff; the registry; what a kernel reads."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints, overload
+
+import numpy as np
+
+from frame_metrics.errors import BadValueError, UnknownNameError, closest, listed
+from frame_metrics.inputs import Array, Confusion, Gain, Ranking
+
+REGISTRY: dict[str, Metric] = {}
+
+# The range that a parameter may take stands in its annotation, where checks and docs read it.
+Share: TypeAlias = Annotated[float, "between 0 and 1"]
+Positive: TypeAlias = Annotated[float, "above 0"]
+NotNegative: TypeAlias = Annotated[float, "0 or more"]
+LogBase: TypeAlias = Annotated[float, "above 1"]
+GainName: TypeAlias = Annotated[Gain, "'linear', 'exp' or a mapping from grades to gains"]
+
+_RULES: dict[str, Callable[[float], bool]] = {
+    "between 0 and 1": lambda x: 0 <= x <= 1,
+    "above 0": lambda x: x > 0,
+    "0 or more": lambda x: x >= 0,
+    "above 1": lambda x: 1 < x < math.inf,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A metric: one function from an input to one number per query, with its parameters and cutoff.
+
+    Calling it with parameters gives the metric with those parameters, ``@`` gives it a cutoff, and ``str`` gives the
+    text that reads back to it.
+
+    Examples
+    --------
+    >>> from frame_metrics import metrics
+    >>> metrics.ndcg(gain="exp") @ 10
+    ndcg(gain='exp')@10
+    """
+
+    name: str
+    kernel: Callable[..., Array] = field(repr=False)
+    range: tuple[float, float] = (0, 1)
+    best: float | None = 1
+    undefined: float | None = 0
+    monotone: bool = True
+    summed: bool = False
+    also: tuple[str, ...] = ()
+    params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    cutoff: float | None = None
+    average: str | None = None
+
+    @cached_property
+    def input(self) -> type:
+        """What the kernel reads: the annotation of its first parameter."""
+        first: type = _hints(self.kernel)[next(iter(self.signature))]
+        return first
+
+    @cached_property
+    def signature(self) -> Mapping[str, inspect.Parameter]:
+        """The kernel's parameters, its input first."""
+        return _signature(self.kernel)
+
+    @cached_property
+    def at(self) -> str | None:
+        """The parameter that ``@`` sets: a cutoff ``k``, a ``recall`` level, or none."""
+        if self.input is Confusion:
+            return "k"
+        return next((name for name in ("k", "recall") if name in self.signature), None)
+
+    @cached_property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """The parameters that a caller may give in parentheses."""
+        own = list(self.signature.items())[1:]
+        return {name: p for name, p in own if name != "k"}
+
+    @property
+    def k(self) -> int | None:
+        """The cutoff in ranks, if the metric has one."""
+        return int(self.cutoff) if self.cutoff is not None and self.at == "k" else None
+
+    @property
+    def missing(self) -> list[str]:
+        """Parameters without a value."""
+        given = {*self.params, self.at if self.cutoff is not None else ""}
+        return [name for name, p in self.options.items() if p.default is p.empty and name not in given]
+
+    @overload
+    def __call__(self, input: Ranking | Confusion, /, **params: Any) -> Array: ...
+    @overload
+    def __call__(self, /, **params: Any) -> Metric: ...
+    def __call__(self, *args: Any, **params: Any) -> Any:
+        if args:
+            return self.kernel(*args, **params)
+        for name, value in params.items():
+            self._check(name, value)
+        return replace(self, params=MappingProxyType({**self.params, **params}))
+
+    def _check(self, name: str, value: Any) -> None:
+        if name == "rel" and isinstance(value, int | float) and not isinstance(value, bool):
+            return
+        if name == "judged_only" and isinstance(value, bool):
+            return
+        if name in ("rel", "judged_only"):
+            raise BadValueError(f"{self.name}: {name}={value!r} is not {'a grade' if name == 'rel' else 'True or False'}")
+        if name not in self.options:
+            known = [*self.options, "rel", "judged_only"]
+            raise UnknownNameError(f"{self.name} has no parameter {name!r}; it has {listed(known)}{closest(name, known)}")
+        if not _fits(value, _hints(self.kernel)[name]):
+            raise BadValueError(f"{self.name}: {name}={value!r} is not {self.expects(name)}")
+
+    def expects(self, name: str) -> str:
+        """Return what a parameter may be, in words."""
+        hint = _hints(self.kernel)[name]
+        if type(None) in get_args(hint):
+            hint = _not_none(hint)
+        if get_origin(hint) is Annotated:
+            return str(hint.__metadata__[0])
+        return "one of " + listed(get_args(hint)) if get_origin(hint) is Literal else "a number"
+
+    def __matmul__(self, cutoff: float) -> Metric:
+        if self.at is None:
+            raise BadValueError(f"{self.name} takes no cutoff: {self.name}@{cutoff!r}")
+        number = isinstance(cutoff, int | float | np.integer) and not isinstance(cutoff, bool)
+        if self.at == "recall":
+            if not number or not 0 <= cutoff <= 1:
+                raise BadValueError(f"{self.name}@{cutoff!r}: the recall level is not between 0 and 1")
+        elif not number or cutoff < 1 or cutoff != int(cutoff):
+            raise BadValueError(f"{self.name}@{cutoff!r}: the cutoff is not a whole number from 1")
+        return replace(self, cutoff=cutoff if self.at == "recall" else int(cutoff))
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name}={_plain(value)!r}" for name, value in sorted(self.params.items()))
+        geometric = "gm_" if self.average == "gmean" else ""
+        return geometric + self.name + (f"({given})" if given else "") + ("" if self.cutoff is None else f"@{self.cutoff}")
+
+    __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Metric) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def doc(self) -> str:
+        """The kernel's documentation."""
+        return inspect.getdoc(self.kernel) or ""
+
+    def variant(self, rel: float, condensed: bool) -> tuple[float, bool]:
+        """Return the relevance level and whether unjudged rows are dropped: what the input has to be built with."""
+        return self.params.get("rel", rel), self.params.get("judged_only", condensed)
+
+    def compute(self, run: Ranking) -> Array:
+        """Return the metric of each query of a ranking, NaN where it is undefined."""
+        own = {name: value for name, value in self.params.items() if name in self.options}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.input is Confusion:
+                return self.kernel(run.confusion(self.k), **own)
+            if self.cutoff is not None:
+                own[str(self.at)] = self.cutoff
+            return self.kernel(run, **own)
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """Which facts of the input the kernel reads, seen by trying it on one row."""
+        if self.missing:
+            return replace(self, params={**self.params, **dict.fromkeys(self.missing, 1)}).reads
+        watched = _Watched()
+        self.compute(watched)
+        return frozenset(watched.seen)
+
+
+@cache
+def _hints(kernel: Callable[..., Array]) -> dict[str, Any]:
+    return get_type_hints(kernel, include_extras=True)
+
+
+@cache
+def _signature(kernel: Callable[..., Array]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(kernel).parameters
+
+
+class _Watched(Ranking):
+    """A ranking of one relevant row that notes what is read of it."""
+
+    def __init__(self) -> None:
+        super().__init__(np.ones(1), np.ones(1, int), np.ones(1, int))
+        self.seen: set[str] = set()
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("relevant", "n_relevant", "nonrelevant", "ideal", "gains", "judged"):
+            self.seen.add(name)
+        return super().__getattribute__(name)
+
+    def confusion(self, k: int | None = None) -> Confusion:
+        self.seen.add("retrieved@k" if k else "retrieved")
+        return _WatchedTable(super().confusion(k), self.seen)
+
+
+class _WatchedTable(Confusion):
+    def __init__(self, table: Confusion, seen: set[str]) -> None:
+        super().__init__(*table.counts)
+        self.watch = seen
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "tn":
+            self.watch.add("tn")
+            return np.ones(1)
+        return super().__getattribute__(name)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is what a parameter's annotation says."""
+    if hint is GainName:
+        return value in ("linear", "exp") if isinstance(value, str) else isinstance(value, Mapping) and len(value) > 0
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
+    if hint is not float and get_origin(hint) is not Annotated and type(None) in get_args(hint):
+        return value is None or _fits(value, _not_none(hint))
+    rule = _RULES[hint.__metadata__[0]] if get_origin(hint) is Annotated else lambda x: True
+    return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value) and rule(value)
+
+
+def _not_none(hint: Any) -> Any:
+    return next(a for a in get_args(hint) if a is not type(None))
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def metric(
+    *,
+    range: tuple[float, float] = (0, 1),
+    best: float | None = 1,
+    undefined: float | None = 0,
+    monotone: bool = True,
+    summed: bool = False,
+    also: tuple[str, ...] = (),
+) -> Callable[[Callable[..., Array]], Metric]:
+    """Put a kernel in the registry under its own name.
+
+    Parameters
+    ----------
+    range : least and greatest value that the metric can take.
+    best : the value of a perfect ranking or table; None where no value is better than another.
+    undefined : what the metric's reference gives where it is a/0; None leaves the query out of the mean.
+    monotone : moving a better document up never makes the metric worse, so that tie orders bound it.
+    summed : the metric counts, and is summed over queries where others are averaged.
+    also : other names of the same function.
+    """
+
+    def register(kernel: Callable[..., Array]) -> Metric:
+        made = Metric(kernel.__name__, kernel, range, best, undefined, monotone, summed, also)
+        REGISTRY[made.name] = made
+        return made
+
+    return register
+
+
+def metrics_of(family: type) -> Iterator[Metric]:
+    """Give the registered metrics that read an input, in the order of their definition."""
+    yield from (m for m in REGISTRY.values() if m.input is family)

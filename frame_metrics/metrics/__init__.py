@@ -1,0 +1,4 @@
+"""Every metric as a value: ``frame_metrics.metrics.ndcg(gain="exp") @ 10``."""
+
+from frame_metrics.metrics.confusion import *  # noqa: F403
+from frame_metrics.metrics.ranking import *  # noqa: F403

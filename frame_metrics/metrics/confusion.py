@@ -1,0 +1,426 @@
+"""The measures of the 2x2 table: at a cutoff, on the retrieved set, on summed counts.
+
+A false positive is ``fp`` and a false negative ``fn``; "type I" and "type II" are used both ways and are not used here.
+A cutoff that is not filled leaves empty places: precision, and what goes through it, counts them as wrong.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frame_metrics.inputs import Array, Confusion, ratio
+from frame_metrics.metric import NotNegative, metric
+
+
+@metric(range=(0, np.inf), best=None, summed=True)
+def tp(table: Confusion) -> Array:
+    """Relevant documents that were retrieved: true positives.
+
+    Formula: count.
+    Undefined: never.
+    """
+    return table.tp
+
+
+@metric(range=(0, np.inf), best=0, summed=True)
+def fp(table: Confusion) -> Array:
+    """Retrieved documents that are not relevant: false positives.
+
+    Formula: count.
+    Undefined: never.
+    """
+    return table.fp
+
+
+@metric(range=(0, np.inf), best=0, summed=True)
+def fn(table: Confusion) -> Array:
+    """Relevant documents that were not retrieved: false negatives.
+
+    Formula: count.
+    Undefined: never.
+    """
+    return table.fn
+
+
+@metric(range=(0, np.inf), best=None, summed=True)
+def tn(table: Confusion) -> Array:
+    """Documents that are neither relevant nor retrieved: true negatives.
+
+    Formula: N - tp - fp - fn, with N the size of the collection.
+    Undefined: never.
+    """
+    return table.tn
+
+
+@metric(undefined=None)
+def accuracy(table: Confusion) -> Array:
+    """Share of all documents that are decided rightly.
+
+    Formula: (tp + tn) / N.
+    Undefined: N = 0.
+    """
+    return ratio(table.tp + table.tn, _size(table))
+
+
+@metric(best=0, undefined=None)
+def error_rate(table: Confusion) -> Array:
+    """Share of all documents that are decided wrongly.
+
+    Formula: (fp + fn) / N = 1 - accuracy.
+    Undefined: N = 0.
+    """
+    return ratio(table.fp + table.fn, _size(table))
+
+
+@metric(also=("p", "ppv", "positive_predictive_value", "set_p", "setp"))
+def precision(table: Confusion) -> Array:
+    """Share of the retrieved documents that are relevant.
+
+    Formula: tp / (tp + fp); at a cutoff k, tp / k, also where fewer than k were retrieved.
+    Undefined: nothing was retrieved (without a cutoff).
+    Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
+    """
+    return ratio(table.tp, _predicted(table))
+
+
+@metric(also=("r", "tpr", "true_positive_rate", "sensitivity", "set_recall", "setr"))
+def recall(table: Confusion) -> Array:
+    """Share of the relevant documents that were retrieved.
+
+    Formula: tp / (tp + fn).
+    Undefined: no document is relevant.
+    Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
+    """
+    return ratio(table.tp, _actual(table))
+
+
+@metric(undefined=None, also=("tnr", "true_negative_rate", "inverse_recall", "selectivity"))
+def specificity(table: Confusion) -> Array:
+    """Share of the documents that are not relevant and were left out: the recall of the negatives.
+
+    Formula: tn / (tn + fp).
+    Undefined: every document is relevant.
+    """
+    return recall(_inverse(table))
+
+
+@metric(undefined=None, also=("inverse_precision", "negative_predictive_value"))
+def npv(table: Confusion) -> Array:
+    """Share of the documents left out that are not relevant: the precision of the negatives.
+
+    Formula: tn / (tn + fn).
+    Undefined: nothing was left out.
+    """
+    return precision(_inverse(table))
+
+
+@metric(best=0, undefined=None, also=("fall_out", "fpr", "false_positive_rate"))
+def fallout(table: Confusion) -> Array:
+    """Share of the documents that are not relevant and were retrieved all the same.
+
+    Formula: fp / (fp + tn) = 1 - specificity.
+    Undefined: every document is relevant.
+    Source: C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, ch. 7.
+    """
+    return ratio(table.fp, table.fp + table.tn)
+
+
+@metric(best=0, undefined=None, also=("fnr", "false_negative_rate"))
+def miss_rate(table: Confusion) -> Array:
+    """Share of the relevant documents that were not retrieved.
+
+    Formula: fn / (tp + fn) = 1 - recall.
+    Undefined: no document is relevant.
+    """
+    return ratio(table.fn, _actual(table))
+
+
+@metric(best=0, undefined=None, also=("false_discovery_rate",))
+def fdr(table: Confusion) -> Array:
+    """Share of the retrieved documents that are not relevant.
+
+    Formula: 1 - precision.
+    Undefined: nothing was retrieved (without a cutoff).
+    """
+    return ratio(table.fp + table.empty, _predicted(table))
+
+
+@metric(best=0, undefined=None, also=("false_omission_rate",))
+def fomr(table: Confusion) -> Array:
+    """Share of the documents left out that are relevant.
+
+    Formula: fn / (fn + tn) = 1 - npv.
+    Undefined: nothing was left out.
+    """
+    return ratio(table.fn, table.fn + table.tn)
+
+
+@metric(best=None, undefined=None)
+def prevalence(table: Confusion) -> Array:
+    """Share of all documents that are relevant.
+
+    Formula: (tp + fn) / N.
+    Undefined: N = 0.
+    """
+    return ratio(_actual(table), _size(table))
+
+
+@metric(best=None, undefined=None)
+def bias(table: Confusion) -> Array:
+    """Share of all documents that were retrieved.
+
+    Formula: (tp + fp) / N.
+    Undefined: N = 0.
+    """
+    return ratio(table.tp + table.fp, _size(table))
+
+
+@metric(also=("f", "setf", "set_f"))
+def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
+    """Harmonic mean of precision and recall, recall counting ``beta`` times as much.
+
+    Formula: 1 / (alpha / precision + (1 - alpha) / recall) with alpha = 1 / (1 + beta^2).
+    Undefined: nothing was retrieved and no document is relevant.
+    Parameters: beta, 0 is precision and infinity is recall.
+    Source: C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, ch. 7.
+    """
+    alpha = 1 / (1 + beta * beta)
+    return ratio(table.tp, alpha * _predicted(table) + (1 - alpha) * _actual(table))
+
+
+@metric(also=("dice", "f1_score"))
+def f1(table: Confusion) -> Array:
+    """Harmonic mean of precision and recall.
+
+    Formula: 2 tp / (2 tp + fp + fn).
+    Undefined: nothing was retrieved and no document is relevant.
+    Source: C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, ch. 7.
+    """
+    return fbeta(table)
+
+
+@metric(undefined=None)
+def inverse_f1(table: Confusion) -> Array:
+    """F1 of the negatives: harmonic mean of inverse precision and inverse recall.
+
+    Formula: 2 tn / (2 tn + fp + fn).
+    Undefined: nothing was left out and every document is relevant.
+    """
+    return fbeta(_inverse(table))
+
+
+@metric(undefined=None)
+def avg_f(table: Confusion) -> Array:
+    """Harmonic mean of F1 and inverse F1, each weighted by the share predicted so.
+
+    Formula: 1 / (bias / F1 + (1 - bias) / inverse F1); a class that is never predicted leaves the mean.
+    Undefined: N = 0.
+    Source: D. M. W. Powers, Recall & Precision versus The Bookmaker, 2003.
+    """
+    share, yes, no = bias(table), f1(table), inverse_f1(table)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 1 / (np.where(share > 0, share / yes, 0) + np.where(share < 1, (1 - share) / no, 0))
+
+
+@metric(undefined=None, also=("fowlkes_mallows",))
+def g_measure(table: Confusion) -> Array:
+    """Geometric mean of precision and recall.
+
+    Formula: sqrt(precision * recall).
+    Undefined: nothing was retrieved, or no document is relevant.
+    """
+    return np.sqrt(precision(table) * recall(table))
+
+
+@metric(undefined=None)
+def inverse_g(table: Confusion) -> Array:
+    """Geometric mean of inverse precision and inverse recall.
+
+    Formula: sqrt(npv * specificity).
+    Undefined: nothing was left out, or every document is relevant.
+    """
+    return g_measure(_inverse(table))
+
+
+@metric(undefined=None)
+def avg_g(table: Confusion) -> Array:
+    """Geometric mean of G and inverse G, each weighted by the share predicted so.
+
+    Formula: G^bias * inverse G^(1 - bias); a class that is never predicted leaves the mean.
+    Undefined: one of them is undefined and its class was predicted.
+    Source: D. M. W. Powers, Recall & Precision versus The Bookmaker, 2003.
+    """
+    share = bias(table)
+    yes = np.where(share > 0, g_measure(table), 1) ** share
+    return yes * np.where(share < 1, inverse_g(table), 1) ** (1 - share)
+
+
+@metric(also=("tanimoto", "critical_success_index", "threat_score"))
+def jaccard(table: Confusion) -> Array:
+    """Share of the retrieved or relevant documents that are both.
+
+    Formula: tp / (tp + fp + fn).
+    Undefined: nothing was retrieved and no document is relevant.
+    """
+    return ratio(table.tp, table.tp + table.fp + table.fn)
+
+
+@metric(range=(-1, 1), undefined=None, also=("youden_j", "bookmaker", "bookmaker_informedness"))
+def informedness(table: Confusion) -> Array:
+    """How informed the decision is against chance.
+
+    Formula: recall - fallout = recall + specificity - 1.
+    Undefined: no document is relevant, or every document is.
+    Source: D. M. W. Powers, Evaluation: from precision, recall and F-measure to ROC, informedness, markedness and
+        correlation, Journal of Machine Learning Technologies 2(1), 2011.
+    """
+    return recall(table) + specificity(table) - 1
+
+
+@metric(range=(-1, 1), undefined=None)
+def markedness(table: Confusion) -> Array:
+    """How well the decision marks the truth against chance.
+
+    Formula: precision + npv - 1.
+    Undefined: nothing was retrieved, or nothing was left out.
+    Source: as informedness.
+    """
+    return precision(table) + npv(table) - 1
+
+
+@metric(range=(-1, 1), also=("matthews", "phi"))
+def mcc(table: Confusion) -> Array:
+    """Correlation of decision and truth (Matthews).
+
+    Formula: (tp tn - fp fn) / sqrt((tp + fp) (tp + fn) (tn + fp) (tn + fn)).
+    Undefined: one side has one class only.
+    Source: B. W. Matthews, Comparison of the predicted and observed secondary structure of T4 phage lysozyme, 1975.
+    """
+    t, f, m, n = table.tp, table.fp, table.fn, table.tn
+    return ratio(t * n - f * m, np.sqrt(t + f) * np.sqrt(t + m) * np.sqrt(n + f) * np.sqrt(n + m))
+
+
+@metric(range=(-1, 1), undefined=None, also=("cohen_kappa",))
+def kappa(table: Confusion) -> Array:
+    """Agreement of decision and truth beyond what their shares alone would give (Cohen).
+
+    Formula: (accuracy - e) / (1 - e), e = bias prevalence + (1 - bias) (1 - prevalence).
+    Undefined: both sides have the same one class only.
+    Source: J. Cohen, A coefficient of agreement for nominal scales, 1960.
+    """
+    t, f, m, n = table.tp, table.fp, table.fn, table.tn
+    return ratio(2 * (t * n - f * m), (t + f) * (f + n) + (t + m) * (m + n))
+
+
+@metric(undefined=None)
+def balanced_accuracy(table: Confusion) -> Array:
+    """Mean of recall and specificity.
+
+    Formula: (recall + specificity) / 2.
+    Undefined: no document is relevant, or every document is.
+    """
+    return (recall(table) + specificity(table)) / 2
+
+
+@metric(range=(0, np.inf), best=np.inf, undefined=None, also=("lr+", "positive_likelihood_ratio"))
+def lr_positive(table: Confusion) -> Array:
+    """How much retrieving a document raises the odds that it is relevant.
+
+    Formula: recall / fallout.
+    Undefined: fallout is 0 or undefined, or no document is relevant.
+    """
+    return ratio(recall(table), fallout(table))
+
+
+@metric(range=(0, np.inf), best=0, undefined=None, also=("lr-", "negative_likelihood_ratio"))
+def lr_negative(table: Confusion) -> Array:
+    """How much leaving a document out lowers the odds that it is relevant.
+
+    Formula: miss_rate / specificity.
+    Undefined: specificity is 0 or undefined, or no document is relevant.
+    """
+    return ratio(miss_rate(table), specificity(table))
+
+
+@metric(range=(0, np.inf), best=np.inf, undefined=None, also=("diagnostic_odds_ratio", "dor"))
+def odds_ratio(table: Confusion) -> Array:
+    """Odds of being relevant among the retrieved against those among the rest.
+
+    Formula: (tp tn) / (fp fn).
+    Undefined: fp = 0 or fn = 0.
+    """
+    return ratio(table.tp * table.tn, table.fp * table.fn)
+
+
+@metric(range=(-np.inf, np.inf), best=None, undefined=None, monotone=False)
+def payoff(
+    table: Confusion,
+    tp: float | None = None,
+    fp: float | None = None,
+    fn: float | None = None,
+    tn: float | None = None,
+) -> Array:
+    """What a decision gains on average, at given worths or at the bookmaker's fair odds.
+
+    Formula: the mean over all documents of the worth of their cell. Without worths, the odds are fair: a right
+        decision for a class wins 1 / prevalence, a wrong one loses 1 / (1 - prevalence) of the class that was decided
+        for; then the payoff is the informedness.
+    Undefined: N = 0; at fair odds, no document is relevant, or every document is.
+    Parameters: tp, fp, fn, tn, the worth of one document in that cell; a worth that is not given is 0.
+    Source: D. M. W. Powers, Recall & Precision versus The Bookmaker, 2003.
+    """
+    if tp is fp is fn is tn is None:
+        return informedness(table)
+    return ratio(utility(table, tp or 0, fp or 0, fn or 0, tn or 0), _size(table))
+
+
+@metric(range=(-np.inf, np.inf), best=None, monotone=False)
+def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0, tn: float = 0.0) -> Array:
+    """What the retrieved set is worth, with a value for each cell of the table.
+
+    Formula: the sum over the cells of count times value; trec_eval's defaults are 1, -1, 0, 0.
+    Undefined: never.
+    Parameters: tp, fp, fn, tn, the worth of one document in that cell; tn other than 0 needs the collection's size.
+    Source: trec_eval 9, m_utility.c.
+    """
+    worth = tp * table.tp + fp * table.fp + fn * table.fn
+    return worth + tn * table.tn if tn else worth
+
+
+@metric()
+def relative_precision(table: Confusion) -> Array:
+    """Precision as a share of the greatest that is possible with so many relevant documents.
+
+    Formula: tp / min(places, R), with places the cutoff, or without one the number of retrieved documents.
+    Undefined: nothing was retrieved, or no document is relevant.
+    Source: trec_eval 9, m_rel_P.c and m_set_rel_P.c.
+    """
+    return ratio(table.tp, np.minimum(_predicted(table), _actual(table)))
+
+
+@metric(also=("set_map", "setap"))
+def set_ap(table: Confusion) -> Array:
+    """Average precision of a set, every order of it being as likely.
+
+    Formula: precision * recall.
+    Undefined: nothing was retrieved, or no document is relevant.
+    Source: trec_eval 9, m_set_map.c.
+    """
+    return precision(table) * recall(table)
+
+
+def _predicted(table: Confusion) -> Array:
+    return table.tp + table.fp + table.empty
+
+
+def _actual(table: Confusion) -> Array:
+    return table.tp + table.fn
+
+
+def _size(table: Confusion) -> Array:
+    return _actual(table) + table.fp + table.tn
+
+
+def _inverse(table: Confusion) -> Confusion:
+    """The table seen from the negatives."""
+    return Confusion(table.tn, table.fn, table.fp, np.zeros(len(table.tp)))

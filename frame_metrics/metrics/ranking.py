@@ -1,0 +1,421 @@
+"""The measures of a ranking. Each reads like its definition: r is a rank from 1, R the number of relevant documents."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from frame_metrics.errors import NotComputableError
+from frame_metrics.inputs import Array, Gain, Ranking, Rows, by_rank, gain_of, ratio
+from frame_metrics.metric import GainName, LogBase, Positive, Share, metric
+
+Discount = Literal["log2", "jk"]
+
+
+def _defined(run: Ranking, values: Array) -> Array:
+    """Values, NaN for queries without a relevant document."""
+    return np.where(run.n_relevant > 0, values, np.nan)
+
+
+def _discount(rank: Array, discount: Discount, base: float) -> Array:
+    if discount == "jk":
+        return 1 / np.maximum(np.log(np.maximum(rank, 1)) / np.log(base), 1)
+    return np.log2(base) / np.log2(rank + 1)
+
+
+def _discounted(seen: Rows, discount: Discount, base: float) -> Array:
+    return seen.value * by_rank(lambda rank: _discount(rank, discount, base), seen.rank)
+
+
+@metric(range=(0, np.inf), best=None)
+def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
+    """Cumulated gain: the sum of the gains of the first k documents.
+
+    Formula: sum over r <= k of gain(r).
+    Undefined: never.
+    Parameters: gain, 'linear' (the grade), 'exp' (2^grade - 1) or a mapping from grades to gains.
+    Source: K. Jarvelin, J. Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002.
+    """
+    seen = run.gains(gain)
+    return seen.total_within(k, seen.value)
+
+
+@metric()
+def ncg(
+    run: Ranking, k: int | None = None, max_grade: Positive | None = None, gain: GainName = "linear"
+) -> Array:
+    """Cumulated gain as a share of what k documents of the highest grade would give.
+
+    Formula: cg@k / (k gain(max_grade)); without a cutoff, k is the number of retrieved documents.
+    Undefined: nothing was retrieved (without a cutoff).
+    Parameters: max_grade, the highest grade of the scale; gain, as in cg.
+    """
+    return ratio(cg(run, k, gain), _top(max_grade, gain) * (run.retrieved() if k is None else np.full(run.n, k)))
+
+
+@metric(range=(0, np.inf), best=None)
+def dcg(
+    run: Ranking,
+    k: int | None = None,
+    gain: GainName = "linear",
+    discount: Discount = "log2",
+    base: LogBase = 2.0,
+) -> Array:
+    """Discounted cumulated gain of the first k documents.
+
+    Formula: sum over r <= k of gain(r) / log_base(r + 1); with discount 'jk', gain(r) for r <= base and
+        gain(r) / log_base(r) after.
+    Undefined: never.
+    Parameters: gain, as in cg; discount, 'log2' or 'jk' (Jarvelin and Kekalainen's own); base, of the logarithm.
+    Source: K. Jarvelin, J. Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002; the
+        exponential gain: C. Burges et al., Learning to rank using gradient descent, ICML 2005.
+    """
+    seen = run.gains(gain)
+    return seen.total_within(k, _discounted(seen, discount, base))
+
+
+@metric()
+def ndcg(
+    run: Ranking,
+    k: int | None = None,
+    gain: GainName = "linear",
+    discount: Discount = "log2",
+    base: LogBase = 2.0,
+) -> Array:
+    """Discounted cumulated gain as a share of that of the ideal ranking of all judged documents.
+
+    Formula: dcg@k / ideal dcg@k.
+    Undefined: no document has a gain.
+    Parameters: as in dcg.
+    Source: K. Jarvelin, J. Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002.
+    """
+    best = run.ideal(gain)
+    return ratio(dcg(run, k, gain, discount, base), best.total_within(k, _discounted(best, discount, base)))
+
+
+@metric()
+def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
+    """nDCG averaged over the ranks of the documents that have a gain.
+
+    Formula: the mean over these documents of ndcg at their rank; for one that was not retrieved, of the whole dcg
+        over the whole ideal dcg.
+    Undefined: no document has a gain.
+    Parameters: gain, as in cg.
+    Source: trec_eval 9, m_ndcg_rel.c.
+    """
+    seen, best = run.gains(gain), run.ideal(gain)
+    down, ideal = _discounted(seen, "log2", 2), _discounted(best, "log2", 2)
+    whole = best.running(ideal)
+    place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
+    at_rank = whole[best.first[seen.query] + place - 1]
+    missed = (best.count - seen.count) * ratio(seen.total(down), best.total(ideal))
+    return ratio(seen.total(seen.running(down) / at_rank) + missed, best.count)
+
+
+@metric()
+def rndcg(run: Ranking, gain: GainName = "linear") -> Array:
+    """nDCG averaged over the ranks where the ideal ranking's gain falls.
+
+    Formula: the mean of ndcg at the cutoffs n1, n1 + n2, ..., with n1 documents of the highest gain, n2 of the next
+        ...; and of dcg over ideal dcg at the end of the ranking, if it has at least 2 documents more than the ideal.
+    Undefined: no document is relevant, or none has a gain.
+    Parameters: gain, as in cg.
+    Source: trec_eval 9, m_Rndcg.c.
+    """
+    seen, best = run.gains(gain), run.ideal(gain)
+    ideal = best.running(_discounted(best, "log2", 2))
+    last = best.position == best.count[best.query]
+    falls = np.flatnonzero(last | (best.value != np.append(best.value[1:], -1)))
+    steps = Rows(best.query[falls], best.position[falls], ideal[falls], run.n)
+    # The dcg at a cutoff is the running dcg of the last document with a gain at or above it.
+    dcg_here = np.concatenate([[0.0], seen.running(_discounted(seen, "log2", 2))])
+    width = int(max(seen.rank.max(initial=0), steps.rank.max(initial=0))) + 1
+    before = np.searchsorted(seen.query * width + seen.rank, steps.query * width + steps.rank, side="right")
+    here = np.where(before > seen.first[steps.query], dcg_here[before], 0)
+    longer = run.retrieved() >= best.count + 2
+    end = np.where(longer, ratio(seen.total(_discounted(seen, "log2", 2)), steps.total(np.where(last[falls], ideal[falls], 0))), 0)
+    return _defined(run, ratio(steps.total(here / steps.value) + end, steps.count + (longer & (steps.count > 0))))
+
+
+@metric()
+def g_trec(run: Ranking, gain: GainName = "linear") -> Array:
+    """trec_eval's G: a gain counts more where little gain has been missed so far.
+
+    Formula: sum over r of gain(r) / log2(2 + c(r) - g(r)), over the sum of all gains; g(r) is the gain of the first r
+        documents, c(r) that of the first r of the ideal ranking, at least 1 for each.
+    Undefined: no document has a gain.
+    Parameters: gain, as in cg.
+    Source: trec_eval 9, m_G.c.
+    """
+    seen, best = run.gains(gain), run.ideal(gain)
+    beyond_one = np.concatenate([best.running(np.maximum(best.value - 1, 0)), [0.0]])
+    place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
+    cost = seen.rank + beyond_one[best.first[seen.query] + place - 1]
+    return ratio(seen.total(seen.value / np.log2(2 + cost - seen.running(seen.value))), best.total(best.value))
+
+
+@metric()
+def bin_g(run: Ranking) -> Array:
+    """trec_eval's binary G: a relevant document counts less for each other document above it.
+
+    Formula: sum over the relevant documents of 1 / log2(2 + documents above that are not relevant), over R.
+    Undefined: no document is relevant.
+    Source: trec_eval 9, m_binG.c.
+    """
+    return ratio(run.total(1 / np.log2(2 + run.rank - run.position)), run.n_relevant)
+
+
+@metric(also=("map",))
+def ap(run: Ranking, k: int | None = None, norm: Literal["R", "min(k, R)"] = "R") -> Array:
+    """Average precision: the mean over the relevant documents of the precision at their ranks, 0 if not retrieved.
+
+    Formula: sum over the relevant r <= k of precision@r, over R.
+    Undefined: no document is relevant.
+    Parameters: norm, 'min(k, R)' divides by the relevant documents that k places can hold.
+    Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
+    """
+    places = run.n_relevant if norm == "R" or k is None else np.minimum(run.n_relevant, k)
+    return ratio(run.relevant.total_within(k, run.precision), places)
+
+
+@metric(also=("mrr", "recip_rank", "reciprocal_rank"))
+def rr(run: Ranking, k: int | None = None) -> Array:
+    """Reciprocal rank of the first relevant document, 0 past the cutoff.
+
+    Formula: 1 / rank of the first relevant document.
+    Undefined: no document is relevant.
+    Source: E. M. Voorhees, The TREC-8 question answering track report, 1999.
+    """
+    return _defined(run, run.relevant.total_within(k, np.where(run.position == 1, 1 / run.rank, 0.0)))
+
+
+@metric(also=("r-precision", "r_precision"))
+def rprec(run: Ranking) -> Array:
+    """R-precision: precision after as many documents as are relevant.
+
+    Formula: relevant documents at ranks up to R, over R.
+    Undefined: no document is relevant.
+    Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
+    """
+    return ratio(run.total(run.rank <= run.n_relevant[run.query]), run.n_relevant)
+
+
+@metric()
+def rprec_mult(run: Ranking, multiple: Positive) -> Array:
+    """Precision after a multiple of the number of relevant documents.
+
+    Formula: relevant documents at ranks up to c, over c, with c = floor(multiple R + 0.9).
+    Undefined: c = 0, no document is relevant.
+    Parameters: multiple, of R.
+    Source: trec_eval 9, m_Rprec_mult.c.
+    """
+    places = np.floor(multiple * run.n_relevant + 0.9)
+    return ratio(run.total(run.rank <= places[run.query]), places)
+
+
+@metric()
+def precision_at_recall(run: Ranking, recall: Share) -> Array:
+    """Precision at the first rank that reaches a recall level, 0 if none does.
+
+    Formula: precision@r, r the rank of the ceil(recall R)-th relevant document (at least the first).
+    Undefined: no document is relevant.
+    Parameters: recall, the level; ``precision_at_recall@0.5`` sets it too.
+    Source: Weber, Multimedia Retrieval, ch. 2, where it is called R-precision.
+    """
+    place = np.maximum(np.ceil(recall * run.n_relevant - 1e-9), 1).astype(np.int64)
+    return _defined(run, run.relevant.at(place, run.precision, outside=0.0))
+
+
+@metric(also=("iprec_at_recall",))
+def iprec(run: Ranking, recall: Share) -> Array:
+    """Interpolated precision at a recall level: the greatest precision from there on.
+
+    Formula: max of precision@r over all r from the rank of the floor(recall R + 0.9)-th relevant document on.
+    Undefined: no document is relevant.
+    Parameters: recall, the level; ``iprec@0.1`` sets it too.
+    Source: trec_eval 9, m_iprec_at_recall.c.
+    """
+    place = np.maximum(np.floor(recall * run.n_relevant + 0.9), 1).astype(np.int64)
+    return _defined(run, run.relevant.at(place, run.interpolated, outside=0.0))
+
+
+@metric(also=("11pt_avg",))
+def iprec_avg(run: Ranking) -> Array:
+    """Mean of the interpolated precision at the recall levels 0, 0.1, ..., 1.
+
+    Formula: sum over the eleven levels of iprec, over 11.
+    Undefined: no document is relevant.
+    Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
+    """
+    return sum((iprec(run, tenth / 10) for tenth in range(11)), np.zeros(run.n)) / 11
+
+
+@metric(also=("hit_rate", "hit"))
+def success(run: Ranking, k: int | None = None) -> Array:
+    """Whether any relevant document is at ranks up to k.
+
+    Formula: 1 if there is one, else 0.
+    Undefined: no document is relevant.
+    """
+    return _defined(run, np.minimum(run.hits(k), 1))
+
+
+@metric()
+def bpref(run: Ranking) -> Array:
+    """Binary preference: how seldom judged non-relevant documents stand above relevant ones; unjudged ones are ignored.
+
+    Formula: 1 / R times the sum over the relevant retrieved documents of 1 - min(n, R) / min(N, R), a term being 1
+        where n = 0; n of the N judged non-relevant documents stand above.
+    Undefined: no document is relevant.
+    Source: C. Buckley, E. M. Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004, as in trec_eval 9.
+    """
+    r = run.n_relevant
+    above = np.minimum(run.above(run.nonrelevant), r[run.query])
+    least = np.minimum(run.n_nonrelevant, r)[run.query]
+    return ratio(run.total(1 - above / np.maximum(least, 1)), r)
+
+
+@metric(monotone=False)
+def infap(run: Ranking) -> Array:
+    """Inferred average precision, where the judged documents are a random sample of a pool.
+
+    Formula: the mean over the relevant documents of 1 / r + p / r (a + e) / (a + n + 2 e); above rank r are p documents
+        of the pool, a relevant and n not, e = 1e-5. A negative grade means in the pool and not judged.
+    Undefined: no document is relevant.
+    Source: E. Yilmaz, J. A. Aslam, Estimating average precision with incomplete and imperfect judgments, CIKM 2006, as
+        in trec_eval 9.
+    """
+    pooled, wrong, right = run.above(run.judged), run.above(run.nonrelevant), run.position - 1
+    expected = (right + 1e-5) / (right + wrong + 2e-5)
+    return ratio(run.total((1 + pooled * expected) / run.rank), run.n_relevant)
+
+
+@metric()
+def rbp(
+    run: Ranking,
+    k: int | None = None,
+    p: Share = 0.8,
+    gain: GainName | None = None,
+    max_grade: Positive | None = None,
+) -> Array:
+    """Rank-biased precision: the share of gain that a user sees who goes on to the next rank with probability p.
+
+    Formula: (1 - p) sum over r <= k of p^(r - 1) rel(r); with a gain, rel(r) = gain(r) / gain(max_grade).
+    Undefined: never.
+    Parameters: p, the persistence; gain, as in cg, binary relevance if not given; max_grade, the highest grade of the
+        scale, needed with gain.
+    Source: A. Moffat, J. Zobel, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1), 2008.
+    """
+    seen = run.relevant if gain is None else run.gains(gain)
+    top = 1.0 if gain is None else _top(max_grade, gain)
+    return (1 - p) * seen.total_within(k, seen.value * by_rank(lambda r: p ** (r - 1.0), seen.rank)) / top
+
+
+@metric(best=0, monotone=False)
+def rbp_residual(run: Ranking, k: int | None = None, p: Share = 0.8) -> Array:
+    """How much rank-biased precision could rise if every document not judged, or not seen, were relevant.
+
+    Formula: 1 - (1 - p) sum over the judged r <= k of p^(r - 1).
+    Undefined: never.
+    Parameters: p, the persistence.
+    Source: A. Moffat, J. Zobel, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1), 2008.
+    """
+    return 1 - (1 - p) * run.mass(lambda r: p ** (r - 1.0), run.judged, k)
+
+
+@metric()
+def err(run: Ranking, k: int | None = None, max_grade: Positive | None = None) -> Array:
+    """Expected reciprocal rank of the document that satisfies a user who reads down the ranking.
+
+    Formula: sum over r <= k of 1 / r s(r) times the product over i < r of 1 - s(i), with s = (2^grade - 1) / 2^max_grade.
+    Undefined: never.
+    Parameters: max_grade, the highest grade of the scale.
+    Source: O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan, Expected reciprocal rank for graded relevance, CIKM 2009.
+    """
+    seen = run.gains("exp")
+    satisfied = seen.value / (_top(max_grade, "exp") + 1)
+    still_reading = seen.running(1 - satisfied, np.multiply, fill=1.0) / (1 - satisfied)
+    return seen.total_within(k, satisfied * still_reading / seen.rank)
+
+
+@metric(best=None, monotone=False)
+def judged(run: Ranking, k: int | None = None) -> Array:
+    """Share of the first k retrieved documents that have a judgment.
+
+    Formula: judged documents at ranks up to k, over min(k, retrieved).
+    Undefined: nothing was retrieved.
+    """
+    return ratio(run.count_of(run.judged, k), run.retrieved(k))
+
+
+@metric()
+def efficiency(run: Ranking, k: int | None = None) -> Array:
+    """System efficiency: how near the precision-recall points come to the corner where both are 1.
+
+    Formula: 1 - d / sqrt(2), d the least distance of (precision@r, recall@r), r <= k, to (1, 1).
+    Undefined: no document is relevant.
+    Source: Weber, Multimedia Retrieval, ch. 2.
+    """
+    distance = np.hypot(1 - run.precision, 1 - run.position / np.maximum(run.n_relevant[run.query], 1))
+    if k is not None:
+        distance = np.where(run.rank <= k, distance, np.sqrt(2))
+    return _defined(run, 1 - run.relevant.reduce(np.minimum, distance, empty=np.sqrt(2)) / np.sqrt(2))
+
+
+@metric(range=(1, 1), best=None, summed=True, also=("numq",))
+def num_q(run: Ranking) -> Array:
+    """Queries that were evaluated.
+
+    Formula: count; 1 per query.
+    Undefined: never.
+    """
+    return np.ones(run.n)
+
+
+@metric(range=(0, np.inf), best=None, summed=True, monotone=False, also=("numret",))
+def num_ret(run: Ranking, k: int | None = None) -> Array:
+    """Retrieved documents, at ranks up to k.
+
+    Formula: count.
+    Undefined: never.
+    """
+    return run.retrieved(k).astype(np.float64)
+
+
+@metric(range=(0, np.inf), best=None, summed=True, also=("numrel",))
+def num_rel(run: Ranking) -> Array:
+    """Relevant documents, retrieved or not: R.
+
+    Formula: count.
+    Undefined: never.
+    """
+    return run.n_relevant.astype(np.float64)
+
+
+@metric(range=(0, np.inf), best=None, summed=True, also=("hits", "numrelret"))
+def num_rel_ret(run: Ranking, k: int | None = None) -> Array:
+    """Relevant documents that were retrieved, at ranks up to k.
+
+    Formula: count.
+    Undefined: never.
+    """
+    return run.hits(k)
+
+
+@metric(range=(0, np.inf), best=None, summed=True, monotone=False)
+def num_nonrel_judged_ret(run: Ranking, k: int | None = None) -> Array:
+    """Retrieved documents that are judged not relevant, at ranks up to k.
+
+    Formula: count; a document with a negative grade is not counted.
+    Undefined: never.
+    Source: trec_eval 9, m_num_nonrel_judged_ret.c.
+    """
+    return run.count_of(run.nonrelevant, k).astype(np.float64)
+
+
+def _top(max_grade: float | None, gain: Gain) -> Array:
+    """The gain of the highest grade of the scale."""
+    if max_grade is None:
+        raise NotComputableError("needs max_grade=, the highest grade of the scale")
+    return gain_of(np.array([float(max_grade)]), gain)

@@ -1,0 +1,193 @@
+"""Which column plays which part: what the caller named, and what a metric cannot do without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+from frame_metrics.columns import Parts
+from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, check_choice, closest, listed
+from frame_metrics.evaluate import UNDEFINED, Conventions
+
+
+class Roles(TypedDict, total=False):
+    """The columns of a log by the part they play, and the conventions; None takes one back."""
+
+    query: str | Sequence[str] | None
+    score: str | None
+    rank: str | None
+    label: str | None
+    grade: str | None
+    doc: str | None
+    system: str | None
+    by: str | Sequence[str] | None
+    weight: str | None
+    n_relevant: str | None
+    rel: float | None
+    collection_size: str | float | bool | None
+    ties: str | None
+    undefined: str | None
+    unjudged: str | None
+    duplicates: str | None
+
+
+COLUMNS = ("query", "score", "rank", "label", "grade", "doc", "system", "by", "weight", "n_relevant")
+SEVERAL = ("query", "by")
+CHOICES: dict[str, tuple[str, ...]] = {
+    "ties": ("doc", "worst", "best", "order"),
+    "undefined": tuple(UNDEFINED),
+    "unjudged": ("drop",),
+    "duplicates": ("error", "first"),
+}
+RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total")
+
+
+def check_roles(roles: dict[str, Any]) -> None:
+    """Raise for a role or option that does not exist, or has a value it cannot have."""
+    for name, value in roles.items():
+        if name not in Roles.__annotations__:
+            raise UnknownNameError(f"there is no role or option {name!r}{closest(name, Roles.__annotations__)}")
+        if value is None:
+            continue
+        if name in CHOICES:
+            check_choice(name, value, CHOICES[name])
+        elif name in COLUMNS:
+            texts = [value] if isinstance(value, str) else value
+            many = name in SEVERAL and isinstance(value, list | tuple)
+            if not (isinstance(value, str) or many) or not texts or not all(isinstance(t, str) for t in texts):
+                what = "the name of a column, or a list of names" if name in SEVERAL else "the name of a column"
+                raise BadValueError(f"{name}={value!r} is not {what}")
+        elif name == "rel" and (isinstance(value, bool) or not isinstance(value, int | float) or value != value):
+            raise BadValueError(f"rel={value!r} is not a grade")
+        elif name == "collection_size" and not isinstance(value, bool | str):
+            if not isinstance(value, int | float) or value < 0 or value != int(value):
+                raise BadValueError(f"collection_size={value!r} is not a number of documents, a column, or True")
+
+
+def conventions(roles: Roles, parts: Parts) -> Conventions:
+    """Return the conventions that were said, and the defaults of the others."""
+    ties = roles.get("ties") or ("doc" if parts.doc else "worst")
+    if ties == "doc" and not parts.doc:
+        raise ColumnError("ties='doc' orders equal scores by document; name the document column with doc=")
+    size = roles.get("collection_size")
+    return Conventions(
+        rel=roles.get("rel") or 0 if roles.get("rel") is not None else 1,
+        ties=ties,
+        undefined=roles.get("undefined"),
+        unjudged=roles.get("unjudged"),
+        duplicates=roles.get("duplicates"),
+        size=None if isinstance(size, str) or size is False else size,
+    )
+
+
+def resolve(roles: Roles, columns: list[str], *, order: bool, judged: bool) -> Parts:
+    """Find the column of every part.
+
+    Parameters
+    ----------
+    roles : what the caller named.
+    columns : the frame's columns.
+    order : whether a metric needs the order of the results.
+    judged : whether the judgments are kept beside the frame.
+
+    Raises
+    ------
+    ColumnError
+        A column is not there, is ambiguous, or plays two parts.
+    """
+    named = {name: value for name, value in roles.items() if value is not None and name in COLUMNS}
+    size = roles.get("collection_size")
+    for role, value in [*named.items(), ("collection_size", size if isinstance(size, str) else ())]:
+        for column in [value] if isinstance(value, str) else value:
+            if column not in columns:
+                raise ColumnError(f"{role}={column!r}: there is no such column among {listed(columns)}{closest(column, columns)}")
+    query = _several(named.get("query")) or (_taken("query", ("query",), columns),)
+    place = _pair(named, ("score", "rank"), columns, needed=order)
+    judgment = {} if judged else _pair(named, ("label", "grade"), columns, needed=True)
+    doc = named.get("doc") or (_taken("doc", ("doc",), columns) if judged else None)
+    single = {name: named.get(name) for name in ("system", "weight", "n_relevant")}
+    parts = Parts(query=query, by=_several(named.get("by")), doc=doc, size=size if isinstance(size, str) else None,
+                  **place, **judgment, **single)
+    _check_keys(parts)
+    return parts
+
+
+def _several(value: Any) -> tuple[str, ...]:
+    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
+
+
+def _taken(role: str, choices: Sequence[str], columns: list[str]) -> str:
+    """The column that has the role's own name."""
+    found = [name for name in choices if name in columns]
+    if len(found) > 1:
+        raise ColumnError(f"both {found[0]!r} and {found[1]!r} are columns; name the one that is meant, or both")
+    if not found:
+        hint = closest(role, columns)
+        raise ColumnError(f"no column is named as the {role} with {role}=, and none of {listed(columns)} has that name{hint}")
+    return found[0]
+
+
+def _pair(named: dict[str, Any], pair: tuple[str, str], columns: list[str], *, needed: bool) -> dict[str, str]:
+    given = {name: named[name] for name in pair if name in named}
+    if given:
+        return given
+    if not needed and not set(pair) & set(columns):
+        return {}
+    found = [name for name in pair if name in columns]
+    if not found:
+        hint = closest(pair[0], columns) or closest(pair[1], columns)
+        raise ColumnError(f"no column is named with {pair[0]}= or {pair[1]}=, and none of {listed(columns)} has such a name{hint}")
+    taken = _taken(pair[0], pair, columns)
+    return {taken: taken}
+
+
+def _check_keys(parts: Parts) -> None:
+    """Raise for a segment column that plays another part too, or is called as a column of the result."""
+    others = {"query": parts.query, "system": (parts.system,), "score": (parts.score,), "rank": (parts.rank,),
+              "label": (parts.label,), "grade": (parts.grade,), "doc": (parts.doc,), "weight": (parts.weight,)}
+    for column in parts.by:
+        for role, names in others.items():
+            if column in names:
+                raise ColumnError(f"by={column!r} is the {role} too; a column plays one part")
+    for column in parts.keys:
+        if parts.keys.count(column) > 1:
+            raise ColumnError(f"{column!r} is named twice among query, system and by; a column plays one part")
+        if column in RESULT:
+            raise ColumnError(f"{column!r} is a column of the result as well; rename the frame's column")
+
+
+def resolve_judgments(given: dict[str, Any], columns: list[str], roles: Roles, parts: Parts) -> Parts:
+    """Find the columns of judgments: as named, else called as in the log, else called as the role."""
+
+    def one(role: str, own: str | None) -> str:
+        if given.get(role) is not None:
+            if given[role] not in columns:
+                raise ColumnError(f"judge: {role}={given[role]!r} is not among {listed(columns)}{closest(given[role], columns)}")
+            return str(given[role])
+        for name in (own, role):
+            if name in columns:
+                return str(name)
+        raise ColumnError(f"judge: name the {role} column of the judgments with {role}=; they have {listed(columns)}")
+
+    query = given.get("query")
+    if query is None:
+        query = parts.query if set(parts.query) <= set(columns) else (one("query", None),)
+    query = tuple(one("query", None) if given.get("query") is None and q not in columns else q for q in _several(query))
+    for column in query:
+        if column not in columns:
+            raise ColumnError(f"judge: query={column!r} is not among {listed(columns)}{closest(column, columns)}")
+    if len(query) != len(parts.query):
+        raise ColumnError(f"judge: the query is {len(parts.query)} columns in the log and {len(query)} in the judgments")
+    judgment: dict[str, str] = {}
+    if given.get("label") is True:
+        judgment["label"] = "label"
+    else:
+        for role in ("label", "grade"):
+            if given.get(role) is not None:
+                judgment[role] = one(role, None)
+        if not judgment:
+            own = {role: str(roles.get(role)) for role in ("label", "grade") if roles.get(role) in columns}
+            judgment = own or _pair({}, ("label", "grade"), columns, needed=True)
+    by = parts.by if parts.by and set(parts.by) <= set(columns) else ()
+    weight = parts.weight if parts.weight in columns else None
+    return Parts(query=query, by=by, doc=one("doc", parts.doc), weight=weight, **judgment)

@@ -1,0 +1,243 @@
+"""Values become rows: groups and margins, long and wide, in a fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.averages import intervals, within
+from frame_metrics.columns import key_names
+from frame_metrics.evaluate import Conventions, Log, Measured, filled, tallies
+from frame_metrics.inputs import Array
+
+NONE = -1  # no row: the key is null
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A result: columns, and key columns as rows of the caller's frame that hold their values.
+
+    Parameters
+    ----------
+    keys : for each key column, by the caller's name, the row of each result row; -1 is null, past the frame's end it is a
+        row of the judgments.
+    columns : the other columns.
+    """
+
+    keys: dict[str, Array]
+    columns: dict[str, pl.Series]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Rankings put together: a segment of a system, or a margin.
+
+    Parameters
+    ----------
+    members : for each level (segments, then margins), the group of each ranking, shape (rankings,).
+    counts : groups of each level.
+    order : the groups of all levels in the order of the result.
+    keys : for each key column the row that holds each group's value, in the order of the result.
+    total : which groups are margins, in the order of the result.
+    """
+
+    members: list[Array]
+    counts: list[int]
+    order: Array
+    keys: dict[str, Array]
+    total: Array
+
+
+def _rank_of(log: Log, keys: list[str], rows: Array) -> Array:
+    """The place of each row when the rows are sorted by their key values, nulls last."""
+    if not keys or not len(rows):
+        return np.zeros(len(rows), np.int64)
+    n = len(log.columns)
+    table = log.columns.select(keys)
+    if log.judged is not None and (rows >= n).any():
+        table = pl.concat([table[rows[rows < n]], log.judged.names.select(keys)])
+        place = np.searchsorted(log.judged.row, rows[rows >= n] - n) + int((rows < n).sum())
+        at = np.empty(len(rows), np.int64)
+        at[rows < n], at[rows >= n] = np.arange(int((rows < n).sum())), place
+        rows = at
+    order = table[rows].with_row_index("at").sort(keys, nulls_last=True, maintain_order=True)["at"].to_numpy()
+    rank = np.empty(len(rows), np.int64)
+    rank[order] = np.arange(len(rows))
+    return rank
+
+
+def group(log: Log, margins: bool) -> Groups:
+    """Return the groups that are averaged, in the order of the result: by system, segments before their margins."""
+    grid, parts = log.grid, log.parts
+    system_keys, by, _ = key_names(parts)
+    systems, segments = len(grid.system_row) if parts.system else 1, len(grid.segment_row) if parts.by else 1
+    system_rank = _rank_of(log, system_keys, grid.system_row) if system_keys else np.zeros(1, np.int64)
+    segment_rank = _rank_of(log, by, grid.segment_row) if by else np.zeros(1, np.int64)
+    segment_of = [np.arange(segments)]
+    first_of = [np.arange(segments)]
+    kept: list[set[str]] = [set(by)]
+    if margins:
+        for name in by if len(by) > 1 else []:
+            code, at = _margin(log, name)
+            segment_of.append(code)
+            first_of.append(at)
+            kept.append({name})
+        segment_of.append(np.zeros(segments, np.int64))
+        first_of.append(np.zeros(1, np.int64))
+        kept.append(set())
+    members, counts, sort_keys = [], [], []
+    rows: dict[str, list[Array]] = {name: [] for name in (*([parts.system] if parts.system else []), *parts.by)}
+    for level, (codes, first, names) in enumerate(zip(segment_of, first_of, kept, strict=True)):
+        groups = len(first)
+        members.append(grid.system * groups + codes[grid.segment] if segments else grid.system)
+        counts.append(systems * groups)
+        system, segment = np.divmod(np.arange(systems * groups), max(groups, 1))
+        rank = segment_rank[first][segment] if segments else segment
+        sort_keys.append(np.stack([system_rank[system], np.full(len(system), level), rank]))
+        if parts.system:
+            rows[parts.system].append(grid.system_row[system])
+        for inside, name in zip(by, parts.by, strict=True):
+            at = grid.segment_row[first][segment] if segments else segment
+            rows[name].append(at if inside in names else np.full(len(at), NONE))
+    keys = np.concatenate(sort_keys, axis=1)
+    order = np.lexsort(keys[::-1])
+    return Groups(members, counts, order, {k: log.rows(np.concatenate(v)[order]) for k, v in rows.items()}, keys[1][order] > 0)
+
+
+def _margin(log: Log, key: str) -> tuple[Array, Array]:
+    """Number the values of one segment column, over the segments."""
+    rank = _rank_of(log, [key], log.grid.segment_row)
+    order = np.argsort(rank)
+    table = log.columns.select(key)
+    n = len(table)
+    if log.judged is not None and (log.grid.segment_row >= n).any():
+        full = pl.concat([table, log.judged.names.select(key)])
+        place = n + np.searchsorted(log.judged.row, np.maximum(log.grid.segment_row - n, 0))
+        values = full[key].gather(np.where(log.grid.segment_row < n, log.grid.segment_row, place))
+    else:
+        values = table[key].gather(log.grid.segment_row)
+    ordered = values.gather(order)
+    new = ordered.ne_missing(ordered.shift()).to_numpy().copy()
+    new[:1] = True
+    code = np.empty(len(order), np.int64)
+    code[order] = np.cumsum(new) - 1
+    return code, order[np.flatnonzero(new)]
+
+
+def averaged(
+    measured: Measured,
+    how: Conventions,
+    average: str,
+    *,
+    margins: bool,
+    ci: float | None,
+    resamples: int,
+    seed: int,
+    layout: str,
+) -> Answer:
+    """Return one row per group and metric, or one per group with a column per metric."""
+    groups = group(measured.log, margins)
+    sums = tallies(measured, how, average)
+    some = measured.evaluated
+    value, n, undefined, low, high = [], [], [], [], []
+    for member, count in zip(groups.members, groups.counts, strict=True):
+        member = member[some]
+        here = np.stack([np.bincount(member, t.defined, minlength=count) for t in sums])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value.append(np.stack([t.finish(within(member, count, t.columns)) for t in sums]))
+        value[-1][here == 0] = np.nan
+        n.append(here)
+        undefined.append(np.stack([np.bincount(member, t.undefined, minlength=count) for t in sums]))
+        if ci is not None:
+            ends = intervals(sums, member, count, ci, resamples, seed)
+            low.append(ends[0])
+            high.append(ends[1])
+    tables = [np.concatenate(t, axis=1)[:, groups.order] for t in (value, n, undefined, low, high) if t]
+    names = [name for name, _ in measured.asked]
+    shared = [t.average for t in sums]
+    total = {"total": pl.Series("total", groups.total)} if margins else {}
+    if layout == "wide":
+        evaluated = tables[1].max(axis=0) if len(tables[1]) else np.zeros(0)
+        first = {"average": pl.Series([_asked(average, shared)]).new_from_index(0, len(groups.order)), "n": whole(evaluated)}
+        columns: dict[str, pl.Series] = {**total, **first}
+        for i, name in enumerate(names):
+            columns[name] = number(tables[0][i])
+            if ci is not None:
+                columns[f"{name}_low"], columns[f"{name}_high"] = number(tables[3][i]), number(tables[4][i])
+        return Answer(groups.keys, columns)
+    m = len(names)
+    long = {
+        **{k: v.new_from_index(0, 0) if not len(v) else v.gather(np.repeat(np.arange(len(v)), m)) for k, v in total.items()},
+        **labels(measured, len(groups.order)),
+        "average": pl.Series(shared * len(groups.order), dtype=pl.String),
+        "value": number(tables[0].T.ravel()),
+        "n": whole(tables[1].T.ravel()),
+        "n_undefined": whole(tables[2].T.ravel()),
+    }
+    if ci is not None:
+        long["ci_low"], long["ci_high"] = number(tables[3].T.ravel()), number(tables[4].T.ravel())
+    return Answer({k: np.repeat(v, m) for k, v in groups.keys.items()}, long)
+
+
+def _asked(average: str, used: list[str]) -> str:
+    """The average of a wide row: counts are summed beside it."""
+    return next((a for a in used if a != "sum"), "sum" if used else average)
+
+
+def labels(measured: Measured, times: int) -> dict[str, pl.Series]:
+    """Return the columns metric and k, repeated."""
+    names = pl.Series([name for name, _ in measured.asked], dtype=pl.String)
+    k = pl.Series([metric.k for _, metric in measured.asked], dtype=pl.Int64)
+    at = np.tile(np.arange(len(names)), times)
+    return {"metric": names.gather(at), "k": k.gather(at)}
+
+
+def number(values: Array) -> pl.Series:
+    """Return numbers, NaN as null."""
+    return pl.Series(np.ascontiguousarray(values, dtype=np.float64), nan_to_null=True)
+
+
+def whole(values: Array) -> pl.Series:
+    """Return counts."""
+    return pl.Series(np.ascontiguousarray(values).astype(np.int64))
+
+
+def each_query(measured: Measured, how: Conventions, layout: str) -> Answer:
+    """Return one row per evaluated ranking and metric, or one per ranking with a column per metric."""
+    log = measured.log
+    grid, parts = log.grid, log.parts
+    at = np.flatnonzero(measured.evaluated)
+    system_keys, by, _ = key_names(parts)
+    if system_keys or by:
+        system = _rank_of(log, system_keys, grid.system_row)[grid.system[at]] if system_keys else np.zeros(len(at))
+        segment = _rank_of(log, by, grid.segment_row)[grid.segment[at]] if by else np.zeros(len(at))
+        at = at[np.lexsort((grid.query[at], segment, system))]
+    keys = {parts.system: grid.system_row[grid.system[at]]} if parts.system else {}
+    keys |= {name: grid.segment_row[grid.segment[at]] for name in parts.by}
+    keys |= {name: grid.query_row[grid.query[at]] for name in parts.query}
+    keys = {str(name): log.rows(rows) for name, rows in keys.items()}
+    values = [filled(measured, i, how)[at] for i in range(len(measured.asked))]
+    if layout == "wide":
+        return Answer(keys, {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)})
+    m = len(values)
+    long = {**labels(measured, len(at)), "value": number(np.stack(values).T.ravel())}
+    return Answer({k: np.repeat(v, m) for k, v in keys.items()}, long)
+
+
+def schema(keys: dict[str, Any], names: Sequence[str], verb: str, *, layout: str, ci: bool, margins: bool) -> dict[str, Any]:
+    """Return the columns of a result and their polars types, known before anything is read."""
+    if verb == "per_query":
+        own = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
+        return keys | (dict.fromkeys(names, pl.Float64) if layout == "wide" else own)
+    own = {"total": pl.Boolean} if margins else {}
+    if layout == "wide":
+        own |= {"average": pl.String, "n": pl.Int64}
+        for name in names:
+            own |= dict.fromkeys([name, *([f"{name}_low", f"{name}_high"] if ci else [])], pl.Float64)
+        return keys | own
+    own |= {"metric": pl.String, "k": pl.Int64, "average": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
+    return keys | own | (dict.fromkeys(["ci_low", "ci_high"], pl.Float64) if ci else {})
