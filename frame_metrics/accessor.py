@@ -12,10 +12,11 @@ import polars as pl
 from frame_metrics import audit as audits
 from frame_metrics.columns import Parts
 from frame_metrics.errors import BadValueError, ColumnError, check_choice
-from frame_metrics.evaluate import Conventions, measure, read_log
+from frame_metrics.evaluate import measure
 from frame_metrics.frames import apply, check_frame, columns_of, to_polars
 from frame_metrics.inputs import Confusion
 from frame_metrics.judgments import like
+from frame_metrics.log import Conventions, read_log
 from frame_metrics.metric import Metric
 from frame_metrics.names import Asked, read
 from frame_metrics.roles import RESULT, Roles, check_roles, conventions, resolve, resolve_judgments
@@ -41,15 +42,15 @@ class ArrowStream(Protocol):
 class IRM(Generic[Frame]):
     """The parts that the columns of a frame play, and what can be computed from them.
 
-    ``df.irm(...)`` and ``IRM(df, ...)`` give the same object. It is frozen: a call changes roles and gives a new object,
-    ``role=None`` takes a role back. Nothing is read before a verb is called.
+    ``df.irm(...)`` and ``IRM(df, ...)`` give the same object. It is frozen: a call changes roles and gives a new
+    object, ``role=None`` takes a role back. Nothing is read before a verb is called.
 
     Parameters
     ----------
     frame : a pandas or polars DataFrame, a LazyFrame, or anything that exports Arrow. Results are of the same kind.
     query : the column, or columns, of the query id, of any type.
     score : the system's score, higher is better; null where a document is known and was not retrieved.
-    rank : the position that was shown, from 1; gaps are real positions. Orders the results where ``score`` is named too.
+    rank : the position that was shown, from 1; gaps are real positions. It orders the results if ``score`` is named too.
     label : relevant or not, bool or 0 and 1; null where not judged.
     grade : graded relevance; without ``label``, relevant means ``grade >= rel``.
     doc : the document id: orders equal scores, finds duplicates, joins judgments.
@@ -128,8 +129,8 @@ class IRM(Generic[Frame]):
     ) -> IRM[Frame]:
         """Keep judgments beside the frame, to be joined by query and document when a metric is computed.
 
-        Every system is then measured against all judgments, on every judged query: 0 where it has no results. Columns that
-        are not named are called as in the log, or as the role; ``by`` and ``weight`` columns may stand among them.
+        Every system is then measured against all judgments, on every judged query: 0 where it has no results. Columns
+        that are not named are called as in the log, or as the role; ``by`` and ``weight`` columns may stand among them.
 
         Parameters
         ----------
@@ -140,8 +141,8 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            A column is not there. When a metric is computed: two grades for one pair, ids of different types, or no id that
-            matches.
+            A column is not there. When a metric is computed: two grades for one pair, ids of different types, or no id
+            that matches.
 
         Examples
         --------
@@ -181,8 +182,8 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., metric, k, average, value, n, n_undefined (, ci_low, ci_high). ``n`` is
-        the number of queries that the value rests on, ``n_undefined`` that of queries where the metric is a/0.
+        A frame of the caller's kind: system, by..., metric, k, average, value, n, n_undefined (, ci_low, ci_high).
+        ``n`` is the number of queries that the value rests on, ``n_undefined`` that of queries where the metric is a/0.
 
         Raises
         ------
@@ -210,7 +211,7 @@ class IRM(Generic[Frame]):
         _check_wide(asked, parts, layout)
 
         def run(frame: pl.DataFrame) -> Answer:
-            log = read_log(frame, parts, how, self._qrels(parts))
+            log = read_log(frame, parts, how, self._qrels(parts), queries=False)
             found = measure(log, asked, how, average)
             return averaged(found, how, average, margins=margins, ci=ci, resamples=resamples, seed=seed, layout=layout)
 
@@ -227,8 +228,8 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., the query columns, metric, k, value; null where undefined, unless the
-        metric's reference says 0.
+        A frame of the caller's kind: system, by..., the query columns, metric, k, value; null where undefined, unless
+        the metric's reference says 0.
 
         Raises
         ------
@@ -257,8 +258,8 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind, a row per finding, the gravest first: check, severity ("error", "warning", "info"), n
-        (how many), share (of what the check looks at), example and message. A check that finds nothing has no row.
+        A frame of the caller's kind, a row per finding, the gravest first: check, severity ("error", "warning", "info"),
+        n (how many), share (of what the check looks at), example and message. A check that finds nothing has no row.
 
         Raises
         ------
@@ -323,10 +324,14 @@ def _check_wide(asked: Asked, parts: Parts, layout: str) -> None:
     names = [name for name, _ in asked]
     for name in names if layout == "wide" else ():
         if name in parts.keys or name in RESULT or (name.removesuffix("_low").removesuffix("_high") != name):
-            raise ColumnError(f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column")
+            raise ColumnError(
+                f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column"
+            )
 
 
-def _evaluate_schema(keys: Sequence[str], asked: Asked, layout: str, ci: bool, margins: bool, types: dict[str, Any]) -> dict[str, Any]:
+def _evaluate_schema(
+    keys: Sequence[str], asked: Asked, layout: str, ci: bool, margins: bool, types: dict[str, Any]
+) -> dict[str, Any]:
     own = {name: types[name] for name in keys}
     return schema(own, [name for name, _ in asked], "evaluate", layout=layout, ci=ci, margins=margins)
 

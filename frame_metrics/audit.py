@@ -2,22 +2,201 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from frame_metrics import blocks
-from frame_metrics.evaluate import Conventions, Log
+from frame_metrics.blocks import each_block
+from frame_metrics.columns import key_names
 from frame_metrics.inputs import Array
-from frame_metrics.sorting import Sorter
+from frame_metrics.log import Conventions, Log, measured_against, sorter_of
 from frame_metrics.tidy import Answer
 
 TOP = 10  # the cutoff that the checks look at
-SCHEMA = {"check": pl.String, "severity": pl.String, "n": pl.Int64, "share": pl.Float64, "example": pl.String,
-          "message": pl.String}
+GRAVITY = ("error", "warning", "info")
+SCHEMA = {
+    "check": pl.String,
+    "severity": pl.String,
+    "n": pl.Int64,
+    "share": pl.Float64,
+    "example": pl.String,
+    "message": pl.String,
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the checks look at, one number per ranking.
+
+    Parameters
+    ----------
+    judged, relevant, retrieved : documents of each ranking's query that are judged, relevant; retrieved by the system.
+    top, top_unjudged : results at ranks up to 10, and those of them without a judgment.
+    tied : whether the results at ranks 10 and 11 have equal scores.
+    gaps : whether a rank is missing among those shown.
+    listed : whether the ideal is that of the results alone.
+    """
+
+    judged: Array
+    relevant: Array
+    retrieved: Array
+    top: Array
+    top_unjudged: Array
+    tied: Array
+    gaps: Array
+    listed: Array
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One row of the audit."""
+
+    check: str
+    severity: str
+    n: int
+    share: float
+    example: str | None
+    message: str
 
 
 def findings(log: Log, how: Conventions) -> Answer:
-    return Answer({}, {name: pl.Series(name, [], dtype=t) for name, t in SCHEMA.items()})
+    """Return the findings about a log, the gravest first."""
+    found = sorted(_checks(log, how, _facts(log, how)), key=lambda f: GRAVITY.index(f.severity))
+    rows = [f for f in found if f.n]
+    return Answer({}, {name: pl.Series(name, [getattr(f, name) for f in rows], dtype=t) for name, t in SCHEMA.items()})
+
+
+def _facts(log: Log, how: Conventions) -> Facts:
+    """Look at every ranking once."""
+    n = len(log.grid.pair)
+    facts = Facts(*np.zeros((5, n), np.int64), *np.zeros((3, n), bool))
+    sorter = sorter_of(log, how)
+    beside = log.judged is not None or "n_relevant" in log.grid.rankings.values
+
+    def work(part: slice | Array) -> None:
+        sheet = sorter.block(part)
+        run = sheet.ranking(rel=how.rel, condensed=False, **measured_against(log, how, part))
+        facts.judged[part], facts.relevant[part], facts.retrieved[part] = run.n_judged, run.n_relevant, run.n_ret
+        facts.top[part] = run.retrieved(TOP)
+        facts.top_unjudged[part] = run.retrieved(TOP) - run.count_of(run.judged, TOP)
+        facts.gaps[part] = run.gaps
+        facts.listed[part] = run.n_ret == (run.n_judged if run.pool is not None else run.length)
+        facts.listed[part] &= not beside
+        deep = run.n_ret > TOP
+        at = run.start[deep] + TOP
+        if sheet.score is not None:
+            score = sheet.ordered(sheet.score)
+            tied = np.zeros(run.n, bool)
+            tied[deep] = score[at - 1] == score[at]
+            facts.tied[part] = tied
+
+    each_block(log.grid.size, work)
+    return facts
+
+
+def _checks(log: Log, how: Conventions, facts: Facts) -> Iterator[Finding]:
+    judged = facts.judged > 0
+
+    def about(check: str, severity: str, rows: Array, of: Array, message: str) -> Finding:
+        n, base = int(rows.sum()), int(of.sum())
+        return Finding(
+            check, severity, n, n / max(base, 1), _name(log, int(np.argmax(rows > 0))) if n else None, message
+        )
+
+    every = np.ones(len(judged), np.int64)
+    yield about(
+        "queries without judgments", "warning", ~judged, every, "not evaluated: none of their documents is judged"
+    )
+    yield _unknown_segments(log)
+    yield about(
+        "queries without results",
+        "warning",
+        judged & (facts.retrieved == 0),
+        judged,
+        "evaluated as if nothing was found",
+    )
+    yield about(
+        "queries without relevant documents",
+        "warning",
+        judged & (facts.relevant == 0),
+        judged,
+        "metrics that divide by the relevant documents are undefined; undefined= says what they become",
+    )
+    unjudged = np.where(judged, facts.top_unjudged, 0)
+    yield about(
+        f"unjudged in the top {TOP}",
+        "warning",
+        unjudged,
+        np.where(judged, facts.top, 0),
+        "left out of the rankings"
+        if how.unjudged == "drop"
+        else "counted as not relevant; unjudged='drop' leaves them out",
+    )
+    order = {"doc": "by document, descending", "worst": "the worst judgment first", "best": "the best judgment first"}
+    yield about(
+        f"ties across rank {TOP}",
+        "warning",
+        judged & facts.tied,
+        judged,
+        f"equal scores at ranks {TOP} and {TOP + 1} are ordered {order.get(how.ties, 'as in the frame')}",
+    )
+    yield about(
+        "ideal from the results alone",
+        "info",
+        judged & facts.listed,
+        judged,
+        "relevant documents that were not retrieved are unknown; recall, ap and ndcg may be too high",
+    )
+    yield about(
+        "ranks with gaps", "info", facts.gaps, every, "positions that the frame does not list count as not relevant"
+    )
+    dropped = 0 if log.row is None else log.frame_rows - len(log.row)
+    yield Finding(
+        "repeated documents",
+        "warning",
+        dropped,
+        dropped / max(log.frame_rows, 1),
+        None,
+        "left out: duplicates='first' keeps the best place of each document of a query",
+    )
+
+
+def _unknown_segments(log: Log) -> Finding:
+    """Judged queries of which no row says which segment they belong to."""
+    by, query = key_names(log.parts)[1:]
+    lost = pl.DataFrame()
+    if log.judged is not None and by and not set(by) <= set(log.judged.names.columns):
+        lost = log.judged.queries.join(
+            log.columns.select(query), on=query, how="anti", nulls_equal=True, maintain_order="left"
+        )
+    example = ", ".join(str(value) for value in lost.row(0)) if len(lost) else None
+    total = len(log.judged.queries) if log.judged is not None else 1
+    return Finding(
+        "judged queries of no known segment",
+        "warning",
+        len(lost),
+        len(lost) / max(total, 1),
+        example,
+        "not evaluated: no result has them, and the judgments have no column that says their segment",
+    )
+
+
+def _name(log: Log, ranking: int) -> str:
+    """The keys of a ranking as text."""
+    grid, (system, by, query) = log.grid, key_names(log.parts)
+    rows = [(system, grid.system_row[grid.system[ranking]])] if system else []
+    rows += [(by, grid.segment_row[grid.segment[ranking]])] if by else []
+    rows += [(query, grid.query_row[grid.query[ranking]])]
+    texts = []
+    for keys, row in rows:
+        past = row >= len(log.columns) and log.judged is not None
+        table = log.judged.names if past and log.judged is not None else log.columns
+        at = (
+            int(np.flatnonzero(log.judged.row == row - len(log.columns))[0])
+            if past and log.judged is not None
+            else int(row)
+        )
+        texts += [str(table[key][at]) for key in keys]
+    return ", ".join(texts)

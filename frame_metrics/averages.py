@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,14 +20,14 @@ class Tally:
     Parameters
     ----------
     average : what the result's column says.
-    columns : one row per query, shape (columns, queries).
+    columns : what is summed, each of shape (queries,).
     finish : sums of the columns, shape (columns, groups), to values, shape (groups,).
     defined : whether each query counts, shape (queries,).
     undefined : whether the metric was undefined for each query, shape (queries,).
     """
 
     average: str
-    columns: Array
+    columns: tuple[Array, ...]
     finish: Callable[[Array], Array]
     defined: Array
     undefined: Array
@@ -53,13 +53,12 @@ def tally(metric: Metric, raw: Array, filled: Array, average: str, weight: Array
     undefined, defined = np.isnan(raw), ~np.isnan(filled)
     values = np.where(defined, filled, 0)
     if metric.summed:
-        return Tally("sum", values[None], lambda sums: sums[0], defined, undefined)
-    each = np.ones(len(raw)) if weight is None else weight
+        return Tally("sum", (values,), lambda sums: sums[0], defined, undefined)
     if average == "gmean":
-        logs = np.log(np.maximum(values, FLOOR))
-        columns = np.stack([each * logs * defined, each * defined])
+        values = np.log(np.maximum(values, FLOOR)) * defined
+    columns = (values, defined) if weight is None else (values * weight, defined * weight)
+    if average == "gmean":
         return Tally("gmean", columns, lambda sums: np.exp(_quotient(sums)), defined, undefined)
-    columns = np.stack([each * values, each * defined])
     return Tally("macro" if weight is None else "weighted", columns, _quotient, defined, undefined)
 
 
@@ -73,15 +72,17 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
         return values if fill is None else np.where(np.isnan(values), fill, values)
 
     here = np.ones(counts.shape[1], bool)
-    return Tally("sum" if metric.summed else "micro", counts, finish, here, np.isnan(raw))
+    return Tally("sum" if metric.summed else "micro", tuple(counts), finish, here, np.isnan(raw))
 
 
-def within(group: Array, n: int, columns: Array) -> Array:
-    """Return the sums of columns within groups, shape (columns, n)."""
-    return np.stack([np.bincount(group, row, minlength=n) for row in columns]) if len(columns) else np.zeros((0, n))
+def within(group: Array | None, n: int, columns: Sequence[Array]) -> Array:
+    """Return the sums of columns within groups, shape (columns, n); all in one group where ``group`` is None."""
+    if group is None:
+        return np.array([[np.sum(column, dtype=np.float64)] for column in columns])
+    return np.array([np.bincount(group, column, minlength=n) for column in columns])
 
 
-def intervals(tallies: list[Tally], group: Array, n: int, level: float, resamples: int, seed: int) -> Array:
+def intervals(tallies: list[Tally], group: Array | None, n: int, level: float, resamples: int, seed: int) -> Array:
     """Return percentile bootstrap intervals over the queries of each group, NaN for fewer than two queries.
 
     Every group draws from the same seed, so that a group's interval does not depend on the others.
@@ -91,7 +92,8 @@ def intervals(tallies: list[Tally], group: Array, n: int, level: float, resample
     Low and high ends, shape (2, tallies, n).
     """
     out = np.full((2, len(tallies), n), np.nan)
-    columns = np.concatenate([t.columns for t in tallies])
+    columns = np.array([column for t in tallies for column in t.columns], dtype=np.float64)
+    group = np.zeros(columns.shape[1], np.int64) if group is None else group
     ends = np.cumsum([len(t.columns) for t in tallies])[:-1]
     tails = [(1 - level) / 2, (1 + level) / 2]
     order = np.argsort(group, kind="stable")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ import polars as pl
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array
 
+Part = TypeVar("Part")
 BLOCK = 1 << 18  # rows: what a block needs stays in cache
 
 
@@ -51,7 +53,9 @@ class Pool:
     label: Array | None
 
 
-def find_rankings(frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str], *, rows: bool) -> Rankings:
+def find_rankings(
+    frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str], *, first: bool = True, rows: bool = False
+) -> Rankings:
     """Lay the rows of each ranking end to end.
 
     A log whose equal keys all stand together is taken as it is; otherwise a group-by lays out the columns.
@@ -61,16 +65,22 @@ def find_rankings(frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str
     frame : the checked columns.
     keys : columns that make a ranking.
     values : columns to lay out.
+    first : whether the row where a ranking first appears will be asked for; else it may be any number.
     rows : whether single rows will be asked for.
     """
     n = len(frame)
     start = _run_starts(frame, keys)
-    if (len(start) * 2 <= n or len(start) < 1000) and frame.select(keys)[start].n_unique() == len(start):
+    if start is not None and frame.select(keys)[start].n_unique() == len(start):
         length = np.diff(np.append(start, n))
         return Rankings(start, start, length, None, {name: to_array(frame[name]) for name in values})
     numbered = frame.select(*keys, *values).with_row_index("row")
-    laid = [pl.col("row").first().alias("first"), *(pl.col(name) for name in values), pl.len().alias("length")]
-    lists = numbered.group_by(keys, maintain_order=True).agg(*laid, *([pl.col("row")] if rows else []))
+    begin = pl.col("row").first() if first else pl.lit(0)
+    laid = [
+        begin.alias("first"),
+        pl.len().alias("length"),
+        *(pl.col(name) for name in [*values, *(["row"] if rows else [])]),
+    ]
+    lists = numbered.group_by(keys, maintain_order=True).agg(laid)
     length = lists["length"].to_numpy().astype(np.int64)
     flat = {name: to_array(lists[name].explode()) for name in values}
     row = lists["row"].explode().to_numpy() if rows else None
@@ -83,14 +93,15 @@ def to_array(values: pl.Series) -> Array:
     return out.astype(np.float64) if out.dtype == object else out
 
 
-def _run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array:
-    """Rows where the keys change."""
-    if not len(frame):
-        return np.zeros(0, np.int64)
-    if not keys:
-        return np.zeros(1, np.int64)
-    changed = pl.any_horizontal([pl.col(key).ne_missing(pl.col(key).shift()) for key in keys])
-    start = frame.select(changed.alias("new")).to_series().arg_true().to_numpy().astype(np.int64)
+def _run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
+    """Rows where the keys change; None where they change too often for equal keys to stand together."""
+    n = len(frame)
+    if not keys or not n:
+        return np.zeros(min(n, 1), np.int64)
+    changed = frame.select(pl.any_horizontal([pl.col(key).ne_missing(pl.col(key).shift()) for key in keys])).to_series()
+    if n >= 1000 and int(changed.sum()) * 2 > n:
+        return None
+    start = changed.arg_true().to_numpy().astype(np.int64)
     return start if len(start) and start[0] == 0 else np.concatenate([[0], start])
 
 
@@ -134,10 +145,16 @@ def cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
     ascending = size[order].tolist()
     found, a = [], 0
     while a < n:
-        b = bisect_right(range(a + 1, n + 1), BLOCK, key=lambda b, a=a: (b - a) * ascending[b - 1])
-        found.append((a, a + max(b, 1)))
-        a += max(b, 1)
+        area = partial(_area, ascending, a)
+        b = a + max(bisect_right(range(a + 1, n + 1), BLOCK, key=area), 1)
+        found.append((a, b))
+        a = b
     return order, found
+
+
+def _area(ascending: list[int], a: int, b: int) -> int:
+    """Cells of a grid that holds the rankings from ``a`` up to ``b``."""
+    return (b - a) * ascending[b - 1]
 
 
 @cache
@@ -145,15 +162,20 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count())
 
 
-def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
-    """Call ``work`` with the rankings of each block, blocks side by side in threads."""
-    order, blocks = cut(size)
-    parts: Iterator[slice | Array] = (slice(a, b) if order is None else order[a:b] for a, b in blocks)
-    if len(blocks) == 1:
-        work(next(parts))
+def in_threads(parts: Iterable[Part], work: Callable[[Part], None]) -> None:
+    """Call ``work`` with each part, side by side."""
+    todo = list(parts)
+    if len(todo) == 1:
+        work(todo[0])
         return
-    for _ in _threads().map(work, parts):
+    for _ in _threads().map(work, todo):
         pass
+
+
+def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
+    """Call ``work`` with the rankings of each block, blocks side by side."""
+    order, blocks = cut(size)
+    in_threads((slice(a, b) if order is None else order[a:b] for a, b in blocks), work)
 
 
 def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:
@@ -192,5 +214,7 @@ def constant(values: Array, rankings: Rankings, column: str) -> Array:
     wrong = np.flatnonzero(values[spans(rankings.start, rankings.length)] != np.repeat(first, rankings.length))
     if len(wrong):
         rows = rankings.rows_of(wrong)
-        raise BadValueError(f"{column}: rows of one query differ (row {int(rows[0])} is one); give each query one value")
+        raise BadValueError(
+            f"{column}: rows of one query differ (row {int(rows[0])} is one); give each query one value"
+        )
     return first

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -62,10 +61,11 @@ def checked(frame: pl.DataFrame, parts: Parts, *, judged_elsewhere: bool) -> pl.
     BadValueError
         A value is not what its role can hold; names the column, counts the rows, shows three.
     """
+    system, by, query = key_names(parts)
     out: dict[str, pl.Series] = {}
-    for inside, name in zip(sum(key_names(parts), []), parts.keys, strict=True):
+    for inside, name in zip([*system, *by, *query], parts.keys, strict=True):
         out[inside] = frame[name]
-    for inside, name in ((key, column) for key, column in zip(key_names(parts)[2], parts.query, strict=True)):
+    for inside, name in zip(query, parts.query, strict=True):
         refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
     if parts.score and not parts.rank:
         out["score"] = score_column(frame[parts.score], parts.score)
@@ -128,7 +128,9 @@ def rank_column(values: pl.Series, column: str) -> pl.Series:
     values = number_column(values, column, "rank")
     refuse(column, (values < 1).fill_null(False), "are below 1", "ranks count from 1")
     if values.dtype.is_float():
-        refuse(column, (values != values.floor()).fill_null(False), "are not whole", "a rank is a position: 1, 2, 3 ...")
+        refuse(
+            column, (values != values.floor()).fill_null(False), "are not whole", "a rank is a position: 1, 2, 3 ..."
+        )
     refuse(column, (values > EXACT).fill_null(False), "are past 2**53", "ranks count from 1")
     return values
 
@@ -156,7 +158,7 @@ def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     return values.cast(pl.Float64)
 
 
-def largest_grade(columns: Mapping[str, pl.Series] | pl.DataFrame) -> float:
+def largest_grade(grades: pl.Series) -> float:
     """Return the largest grade, NaN if there is none."""
-    top = columns["grade"].max()
-    return float(top) if top is not None else np.nan  # type: ignore[arg-type]
+    top = grades.max()
+    return float(top) if isinstance(top, int | float) else np.nan

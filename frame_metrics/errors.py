@@ -39,7 +39,7 @@ def listed(items: Iterable[Any]) -> str:
     return ", ".join(repr(item) for item in items)
 
 
-def bad_rows(column: str, rows: Sequence[int], total: int, what: str, remedy: str) -> BadValueError:
+def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, remedy: str) -> BadValueError:
     """Return the error that counts bad rows of a column and shows three.
 
     Parameters

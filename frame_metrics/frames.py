@@ -29,7 +29,7 @@ def check_frame(frame: Any) -> None:
     if isinstance(frame, pl.DataFrame | pl.LazyFrame) or _is_pandas(frame) or hasattr(frame, "__arrow_c_stream__"):
         return
     raise BadValueError(
-        f"a {type(frame).__name__} is not a frame: give a pandas or polars DataFrame, a LazyFrame, or what exports Arrow"
+        f"a {type(frame).__name__} is not a frame: give a pandas or polars DataFrame, a LazyFrame or an Arrow table"
     )
 
 
@@ -49,8 +49,11 @@ def check_columns(frame: Any, columns: Sequence[str]) -> None:
     for column in columns:
         if column not in there:
             index = _is_pandas(frame) and column in frame.index.names
-            hint = "; it is a level of the index: reset_index() makes it a column" if index else closest(
-                str(column), map(str, there))
+            hint = (
+                "; it is a level of the index: reset_index() makes it a column"
+                if index
+                else closest(str(column), map(str, there))
+            )
             raise ColumnError(f"there is no column {column!r} among {listed(there)}{hint}")
         if there.count(column) > 1:
             raise ColumnError(f"there are {there.count(column)} columns called {column!r}; rename all but one")
@@ -105,49 +108,64 @@ def _from_pandas(name: str, values: Any) -> pl.Series:
         return pl.Series(name, values.to_numpy().astype(np.float32), nan_to_null=True)
     if type(dtype).__name__ == "CategoricalDtype":
         return _from_categories(name, values)
-    if dtype == object:
+    if dtype.name == "object":
         return _from_objects(name, values)
     try:
-        return pl.from_pandas(values, nan_to_null=False).rename(name)
+        return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
     except (TypeError, ValueError, NotImplementedError, ImportError, pl.exceptions.PolarsError):
-        return _numbered(name, values)
+        return _as_text(name, values)
 
 
 def _from_categories(name: str, values: Any) -> pl.Series:
     levels = _from_pandas(name, values.cat.categories.to_series())
     code = pl.Series(name, values.cat.codes.to_numpy().astype(np.int64))
     spread = levels.gather(code.set(code < 0, None)).rename(name)
-    if values.cat.ordered:
-        return spread.cast(pl.Enum(levels)) if levels.dtype == pl.String else _numbered(name, values)
-    return spread
+    return spread.cast(pl.Enum(levels)) if values.cat.ordered and levels.dtype == pl.String else spread
 
 
 def _from_objects(name: str, values: Any) -> pl.Series:
-    array = values.to_numpy()
+    from pandas.api.types import infer_dtype
+
+    held = infer_dtype(values, skipna=True)
     absent = values.isna().to_numpy()
+    array: Array = values.to_numpy()
     if absent.any():
         array = array.copy()
         array[absent] = None
-    try:
-        read = pl.Series(name, array, strict=True)
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        return _numbered(name, values)
-    return _numbered(name, values) if read.dtype == pl.Object else read
+    if held == "string":
+        return pl.Series(name, array)
+    if held in (
+        "integer",
+        "floating",
+        "mixed-integer-float",
+        "boolean",
+        "date",
+        "datetime",
+        "decimal",
+        "timedelta",
+        "empty",
+    ):
+        return pl.Series(name, array.tolist(), strict=False)
+    return _as_text(name, values)
 
 
-def _numbered(name: str, values: Any) -> pl.Series:
-    """Stand numbers in for values that polars cannot hold, in the order of the values where they have one."""
+def _as_text(name: str, values: Any) -> pl.Series:
+    """Return values that polars cannot hold as their text, where the text tells them apart."""
     import pandas as pd
 
-    try:
-        code, _ = pd.factorize(values, sort=True)
-    except TypeError:
-        code, _ = pd.factorize(values)
-    numbers = pl.Series(name, code.astype(np.int64))
-    return numbers.set(numbers < 0, None)
+    code, distinct = pd.factorize(values)
+    texts = [str(value) for value in distinct]
+    if len(set(texts)) < len(texts):
+        raise BadValueError(
+            f"{name}: the column mixes types, and different values read the same as text; give it one type"
+        )
+    numbers = pl.Series(code.astype(np.int64))
+    return pl.Series(name, texts, dtype=pl.String).gather(numbers.set(numbers < 0, None))
 
 
-def apply(frame: Any, columns: Sequence[str], run: Run, schema: Callable[[dict[str, Any]], dict[str, Any]], past: Past) -> Any:
+def apply(
+    frame: Any, columns: Sequence[str], run: Run, schema: Callable[[dict[str, Any]], dict[str, Any]], past: Past
+) -> Any:
     """Run an eager function on the named columns and return its answer as a frame of the caller's kind.
 
     Parameters
@@ -227,8 +245,11 @@ def _pandas_keys(name: str, rows: Array, own: Any, past: Past) -> Any:
         values[later] = added.to_numpy() if not hasattr(added, "array") else added.array
     if (rows < 0).any():
         if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
-            values = values.convert_dtypes() if values.dtype.kind == "b" else values.astype(values.dtype.name.replace(
-                "int", "Int").replace("uI", "UI"))
+            values = (
+                values.convert_dtypes()
+                if values.dtype.kind == "b"
+                else values.astype(values.dtype.name.replace("int", "Int").replace("uI", "UI"))
+            )
         values = values.mask(rows < 0)
     return values
 

@@ -23,8 +23,8 @@ class Grid:
     rankings : all of them; those that a system lacks have no rows.
     system, segment, query : the number of each ranking's system, segment and query, shape (rankings,).
     pair : the number of each ranking's segment and query together, shape (rankings,).
-    system_row, segment_row, query_row : for each number a row that holds the values: of the log, or past its end, of the
-        judgments.
+    system_row, segment_row, query_row : for each number a row that holds the values: of the log, or past its end,
+        of the judgments.
     pool : the judged documents of each ranking, where its rows are not all there is.
     """
 
@@ -67,10 +67,11 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judg
     queries = names.select(query)
     segments = names.select(by)
     if judged is not None:
-        queries = pl.concat([queries, judged.names.select(query), judged.queries.select(query)])
+        apart = [judged.queries.select(query)] if len(judged.names) != len(judged.queries) else []
+        queries = pl.concat([queries, judged.names.select(query), *apart])
         if by and set(by) <= set(judged.names.columns):
             segments = pl.concat([segments, judged.names.select(by)])
-        row = np.concatenate([row, n + judged.row, n + judged.row[:1].repeat(len(judged.queries))])
+        row = np.concatenate([row, n + judged.row])
     query_code, query_at = codes(queries, query)
     segment_code, segment_at = codes(segments, by)
     system_code, system_at = codes(names, system_keys)
@@ -104,7 +105,9 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judg
         None,
     )
     if judged is not None:
-        return replace(grid, pool=_pool_of(grid.query, judged, query_code[len(query_code) - len(judged.queries) :], len(query_at)))
+        return replace(
+            grid, pool=_pool_of(grid.query, judged, query_code[len(query_code) - len(judged.queries) :], len(query_at))
+        )
     return replace(grid, pool=_borrowed(grid)) if system_keys else grid
 
 

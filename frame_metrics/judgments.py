@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from frame_metrics.blocks import Pool, find_rankings
+from frame_metrics.blocks import BLOCK, Pool, find_duplicates, find_rankings, in_threads
 from frame_metrics.columns import Parts, amount_column, grade_column, key_names, label_column, refuse
 from frame_metrics.errors import BadValueError
+from frame_metrics.inputs import Array
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)
 
@@ -31,7 +33,7 @@ class Judged:
     names: pl.DataFrame
     queries: pl.DataFrame
     pool: Pool
-    row: np.ndarray
+    row: Array
 
 
 def read_judgments(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_parts: Parts) -> Judged:
@@ -47,7 +49,11 @@ def read_judgments(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_par
     _, by, query = key_names(parts)
     columns: dict[str, pl.Series] = {}
     for inside, name in [*zip(by, parts.by, strict=True), *zip(query, parts.query, strict=True), ("doc", parts.doc)]:
-        own = log_parts.doc if inside == "doc" else dict(zip(by + query, log_parts.by + log_parts.query, strict=False))[inside]
+        own = (
+            log_parts.doc
+            if inside == "doc"
+            else dict(zip(by + query, log_parts.by + log_parts.query, strict=False))[inside]
+        )
         if name is None:
             raise BadValueError("the judgments have no document column; name it with doc=")
         if inside not in by:
@@ -68,22 +74,39 @@ def read_judgments(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_par
 def laid_out(table: pl.DataFrame, by: list[str], query: list[str], parts: Parts) -> Judged:
     """Lay checked judgments out by query, once each pair has one grade."""
     values = [name for name in ("grade", "label") if name in table.columns]
-    names = table.unique([*by, *query], keep="first", maintain_order=True)
-    pairs = table.unique([*query, "doc"], keep="first", maintain_order=True)
-    if len(pairs) < len(table):
-        differ = table.group_by([*query, "doc"], maintain_order=True).agg(
-            pl.any_horizontal(pl.col(value).n_unique() > 1 for value in values).alias("differ"), pl.col("row")
-        ).filter("differ")
-        if len(differ):
-            rows = differ["row"][0].to_list()[:3]
-            shown = ", ".join(str(differ[name][0]) for name in [*query, "doc"])
-            raise BadValueError(
-                f"{parts.grade or parts.label}: {len(differ)} pairs of query and document have two judgments "
-                f"(({shown}), rows {', '.join(map(str, rows))}, is one); keep one of each"
-            )
-    found = find_rankings(pairs, query, values, rows=False)
-    pool = Pool(found.start, found.length, found.values.get("grade", found.values.get("label")), found.values.get("label"))
-    return Judged(pairs, names, pairs.select(query)[found.first], pool, names["row"].to_numpy().astype(np.int64))
+    pairs = table.with_columns(id_hash(table["doc"]).alias("hash"))
+    found = find_rankings(pairs, query, [*values, "hash"], rows=True)
+    again = find_duplicates(found, pairs["doc"])
+    if len(again):
+        _refuse_two_grades(pairs, again, query, values, parts)
+        once = np.ones(len(pairs), bool)
+        once[again] = False
+        pairs = pairs.filter(once)
+        found = find_rankings(pairs, query, values)
+    queries = pairs[found.first]
+    names = table.unique([*by, *query], keep="first", maintain_order=True) if by else queries
+    pool = Pool(found.start, found.length, found.values[values[0]], found.values.get("label"))
+    return Judged(pairs, names, queries.select(query), pool, names["row"].to_numpy().astype(np.int64))
+
+
+def _refuse_two_grades(
+    pairs: pl.DataFrame, again: Array, query: list[str], values: Sequence[str], parts: Parts
+) -> None:
+    """Raise if any pair that stands twice has two judgments."""
+    keys = [*query, "doc"]
+    same = pairs.join(pairs[again].select(keys).unique(), on=keys, how="semi", nulls_equal=True)
+    differ = (
+        same.group_by(keys, maintain_order=True)
+        .agg(pl.any_horizontal(pl.col(value).n_unique() > 1 for value in values).alias("differ"), pl.col("row"))
+        .filter("differ")
+    )
+    if len(differ):
+        shown = ", ".join(str(differ[name][0]) for name in keys)
+        rows = ", ".join(str(row) for row in differ["row"][0].to_list()[:3])
+        raise BadValueError(
+            f"{parts.grade or parts.label}: {len(differ)} pairs of query and document have two judgments "
+            f"(({shown}), rows {rows}, is one); keep one of each"
+        )
 
 
 def like(values: pl.Series, dtype: pl.DataType, name: str, own: str) -> pl.Series:
@@ -98,7 +121,9 @@ def like(values: pl.Series, dtype: pl.DataType, name: str, own: str) -> pl.Serie
         or pl.Null in (values.dtype, dtype)
     )
     if not same:
-        raise BadValueError(f"{name} of the judgments is {values.dtype}, and {own} of the log is {dtype}; give both one type")
+        raise BadValueError(
+            f"{name} of the judgments is {values.dtype}, and {own} of the log is {dtype}; give both one type"
+        )
     try:
         return values.cast(dtype)
     except pl.exceptions.InvalidOperationError:
@@ -106,34 +131,51 @@ def like(values: pl.Series, dtype: pl.DataType, name: str, own: str) -> pl.Serie
 
 
 def match(log: pl.DataFrame, judged: Judged, query: list[str], parts: Parts) -> pl.DataFrame:
-    """Return the log with the judgments' grade and label of each row, null where it has none.
+    """Return the log with the judgments' grade and label of each row, NaN where it has none.
 
-    Only rows whose hash of query and document is among the judgments' are joined by the ids themselves.
+    Only rows whose hash of query and document is among the judgments' are joined, by the ids themselves.
     """
     values = [name for name in ("grade", "label") if name in judged.pairs.columns]
     keys = [*query, "doc"]
     log = log.drop("grade", "label", strict=False)
-    likely = log.select(pair_hash(log, keys).is_in(judged.pairs.select(pair_hash(judged.pairs, keys)).to_series().implode()))
-    row = likely.to_series().arg_true()
-    few = log.select(keys)[row].with_columns(row.alias("at"))
+    row = pl.Series("at", _likely(_pair_hash(log, query), _pair_hash(judged.pairs, query)))
+    few = log.select(keys)[row].with_columns(row)
     hits = few.join(judged.pairs.select(*keys, *values), on=keys, how="inner", nulls_equal=True)
     if not len(hits) and len(log) and len(judged.pairs):
         _refuse_strangers(log, judged.pairs, query, ", ".join(parts.query))
         _refuse_strangers(log, judged.pairs, ["doc"], str(parts.doc))
-    at = hits["at"]
-    out = []
-    for name in values:
-        out.append(pl.Series(name, [None], dtype=hits[name].dtype).new_from_index(0, len(log)).scatter(at, hits[name]))
-    return log.with_columns(out)
+    out = {name: np.full(len(log), np.nan) for name in values}
+    for name, column in out.items():
+        column[hits["at"].to_numpy()] = hits[name].to_numpy()
+    return log.with_columns(pl.Series(name, column) for name, column in out.items())
 
 
-def pair_hash(frame: pl.DataFrame, keys: list[str]) -> pl.Expr:
-    """Return a hash of several columns, the same in every frame; categories by their text."""
-    mixed = pl.lit(0, dtype=pl.UInt64)
-    for seed, key in enumerate(keys, start=1):
-        column = pl.col(key).cast(pl.String) if frame[key].dtype in TEXT else pl.col(key)
-        mixed = mixed ^ column.hash(seed)
-    return mixed
+def id_hash(ids: pl.Series, seed: int = 0) -> pl.Series:
+    """Return a hash of ids, the same in every frame: of categories by their text."""
+    return (ids.cast(pl.String) if ids.dtype in TEXT else ids).hash(seed)
+
+
+def _pair_hash(frame: pl.DataFrame, query: list[str]) -> Array:
+    """A hash of query and document of each row."""
+    mixed = frame["hash"] if "hash" in frame.columns else id_hash(frame["doc"])
+    for seed, key in enumerate(query, start=1):
+        mixed = mixed ^ id_hash(frame[key], seed)
+    return mixed.to_numpy()
+
+
+def _likely(ours: Array, theirs: Array) -> Array:
+    """Rows whose hash may be among the others': its low bits are marked in a table."""
+    low = np.uint64((1 << max(16 * len(theirs), 1024).bit_length()) - 1)
+    marked = np.zeros(int(low) + 1, bool)
+    marked[theirs & low] = True
+    rows: list[Array] = [np.zeros(0, np.int64)] * (len(ours) // BLOCK + 1)
+
+    def work(block: int) -> None:
+        begin = block * BLOCK
+        rows[block] = np.flatnonzero(marked[ours[begin : begin + BLOCK] & low]) + begin
+
+    in_threads(range(len(rows)), work)
+    return np.concatenate(rows)
 
 
 def _refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:
@@ -141,6 +183,6 @@ def _refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str
     ours, theirs = log.select(keys).unique(maintain_order=True), judgments.select(keys).unique(maintain_order=True)
     if not len(ours.join(theirs, on=keys, how="semi", nulls_equal=True)):
         raise BadValueError(
-            f"{name}: no id of the log is among those of the judgments (the log has {ours[keys[0]][0]!r}, the judgments "
-            f"{theirs[keys[0]][0]!r}); do both write ids the same way?"
+            f"{name}: no id of the log is among those of the judgments (the log has {ours[keys[0]][0]!r}, "
+            f"the judgments {theirs[keys[0]][0]!r}); do both write ids the same way?"
         )

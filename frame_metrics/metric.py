@@ -94,10 +94,10 @@ class Metric:
         return [name for name, p in self.options.items() if p.default is p.empty and name not in given]
 
     @overload
-    def __call__(self, input: Ranking | Confusion, /, **params: Any) -> Array: ...
+    def __call__(self, input: Ranking | Confusion, /, *args: Any, **params: Any) -> Array: ...
     @overload
     def __call__(self, /, **params: Any) -> Metric: ...
-    def __call__(self, *args: Any, **params: Any) -> Any:
+    def __call__(self, /, *args: Any, **params: Any) -> Any:
         if args:
             return self.kernel(*args, **params)
         for name, value in params.items():
@@ -110,10 +110,14 @@ class Metric:
         if name == "judged_only" and isinstance(value, bool):
             return
         if name in ("rel", "judged_only"):
-            raise BadValueError(f"{self.name}: {name}={value!r} is not {'a grade' if name == 'rel' else 'True or False'}")
+            raise BadValueError(
+                f"{self.name}: {name}={value!r} is not {'a grade' if name == 'rel' else 'True or False'}"
+            )
         if name not in self.options:
             known = [*self.options, "rel", "judged_only"]
-            raise UnknownNameError(f"{self.name} has no parameter {name!r}; it has {listed(known)}{closest(name, known)}")
+            raise UnknownNameError(
+                f"{self.name} has no parameter {name!r}; it has {listed(known)}{closest(name, known)}"
+            )
         if not _fits(value, _hints(self.kernel)[name]):
             raise BadValueError(f"{self.name}: {name}={value!r} is not {self.expects(name)}")
 
@@ -140,7 +144,9 @@ class Metric:
     def __str__(self) -> str:
         given = ", ".join(f"{name}={_plain(value)!r}" for name, value in sorted(self.params.items()))
         geometric = "gm_" if self.average == "gmean" else ""
-        return geometric + self.name + (f"({given})" if given else "") + ("" if self.cutoff is None else f"@{self.cutoff}")
+        return (
+            geometric + self.name + (f"({given})" if given else "") + ("" if self.cutoff is None else f"@{self.cutoff}")
+        )
 
     __repr__ = __str__
 
@@ -197,7 +203,7 @@ class _Watched(Ranking):
         self.seen: set[str] = set()
 
     def __getattribute__(self, name: str) -> Any:
-        if name in ("relevant", "n_relevant", "nonrelevant", "ideal", "gains", "judged"):
+        if name in ("relevant", "n_relevant", "nonrelevant", "nonrelevant_above", "ideal", "gains", "judged"):
             self.seen.add(name)
         return super().__getattribute__(name)
 

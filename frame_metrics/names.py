@@ -31,7 +31,10 @@ DCG = {"log2": "linear", "exp-log2": "exp"}
 TWO_MEANINGS = {
     "G": ("g_measure (the mean of precision and recall)", "g_trec (trec_eval's gain measure)"),
     "g": ("g_measure (the mean of precision and recall)", "g_trec (trec_eval's gain measure)"),
-    "Accuracy": ("accuracy (of the 2x2 table)", "the share of pairs in the right order (ir_measures), which is not here"),
+    "Accuracy": (
+        "accuracy (of the 2x2 table)",
+        "the share of pairs in the right order (ir_measures), which is not here",
+    ),
 }
 Asked: TypeAlias = Sequence[tuple[str, Metric]]
 FORM = re.compile(r"(?P<name>[^\s(@]+)\s*(?P<args>\(.*\))?\s*(?:@(?P<cutoff>.*))?", re.DOTALL)

@@ -27,7 +27,9 @@ class Accessor:
 class AfterPandas(MetaPathFinder):
     """Gives ``pandas.DataFrame`` its accessor when pandas is imported, if it ever is."""
 
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         if name != "pandas":
             return None
         others = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypedDict
 
 from frame_metrics.columns import Parts
 from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, check_choice, closest, listed
-from frame_metrics.evaluate import UNDEFINED, Conventions
+from frame_metrics.log import UNDEFINED, Conventions
 
 
 class Roles(TypedDict, total=False):
@@ -59,9 +60,14 @@ def check_roles(roles: dict[str, Any]) -> None:
                 raise BadValueError(f"{name}={value!r} is not {what}")
         elif name == "rel" and (isinstance(value, bool) or not isinstance(value, int | float) or value != value):
             raise BadValueError(f"rel={value!r} is not a grade")
-        elif name == "collection_size" and not isinstance(value, bool | str):
-            if not isinstance(value, int | float) or value < 0 or value != int(value):
-                raise BadValueError(f"collection_size={value!r} is not a number of documents, a column, or True")
+        elif name == "collection_size" and not _is_size(value):
+            raise BadValueError(f"collection_size={value!r} is not a number of documents, a column, or True")
+
+
+def _is_size(value: Any) -> bool:
+    if isinstance(value, bool | str):
+        return True
+    return isinstance(value, int | float) and 0 <= value < float("inf") and value == int(value)
 
 
 def conventions(roles: Roles, parts: Parts) -> Conventions:
@@ -95,19 +101,21 @@ def resolve(roles: Roles, columns: list[str], *, order: bool, judged: bool) -> P
     ColumnError
         A column is not there, is ambiguous, or plays two parts.
     """
-    named = {name: value for name, value in roles.items() if value is not None and name in COLUMNS}
+    named: dict[str, Any] = {name: value for name, value in roles.items() if value is not None and name in COLUMNS}
     size = roles.get("collection_size")
-    for role, value in [*named.items(), ("collection_size", size if isinstance(size, str) else ())]:
-        for column in [value] if isinstance(value, str) else value:
+    for role, value in [*named.items(), ("collection_size", size if isinstance(size, str) else None)]:
+        for column in _several(value):
             if column not in columns:
-                raise ColumnError(f"{role}={column!r}: there is no such column among {listed(columns)}{closest(column, columns)}")
+                raise ColumnError(
+                    f"{role}={column!r}: there is no such column among {listed(columns)}{closest(column, columns)}"
+                )
     query = _several(named.get("query")) or (_taken("query", ("query",), columns),)
-    place = _pair(named, ("score", "rank"), columns, needed=order)
-    judgment = {} if judged else _pair(named, ("label", "grade"), columns, needed=True)
+    pairs = _pair(named, ("score", "rank"), columns, needed=order)
+    pairs |= {} if judged else _pair(named, ("label", "grade"), columns, needed=True)
     doc = named.get("doc") or (_taken("doc", ("doc",), columns) if judged else None)
-    single = {name: named.get(name) for name in ("system", "weight", "n_relevant")}
-    parts = Parts(query=query, by=_several(named.get("by")), doc=doc, size=size if isinstance(size, str) else None,
-                  **place, **judgment, **single)
+    pairs |= {name: named[name] for name in ("system", "weight", "n_relevant") if name in named}
+    by = _several(named.get("by"))
+    parts = replace(Parts(query, by=by, doc=doc, size=size if isinstance(size, str) else None), **pairs)
     _check_keys(parts)
     return parts
 
@@ -123,11 +131,13 @@ def _taken(role: str, choices: Sequence[str], columns: list[str]) -> str:
         raise ColumnError(f"both {found[0]!r} and {found[1]!r} are columns; name the one that is meant, or both")
     if not found:
         hint = closest(role, columns)
-        raise ColumnError(f"no column is named as the {role} with {role}=, and none of {listed(columns)} has that name{hint}")
+        raise ColumnError(
+            f"no column is named as the {role} with {role}=, and none of {listed(columns)} has that name{hint}"
+        )
     return found[0]
 
 
-def _pair(named: dict[str, Any], pair: tuple[str, str], columns: list[str], *, needed: bool) -> dict[str, str]:
+def _pair(named: dict[str, Any], pair: tuple[str, str], columns: list[str], *, needed: bool) -> dict[str, Any]:
     given = {name: named[name] for name in pair if name in named}
     if given:
         return given
@@ -136,15 +146,25 @@ def _pair(named: dict[str, Any], pair: tuple[str, str], columns: list[str], *, n
     found = [name for name in pair if name in columns]
     if not found:
         hint = closest(pair[0], columns) or closest(pair[1], columns)
-        raise ColumnError(f"no column is named with {pair[0]}= or {pair[1]}=, and none of {listed(columns)} has such a name{hint}")
+        raise ColumnError(
+            f"no column is named with {pair[0]}= or {pair[1]}=, and none of {listed(columns)} has such a name{hint}"
+        )
     taken = _taken(pair[0], pair, columns)
     return {taken: taken}
 
 
 def _check_keys(parts: Parts) -> None:
     """Raise for a segment column that plays another part too, or is called as a column of the result."""
-    others = {"query": parts.query, "system": (parts.system,), "score": (parts.score,), "rank": (parts.rank,),
-              "label": (parts.label,), "grade": (parts.grade,), "doc": (parts.doc,), "weight": (parts.weight,)}
+    others = {
+        "query": parts.query,
+        "system": (parts.system,),
+        "score": (parts.score,),
+        "rank": (parts.rank,),
+        "label": (parts.label,),
+        "grade": (parts.grade,),
+        "doc": (parts.doc,),
+        "weight": (parts.weight,),
+    }
     for column in parts.by:
         for role, names in others.items():
             if column in names:
@@ -162,7 +182,9 @@ def resolve_judgments(given: dict[str, Any], columns: list[str], roles: Roles, p
     def one(role: str, own: str | None) -> str:
         if given.get(role) is not None:
             if given[role] not in columns:
-                raise ColumnError(f"judge: {role}={given[role]!r} is not among {listed(columns)}{closest(given[role], columns)}")
+                raise ColumnError(
+                    f"judge: {role}={given[role]!r} is not among {listed(columns)}{closest(given[role], columns)}"
+                )
             return str(given[role])
         for name in (own, role):
             if name in columns:
@@ -177,8 +199,10 @@ def resolve_judgments(given: dict[str, Any], columns: list[str], roles: Roles, p
         if column not in columns:
             raise ColumnError(f"judge: query={column!r} is not among {listed(columns)}{closest(column, columns)}")
     if len(query) != len(parts.query):
-        raise ColumnError(f"judge: the query is {len(parts.query)} columns in the log and {len(query)} in the judgments")
-    judgment: dict[str, str] = {}
+        raise ColumnError(
+            f"judge: the query is {len(parts.query)} columns in the log and {len(query)} in the judgments"
+        )
+    judgment: dict[str, Any] = {}
     if given.get("label") is True:
         judgment["label"] = "label"
     else:
@@ -190,4 +214,4 @@ def resolve_judgments(given: dict[str, Any], columns: list[str], roles: Roles, p
             judgment = own or _pair({}, ("label", "grade"), columns, needed=True)
     by = parts.by if parts.by and set(parts.by) <= set(columns) else ()
     weight = parts.weight if parts.weight in columns else None
-    return Parts(query=query, by=by, doc=one("doc", parts.doc), weight=weight, **judgment)
+    return replace(Parts(query, by=by, doc=one("doc", parts.doc), weight=weight), **judgment)

@@ -50,14 +50,16 @@ class Sorter:
             absent = np.isnan(score)
             if absent.any():
                 score = np.where(absent, -np.inf, score)
-                n_ret = length - np.add.reduceat(np.append(absent, 0), np.append(np.cumsum(length) - length, 0))[:-1] * (length > 0)
+                n_ret = length - np.add.reduceat(np.append(absent, 0), np.append(np.cumsum(length) - length, 0))[
+                    :-1
+                ] * (length > 0)
             order = rank_order(score, length)
         sheet = Sorted(cells, length, n_ret, order, at, score)
         return self._settled(sheet) if score is not None else sheet
 
     def _settled(self, sheet: Sorted) -> Sorted:
         """Order the rows of equal score by the tie rule."""
-        score = sheet.ordered(sheet.score)
+        score = sheet.ordered(np.zeros(0) if sheet.score is None else sheet.score)
         tied = (score[1:] == score[:-1]) & (score[1:] > -np.inf)
         ends = np.cumsum(sheet.length)[:-1] - 1
         tied[ends[(ends >= 0) & (ends < len(tied))]] = False
@@ -65,12 +67,16 @@ class Sorter:
             return sheet
         if "rank" in sheet.cells:
             rows = sheet.frame_rows(self.rankings, np.flatnonzero(tied) + 1)
-            raise bad_rows(self.rank_name, rows, len(self.rankings.values["rank"]), "repeat a rank of their query",
-                           "every rank of a query is given once; name score= if equal places are meant")
-        label = sheet.ordered(sheet.cells.get("label"))
-        grade = sheet.ordered(sheet.cells.get("grade"), label)
-        if grade is None:
+            raise bad_rows(
+                self.rank_name,
+                rows,
+                len(self.rankings.values["rank"]),
+                "repeat a rank of their query",
+                "every rank of a query is given once; name score= if equal places are meant",
+            )
+        if not {"grade", "label"} & set(sheet.cells):
             return sheet
+        grade, label = sheet.judgments()
         known = ~np.isnan(grade if label is None else label)
         worth = np.where(np.isnan(grade), 0, grade)
         relevant = (worth >= self.rel) & known if label is None else label == 1
@@ -113,32 +119,45 @@ class Sorted:
     score: Array | None
     tied: bool = False
 
-    def ordered(self, values: Array | None, other: Array | None = None) -> Array | None:
+    def ordered(self, values: Array) -> Array:
         """Return values of the block's rows in rank order."""
-        if values is None:
-            return other
         return values if self.order is None else values[self.order]
+
+    def judgments(self) -> tuple[Array, Array | None]:
+        """Return grades and labels in rank order; a label is a grade where there is none."""
+        label = self.ordered(self.cells["label"]) if "label" in self.cells else None
+        if "grade" in self.cells:
+            return self.ordered(self.cells["grade"]), label
+        return np.full(len(self), np.nan) if label is None else label, label
+
+    def __len__(self) -> int:
+        return int(self.length.sum())
 
     def frame_rows(self, rankings: Rankings, rows: Array) -> Array:
         """Return rows of the frame for rows in rank order."""
-        rows = rows if self.order is None else self.order[rows]
-        return rankings.rows_of(rows + self.at.start if isinstance(self.at, slice) else self.at[rows])
+        places: Array = rows if self.order is None else self.order[rows]
+        return rankings.rows_of(places + self.at.start if isinstance(self.at, slice) else self.at[places])
 
-    def ranking(self, *, rel: float, pool: tuple[Array, Array, Array | None] | None, condensed: bool,
-                known_relevant: Array | None, size: Array | None) -> Ranking:
+    def ranking(
+        self,
+        *,
+        rel: float,
+        pool: tuple[Array, Array, Array | None] | None,
+        condensed: bool,
+        known_relevant: Array | None,
+        size: Array | None,
+    ) -> Ranking:
         """Return the block as kernels read it."""
-        label = self.ordered(self.cells.get("label"))
-        grade = self.ordered(self.cells.get("grade"), label)
+        grade, label = self.judgments()
         shown = self._shown()
         length, n_ret = self.length, self.n_ret
-        if grade is None:
-            grade = np.full(int(length.sum()), np.nan)
         if condensed:
             keep = ~np.isnan(grade if label is None else label) if label is not None else grade >= 0
             length, n_ret = _kept(keep, length, length), _kept(keep, length, n_ret)
             grade, label, shown = grade[keep], None if label is None else label[keep], None
-        return Ranking(grade, length, n_ret, rel=rel, label=label, shown=shown, pool=pool,
-                       known_relevant=known_relevant, size=size)
+        return Ranking(
+            grade, length, n_ret, rel=rel, label=label, shown=shown, pool=pool, known_relevant=known_relevant, size=size
+        )
 
     def _shown(self) -> Array | None:
         """The ranks as they were shown, if any position is missing among them."""
@@ -177,11 +196,13 @@ def rank_order(score: Array, length: Array) -> Array | None:
         return None
     m, width = len(length), int(length.max())
     if m * width == len(score):
-        return (descending(score.reshape(m, width)) + start[:, None]).ravel()
+        whole: Array = (descending(score.reshape(m, width)) + start[:, None]).ravel()
+        return whole
     inside = np.arange(width) < length[:, None]
     grid = np.full((m, width), -np.inf)
     grid[inside] = score
-    return (descending(grid) + start[:, None])[inside]
+    order: Array = (descending(grid) + start[:, None])[inside]
+    return order
 
 
 def descending(score: Array) -> Array:
@@ -191,7 +212,7 @@ def descending(score: Array) -> Array:
     columns with them. Where neighbours agree in all that is left of their scores and the scores differ, the row is
     sorted again by comparing.
     """
-    m, n = score.shape
+    n = score.shape[1]
     if n >= LONG:
         return np.argsort(-score, axis=1)
     low = np.int64((1 << max(n - 1, 1).bit_length()) - 1)

@@ -11,8 +11,9 @@ import polars as pl
 
 from frame_metrics.averages import intervals, within
 from frame_metrics.columns import key_names
-from frame_metrics.evaluate import Conventions, Log, Measured, filled, tallies
+from frame_metrics.evaluate import Measured, filled, tallies
 from frame_metrics.inputs import Array
+from frame_metrics.log import Conventions, Log
 
 NONE = -1  # no row: the key is null
 
@@ -23,8 +24,8 @@ class Answer:
 
     Parameters
     ----------
-    keys : for each key column, by the caller's name, the row of each result row; -1 is null, past the frame's end it is a
-        row of the judgments.
+    keys : for each key column, by the caller's name, the row of each result row; -1 is null, past the frame's end
+        it is a row of the judgments.
     columns : the other columns.
     """
 
@@ -105,7 +106,9 @@ def group(log: Log, margins: bool) -> Groups:
             rows[name].append(at if inside in names else np.full(len(at), NONE))
     keys = np.concatenate(sort_keys, axis=1)
     order = np.lexsort(keys[::-1])
-    return Groups(members, counts, order, {k: log.rows(np.concatenate(v)[order]) for k, v in rows.items()}, keys[1][order] > 0)
+    return Groups(
+        members, counts, order, {k: log.rows(np.concatenate(v)[order]) for k, v in rows.items()}, keys[1][order] > 0
+    )
 
 
 def _margin(log: Log, key: str) -> tuple[Array, Array]:
@@ -145,15 +148,15 @@ def averaged(
     some = measured.evaluated
     value, n, undefined, low, high = [], [], [], [], []
     for member, count in zip(groups.members, groups.counts, strict=True):
-        member = member[some]
-        here = np.stack([np.bincount(member, t.defined, minlength=count) for t in sums])
+        of = None if count == 1 else member[some]
+        here = within(of, count, [t.defined for t in sums])
         with np.errstate(divide="ignore", invalid="ignore"):
-            value.append(np.stack([t.finish(within(member, count, t.columns)) for t in sums]))
+            value.append(np.stack([t.finish(within(of, count, t.columns)) for t in sums]))
         value[-1][here == 0] = np.nan
         n.append(here)
-        undefined.append(np.stack([np.bincount(member, t.undefined, minlength=count) for t in sums]))
+        undefined.append(within(of, count, [t.undefined for t in sums]))
         if ci is not None:
-            ends = intervals(sums, member, count, ci, resamples, seed)
+            ends = intervals(sums, of, count, ci, resamples, seed)
             low.append(ends[0])
             high.append(ends[1])
     tables = [np.concatenate(t, axis=1)[:, groups.order] for t in (value, n, undefined, low, high) if t]
@@ -162,7 +165,10 @@ def averaged(
     total = {"total": pl.Series("total", groups.total)} if margins else {}
     if layout == "wide":
         evaluated = tables[1].max(axis=0) if len(tables[1]) else np.zeros(0)
-        first = {"average": pl.Series([_asked(average, shared)]).new_from_index(0, len(groups.order)), "n": whole(evaluated)}
+        first = {
+            "average": pl.Series([_asked(average, shared)]).new_from_index(0, len(groups.order)),
+            "n": whole(evaluated),
+        }
         columns: dict[str, pl.Series] = {**total, **first}
         for i, name in enumerate(names):
             columns[name] = number(tables[0][i])
@@ -171,7 +177,10 @@ def averaged(
         return Answer(groups.keys, columns)
     m = len(names)
     long = {
-        **{k: v.new_from_index(0, 0) if not len(v) else v.gather(np.repeat(np.arange(len(v)), m)) for k, v in total.items()},
+        **{
+            k: v.new_from_index(0, 0) if not len(v) else v.gather(np.repeat(np.arange(len(v)), m))
+            for k, v in total.items()
+        },
         **labels(measured, len(groups.order)),
         "average": pl.Series(shared * len(groups.order), dtype=pl.String),
         "value": number(tables[0].T.ravel()),
@@ -217,8 +226,9 @@ def each_query(measured: Measured, how: Conventions, layout: str) -> Answer:
         segment = _rank_of(log, by, grid.segment_row)[grid.segment[at]] if by else np.zeros(len(at))
         at = at[np.lexsort((grid.query[at], segment, system))]
     keys = {parts.system: grid.system_row[grid.system[at]]} if parts.system else {}
-    keys |= {name: grid.segment_row[grid.segment[at]] for name in parts.by}
-    keys |= {name: grid.query_row[grid.query[at]] for name in parts.query}
+    if by:
+        keys |= dict.fromkeys(parts.by, grid.segment_row[grid.segment[at]])
+    keys |= dict.fromkeys(parts.query, grid.query_row[grid.query[at]])
     keys = {str(name): log.rows(rows) for name, rows in keys.items()}
     values = [filled(measured, i, how)[at] for i in range(len(measured.asked))]
     if layout == "wide":
@@ -228,7 +238,9 @@ def each_query(measured: Measured, how: Conventions, layout: str) -> Answer:
     return Answer({k: np.repeat(v, m) for k, v in keys.items()}, long)
 
 
-def schema(keys: dict[str, Any], names: Sequence[str], verb: str, *, layout: str, ci: bool, margins: bool) -> dict[str, Any]:
+def schema(
+    keys: dict[str, Any], names: Sequence[str], verb: str, *, layout: str, ci: bool, margins: bool
+) -> dict[str, Any]:
     """Return the columns of a result and their polars types, known before anything is read."""
     if verb == "per_query":
         own = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
@@ -239,5 +251,12 @@ def schema(keys: dict[str, Any], names: Sequence[str], verb: str, *, layout: str
         for name in names:
             own |= dict.fromkeys([name, *([f"{name}_low", f"{name}_high"] if ci else [])], pl.Float64)
         return keys | own
-    own |= {"metric": pl.String, "k": pl.Int64, "average": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
+    own |= {
+        "metric": pl.String,
+        "k": pl.Int64,
+        "average": pl.String,
+        "value": pl.Float64,
+        "n": pl.Int64,
+        "n_undefined": pl.Int64,
+    }
     return keys | own | (dict.fromkeys(["ci_low", "ci_high"], pl.Float64) if ci else {})

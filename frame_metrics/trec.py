@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FilePath: TypeAlias = "str | os.PathLike[str]"
-
 _RUN, _QRELS = "query Q0 doc rank score run", "query iter doc grade"
 _FIELD = r"[^ \t\r]+"
 # Like trec_eval: anything may follow a run's name, nothing a grade. A run read as judgements must not pass.
@@ -117,7 +116,7 @@ def write_run(
     frame : a polars, pandas or pyarrow frame, or any other with ``__arrow_c_stream__``.
     path : the file, compressed by gzip if its name ends in ``.gz``.
     query, doc : columns of ids.
-    score : column of scores. Rows where it is null are not written: the document was not retrieved.
+    score : column of scores. Rows where it is null (NaN in pandas) are not written: the document was not retrieved.
     run : column with the run's name or, where there is no such column, the name itself; the default is always a column.
 
     Raises
@@ -158,7 +157,7 @@ def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = 
     frame : a polars, pandas or pyarrow frame, or any other with ``__arrow_c_stream__``.
     path : the file, compressed by gzip if its name ends in ``.gz``.
     query, doc : columns of ids.
-    grade : column of grades, written as integers where whole. Rows where it is null are not written: not judged.
+    grade : column of grades, written as integers where whole. Null (NaN in pandas) is not judged: not written.
 
     Raises
     ------
@@ -177,8 +176,7 @@ def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = 
     rows = _rows_to_write(frame, {"query": query, "doc": doc}, grade)
     number = pl.col("number")
     whole = pl.when(number == number.floor()).then(number.cast(pl.Int64, strict=False))
-    text = pl.coalesce(whole.cast(pl.String), number.cast(pl.String))
-    _write(path, rows.select("query", pl.lit("0"), "doc", text))
+    _write(path, rows.select("query", pl.lit("0"), "doc", pl.coalesce(whole.cast(pl.String), number.cast(pl.String))))
 
 
 def _read(path: FilePath, layout: str, number: str) -> pl.DataFrame:
@@ -228,13 +226,16 @@ def _rows_to_write(frame: Any, ids: dict[str, str], value: str) -> pl.DataFrame:
         if kind != pl.Null and not (is_number if column == value else is_text or kind.is_integer()):
             wanted = "numbers" if column == value else "text or integers"
             raise ColumnError(f"{column}: a TREC file needs {wanted} here, not {kind}; cast the column")
+        # Numbers may stand in for pandas values that polars cannot hold. They are no ids or grades.
+        is_odd = hasattr(frame, "iloc") and kind.is_integer() and frame[column].dtype.kind not in "iu"
+        if is_odd and frame[column].dropna().tolist() != given[column].drop_nulls().to_list():
+            raise ColumnError(f"{column}: these pandas values cannot be written; cast the column to text or numbers")
     number = pl.col(value) if given.schema[value].is_integer() else pl.col(value).cast(pl.Float64)
     texts = [pl.col(column).cast(pl.String).alias(part) for part, column in ids.items()]
     rows = given.select(number.alias("number"), *texts).with_row_index("row").drop_nulls("number")
-    unfit = {part: pl.col(part).is_null() | pl.col(part).str.contains(_UNFIT_ID) for part in ids}
-    unfit |= {"number": ~pl.col("number").is_finite()}
     for part, column in (ids | {"number": value}).items():
-        bad = rows.filter(unfit[part])
+        unfit = pl.col(part).str.contains(_UNFIT_ID).fill_null(True) if part in ids else ~pl.col(part).is_finite()
+        bad = rows.filter(unfit)
         if len(bad):
             what = "have an id that is null, empty or has white space in it" if part in ids else "are not finite"
             remedy = f"a TREC file cannot hold {listed(bad[part][:3])}"
@@ -243,7 +244,6 @@ def _rows_to_write(frame: Any, ids: dict[str, str], value: str) -> pl.DataFrame:
 
 
 def _write(path: FilePath, rows: pl.DataFrame) -> None:
-    is_gzip = os.fspath(path).endswith(".gz")
     # Without the time of writing in it, the same rows always give the same compressed file.
-    with gzip.GzipFile(path, "wb", compresslevel=6, mtime=0) if is_gzip else open(path, "wb") as file:
+    with gzip.GzipFile(path, "wb", 6, mtime=0) if os.fspath(path).endswith(".gz") else open(path, "wb") as file:
         rows.write_csv(cast("IO[bytes]", file), separator=" ", include_header=False, quote_style="never")

@@ -219,7 +219,8 @@ def avg_f(table: Confusion) -> Array:
     """
     share, yes, no = bias(table), f1(table), inverse_f1(table)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return 1 / (np.where(share > 0, share / yes, 0) + np.where(share < 1, (1 - share) / no, 0))
+        weighted = np.where(share > 0, share / yes, 0) + np.where(share < 1, (1 - share) / no, 0)
+    return ratio(np.ones(len(share)), weighted)
 
 
 @metric(undefined=None, also=("fowlkes_mallows",))
@@ -229,7 +230,8 @@ def g_measure(table: Confusion) -> Array:
     Formula: sqrt(precision * recall).
     Undefined: nothing was retrieved, or no document is relevant.
     """
-    return np.sqrt(precision(table) * recall(table))
+    mean: Array = np.sqrt(precision(table) * recall(table))
+    return mean
 
 
 @metric(undefined=None)
@@ -252,7 +254,8 @@ def avg_g(table: Confusion) -> Array:
     """
     share = bias(table)
     yes = np.where(share > 0, g_measure(table), 1) ** share
-    return yes * np.where(share < 1, inverse_g(table), 1) ** (1 - share)
+    both: Array = yes * np.where(share < 1, inverse_g(table), 1) ** (1 - share)
+    return both
 
 
 @metric(also=("tanimoto", "critical_success_index", "threat_score"))

@@ -6,8 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from frame_metrics.errors import NotComputableError
-from frame_metrics.inputs import Array, Gain, Ranking, Rows, by_rank, gain_of, ratio
+from frame_metrics.inputs import Array, Ranking, Rows, by_rank, ratio, top_gain
 from frame_metrics.metric import GainName, LogBase, Positive, Share, metric
 
 Discount = Literal["log2", "jk"]
@@ -19,9 +18,12 @@ def _defined(run: Ranking, values: Array) -> Array:
 
 
 def _discount(rank: Array, discount: Discount, base: float) -> Array:
-    if discount == "jk":
-        return 1 / np.maximum(np.log(np.maximum(rank, 1)) / np.log(base), 1)
-    return np.log2(base) / np.log2(rank + 1)
+    weight: Array = (
+        1 / np.maximum(np.log(np.maximum(rank, 1)) / np.log(base), 1)
+        if discount == "jk"
+        else np.log2(base) / np.log2(rank + 1)
+    )
+    return weight
 
 
 def _discounted(seen: Rows, discount: Discount, base: float) -> Array:
@@ -42,16 +44,14 @@ def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
 
 
 @metric()
-def ncg(
-    run: Ranking, k: int | None = None, max_grade: Positive | None = None, gain: GainName = "linear"
-) -> Array:
+def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, gain: GainName = "linear") -> Array:
     """Cumulated gain as a share of what k documents of the highest grade would give.
 
     Formula: cg@k / (k gain(max_grade)); without a cutoff, k is the number of retrieved documents.
     Undefined: nothing was retrieved (without a cutoff).
     Parameters: max_grade, the highest grade of the scale; gain, as in cg.
     """
-    return ratio(cg(run, k, gain), _top(max_grade, gain) * (run.retrieved() if k is None else np.full(run.n, k)))
+    return ratio(cg(run, k, gain), top_gain(max_grade, gain) * (run.retrieved() if k is None else np.full(run.n, k)))
 
 
 @metric(range=(0, np.inf), best=None)
@@ -134,7 +134,9 @@ def rndcg(run: Ranking, gain: GainName = "linear") -> Array:
     before = np.searchsorted(seen.query * width + seen.rank, steps.query * width + steps.rank, side="right")
     here = np.where(before > seen.first[steps.query], dcg_here[before], 0)
     longer = run.retrieved() >= best.count + 2
-    end = np.where(longer, ratio(seen.total(_discounted(seen, "log2", 2)), steps.total(np.where(last[falls], ideal[falls], 0))), 0)
+    end = np.where(
+        longer, ratio(seen.total(_discounted(seen, "log2", 2)), steps.total(np.where(last[falls], ideal[falls], 0))), 0
+    )
     return _defined(run, ratio(steps.total(here / steps.value) + end, steps.count + (longer & (steps.count > 0))))
 
 
@@ -271,7 +273,7 @@ def bpref(run: Ranking) -> Array:
     Source: C. Buckley, E. M. Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004, as in trec_eval 9.
     """
     r = run.n_relevant
-    above = np.minimum(run.above(run.nonrelevant), r[run.query])
+    above = np.minimum(run.nonrelevant_above, r[run.query])
     least = np.minimum(run.n_nonrelevant, r)[run.query]
     return ratio(run.total(1 - above / np.maximum(least, 1)), r)
 
@@ -286,7 +288,7 @@ def infap(run: Ranking) -> Array:
     Source: E. Yilmaz, J. A. Aslam, Estimating average precision with incomplete and imperfect judgments, CIKM 2006, as
         in trec_eval 9.
     """
-    pooled, wrong, right = run.above(run.judged), run.above(run.nonrelevant), run.position - 1
+    pooled, wrong, right = run.above(run.judged), run.nonrelevant_above, run.position - 1
     expected = (right + 1e-5) / (right + wrong + 2e-5)
     return ratio(run.total((1 + pooled * expected) / run.rank), run.n_relevant)
 
@@ -308,7 +310,7 @@ def rbp(
     Source: A. Moffat, J. Zobel, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1), 2008.
     """
     seen = run.relevant if gain is None else run.gains(gain)
-    top = 1.0 if gain is None else _top(max_grade, gain)
+    top = 1.0 if gain is None else top_gain(max_grade, gain)
     return (1 - p) * seen.total_within(k, seen.value * by_rank(lambda r: p ** (r - 1.0), seen.rank)) / top
 
 
@@ -328,13 +330,14 @@ def rbp_residual(run: Ranking, k: int | None = None, p: Share = 0.8) -> Array:
 def err(run: Ranking, k: int | None = None, max_grade: Positive | None = None) -> Array:
     """Expected reciprocal rank of the document that satisfies a user who reads down the ranking.
 
-    Formula: sum over r <= k of 1 / r s(r) times the product over i < r of 1 - s(i), with s = (2^grade - 1) / 2^max_grade.
+    Formula: sum over r <= k of 1 / r s(r) times the product over i < r of 1 - s(i), s being
+        (2^grade - 1) / 2^max_grade.
     Undefined: never.
     Parameters: max_grade, the highest grade of the scale.
     Source: O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan, Expected reciprocal rank for graded relevance, CIKM 2009.
     """
     seen = run.gains("exp")
-    satisfied = seen.value / (_top(max_grade, "exp") + 1)
+    satisfied = seen.value / (top_gain(max_grade, "exp") + 1)
     still_reading = seen.running(1 - satisfied, np.multiply, fill=1.0) / (1 - satisfied)
     return seen.total_within(k, satisfied * still_reading / seen.rank)
 
@@ -412,10 +415,3 @@ def num_nonrel_judged_ret(run: Ranking, k: int | None = None) -> Array:
     Source: trec_eval 9, m_num_nonrel_judged_ret.c.
     """
     return run.count_of(run.nonrelevant, k).astype(np.float64)
-
-
-def _top(max_grade: float | None, gain: Gain) -> Array:
-    """The gain of the highest grade of the scale."""
-    if max_grade is None:
-        raise NotComputableError("needs max_grade=, the highest grade of the scale")
-    return gain_of(np.array([float(max_grade)]), gain)

@@ -1,0 +1,196 @@
+"""A log made ready: columns checked, judgments joined, rankings found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics import blocks
+from frame_metrics.columns import Parts, checked, key_names, largest_grade
+from frame_metrics.errors import BadValueError, bad_rows
+from frame_metrics.grid import Grid, build_grid
+from frame_metrics.inputs import Array
+from frame_metrics.judgments import Judged, id_hash, laid_out, match, read_judgments
+from frame_metrics.metric import Metric
+from frame_metrics.sorting import Sorter
+
+UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """What is done where the field disagrees."""
+
+    rel: float = 1
+    ties: str = "worst"
+    undefined: str | None = None
+    unjudged: str | None = None
+    duplicates: str | None = None
+    size: float | bool | None = None
+
+    def fill(self, metric: Metric) -> float | None:
+        """What an undefined value becomes; None for null."""
+        return metric.undefined if self.undefined is None else UNDEFINED[self.undefined]
+
+    def variant(self, metric: Metric) -> tuple[float, bool]:
+        """The relevance level of a metric, and whether its lists are condensed."""
+        return metric.variant(self.rel, self.unjudged == "drop")
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log read and checked, its rankings found, its judgments joined.
+
+    Parameters
+    ----------
+    columns : the checked columns by role.
+    row : row of the caller's frame of each row; None where they are the same.
+    frame_rows : rows of the caller's frame.
+    grid : the rankings to measure.
+    judged : the judgments, where they are kept beside.
+    """
+
+    columns: pl.DataFrame
+    row: Array | None
+    frame_rows: int
+    parts: Parts
+    grid: Grid
+    judged: Judged | None
+    top_grade: float
+
+    @cached_property
+    def known_relevant(self) -> Array | None:
+        """Relevant documents of each ranking's query, where a column counts them."""
+        values = self.grid.rankings.values
+        if "n_relevant" not in values or self.judged is not None:
+            return None
+        return self.grid.amounts(values["n_relevant"], str(self.parts.n_relevant))
+
+    def sizes(self, how: Conventions) -> Array | None:
+        """Documents in the collection, for each ranking."""
+        return (
+            self._listed
+            if how.size is True
+            else self._size
+            if how.size is None
+            else np.full(len(self.grid.pair), how.size)
+        )
+
+    @cached_property
+    def _size(self) -> Array | None:
+        values = self.grid.rankings.values
+        return self.grid.amounts(values["size"], str(self.parts.size)) if "size" in values else None
+
+    @cached_property
+    def _listed(self) -> Array:
+        """How many documents the frame lists for each ranking's query, from the system that has most."""
+        most = np.zeros(int(self.grid.pair.max(initial=-1)) + 1)
+        np.maximum.at(most, self.grid.pair, self.grid.rankings.length)
+        return most[self.grid.pair]
+
+    def rows(self, at: Array) -> Array:
+        """Return rows of the caller's frame, or of the judgments past its end."""
+        if self.row is None:
+            return at
+        n = len(self.row)
+        return np.where(at < n, np.append(self.row, 0)[np.minimum(at, n)], at)
+
+
+def read_log(
+    frame: pl.DataFrame,
+    parts: Parts,
+    how: Conventions,
+    judgments: tuple[pl.DataFrame, Parts] | None,
+    *,
+    queries: bool = True,
+) -> Log:
+    """Check the columns, join the judgments and find the rankings.
+
+    Parameters
+    ----------
+    queries : whether the queries will be named in the result.
+    """
+    log = checked(frame, parts, judged_elsewhere=judgments is not None)
+    system, by, query = key_names(parts)
+    row = None
+    if parts.doc and how.duplicates == "first":
+        log, row = _first_places(log, [*system, *by, *query, "doc"], parts)
+    if parts.doc:
+        log = log.with_columns(id_hash(log["doc"]).alias("hash"))
+    judged = None
+    if judgments is not None:
+        judged = read_judgments(*judgments, log, parts)
+        log = match(log, judged, query, parts)
+    elif parts.system and parts.doc and (parts.grade or parts.label):
+        judged = _shared(log, query, parts)
+        log = match(log, judged, query, parts)
+    pairs = log if judged is None else judged.pairs
+    top = largest_grade(pairs["grade"]) if "grade" in pairs.columns else np.nan
+    names = ("score", "rank", "grade", "label", "weight", "n_relevant", "size")
+    laid = [name for name in (*names, "hash") if name in log.columns]
+    named = queries or judged is not None or bool(system or by)
+    single = parts.doc is not None or "rank" in laid
+    rankings = blocks.find_rankings(log, [*system, *by, *query], laid, first=named, rows=single)
+    if parts.doc and how.duplicates != "first":
+        again = blocks.find_duplicates(rankings, log["doc"])
+        if len(again):
+            raise bad_rows(
+                parts.doc,
+                again.tolist(),
+                len(log),
+                "repeat a document of their query",
+                "drop them, or say duplicates='first' to keep the best place of each",
+            )
+    return Log(log, row, len(frame), parts, build_grid(log, rankings, parts, judged), judged, top)
+
+
+def _shared(log: pl.DataFrame, query: list[str], parts: Parts) -> Judged:
+    """The judgments that systems share: a document judged in one system's rows is judged in all."""
+    known = "label" if "label" in log.columns else "grade"
+    columns = [*query, "doc", *(name for name in ("grade", "label") if name in log.columns)]
+    table = log.select(columns).with_row_index("row").filter(pl.col(known).is_not_null())
+    return laid_out(table, [], query, parts)
+
+
+def _first_places(log: pl.DataFrame, keys: list[str], parts: Parts) -> tuple[pl.DataFrame, Array | None]:
+    """Keep the best place of each document of a ranking."""
+    place = next((name for name in ("rank", "score") if name in log.columns), None)
+    rows = log.with_row_index("at")
+    if place:
+        rows = rows.sort(place, descending=place == "score", nulls_last=True, maintain_order=True)
+    kept = rows.unique(keys, keep="first", maintain_order=True)["at"].sort()
+    if len(kept) == len(log):
+        return log, None
+    judgment = [name for name in ("grade", "label") if name in log.columns]
+    if judgment and len(log.select(*keys, *judgment).drop_nulls(judgment).unique()) > len(
+        log.select(*keys, *judgment).drop_nulls(judgment).unique(keys)
+    ):
+        raise BadValueError(f"{parts.doc}: repeated documents have different judgments; keep one of each")
+    return log[kept], kept.to_numpy().astype(np.int64)
+
+
+def sorter_of(log: Log, how: Conventions) -> Sorter:
+    """Return what puts the log's rankings in order."""
+    doc = log.columns["doc"] if how.ties == "doc" else None
+    return Sorter(log.grid.rankings, how.ties, doc, how.rel, log.parts.rank or "rank")
+
+
+def measured_against(log: Log, how: Conventions, part: slice | Array) -> dict[str, Any]:
+    """Return what the rankings of a block are measured against, beside their rows."""
+    grid = log.grid
+    known, size = log.known_relevant, log.sizes(how)
+    pool = None
+    if grid.pool is not None:
+        length = grid.pool.length[part]
+        at = blocks.spans(grid.pool.start[part], length)
+        label = grid.pool.label
+        pool = (np.repeat(np.arange(len(length)), length), grid.pool.grade[at], None if label is None else label[at])
+    return {
+        "pool": pool,
+        "known_relevant": None if known is None else known[part],
+        "size": None if size is None else size[part],
+    }

@@ -1,0 +1,162 @@
+"""Rows of many queries, laid end to end, and the arithmetic on them that kernels share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_metrics.errors import BadValueError, NotComputableError, listed
+
+Array: TypeAlias = NDArray[Any]
+Gain: TypeAlias = str | Mapping[float, float]
+
+
+def ratio(a: Array, b: Array) -> Array:
+    """Return a / b, NaN where b is 0: the measure is undefined there."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(b == 0, np.nan, a / b)
+
+
+def by_rank(f: Callable[[Array], Array], rank: Array) -> Array:
+    """Return ``f(rank)``, looked up where a table of the ranks is smaller than the ranks are many."""
+    top = int(rank.max(initial=0))
+    if top > 4 * len(rank) + 64:
+        return f(rank)
+    values: Array = f(np.arange(top + 1))[rank]
+    return values
+
+
+class Rows:
+    """Some rows of each query, laid end to end, within a query in the order of their ranks.
+
+    Parameters
+    ----------
+    query : the query of each row, ascending, shape (rows,).
+    rank : the rank of each row, from 1, shape (rows,).
+    value : the gain of each row, shape (rows,).
+    n : number of queries, those without rows included.
+    """
+
+    def __init__(self, query: Array, rank: Array, value: Array, n: int) -> None:
+        self.query, self.rank, self.value, self.n = query, rank, value, n
+
+    def like(self, value: Array, rank: Array | None = None) -> Rows:
+        """Return the same rows with other values (and ranks); what was worked out about the queries stays."""
+        other = Rows(self.query, self.rank if rank is None else rank, value, self.n)
+        other.__dict__.update({k: v for k, v in self.__dict__.items() if k not in other.__dict__})
+        return other
+
+    @cached_property
+    def count(self) -> Array:
+        """Rows of each query, shape (n,)."""
+        return np.bincount(self.query, minlength=self.n)
+
+    @cached_property
+    def first(self) -> Array:
+        """Where each query's rows begin, shape (n,)."""
+        begin: Array = np.cumsum(self.count) - self.count
+        return begin
+
+    @cached_property
+    def position(self) -> Array:
+        """The place of each row among its query's rows, from 1, shape (rows,)."""
+        place: Array = np.arange(1, len(self.query) + 1) - self.first[self.query]
+        return place
+
+    @cached_property
+    def _filled(self) -> Array | None:
+        return None if self.count.all() else np.flatnonzero(self.count)
+
+    def reduce(self, ufunc: np.ufunc, values: Array, empty: float = 0.0) -> Array:
+        """Return ``ufunc`` over each query's values, ``empty`` where it has none, shape (n,)."""
+        if self._filled is None:
+            whole: Array = ufunc.reduceat(values, self.first, dtype=np.float64) if self.n else np.zeros(0)
+            return whole
+        out = np.full(self.n, empty)
+        if len(self._filled):
+            out[self._filled] = ufunc.reduceat(values, self.first[self._filled], dtype=np.float64)
+        return out
+
+    def total(self, values: Array) -> Array:
+        """Return the sum of each query's values, shape (n,)."""
+        return self.reduce(np.add, values)
+
+    def total_within(self, k: int | None, values: Array) -> Array:
+        """Return the sum of each query's values at ranks up to ``k`` (None: all), shape (n,)."""
+        return self.total(values if k is None else np.where(self.rank <= k, values, 0))
+
+    @cached_property
+    def inside(self) -> Array:
+        """Where a (queries x longest query) grid holds rows, bool."""
+        filled: Array = np.arange(int(self.count.max(initial=0))) < self.count[:, None]
+        return filled
+
+    def grid(self, values: Array, fill: float = 0.0) -> Array:
+        """Return the values as a (queries x longest query) grid, ``fill`` after the end of each query."""
+        cells = np.full(self.inside.shape, fill)
+        cells[self.inside] = values
+        return cells
+
+    def running(self, values: Array, ufunc: np.ufunc = np.add, fill: float = 0.0) -> Array:
+        """Return ``ufunc`` accumulated down each query's rows, shape (rows,)."""
+        down: Array = ufunc.accumulate(self.grid(values, fill), axis=1)[self.inside]
+        return down
+
+    def at(self, place: Array, values: Array, outside: float) -> Array:
+        """Return the value at a place (from 1) of each query, ``outside`` where it has fewer rows, shape (n,)."""
+        there = (place >= 1) & (place <= self.count)
+        out = np.full(self.n, outside)
+        out[there] = values[self.first[there] + place[there] - 1]
+        return out
+
+
+def gain_of(grade: Array, gain: Gain) -> Array:
+    """Return the gain of each grade: itself, 2^g - 1 or what a mapping says; 0 for negative grades and NaN."""
+    if isinstance(gain, Mapping):
+        known = np.array(sorted(gain), dtype=np.float64)
+        values = np.array([gain[g] for g in sorted(gain)], dtype=np.float64)
+        place = np.searchsorted(known, grade).clip(max=len(known) - 1)
+        mapped = known[place] == grade
+        missing = np.unique(grade[~mapped & (grade > 0)])
+        if len(missing):
+            raise BadValueError(
+                f"gain: the mapping has no gain for the grades {listed(missing[:3].tolist())}; add them"
+            )
+        return np.where(mapped, values[place], 0.0)
+    grade = np.where(grade > 0, grade, 0).astype(np.float64)
+    if gain != "exp":
+        return grade
+    with np.errstate(over="ignore"):
+        exponential: Array = np.exp2(grade) - 1
+    if not np.isfinite(exponential).all():
+        raise BadValueError(
+            f"gain='exp': 2 to the power of grade {grade.max():g} overflows; map the grades to gains instead"
+        )
+    return exponential
+
+
+def falling(rows: Rows) -> Array:
+    """The values of rows, each query's from the greatest to the least."""
+    value = rows.value
+    if not len(value) or value.min() == value.max():
+        return value
+    top = int(value.max())
+    if top < 64 and (value == np.floor(value)).all():
+        level = rows.query * (top + 1) + (top - value.astype(np.int64))
+        count = np.bincount(level, minlength=rows.n * (top + 1))
+        return np.repeat(np.tile(np.arange(top, -1, -1.0), rows.n), count)
+    cells = rows.grid(-value)
+    cells.sort(axis=1)
+    falling: Array = -cells[rows.inside]
+    return falling
+
+
+def top_gain(max_grade: float | None, gain: Gain) -> Array:
+    """Return the gain of the highest grade of the scale, shape (1,)."""
+    if max_grade is None:
+        raise NotComputableError("needs max_grade=, the highest grade of the scale")
+    return gain_of(np.array([float(max_grade)]), gain)
