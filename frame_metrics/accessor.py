@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, get_args, overload
 
 import polars as pl
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Frame = TypeVar("Frame")
-Average = Literal["macro", "micro", "gmean"]
+Average = Literal["macro", "weighted", "micro", "gmean"]
 Layout = Literal["long", "wide"]
 
 
@@ -50,7 +50,7 @@ class IRM(Generic[Frame]):
     frame : a pandas or polars DataFrame, a LazyFrame, or anything that exports Arrow. Results are of the same kind.
     query : the column, or columns, of the query id, of any type.
     score : the system's score, higher is better; null where a document is known and was not retrieved.
-    rank : the position that was shown, from 1; gaps are real positions. It orders the results if ``score`` is named too.
+    rank : the position that was shown, from 1; gaps are real positions. It goes before ``score`` where both are named.
     label : relevant or not, bool or 0 and 1; null where not judged.
     grade : graded relevance; without ``label``, relevant means ``grade >= rel``.
     doc : the document id: orders equal scores, finds duplicates, joins judgments.
@@ -173,8 +173,8 @@ class IRM(Generic[Frame]):
         Parameters
         ----------
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
-        average : "macro", the mean over queries, weighted where ``weight`` is named; "micro", the metric of the summed
-            counts of the 2x2 table; "gmean", the geometric mean. Counts are summed.
+        average : "macro", the mean over queries; "weighted", which naming ``weight`` makes of it; "micro", the metric of
+            the summed counts of the 2x2 table; "gmean", the geometric mean. Counts are summed.
         ci : level of a percentile bootstrap interval over queries, as 0.95; null for fewer than two queries.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each.
         layout : "long", a row per metric, or "wide", a column per metric.
@@ -197,8 +197,8 @@ class IRM(Generic[Frame]):
         >>> log.irm.evaluate("rr", "precision@1", layout="wide").rows()
         [('macro', 2, 0.75, 0.5)]
         """
-        check_choice("average", average, ("macro", "micro", "gmean"))
-        check_choice("layout", layout, ("long", "wide"))
+        check_choice("average", average, get_args(Average))
+        check_choice("layout", layout, get_args(Layout))
         if ci is not None and (isinstance(ci, bool) or not isinstance(ci, int | float) or not 0 < ci < 1):
             raise BadValueError(f"ci={ci!r} is not a level between 0 and 1, as 0.95")
         for name, number in (("resamples", resamples), ("seed", seed)):
@@ -206,6 +206,8 @@ class IRM(Generic[Frame]):
                 raise BadValueError(f"{name}={number!r} is not a whole number from {int(name == 'resamples')}")
         asked = read(metrics)
         parts, how = self._parts(_needs_order(asked))
+        if average == "weighted" and not parts.weight:
+            raise ColumnError("average='weighted' needs the weights of the queries; name their column with weight=")
         if margins and not parts.by:
             raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
         _check_wide(asked, parts, layout)
@@ -243,7 +245,7 @@ class IRM(Generic[Frame]):
         >>> log.irm.per_query("rr", layout="wide").rows()
         [('b', 0.5), ('a', 1.0)]
         """
-        check_choice("layout", layout, ("long", "wide"))
+        check_choice("layout", layout, get_args(Layout))
         asked = read(metrics)
         parts, how = self._parts(_needs_order(asked))
         _check_wide(asked, parts, layout)
@@ -258,8 +260,8 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind, a row per finding, the gravest first: check, severity ("error", "warning", "info"),
-        n (how many), share (of what the check looks at), example and message. A check that finds nothing has no row.
+        A frame of the caller's kind, a row per finding, the gravest first: check, severity ("error", "warning",
+        "info"), n (how many), share (of what the check looks at), example and message. A check that finds nothing has no row.
 
         Raises
         ------

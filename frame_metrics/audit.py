@@ -33,6 +33,7 @@ class Facts:
     Parameters
     ----------
     judged, relevant, retrieved : documents of each ranking's query that are judged, relevant; retrieved by the system.
+    unjudged : results without a judgment.
     top, top_unjudged : results at ranks up to 10, and those of them without a judgment.
     tied : whether the results at ranks 10 and 11 have equal scores.
     gaps : whether a rank is missing among those shown.
@@ -42,6 +43,7 @@ class Facts:
     judged: Array
     relevant: Array
     retrieved: Array
+    unjudged: Array
     top: Array
     top_unjudged: Array
     tied: Array
@@ -71,7 +73,7 @@ def findings(log: Log, how: Conventions) -> Answer:
 def _facts(log: Log, how: Conventions) -> Facts:
     """Look at every ranking once."""
     n = len(log.grid.pair)
-    facts = Facts(*np.zeros((5, n), np.int64), *np.zeros((3, n), bool))
+    facts = Facts(*np.zeros((6, n), np.int64), *np.zeros((3, n), bool))
     sorter = sorter_of(log, how)
     beside = log.judged is not None or "n_relevant" in log.grid.rankings.values
 
@@ -79,6 +81,7 @@ def _facts(log: Log, how: Conventions) -> Facts:
         sheet = sorter.block(part)
         run = sheet.ranking(rel=how.rel, condensed=False, **measured_against(log, how, part))
         facts.judged[part], facts.relevant[part], facts.retrieved[part] = run.n_judged, run.n_relevant, run.n_ret
+        facts.unjudged[part] = run.n_ret - run.count_of(run.judged, None)
         facts.top[part] = run.retrieved(TOP)
         facts.top_unjudged[part] = run.retrieved(TOP) - run.count_of(run.judged, TOP)
         facts.gaps[part] = run.gaps
@@ -135,6 +138,13 @@ def _checks(log: Log, how: Conventions, facts: Facts) -> Iterator[Finding]:
         else "counted as not relevant; unjudged='drop' leaves them out",
     )
     order = {"doc": "by document, descending", "worst": "the worst judgment first", "best": "the best judgment first"}
+    yield about(
+        "unjudged results",
+        "info",
+        np.where(judged, facts.unjudged, 0),
+        np.where(judged, facts.retrieved, 0),
+        "left out of the rankings" if how.unjudged == "drop" else "counted as not relevant",
+    )
     yield about(
         f"ties across rank {TOP}",
         "warning",

@@ -222,7 +222,7 @@ def _to_pandas(answer: Answer, frame: Any, past: Past) -> Any:
             out[name] = pd.array(np.where(mask, 0, values.fill_null(0).to_numpy()), dtype="Int64")
             out[name][mask] = pd.NA
         elif values.dtype == pl.String:
-            out[name] = pd.Series(values.to_list(), dtype=pd.Series(["text"]).dtype)
+            out[name] = values.to_list() if len(values) else pd.Series(["text"]).iloc[:0]
         else:
             out[name] = values.to_numpy(writable=True)
     return pd.DataFrame(out)

@@ -75,9 +75,9 @@ def conventions(roles: Roles, parts: Parts) -> Conventions:
     ties = roles.get("ties") or ("doc" if parts.doc else "worst")
     if ties == "doc" and not parts.doc:
         raise ColumnError("ties='doc' orders equal scores by document; name the document column with doc=")
-    size = roles.get("collection_size")
+    size, rel = roles.get("collection_size"), roles.get("rel")
     return Conventions(
-        rel=roles.get("rel") or 0 if roles.get("rel") is not None else 1,
+        rel=1 if rel is None else rel,
         ties=ties,
         undefined=roles.get("undefined"),
         unjudged=roles.get("unjudged"),

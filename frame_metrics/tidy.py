@@ -201,6 +201,8 @@ def labels(measured: Measured, times: int) -> dict[str, pl.Series]:
     """Return the columns metric and k, repeated."""
     names = pl.Series([name for name, _ in measured.asked], dtype=pl.String)
     k = pl.Series([metric.k for _, metric in measured.asked], dtype=pl.Int64)
+    if times == 1:
+        return {"metric": names, "k": k}
     at = np.tile(np.arange(len(names)), times)
     return {"metric": names.gather(at), "k": k.gather(at)}
 
