@@ -173,8 +173,8 @@ class IRM(Generic[Frame]):
         Parameters
         ----------
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
-        average : "macro", the mean over queries; "weighted", which naming ``weight`` makes of it; "micro", the metric of
-            the summed counts of the 2x2 table; "gmean", the geometric mean. Counts are summed.
+        average : "macro", the mean over queries; "weighted", which naming ``weight`` makes of it; "micro", the metric
+            of the summed counts of the 2x2 table; "gmean", the geometric mean. Counts are summed.
         ci : level of a percentile bootstrap interval over queries, as 0.95; null for fewer than two queries.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each.
         layout : "long", a row per metric, or "wide", a column per metric.
@@ -261,7 +261,8 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind, a row per finding, the gravest first: check, severity ("error", "warning",
-        "info"), n (how many), share (of what the check looks at), example and message. A check that finds nothing has no row.
+        "info"), n (how many), share (of what the check looks at), example, message; no row where a check finds
+        nothing.
 
         Raises
         ------

@@ -50,8 +50,9 @@ def tally(metric: Metric, raw: Array, filled: Array, average: str, weight: Array
     average : "macro" or "gmean".
     weight : of each query; None for equal weights.
     """
-    undefined, defined = np.isnan(raw), ~np.isnan(filled)
-    values = np.where(defined, filled, 0)
+    undefined = np.isnan(raw)
+    defined = ~np.isnan(filled) if undefined.any() else ~undefined
+    values = np.where(defined, filled, 0) if undefined.any() else filled
     if metric.summed:
         return Tally("sum", (values,), lambda sums: sums[0], defined, undefined)
     if average == "gmean":

@@ -47,7 +47,7 @@ def key_names(parts: Parts) -> tuple[list[str], list[str], list[str]]:
     return (["system"] if parts.system else []), by, [f"query:{i}" for i in range(len(parts.query))]
 
 
-def checked(frame: pl.DataFrame, parts: Parts, *, judged_elsewhere: bool) -> pl.DataFrame:
+def checked(frame: pl.DataFrame, parts: Parts, *, judged_elsewhere: bool, scores_later: bool) -> pl.DataFrame:
     """Return the needed columns under the names of their roles, every value known to be good.
 
     Parameters
@@ -55,6 +55,8 @@ def checked(frame: pl.DataFrame, parts: Parts, *, judged_elsewhere: bool) -> pl.
     frame : the caller's columns, as polars.
     parts : which column is which.
     judged_elsewhere : the judgments are in another frame, so that a row without one is nothing odd.
+    scores_later : whether scores, if none is null, are found infinite or NaN once they are sorted, where only the ends
+        of a ranking have to be looked at.
 
     Raises
     ------
@@ -69,6 +71,8 @@ def checked(frame: pl.DataFrame, parts: Parts, *, judged_elsewhere: bool) -> pl.
         refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
     if parts.score and not parts.rank:
         out["score"] = score_column(frame[parts.score], parts.score)
+        if not (scores_later and out["score"].null_count() == 0):
+            refuse_infinite(out["score"], parts.score, "score")
     if parts.rank:
         out["rank"] = rank_column(frame[parts.rank], parts.rank)
     if parts.grade:
@@ -107,15 +111,22 @@ def number_column(values: pl.Series, column: str, role: str) -> pl.Series:
         raise BadValueError(f"{column}: a {role} is a number, and this column is {values.dtype}; convert it")
     if values.dtype.is_decimal() or values.dtype in (pl.Int128, pl.UInt128):
         values = values.cast(pl.Float64)
-    if values.dtype.is_float() and not values.is_finite().all():
-        refuse(column, values.is_nan().fill_null(False), "are NaN", "drop them, or make them null")
-        absent = ", or make them null if the document was not retrieved" if role == "score" else ""
-        refuse(column, values.is_infinite().fill_null(False), "are infinite", f"drop them{absent}")
+    if role != "score":
+        refuse_infinite(values, column, role)
     return values
 
 
+def refuse_infinite(values: pl.Series, column: str, role: str) -> None:
+    """Raise if any number is NaN or infinite."""
+    if values.dtype.is_float() and not values.is_finite().all():
+        absent = " if the document was not retrieved" if role == "score" else ""
+        remedy = f"drop them, or make them null{absent}"
+        refuse(column, values.is_nan().fill_null(False), "are NaN", remedy)
+        refuse(column, values.is_infinite().fill_null(False), "are infinite", remedy)
+
+
 def score_column(values: pl.Series, column: str) -> pl.Series:
-    """Return scores: finite numbers, null where the document was not retrieved."""
+    """Return scores: numbers, null where the document was not retrieved."""
     values = number_column(values, column, "score")
     if values.dtype in (pl.Int64, pl.UInt64):
         far = (values > EXACT) | (values < -EXACT if values.dtype == pl.Int64 else pl.Series([False]))

@@ -56,10 +56,10 @@ def check_computable(asked: Asked, log: Log, how: Conventions, average: str | No
                 f"{name} counts true negatives, and so needs collection_size=: a number, a column, "
                 "or True if the frame lists all"
             )
-        if "label" in _judgment_columns(log):
+        if "label" in log.judgments.columns:
             if "rel" in metric.params:
                 raise NotComputableError(f"{name}: rel= is a grade, and {grade} says already what is relevant")
-        elif "relevant" in reads and 0 < log.top_grade < rel:
+        elif "relevant" in reads and _out_of_reach(log, rel):
             raise NotComputableError(
                 f"{name}: no grade in {grade} reaches rel={rel:g}; the largest is {log.top_grade:g}"
             )
@@ -77,8 +77,12 @@ def check_computable(asked: Asked, log: Log, how: Conventions, average: str | No
             )
 
 
-def _judgment_columns(log: Log) -> list[str]:
-    return (log.columns if log.judged is None else log.judged.pairs).columns
+def _out_of_reach(log: Log, rel: float) -> bool:
+    """Whether some grade is positive and none is relevant; a positive whole number is relevant at 1."""
+    grades = log.judgments.get_column("grade", default=None)
+    if grades is None or (rel <= 1 and grades.dtype.is_integer()):
+        return False
+    return 0 < log.top_grade < rel
 
 
 def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None) -> Measured:
@@ -114,9 +118,18 @@ def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None
                     counts[i][:, part] = run.confusion(asked[i][1].k).counts
             evaluated[part] = run.n_judged > 0
 
-    blocks.each_block(grid.size, work)
+    blocks.each_block(_load(log), work)
     weight = _weights(log) if parts.weight else None
     return Measured(log, asked, out, counts, evaluated, weight)
+
+
+def _load(log: Log) -> Array:
+    """Rows that each ranking keeps busy: its own, and as many more as are likely to be relevant."""
+    values = log.grid.rankings.values
+    sample = values.get("label", values.get("grade", np.zeros(0)))[: 1 << 14]
+    share = np.count_nonzero(sample > 0) / max(len(sample), 1)
+    load: Array = log.grid.size * (1 if share < 0.25 else 1 + share)
+    return load.astype(np.int64)
 
 
 def _unbounded(name: str, ties: str, parts: Parts) -> NotComputableError:
@@ -158,7 +171,9 @@ def filled(measured: Measured, i: int, how: Conventions) -> Array:
             f"{name} is undefined for {int(undefined.sum())} of {int(measured.evaluated.sum())} queries"
         )
     fill = how.fill(metric)
-    return raw if fill is None else np.where(np.isnan(raw), fill, raw)
+    if fill is None or not (undefined := np.isnan(raw)).any():
+        return raw
+    return np.where(undefined, fill, raw)
 
 
 def tallies(measured: Measured, how: Conventions, average: str) -> list[Tally]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from frame_metrics import blocks
-from frame_metrics.columns import Parts, checked, key_names, largest_grade
+from frame_metrics.columns import Parts, checked, key_names, largest_grade, refuse_infinite
 from frame_metrics.errors import BadValueError, bad_rows
 from frame_metrics.grid import Grid, build_grid
 from frame_metrics.inputs import Array
@@ -60,7 +60,16 @@ class Log:
     parts: Parts
     grid: Grid
     judged: Judged | None
-    top_grade: float
+
+    @property
+    def judgments(self) -> pl.DataFrame:
+        """The table that grades and labels come from."""
+        return self.columns if self.judged is None else self.judged.pairs
+
+    @cached_property
+    def top_grade(self) -> float:
+        """The largest grade, NaN if there is none."""
+        return largest_grade(self.judgments["grade"]) if "grade" in self.judgments.columns else np.nan
 
     @cached_property
     def known_relevant(self) -> Array | None:
@@ -114,7 +123,8 @@ def read_log(
     ----------
     queries : whether the queries will be named in the result.
     """
-    log = checked(frame, parts, judged_elsewhere=judgments is not None)
+    later = how.duplicates != "first"  # which moves rows, and errors name rows
+    log = checked(frame, parts, judged_elsewhere=judgments is not None, scores_later=later)
     system, by, query = key_names(parts)
     row = None
     if parts.doc and how.duplicates == "first":
@@ -128,8 +138,6 @@ def read_log(
     elif parts.system and parts.doc and (parts.grade or parts.label):
         judged = _shared(log, query, parts)
         log = match(log, judged, query, parts)
-    pairs = log if judged is None else judged.pairs
-    top = largest_grade(pairs["grade"]) if "grade" in pairs.columns else np.nan
     names = ("score", "rank", "grade", "label", "weight", "n_relevant", "size")
     laid = [name for name in (*names, "hash") if name in log.columns]
     named = queries or judged is not None or bool(system or by)
@@ -145,7 +153,7 @@ def read_log(
                 "repeat a document of their query",
                 "drop them, or say duplicates='first' to keep the best place of each",
             )
-    return Log(log, row, len(frame), parts, build_grid(log, rankings, parts, judged), judged, top)
+    return Log(log, row, len(frame), parts, build_grid(log, rankings, parts, judged), judged)
 
 
 def _shared(log: pl.DataFrame, query: list[str], parts: Parts) -> Judged:
@@ -176,7 +184,10 @@ def _first_places(log: pl.DataFrame, keys: list[str], parts: Parts) -> tuple[pl.
 def sorter_of(log: Log, how: Conventions) -> Sorter:
     """Return what puts the log's rankings in order."""
     doc = log.columns["doc"] if how.ties == "doc" else None
-    return Sorter(log.grid.rankings, how.ties, doc, how.rel, log.parts.rank or "rank")
+    place = next((name for name in ("rank", "score") if name in log.columns.columns), None)
+    nulls = place is not None and log.columns[place].null_count() > 0
+    check = partial(refuse_infinite, log.columns["score"], str(log.parts.score), "score") if place == "score" else None
+    return Sorter(log.grid.rankings, how.ties, doc, how.rel, log.parts.rank or "rank", nulls, check)
 
 
 def measured_against(log: Log, how: Conventions, part: slice | Array) -> dict[str, Any]:

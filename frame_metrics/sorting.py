@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,7 +26,9 @@ class Sorter:
     ties : "doc", "worst", "best" or "order".
     doc : document ids by row of the frame; for ties by document.
     rel : the least relevant grade, for ties where no label decides.
-    names : what the caller calls the columns of rank, and of documents.
+    rank_name : what the caller calls the column of ranks.
+    nulls : whether any score or rank is null.
+    refuse_infinite : looks at all scores, and raises if any is NaN or infinite.
     """
 
     rankings: Rankings
@@ -33,6 +36,8 @@ class Sorter:
     doc: pl.Series | None = None
     rel: float = 1
     rank_name: str = "rank"
+    nulls: bool = True
+    refuse_infinite: Callable[[], None] | None = None
 
     def block(self, part: slice | Array) -> Sorted:
         """Sort the rows of some rankings."""
@@ -47,15 +52,24 @@ class Sorter:
         order = None
         score = _key(cells)
         if score is not None:
-            absent = np.isnan(score)
-            if absent.any():
+            if self.nulls and (absent := np.isnan(score)).any():
                 score = np.where(absent, -np.inf, score)
-                n_ret = length - np.add.reduceat(np.append(absent, 0), np.append(np.cumsum(length) - length, 0))[
-                    :-1
-                ] * (length > 0)
-            order = rank_order(score, length)
+                down = np.concatenate([[0], np.cumsum(absent)])
+                end = np.cumsum(length)
+                n_ret = length - (down[end] - down[end - length])
+            ranked = in_rank_order(score, length)
+            self._check_finite(score, length, n_ret, ranked)
+            order = None if ranked else rank_order(score, length)
         sheet = Sorted(cells, length, n_ret, order, at, score)
         return self._settled(sheet) if score is not None else sheet
+
+    def _check_finite(self, score: Array, length: Array, n_ret: Array, ranked: bool) -> None:
+        """Refuse infinite scores and NaN; rows in rank order can have them at the ends of a ranking only."""
+        some = n_ret > 0
+        first = (np.cumsum(length) - length)[some]
+        looked_at = score[np.concatenate([first, first + n_ret[some] - 1])] if ranked else score
+        if self.refuse_infinite and not np.isfinite(looked_at).all():
+            self.refuse_infinite()
 
     def _settled(self, sheet: Sorted) -> Sorted:
         """Order the rows of equal score by the tie rule."""
@@ -186,14 +200,18 @@ def _key(cells: dict[str, Array]) -> Array | None:
     return cells["score"].astype(np.float64, copy=False) if "score" in cells else None
 
 
-def rank_order(score: Array, length: Array) -> Array | None:
-    """Return the places of a block's rows in rank order, equal scores in any order; None where they are so already."""
+def in_rank_order(score: Array, length: Array) -> bool:
+    """Whether no ranking's score rises from one row to the next."""
     down = score[1:] <= score[:-1]
     start = np.cumsum(length) - length
-    inner = start[1:][(start[1:] > 0) & (start[1:] < len(score))]
+    inner = start[(start > 0) & (start < len(score))]
     down[inner - 1] = True
-    if down.all():
-        return None
+    return bool(down.all())
+
+
+def rank_order(score: Array, length: Array) -> Array:
+    """Return the places of a block's rows in rank order, equal scores in any order."""
+    start = np.cumsum(length) - length
     m, width = len(length), int(length.max())
     if m * width == len(score):
         whole: Array = (descending(score.reshape(m, width)) + start[:, None]).ravel()
