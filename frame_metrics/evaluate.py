@@ -129,7 +129,8 @@ def _load(log: Log) -> Array:
     sample = values.get("label", values.get("grade", np.zeros(0)))[: 1 << 14]
     share = np.count_nonzero(sample > 0) / max(len(sample), 1)
     load: Array = log.grid.size * (1 if share < 0.25 else 1 + share)
-    return load.astype(np.int64)
+    whole: Array = load.astype(np.int64)
+    return whole
 
 
 def _unbounded(name: str, ties: str, parts: Parts) -> NotComputableError:

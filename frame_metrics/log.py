@@ -79,15 +79,12 @@ class Log:
             return None
         return self.grid.amounts(values["n_relevant"], str(self.parts.n_relevant))
 
-    def sizes(self, how: Conventions) -> Array | None:
-        """Documents in the collection, for each ranking."""
-        return (
-            self._listed
-            if how.size is True
-            else self._size
-            if how.size is None
-            else np.full(len(self.grid.pair), how.size)
-        )
+    def sizes(self, how: Conventions, part: slice | Array) -> Array | None:
+        """Documents in the collection, for the rankings of a block."""
+        if how.size is not None and how.size is not True:
+            return np.full(len(self.grid.pair[part]), float(how.size))
+        each = self._listed if how.size is True else self._size
+        return None if each is None else each[part]
 
     @cached_property
     def _size(self) -> Array | None:
@@ -193,7 +190,7 @@ def sorter_of(log: Log, how: Conventions) -> Sorter:
 def measured_against(log: Log, how: Conventions, part: slice | Array) -> dict[str, Any]:
     """Return what the rankings of a block are measured against, beside their rows."""
     grid = log.grid
-    known, size = log.known_relevant, log.sizes(how)
+    known = log.known_relevant
     pool = None
     if grid.pool is not None:
         length = grid.pool.length[part]
@@ -203,5 +200,5 @@ def measured_against(log: Log, how: Conventions, part: slice | Array) -> dict[st
     return {
         "pool": pool,
         "known_relevant": None if known is None else known[part],
-        "size": None if size is None else size[part],
+        "size": log.sizes(how, part),
     }
