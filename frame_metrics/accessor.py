@@ -13,9 +13,8 @@ from frame_metrics import audit as audits
 from frame_metrics.columns import Parts
 from frame_metrics.errors import BadValueError, ColumnError, check_choice
 from frame_metrics.evaluate import measure
-from frame_metrics.frames import apply, check_frame, columns_of, to_polars
+from frame_metrics.frames import Past, apply, check_frame, columns_of, to_polars
 from frame_metrics.inputs import Confusion
-from frame_metrics.judgments import like
 from frame_metrics.log import Conventions, read_log
 from frame_metrics.metric import Metric
 from frame_metrics.names import Asked, read
@@ -276,7 +275,7 @@ class IRM(Generic[Frame]):
         >>> log.irm.audit().select("check", "n").rows()[0]
         ('queries without judgments', 1)
         """
-        parts, how = self._parts(order=True)
+        parts, how = self._parts(order=False)
 
         def run(frame: pl.DataFrame) -> Answer:
             return audits.findings(read_log(frame, parts, how, self._qrels(parts)), how)
@@ -307,14 +306,16 @@ class IRM(Generic[Frame]):
         needed = [name for name in found.needed if name != found.label]
         return to_polars(qrels, needed).with_columns(pl.lit(1, dtype=pl.Int8).alias(str(found.label))), found
 
-    def _past(self, parts: Parts, name: str, dtype: pl.DataType) -> pl.Series:
-        """The judgments' values of a key column of the log."""
+    def _past(self, parts: Parts) -> Past:
+        """The judgments, and their column for each key column of the log."""
+        if self.judgments is None:
+            return Past(None, {})
         qrels, _, found = self._judged_parts(parts)
-        own = dict(zip((*parts.by, *parts.query), (*(found.by or parts.by), *found.query), strict=True))[name]
-        return like(to_polars(qrels, [own])[own], dtype, own, name)
+        own = (*(found.by or parts.by), *found.query)
+        return Past(qrels, dict(zip((*parts.by, *parts.query), own, strict=True)))
 
     def _answer(self, run: Any, parts: Parts, schema: Any) -> Frame:
-        result: Frame = apply(self.frame, parts.needed, run, schema, partial(self._past, parts))
+        result: Frame = apply(self.frame, parts.needed, run, schema, self._past(parts))
         return result
 
 

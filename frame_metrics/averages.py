@@ -77,10 +77,21 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
 
 
 def within(group: Array | None, n: int, columns: Sequence[Array]) -> Array:
-    """Return the sums of columns within groups, shape (columns, n); all in one group where ``group`` is None."""
+    """Return the sums of columns within groups, shape (columns, n); all in one group where ``group`` is None.
+
+    A group's rows are summed side by side, so that its sum is the same to the last bit whatever other groups there are.
+    """
+    out = np.zeros((len(columns), n))
     if group is None:
-        return np.array([[np.sum(column, dtype=np.float64)] for column in columns])
-    return np.array([np.bincount(group, column, minlength=n) for column in columns])
+        for i, column in enumerate(columns):
+            out[i, 0] = np.add.reduceat(column, [0], dtype=np.float64)[0] if len(column) else 0
+        return out
+    order = np.argsort(group, kind="stable")
+    there, first = np.unique(group[order], return_index=True)
+    if len(there):
+        for i, column in enumerate(columns):
+            out[i, there] = np.add.reduceat(column[order], first, dtype=np.float64)
+    return out
 
 
 def intervals(tallies: list[Tally], group: Array | None, n: int, level: float, resamples: int, seed: int) -> Array:

@@ -112,8 +112,6 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     -------
     The number of each row, shape (rows,), and the row where each number first appears.
     """
-    if not columns:
-        return np.zeros(len(frame), np.int64), np.zeros(min(len(frame), 1), np.int64)
     numbered = frame.select(columns).with_row_index("row")
     at = numbered.select(pl.col("row").first().over(columns)).to_series().to_numpy().astype(np.int64)
     begin, code = np.unique(at, return_inverse=True)

@@ -119,19 +119,23 @@ def number_column(values: pl.Series, column: str, role: str) -> pl.Series:
 def refuse_infinite(values: pl.Series, column: str, role: str) -> None:
     """Raise if any number is NaN or infinite."""
     if values.dtype.is_float() and not values.is_finite().all():
-        absent = " if the document was not retrieved" if role == "score" else ""
-        remedy = f"drop them, or make them null{absent}"
-        refuse(column, values.is_nan().fill_null(False), "are NaN", remedy)
-        refuse(column, values.is_infinite().fill_null(False), "are infinite", remedy)
+        refuse(column, values.is_nan().fill_null(False), "are NaN", "drop them, or make them null")
+        absent = ", or make them null if the document was not retrieved" if role == "score" else ""
+        refuse(column, values.is_infinite().fill_null(False), "are infinite", f"drop them{absent}")
 
 
 def score_column(values: pl.Series, column: str) -> pl.Series:
     """Return scores: numbers, null where the document was not retrieved."""
     values = number_column(values, column, "score")
-    if values.dtype in (pl.Int64, pl.UInt64):
-        far = (values > EXACT) | (values < -EXACT if values.dtype == pl.Int64 else pl.Series([False]))
-        refuse(column, far.fill_null(False), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
+    refuse(column, _past_exact(values), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
     return values
+
+
+def _past_exact(values: pl.Series) -> pl.Series:
+    """Mark the integers that float64 cannot tell from their neighbours."""
+    if values.dtype == pl.Int64:
+        return ((values > EXACT) | (values < -EXACT)).fill_null(False)
+    return (values > EXACT).fill_null(False) if values.dtype == pl.UInt64 else pl.Series([False])
 
 
 def rank_column(values: pl.Series, column: str) -> pl.Series:
@@ -142,7 +146,7 @@ def rank_column(values: pl.Series, column: str) -> pl.Series:
         refuse(
             column, (values != values.floor()).fill_null(False), "are not whole", "a rank is a position: 1, 2, 3 ..."
         )
-    refuse(column, (values > EXACT).fill_null(False), "are past 2**53", "ranks count from 1")
+    refuse(column, _past_exact(values), "are past 2**53", "ranks count from 1")
     return values
 
 

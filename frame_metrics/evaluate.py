@@ -71,7 +71,8 @@ def check_computable(asked: Asked, log: Log, how: Conventions, average: str | No
                 )
             if "n_relevant" in reads and rel != how.rel:
                 raise NotComputableError(f"{name}: {parts.n_relevant} counts what is relevant at rel={how.rel:g} only")
-        if average == "micro" and not metric.summed and metric.input is not Confusion:
+        own_average = metric.summed or metric.average
+        if average == "micro" and not own_average and metric.input is not Confusion:
             raise NotComputableError(
                 f"{name} has no micro average: only what the 2x2 table gives has, as precision or recall@10"
             )
@@ -99,7 +100,7 @@ def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None
         if average == "micro" and metric.input is Confusion:
             counts[i] = np.empty((counted, len(grid.pair)))
     sorter = sorter_of(log, how)
-    strict = [name for name, metric in asked if not metric.monotone] if how.ties in ("worst", "best") else []
+    strict = [name for name, metric in asked if not metric.bounded] if how.ties in ("worst", "best") else []
 
     def work(part: slice | Array) -> None:
         sheet = sorter.block(part)
@@ -166,7 +167,7 @@ def _weights(log: Log) -> Array:
 def filled(measured: Measured, i: int, how: Conventions) -> Array:
     """Return a metric's values with the undefined ones replaced, NaN where they stay null."""
     name, metric = measured.asked[i]
-    raw = measured.values[i]
+    raw: Array = measured.values[i]
     if how.undefined == "raise" and (undefined := np.isnan(raw) & measured.evaluated).any():
         raise NotComputableError(
             f"{name} is undefined for {int(undefined.sum())} of {int(measured.evaluated.sum())} queries"
@@ -174,7 +175,8 @@ def filled(measured: Measured, i: int, how: Conventions) -> Array:
     fill = how.fill(metric)
     if fill is None or not (undefined := np.isnan(raw)).any():
         return raw
-    return np.where(undefined, fill, raw)
+    replaced: Array = np.where(undefined, fill, raw)
+    return replaced
 
 
 def tallies(measured: Measured, how: Conventions, average: str) -> list[Tally]:
@@ -184,7 +186,7 @@ def tallies(measured: Measured, how: Conventions, average: str) -> list[Tally]:
     found = []
     for i, (_, metric) in enumerate(measured.asked):
         raw, values = measured.values[i][some], filled(measured, i, how)[some]
-        if i in measured.counts:
+        if i in measured.counts and not metric.average:
             found.append(pooled(metric, measured.counts[i][:, some], how.fill(metric), raw))
         else:
             found.append(tally(metric, raw, values, metric.average or average, weight))

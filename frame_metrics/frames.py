@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.errors import BadValueError, ColumnError, closest, listed
-from frame_metrics.inputs import Array
+from frame_metrics.rows import NONE, Array
 
 if TYPE_CHECKING:
     from frame_metrics.tidy import Answer
@@ -26,7 +27,11 @@ def _is_pandas(frame: Any) -> bool:
 
 def check_frame(frame: Any) -> None:
     """Raise unless the frame is of a kind that can be read."""
-    if isinstance(frame, pl.DataFrame | pl.LazyFrame) or _is_pandas(frame) or hasattr(frame, "__arrow_c_stream__"):
+    if isinstance(frame, pl.DataFrame | pl.LazyFrame) or _is_pandas(frame):
+        return
+    if type(frame).__name__ == "RecordBatchReader":
+        raise BadValueError("a RecordBatchReader can be read once only; give the table of its read_all()")
+    if hasattr(frame, "__arrow_c_stream__") and (hasattr(frame, "schema") or hasattr(frame, "columns")):
         return
     raise BadValueError(
         f"a {type(frame).__name__} is not a frame: give a pandas or polars DataFrame, a LazyFrame or an Arrow table"
@@ -102,58 +107,59 @@ def _from_arrow(table: Any) -> pl.DataFrame:
 def _from_pandas(name: str, values: Any) -> pl.Series:
     """Return a pandas column as polars: NaN of numpy floats is null, an int column is not copied."""
     dtype = values.dtype
-    if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype != np.float16:
-        return pl.Series(name, values.to_numpy(), nan_to_null=dtype.kind == "f")
-    if isinstance(dtype, np.dtype) and dtype.kind == "f":
-        return pl.Series(name, values.to_numpy().astype(np.float32), nan_to_null=True)
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+        array = values.to_numpy()
+        return pl.Series(
+            name, array.astype(np.float32) if dtype == np.float16 else array, nan_to_null=dtype.kind == "f"
+        )
     if type(dtype).__name__ == "CategoricalDtype":
         return _from_categories(name, values)
-    if dtype.name == "object":
-        return _from_objects(name, values)
     try:
+        if dtype.name == "object":
+            return _from_objects(name, values)
         return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
-    except (TypeError, ValueError, NotImplementedError, ImportError, pl.exceptions.PolarsError):
+    except UnicodeEncodeError:
+        raise BadValueError(f"{name}: the column has text that is not Unicode; decode it") from None
+    except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
         return _as_text(name, values)
 
 
 def _from_categories(name: str, values: Any) -> pl.Series:
+    """Return categories as their values; as an Enum where they have an order that their values have not."""
     levels = _from_pandas(name, values.cat.categories.to_series())
     code = pl.Series(name, values.cat.codes.to_numpy().astype(np.int64))
-    spread = levels.gather(code.set(code < 0, None)).rename(name)
-    return spread.cast(pl.Enum(levels)) if values.cat.ordered and levels.dtype == pl.String else spread
+    if values.cat.ordered and not (levels.dtype.is_numeric() and levels.is_sorted()):
+        texts = [str(level) for level in values.cat.categories]
+        levels = pl.Series(texts, dtype=pl.Enum(texts))
+    return levels.gather(code.set(code < 0, None)).rename(name)
 
 
 def _from_objects(name: str, values: Any) -> pl.Series:
+    """Return Python objects as polars, if polars holds every one of them unchanged."""
     from pandas.api.types import infer_dtype
 
-    held = infer_dtype(values, skipna=True)
-    absent = values.isna().to_numpy()
     array: Array = values.to_numpy()
+    absent = values.isna().to_numpy()
     if absent.any():
         array = array.copy()
         array[absent] = None
-    if held == "string":
+    if infer_dtype(values, skipna=True) == "string":
         return pl.Series(name, array)
-    if held in (
-        "integer",
-        "floating",
-        "mixed-integer-float",
-        "boolean",
-        "date",
-        "datetime",
-        "decimal",
-        "timedelta",
-        "empty",
-    ):
-        return pl.Series(name, array.tolist(), strict=False)
-    return _as_text(name, values)
+    objects = array.tolist()
+    read = pl.Series(name, objects, strict=False)
+    if read.dtype == pl.Object or read.to_list() != objects:
+        raise TypeError
+    return read
 
 
 def _as_text(name: str, values: Any) -> pl.Series:
     """Return values that polars cannot hold as their text, where the text tells them apart."""
     import pandas as pd
 
-    code, distinct = pd.factorize(values)
+    try:
+        code, distinct = pd.factorize(values)
+    except TypeError as error:
+        raise BadValueError(f"{name}: the column's values cannot be told apart ({error}); make them text") from None
     texts = [str(value) for value in distinct]
     if len(set(texts)) < len(texts):
         raise BadValueError(
@@ -161,6 +167,32 @@ def _as_text(name: str, values: Any) -> pl.Series:
         )
     numbers = pl.Series(code.astype(np.int64))
     return pl.Series(name, texts, dtype=pl.String).gather(numbers.set(numbers < 0, None))
+
+
+@dataclass(frozen=True)
+class Past:
+    """The judgments, where the key values of rows past a frame's end stand.
+
+    Parameters
+    ----------
+    frame : of any kind.
+    columns : its column for each key column of the log.
+    """
+
+    frame: Any
+    columns: dict[str, str]
+
+    def polars(self, name: str, dtype: pl.DataType) -> pl.Series:
+        """Return a key column in the type of the log's."""
+        own = self.columns[name]
+        return to_polars(self.frame, [own])[own].cast(dtype)
+
+    def pandas(self, name: str) -> Any:
+        """Return a key column as pandas."""
+        import pandas as pd
+
+        own = self.columns[name]
+        return self.frame[own] if _is_pandas(self.frame) else pd.Series(to_polars(self.frame, [own])[own].to_list())
 
 
 def apply(
@@ -174,7 +206,7 @@ def apply(
     columns : the columns that are read.
     run : columns to answer.
     schema : key types to the types of the result, for a plan that has not run.
-    past : the key columns of the judgments, for rows past the frame's end.
+    past : the judgments, for rows past the frame's end.
     """
     check_columns(frame, columns)
     if isinstance(frame, pl.LazyFrame):
@@ -195,14 +227,11 @@ def apply(
     return _to_arrow(run(eager), table, eager, past)
 
 
-Past = Callable[[str, pl.DataType], pl.Series]
-
-
 def _keys(name: str, rows: Array, own: pl.Series, past: Past) -> pl.Series:
     """The values of a key column at rows of the frame, or of the judgments past its end; -1 is null."""
     n = len(own)
     if len(rows) and int(rows.max()) >= n:
-        own = pl.concat([own, past(name, own.dtype)])
+        own = pl.concat([own, past.polars(name, own.dtype)])
     at = pl.Series(rows)
     return own.gather(at.set(at < 0, None) if len(rows) and int(rows.min()) < 0 else at)
 
@@ -231,27 +260,29 @@ def _to_pandas(answer: Answer, frame: Any, past: Past) -> Any:
 def _pandas_keys(name: str, rows: Array, own: Any, past: Past) -> Any:
     import pandas as pd
 
-    n = len(own)
-    values = own.iloc[np.where((rows < 0) | (rows >= n), 0, rows)] if n else own.iloc[:0].reindex(range(len(rows)))
-    values = values.reset_index(drop=True)
-    later = rows >= n
+    later = rows >= len(own)
     if later.any():
-        extra = past(name, _from_pandas(name, own.iloc[:0] if n == 0 else own).dtype).gather(rows[later] - n)
-        added = pd.Series(extra.to_list(), dtype=object if own.dtype == object else None)
+        here = own.iloc[rows[(rows >= 0) & ~later]]
+        there = past.pandas(name).iloc[rows[later] - len(own)]
         if type(own.dtype).__name__ == "CategoricalDtype":
-            values = values.cat.add_categories([c for c in added.unique() if c not in own.cat.categories])
-        else:
-            added = added.astype(own.dtype)
-        values[later] = added.to_numpy() if not hasattr(added, "array") else added.array
-    if (rows < 0).any():
-        if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
-            values = (
-                values.convert_dtypes()
-                if values.dtype.kind == "b"
-                else values.astype(values.dtype.name.replace("int", "Int").replace("uI", "UI"))
+            here = here.cat.add_categories(
+                [c for c in there.unique() if c not in own.cat.categories and not pd.isna(c)]
             )
-        values = values.mask(rows < 0)
-    return values
+        values = pd.concat([here, there.astype(here.dtype)], ignore_index=True)
+        place = np.full(len(rows), NONE)
+        place[(rows >= 0) & ~later] = np.arange(len(here))
+        place[later] = len(here) + np.arange(len(there))
+    else:
+        values, place = own, rows
+    absent = place < 0
+    if len(values):
+        values = values.iloc[np.where(absent, 0, place)].reset_index(drop=True)
+    else:
+        values = values.reset_index(drop=True).reindex(range(len(place)))
+    if absent.any() and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
+        nullable = {"b": "boolean", "i": f"Int{8 * values.dtype.itemsize}", "u": f"UInt{8 * values.dtype.itemsize}"}
+        values = values.astype(nullable[values.dtype.kind])
+    return values.mask(absent) if absent.any() else values
 
 
 def _to_arrow(answer: Answer, table: Any, eager: pl.DataFrame, past: Past) -> Any:
@@ -259,10 +290,12 @@ def _to_arrow(answer: Answer, table: Any, eager: pl.DataFrame, past: Past) -> An
 
     out = {}
     for name, rows in answer.keys.items():
-        n = table.num_rows
-        if len(rows) and int(rows.max()) >= n:
-            keys = _keys(name, rows, eager[name], past).to_arrow()
-            out[name] = keys.cast(table.schema.field(name).type)
+        own = table.column(name)
+        if len(rows) and int(rows.max()) >= len(own):
+            out[name] = _keys(name, rows, eager[name], past).to_arrow().cast(own.type)
+        elif pa.types.is_string_view(own.type) or pa.types.is_binary_view(own.type):  # which Arrow cannot take rows of
+            plain = own.cast(pa.string() if pa.types.is_string_view(own.type) else pa.binary())
+            out[name] = plain.take(pa.array(rows, mask=rows < 0)).cast(own.type)
         else:
-            out[name] = table.column(name).take(pa.array(rows, mask=rows < 0))
+            out[name] = own.take(pa.array(rows, mask=rows < 0))
     return pa.table(out | {name: values.to_arrow() for name, values in answer.columns.items()})

@@ -60,8 +60,8 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judg
     system_keys, by, query = key_names(parts)
     n, count = len(log), len(rankings.first)
     if judged is None and not system_keys and not by:
-        one, each = np.zeros(count, np.int64), np.arange(count)
-        return Grid(rankings, one, one, each, each, one[:1], one[:1], rankings.first, None)
+        none, each = np.zeros(count, np.int64), np.arange(count)
+        return Grid(rankings, none, none, each, each, none[:1], none[:1], rankings.first, None)
     names = log.select([*system_keys, *by, *query])[rankings.first]
     row = rankings.first
     queries = names.select(query)
@@ -73,14 +73,12 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judg
             segments = pl.concat([segments, judged.names.select(by)])
         row = np.concatenate([row, n + judged.row])
     query_code, query_at = codes(queries, query)
-    segment_code, segment_at = codes(segments, by)
-    system_code, system_at = codes(names, system_keys)
-    if not system_keys:
-        system_code, system_at = np.zeros(count, np.int64), np.zeros(1, np.int64)
+    one = np.zeros(1, np.int64)
+    segment_code, segment_at = codes(segments, by) if by else (np.zeros(len(queries), np.int64), one)
+    system_code, system_at = codes(names, system_keys) if system_keys else (np.zeros(count, np.int64), one)
     pairs = np.arange(count)
     if judged is not None and (not by or len(segments) > count):
         pairs = np.arange(count + len(judged.names))
-        segment_code = np.zeros(len(pairs), np.int64) if not by else segment_code
     found = segment_code[pairs] * len(query_at) + query_code[pairs]
     _, first_pair, pair = np.unique(found, return_index=True, return_inverse=True)
     wanted = (np.arange(len(system_at))[:, None] * len(first_pair) + np.arange(len(first_pair))).ravel()

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get
 import numpy as np
 
 from frame_metrics.errors import BadValueError, UnknownNameError, closest, listed
-from frame_metrics.inputs import Array, Confusion, Gain, Ranking
+from frame_metrics.inputs import Array, Confusion, Gain, Ranking, Rows
 
 REGISTRY: dict[str, Metric] = {}
 
@@ -51,7 +51,7 @@ class Metric:
     range: tuple[float, float] = (0, 1)
     best: float | None = 1
     undefined: float | None = 0
-    monotone: bool = True
+    monotone: bool | None = True
     summed: bool = False
     also: tuple[str, ...] = ()
     params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -88,6 +88,11 @@ class Metric:
         return int(self.cutoff) if self.cutoff is not None and self.at == "k" else None
 
     @property
+    def bounded(self) -> bool:
+        """Whether the worst and the best order of equal scores bound the metric."""
+        return self.cutoff is None if self.monotone is None else self.monotone
+
+    @property
     def missing(self) -> list[str]:
         """Parameters without a value."""
         given = {*self.params, self.at if self.cutoff is not None else ""}
@@ -100,6 +105,7 @@ class Metric:
     def __call__(self, /, *args: Any, **params: Any) -> Any:
         if args:
             return self.kernel(*args, **params)
+        params = {name: _plain(value) for name, value in params.items()}
         for name, value in params.items():
             self._check(name, value)
         return replace(self, params=MappingProxyType({**self.params, **params}))
@@ -137,12 +143,12 @@ class Metric:
         if self.at == "recall":
             if not number or not 0 <= cutoff <= 1:
                 raise BadValueError(f"{self.name}@{cutoff!r}: the recall level is not between 0 and 1")
-        elif not number or cutoff < 1 or cutoff != int(cutoff):
+        elif not number or not math.isfinite(cutoff) or cutoff < 1 or cutoff != int(cutoff):
             raise BadValueError(f"{self.name}@{cutoff!r}: the cutoff is not a whole number from 1")
         return replace(self, cutoff=cutoff if self.at == "recall" else int(cutoff))
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={_plain(value)!r}" for name, value in sorted(self.params.items()))
+        given = ", ".join(f"{name}={value!r}" for name, value in sorted(self.params.items()))
         geometric = "gm_" if self.average == "gmean" else ""
         return (
             geometric + self.name + (f"({given})" if given else "") + ("" if self.cutoff is None else f"@{self.cutoff}")
@@ -202,6 +208,11 @@ class _Watched(Ranking):
         super().__init__(np.ones(1), np.ones(1, int), np.ones(1, int))
         self.seen: set[str] = set()
 
+    def _gainful(self, gain: Gain) -> Rows:
+        return Rows(np.zeros(1, int), np.ones(1, int), np.ones(1), 1)
+
+    _best_first = _gainful
+
     def __getattribute__(self, name: str) -> Any:
         if name in ("relevant", "n_relevant", "nonrelevant", "nonrelevant_above", "ideal", "gains", "judged"):
             self.seen.add(name)
@@ -227,7 +238,7 @@ class _WatchedTable(Confusion):
 def _fits(value: Any, hint: Any) -> bool:
     """Whether a value is what a parameter's annotation says."""
     if hint is GainName:
-        return value in ("linear", "exp") if isinstance(value, str) else isinstance(value, Mapping) and len(value) > 0
+        return value in ("linear", "exp") if isinstance(value, str) else _is_gain_table(value)
     if get_origin(hint) is Literal:
         return value in get_args(hint)
     if hint is not float and get_origin(hint) is not Annotated and type(None) in get_args(hint):
@@ -236,12 +247,22 @@ def _fits(value: Any, hint: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value) and rule(value)
 
 
+def _is_gain_table(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not value:
+        return False
+    numbers = [*value, *value.values()]
+    return all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) for x in numbers)
+
+
 def _not_none(hint: Any) -> Any:
     return next(a for a in get_args(hint) if a is not type(None))
 
 
 def _plain(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else value
+    """A parameter as plain Python, so that it prints as it is read."""
+    if isinstance(value, Mapping):
+        return {_plain(grade): _plain(gain) for grade, gain in value.items()}
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def metric(
@@ -249,7 +270,7 @@ def metric(
     range: tuple[float, float] = (0, 1),
     best: float | None = 1,
     undefined: float | None = 0,
-    monotone: bool = True,
+    monotone: bool | None = True,
     summed: bool = False,
     also: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Array]], Metric]:
@@ -260,7 +281,8 @@ def metric(
     range : least and greatest value that the metric can take.
     best : the value of a perfect ranking or table; None where no value is better than another.
     undefined : what the metric's reference gives where it is a/0; None leaves the query out of the mean.
-    monotone : moving a better document up never makes the metric worse, so that tie orders bound it.
+    monotone : moving a better document up never makes the metric worse, so that tie orders bound it; None, without a
+        cutoff only, where the order is not looked at.
     summed : the metric counts, and is summed over queries where others are averaged.
     also : other names of the same function.
     """

@@ -16,7 +16,7 @@ from frame_metrics.metric import REGISTRY, Metric
 SPELLINGS = (
     (r"(ndcg|map)_cut[_.](\d[\d,]*)", r"\1@\2"),
     (r"(p|recall|success|relative_p)[_.](\d[\d,]*)", r"\1@\2"),
-    (r"(?:relative_p|set_relative_p|setp\(relative=true\))(@.*)?", r"relative_precision\1"),
+    (r"(?:relative_p|set_relative_p|setrelp|setp\(relative=true\))(@.*)?", r"relative_precision\1"),
     (r"iprec_at_recall[_.](\d.*)", r"iprec@\1"),
     (r"rprec_mult[_.](\d[\d.]*)", r"rprec_mult(multiple=\1)"),
     (r"utility\.([^,]+),([^,]+),([^,]+),([^,]+)", r"utility(tp=\1, fp=\2, fn=\3, tn=\4)"),
@@ -74,13 +74,14 @@ def read(asked: Sequence[str | Metric]) -> list[tuple[str, Metric]]:
 def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
     """Read one text, which may name several cutoffs."""
     plain = text.strip()
-    if plain in TWO_MEANINGS:
-        one, other = TWO_MEANINGS[plain]
-        raise UnknownNameError(f"{plain!r} means two things: {one}, or {other}; write the one you mean")
+    stem = re.split(r"[(@]", plain, maxsplit=1)[0].strip()
+    if stem in TWO_MEANINGS:
+        one, other = TWO_MEANINGS[stem]
+        raise UnknownNameError(f"{stem!r} means two things: {one}, or {other}; write the one you mean")
     if plain.lower().startswith("set_f."):
         return ((text, _set_f(plain)),)
     if plain.lower().startswith("gm_"):
-        return tuple((f"gm_{name}", replace(m, average="gmean")) for name, m in read_text(plain[3:]))
+        return tuple((plain[:3] + name, replace(m, average="gmean")) for name, m in read_text(plain[3:]))
     spelled = plain
     for pattern, meaning in SPELLINGS:
         if re.fullmatch(pattern, spelled, re.IGNORECASE):
@@ -95,7 +96,7 @@ def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
     if len(cutoffs) == 1:
         return ((text, metric @ cutoffs[0]),)
     stem = plain[: plain.rindex("@")] if "@" in plain else str(metric)
-    return tuple((f"{stem}@{cutoff:g}", metric @ cutoff) for cutoff in cutoffs)
+    return tuple((f"{stem}@{cutoff}", metric @ cutoff) for cutoff in cutoffs)
 
 
 def _number(text: str, part: str) -> float:

@@ -75,6 +75,8 @@ def conventions(roles: Roles, parts: Parts) -> Conventions:
     ties = roles.get("ties") or ("doc" if parts.doc else "worst")
     if ties == "doc" and not parts.doc:
         raise ColumnError("ties='doc' orders equal scores by document; name the document column with doc=")
+    if roles.get("duplicates") and not parts.doc:
+        raise ColumnError("duplicates= is about documents that repeat; name the document column with doc=")
     size, rel = roles.get("collection_size"), roles.get("rel")
     return Conventions(
         rel=1 if rel is None else rel,

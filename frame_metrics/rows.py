@@ -13,6 +13,7 @@ from frame_metrics.errors import BadValueError, NotComputableError, listed
 
 Array: TypeAlias = NDArray[Any]
 Gain: TypeAlias = str | Mapping[float, float]
+NONE = -1  # no row of the caller's frame: the key is null
 
 
 def ratio(a: Array, b: Array) -> Array:

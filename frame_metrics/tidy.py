@@ -14,8 +14,7 @@ from frame_metrics.columns import key_names
 from frame_metrics.evaluate import Measured, filled, tallies
 from frame_metrics.inputs import Array
 from frame_metrics.log import Conventions, Log
-
-NONE = -1  # no row: the key is null
+from frame_metrics.rows import NONE
 
 
 @dataclass(frozen=True)
@@ -166,7 +165,7 @@ def averaged(
     if layout == "wide":
         evaluated = tables[1].max(axis=0) if len(tables[1]) else np.zeros(0)
         first = {
-            "average": pl.Series([_asked(average, shared)]).new_from_index(0, len(groups.order)),
+            "average": pl.Series([_asked(measured, shared)]).new_from_index(0, len(groups.order)),
             "n": whole(evaluated),
         }
         columns: dict[str, pl.Series] = {**total, **first}
@@ -192,9 +191,10 @@ def averaged(
     return Answer({k: np.repeat(v, m) for k, v in groups.keys.items()}, long)
 
 
-def _asked(average: str, used: list[str]) -> str:
-    """The average of a wide row: counts are summed beside it."""
-    return next((a for a in used if a != "sum"), "sum" if used else average)
+def _asked(measured: Measured, used: list[str]) -> str:
+    """The average of a wide row: beside it counts are summed, and a metric's own name may say another average."""
+    plain = [a for a, (_, metric) in zip(used, measured.asked, strict=True) if a != "sum" and not metric.average]
+    return next((a for a in (*plain, *used) if a != "sum"), "sum")
 
 
 def labels(measured: Measured, times: int) -> dict[str, pl.Series]:

@@ -355,7 +355,7 @@ def odds_ratio(table: Confusion) -> Array:
     return ratio(table.tp * table.tn, table.fp * table.fn)
 
 
-@metric(range=(-np.inf, np.inf), best=None, undefined=None, monotone=False)
+@metric(range=(-np.inf, np.inf), best=None, undefined=None, monotone=None)
 def payoff(
     table: Confusion,
     tp: float | None = None,
@@ -377,7 +377,7 @@ def payoff(
     return ratio(utility(table, tp or 0, fp or 0, fn or 0, tn or 0), _size(table))
 
 
-@metric(range=(-np.inf, np.inf), best=None, monotone=False)
+@metric(range=(-np.inf, np.inf), best=None, monotone=None)
 def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0, tn: float = 0.0) -> Array:
     """What the retrieved set is worth, with a value for each cell of the table.
 

@@ -94,7 +94,7 @@ def ndcg(
     return ratio(dcg(run, k, gain, discount, base), best.total_within(k, _discounted(best, discount, base)))
 
 
-@metric()
+@metric(monotone=False)
 def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
     """nDCG averaged over the ranks of the documents that have a gain.
 
@@ -113,7 +113,7 @@ def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
     return ratio(seen.total(seen.running(down) / at_rank) + missed, best.count)
 
 
-@metric()
+@metric(monotone=False)
 def rndcg(run: Ranking, gain: GainName = "linear") -> Array:
     """nDCG averaged over the ranks where the ideal ranking's gain falls.
 
@@ -140,7 +140,7 @@ def rndcg(run: Ranking, gain: GainName = "linear") -> Array:
     return _defined(run, ratio(steps.total(here / steps.value) + end, steps.count + (longer & (steps.count > 0))))
 
 
-@metric()
+@metric(monotone=False)
 def g_trec(run: Ranking, gain: GainName = "linear") -> Array:
     """trec_eval's G: a gain counts more where little gain has been missed so far.
 
@@ -338,11 +338,12 @@ def err(run: Ranking, k: int | None = None, max_grade: Positive | None = None) -
     """
     seen = run.gains("exp")
     satisfied = seen.value / (top_gain(max_grade, "exp") + 1)
-    still_reading = seen.running(1 - satisfied, np.multiply, fill=1.0) / (1 - satisfied)
+    down = seen.running(1 - satisfied, np.multiply, fill=1.0)
+    still_reading = np.where(seen.position == 1, 1.0, np.roll(down, 1))
     return seen.total_within(k, satisfied * still_reading / seen.rank)
 
 
-@metric(best=None, monotone=False)
+@metric(best=None, monotone=None)
 def judged(run: Ranking, k: int | None = None) -> Array:
     """Share of the first k retrieved documents that have a judgment.
 
@@ -376,7 +377,7 @@ def num_q(run: Ranking) -> Array:
     return np.ones(run.n)
 
 
-@metric(range=(0, np.inf), best=None, summed=True, monotone=False, also=("numret",))
+@metric(range=(0, np.inf), best=None, summed=True, also=("numret",))
 def num_ret(run: Ranking, k: int | None = None) -> Array:
     """Retrieved documents, at ranks up to k.
 
@@ -406,7 +407,7 @@ def num_rel_ret(run: Ranking, k: int | None = None) -> Array:
     return run.hits(k)
 
 
-@metric(range=(0, np.inf), best=None, summed=True, monotone=False)
+@metric(range=(0, np.inf), best=None, summed=True, monotone=None)
 def num_nonrel_judged_ret(run: Ranking, k: int | None = None) -> Array:
     """Retrieved documents that are judged not relevant, at ranks up to k.
 
