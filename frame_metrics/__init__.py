@@ -4,7 +4,7 @@ from frame_metrics import metrics
 from frame_metrics.accessor import IRM
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.metric import Metric
-from frame_metrics.register import register
+from frame_metrics.register import register as _register
 from frame_metrics.trec import read_qrels, read_run, write_qrels, write_run
 
 __all__ = [
@@ -18,4 +18,4 @@ __all__ = [
     "write_run",
 ]
 
-register()
+_register()

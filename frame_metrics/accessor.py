@@ -12,8 +12,8 @@ import polars as pl
 from frame_metrics import audit as audits
 from frame_metrics.columns import Parts
 from frame_metrics.errors import BadValueError, ColumnError, check_choice
-from frame_metrics.evaluate import measure
-from frame_metrics.frames import Past, apply, check_frame, columns_of, to_polars
+from frame_metrics.evaluate import check_asked, measure
+from frame_metrics.frames import Past, apply, check_frame, columns_of, missing_hint, to_polars
 from frame_metrics.inputs import Confusion
 from frame_metrics.log import Conventions, read_log
 from frame_metrics.metric import Metric
@@ -152,6 +152,10 @@ class IRM(Generic[Frame]):
         [0.5, 0.0]
         """
         check_frame(qrels)
+        if label is True and grade is not None:
+            raise ColumnError(
+                "label=True says that every row is relevant, and leaves no part for grade=; name one of them"
+            )
         given = {"query": query, "doc": doc, "grade": grade, "label": label}
         other = self._with(self.roles, (qrels, given))
         other._parts(order=False)
@@ -205,11 +209,16 @@ class IRM(Generic[Frame]):
                 raise BadValueError(f"{name}={number!r} is not a whole number from {int(name == 'resamples')}")
         asked = read(metrics)
         parts, how = self._parts(_needs_order(asked))
+        check_asked(asked, parts, how, parts if self.judgments is None else self._judged_parts(parts)[2], average)
         if average == "weighted" and not parts.weight:
             raise ColumnError("average='weighted' needs the weights of the queries; name their column with weight=")
+        if average == "micro" and parts.weight:
+            raise ColumnError("average='micro' sums counts, and no weight enters; say weight=None")
+        if not isinstance(margins, bool):
+            raise BadValueError(f"margins={margins!r} is not True or False")
         if margins and not parts.by:
             raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
-        _check_wide(asked, parts, layout)
+        _check_wide(asked, parts, layout, ci is not None)
 
         def run(frame: pl.DataFrame) -> Answer:
             log = read_log(frame, parts, how, self._qrels(parts), queries=False)
@@ -217,7 +226,7 @@ class IRM(Generic[Frame]):
             return averaged(found, how, average, margins=margins, ci=ci, resamples=resamples, seed=seed, layout=layout)
 
         keys = (*((parts.system,) if parts.system else ()), *parts.by)
-        return self._answer(run, parts, partial(_evaluate_schema, keys, asked, layout, ci is not None, margins))
+        return self._answer(run, parts, partial(schema, asked, keys, layout=layout, ci=ci is not None, margins=margins))
 
     def per_query(self, *metrics: str | Metric, layout: Layout = "long") -> Frame:
         """Compute metrics for every query that is judged.
@@ -247,12 +256,13 @@ class IRM(Generic[Frame]):
         check_choice("layout", layout, get_args(Layout))
         asked = read(metrics)
         parts, how = self._parts(_needs_order(asked))
+        check_asked(asked, parts, how, parts if self.judgments is None else self._judged_parts(parts)[2])
         _check_wide(asked, parts, layout)
 
         def run(frame: pl.DataFrame) -> Answer:
             return each_query(measure(read_log(frame, parts, how, self._qrels(parts)), asked, how), how, layout)
 
-        return self._answer(run, parts, partial(_query_schema, parts.keys, asked, layout))
+        return self._answer(run, parts, partial(schema, asked, parts.keys, layout=layout, each_query=True))
 
     def audit(self) -> Frame:
         """Say what the numbers rest on, and what was not counted.
@@ -285,7 +295,8 @@ class IRM(Generic[Frame]):
     def _parts(self, order: bool) -> tuple[Parts, Conventions]:
         """Find the columns, and the conventions."""
         columns = columns_of(self.frame)
-        parts = resolve(self.roles, columns, order=order, judged=self.judgments is not None)
+        hint = partial(missing_hint, self.frame)
+        parts = resolve(self.roles, columns, order=order, judged=self.judgments is not None, hint=hint)
         if self.judgments is not None:
             resolve_judgments(self.judgments[1], columns_of(self.judgments[0]), self.roles, parts)
         return parts, conventions(self.roles, parts)
@@ -323,23 +334,14 @@ def _needs_order(asked: Asked) -> bool:
     return any(metric.input is not Confusion or metric.k is not None for _, metric in asked)
 
 
-def _check_wide(asked: Asked, parts: Parts, layout: str) -> None:
+def _check_wide(asked: Asked, parts: Parts, layout: str, ci: bool = False) -> None:
     """Raise if a metric's column would be called as another one is."""
+    if layout != "wide":
+        return
     names = [name for name, _ in asked]
-    for name in names if layout == "wide" else ():
-        if name in parts.keys or name in RESULT or (name.removesuffix("_low").removesuffix("_high") != name):
+    ends = [name + end for name in names for end in ("_low", "_high")] if ci else []
+    for name in [*names, *ends]:
+        if name in (*parts.keys, *RESULT):
             raise ColumnError(
                 f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column"
             )
-
-
-def _evaluate_schema(
-    keys: Sequence[str], asked: Asked, layout: str, ci: bool, margins: bool, types: dict[str, Any]
-) -> dict[str, Any]:
-    own = {name: types[name] for name in keys}
-    return schema(own, [name for name, _ in asked], "evaluate", layout=layout, ci=ci, margins=margins)
-
-
-def _query_schema(keys: Sequence[str], asked: Asked, layout: str, types: dict[str, Any]) -> dict[str, Any]:
-    own = {name: types[name] for name in keys}
-    return schema(own, [name for name, _ in asked], "per_query", layout=layout, ci=False, margins=False)

@@ -37,6 +37,7 @@ class Facts:
     top, top_unjudged : results at ranks up to 10, and those of them without a judgment.
     tied : whether the results at ranks 10 and 11 have equal scores.
     gaps : whether a rank is missing among those shown.
+    constant : whether all results, two or more, have one score.
     listed : whether the ideal is that of the results alone.
     """
 
@@ -48,6 +49,7 @@ class Facts:
     top_unjudged: Array
     tied: Array
     gaps: Array
+    constant: Array
     listed: Array
 
 
@@ -73,7 +75,7 @@ def findings(log: Log, how: Conventions) -> Answer:
 def _facts(log: Log, how: Conventions) -> Facts:
     """Look at every ranking once."""
     n = len(log.grid.pair)
-    facts = Facts(*np.zeros((6, n), np.int64), *np.zeros((3, n), bool))
+    facts = Facts(*np.zeros((6, n), np.int64), *np.zeros((4, n), bool))
     sorter = sorter_of(log, how)
     beside = log.judged is not None or "n_relevant" in log.grid.rankings.values
 
@@ -94,6 +96,11 @@ def _facts(log: Log, how: Conventions) -> Facts:
             tied = np.zeros(run.n, bool)
             tied[deep] = score[at - 1] == score[at]
             facts.tied[part] = tied
+            several = run.n_ret > 1
+            first = run.start[several]
+            constant = np.zeros(run.n, bool)
+            constant[several] = score[first] == score[first + run.n_ret[several] - 1]
+            facts.constant[part] = constant
 
     each_block(log.grid.size, work)
     return facts
@@ -162,13 +169,20 @@ def _checks(log: Log, how: Conventions, facts: Facts) -> Iterator[Finding]:
     yield about(
         "ranks with gaps", "info", facts.gaps, every, "positions that the frame does not list count as not relevant"
     )
+    yield about(
+        "constant scores",
+        "warning",
+        facts.constant,
+        every,
+        f"all results of a query have one score, and are ordered {order.get(how.ties, 'as in the frame')}",
+    )
     dropped = 0 if log.row is None else log.frame_rows - len(log.row)
     yield Finding(
         "repeated documents",
         "warning",
         dropped,
         dropped / max(log.frame_rows, 1),
-        None,
+        log.repeated,
         "left out: duplicates='first' keeps the best place of each document of a query",
     )
 

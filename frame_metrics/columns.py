@@ -9,6 +9,7 @@ import polars as pl
 
 from frame_metrics.errors import BadValueError, bad_rows
 
+ABSENT = "drop them, or make them null if the document was not retrieved"
 EXACT = 2**53  # the integers that a float64 tells apart
 
 
@@ -67,12 +68,14 @@ def checked(frame: pl.DataFrame, parts: Parts, *, judged_elsewhere: bool, scores
     out: dict[str, pl.Series] = {}
     for inside, name in zip([*system, *by, *query], parts.keys, strict=True):
         out[inside] = frame[name]
+        if out[inside].dtype.is_float():
+            refuse(name, out[inside].is_nan().fill_null(False), "are NaN", "drop them, or make them null")
     for inside, name in zip(query, parts.query, strict=True):
         refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
     if parts.score and not parts.rank:
         out["score"] = score_column(frame[parts.score], parts.score)
         if not (scores_later and out["score"].null_count() == 0):
-            refuse_infinite(out["score"], parts.score, "score")
+            refuse_infinite(out["score"], parts.score, ABSENT)
     if parts.rank:
         out["rank"] = rank_column(frame[parts.rank], parts.rank)
     if parts.grade:
@@ -90,7 +93,8 @@ def checked(frame: pl.DataFrame, parts: Parts, *, judged_elsewhere: bool, scores
     if place is not None and judgment is not None and place.null_count() and judgment.null_count():
         names = f"{parts.rank or parts.score} and {parts.label or parts.grade}"
         if not judged_elsewhere:
-            refuse(names, place.is_null() & judgment.is_null(), "have neither", "drop them")
+            what = f"have neither a {'rank' if parts.rank else 'score'} nor a judgment"
+            refuse(names, place.is_null() & judgment.is_null(), what, "drop them")
     return pl.DataFrame(out) if out else frame.select()
 
 
@@ -101,8 +105,8 @@ def refuse(column: str, bad: pl.Series, what: str, remedy: str) -> None:
         raise bad_rows(column, rows.to_list()[:3] + [0] * (len(rows) - min(len(rows), 3)), len(bad), what, remedy)
 
 
-def number_column(values: pl.Series, column: str, role: str) -> pl.Series:
-    """Return a column of finite numbers, booleans as 0 and 1; nulls stay."""
+def number_column(values: pl.Series, column: str, role: str, *, finite: bool = True) -> pl.Series:
+    """Return a column of numbers, of finite ones if so asked, booleans as 0 and 1; nulls stay."""
     if values.dtype == pl.Boolean:
         return values.cast(pl.Int8)
     if values.dtype == pl.Null:
@@ -111,42 +115,41 @@ def number_column(values: pl.Series, column: str, role: str) -> pl.Series:
         raise BadValueError(f"{column}: a {role} is a number, and this column is {values.dtype}; convert it")
     if values.dtype.is_decimal() or values.dtype in (pl.Int128, pl.UInt128):
         values = values.cast(pl.Float64)
-    if role != "score":
-        refuse_infinite(values, column, role)
+    if finite:
+        refuse_infinite(values, column)
     return values
 
 
-def refuse_infinite(values: pl.Series, column: str, role: str) -> None:
+def refuse_infinite(values: pl.Series, column: str, remedy: str = "drop them, or make them null") -> None:
     """Raise if any number is NaN or infinite."""
     if values.dtype.is_float() and not values.is_finite().all():
-        refuse(column, values.is_nan().fill_null(False), "are NaN", "drop them, or make them null")
-        absent = ", or make them null if the document was not retrieved" if role == "score" else ""
-        refuse(column, values.is_infinite().fill_null(False), "are infinite", f"drop them{absent}")
+        refuse(column, values.is_nan().fill_null(False), "are NaN", remedy)
+        refuse(column, values.is_infinite().fill_null(False), "are infinite", remedy)
 
 
 def score_column(values: pl.Series, column: str) -> pl.Series:
     """Return scores: numbers, null where the document was not retrieved."""
-    values = number_column(values, column, "score")
-    refuse(column, _past_exact(values), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
+    given, values = values, number_column(values, column, "score", finite=False)
+    refuse(column, _past_exact(given), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
     return values
 
 
 def _past_exact(values: pl.Series) -> pl.Series:
     """Mark the integers that float64 cannot tell from their neighbours."""
-    if values.dtype == pl.Int64:
+    if values.dtype in (pl.Int64, pl.Int128):
         return ((values > EXACT) | (values < -EXACT)).fill_null(False)
-    return (values > EXACT).fill_null(False) if values.dtype == pl.UInt64 else pl.Series([False])
+    return (values > EXACT).fill_null(False) if values.dtype in (pl.UInt64, pl.UInt128) else pl.Series([False])
 
 
 def rank_column(values: pl.Series, column: str) -> pl.Series:
     """Return ranks: whole numbers from 1, null where the document was not retrieved."""
-    values = number_column(values, column, "rank")
-    refuse(column, (values < 1).fill_null(False), "are below 1", "ranks count from 1")
+    given, values = values, number_column(values, column, "rank")
+    refuse(column, (values < 1).fill_null(False), "are below 1", "ranks count from 1: add 1 if these count from 0")
     if values.dtype.is_float():
-        refuse(
-            column, (values != values.floor()).fill_null(False), "are not whole", "a rank is a position: 1, 2, 3 ..."
-        )
-    refuse(column, _past_exact(values), "are past 2**53", "ranks count from 1")
+        broken = (values != values.floor()).fill_null(False)
+        refuse(column, broken, "are not whole", "a rank is a position: 1, 2, 3 ...")
+    far = _past_exact(given) if given.dtype.is_integer() else (values > EXACT).fill_null(False)
+    refuse(column, far, "are past 2**53", "a rank is a position: 1, 2, 3 ...")
     return values
 
 
@@ -165,7 +168,8 @@ def label_column(values: pl.Series, column: str) -> pl.Series:
 
 def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     """Return weights or counts: numbers from 0, none missing."""
-    values = number_column(values, column, {"size": "collection size"}.get(role, role))
+    values = number_column(values, column, {"size": "collection size"}.get(role, role), finite=False)
+    refuse_infinite(values, column, "give every row one")
     refuse(column, values.is_null(), "are missing", "give every row one")
     refuse(column, values < 0, "are negative", "0 is the least")
     if role != "weight" and values.dtype.is_float():

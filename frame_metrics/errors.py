@@ -27,10 +27,10 @@ class NotComputableError(FrameMetricsError):
     """A metric, average or tie rule that the given data and conventions do not determine."""
 
 
-def closest(given: str, choices: Iterable[str]) -> str:
+def closest(given: Any, choices: Iterable[Any]) -> str:
     """Return a hint that names the choice nearest to ``given``, or nothing."""
-    by_lower = {choice.lower(): choice for choice in choices}
-    found = get_close_matches(given.lower(), by_lower, n=1, cutoff=0.6)
+    by_lower = {str(choice).lower(): choice for choice in choices}
+    found = get_close_matches(str(given).lower(), by_lower, n=1, cutoff=0.6)
     return f"; did you mean {by_lower[found[0]]!r}?" if found else ""
 
 

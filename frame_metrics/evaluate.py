@@ -10,7 +10,7 @@ from frame_metrics import blocks
 from frame_metrics.averages import Tally, pooled, tally
 from frame_metrics.columns import Parts
 from frame_metrics.errors import BadValueError, NotComputableError
-from frame_metrics.inputs import Array, Confusion
+from frame_metrics.inputs import Array, Confusion, Ranking
 from frame_metrics.log import Conventions, Log, measured_against, sorter_of
 from frame_metrics.names import Asked
 
@@ -36,45 +36,56 @@ class Measured:
     weight: Array | None = None
 
 
-def check_computable(asked: Asked, log: Log, how: Conventions, average: str | None = None) -> None:
-    """Raise for a metric that the data and conventions do not determine."""
-    parts = log.parts
-    grade = parts.label or parts.grade or "the grades"
+def check_asked(asked: Asked, parts: Parts, how: Conventions, judgments: Parts, average: str | None = None) -> None:
+    """Raise for a metric that the named columns and conventions do not determine; nothing is read.
+
+    Parameters
+    ----------
+    judgments : the columns of the table that grades and labels come from: the log's own, or those of the judgments.
+    average : the average that is asked for.
+    """
     for name, metric in asked:
         if metric.missing:
             raise NotComputableError(f"{name} needs {metric.missing[0]}=, as in {metric.name}({metric.missing[0]}=0.5)")
-        try:
-            reads = metric.reads
-        except NotComputableError as error:
-            raise NotComputableError(f"{name} {error}; the largest grade in {grade} is {log.top_grade:g}") from None
-        rel, _ = how.variant(metric)
-        top = metric.params.get("max_grade")
-        if top is not None and log.top_grade > top:
-            raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {log.top_grade:g}")
-        if "tn" in reads and how.size is None and "size" not in log.columns.columns:
+        reads = metric.reads
+        if "tn" in reads and how.size is None and not parts.size:
             raise NotComputableError(
                 f"{name} counts true negatives, and so needs collection_size=: a number, a column, "
                 "or True if the frame lists all"
             )
-        if "label" in log.judgments.columns:
-            if "rel" in metric.params:
-                raise NotComputableError(f"{name}: rel= is a grade, and {grade} says already what is relevant")
-        elif "relevant" in reads and _out_of_reach(log, rel):
-            raise NotComputableError(
-                f"{name}: no grade in {grade} reaches rel={rel:g}; the largest is {log.top_grade:g}"
-            )
-        if parts.n_relevant and log.judged is None:
-            if "ideal" in reads and log.top_grade > 1:
-                raise NotComputableError(
-                    f"{name} needs the grades of all relevant documents, and {parts.n_relevant} only counts them; "
-                    "list them, or say n_relevant=None to take the ideal from the listed rows"
-                )
-            if "n_relevant" in reads and rel != how.rel:
-                raise NotComputableError(f"{name}: {parts.n_relevant} counts what is relevant at rel={how.rel:g} only")
+        if judgments.label and ("rel" in metric.params or how.rel != 1):
+            raise NotComputableError(f"{name}: rel= is a grade, and {judgments.label} says already what is relevant")
+        rel, _ = how.variant(metric)
+        if parts.n_relevant and judgments is parts and "n_relevant" in reads and rel != how.rel:
+            raise NotComputableError(f"{name}: {parts.n_relevant} counts what is relevant at rel={how.rel:g} only")
         own_average = metric.summed or metric.average
         if average == "micro" and not own_average and metric.input is not Confusion:
             raise NotComputableError(
                 f"{name} has no micro average: only what the 2x2 table gives has, as precision or recall@10"
+            )
+
+
+def check_grades(asked: Asked, log: Log, how: Conventions) -> None:
+    """Raise for a metric that the grades do not determine."""
+    grade = log.judgment_name
+    for name, metric in asked:
+        if "max_grade" in metric.reads and metric.params.get("max_grade") is None:
+            raise NotComputableError(
+                f"{name} needs max_grade=, the highest grade of the scale; "
+                f"the largest grade in {grade} is {log.top_grade:g}"
+            )
+        top = metric.params.get("max_grade")
+        if top is not None and log.top_grade > top:
+            raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {log.top_grade:g}")
+        rel, _ = how.variant(metric)
+        if "relevant" in metric.reads and "label" not in log.judgments.columns and _out_of_reach(log, rel):
+            raise NotComputableError(
+                f"{name}: no grade in {grade} reaches rel={rel:g}; the largest is {log.top_grade:g}"
+            )
+        if log.parts.n_relevant and log.judged is None and "ideal" in metric.reads and log.top_grade > 1:
+            raise NotComputableError(
+                f"{name} needs the grades of all relevant documents, and {log.parts.n_relevant} only counts them; "
+                "list them, or say n_relevant=None to take the ideal from the listed rows"
             )
 
 
@@ -88,7 +99,7 @@ def _out_of_reach(log: Log, rel: float) -> bool:
 
 def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None) -> Measured:
     """Compute metrics for every ranking, block by block."""
-    check_computable(asked, log, how, average)
+    check_grades(asked, log, how)
     grid, parts = log.grid, log.parts
     counted = 4 if how.size is None and "size" not in log.columns.columns else 5
     out = np.empty((len(asked), len(grid.pair)))
@@ -120,6 +131,9 @@ def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None
             evaluated[part] = run.n_judged > 0
 
     blocks.each_block(_load(log), work)
+    for i, (name, metric) in enumerate(asked):
+        if metric.input is Ranking and np.isinf(out[i]).any():
+            raise BadValueError(f"{name}: the gains overflow; rescale the grades")
     weight = _weights(log) if parts.weight else None
     return Measured(log, asked, out, counts, evaluated, weight)
 

@@ -48,18 +48,19 @@ def columns_of(frame: Any) -> list[Any]:
     return list(_arrow_reader(frame).schema.names)
 
 
+def missing_hint(frame: Any, column: Any) -> str:
+    """Return what may help where a column is not there."""
+    if _is_pandas(frame) and column in frame.index.names:
+        return "; it is a level of the index: reset_index() makes it a column"
+    return closest(column, columns_of(frame))
+
+
 def check_columns(frame: Any, columns: Sequence[str]) -> None:
     """Raise for a column that is not there, or that stands twice."""
     there = columns_of(frame)
     for column in columns:
         if column not in there:
-            index = _is_pandas(frame) and column in frame.index.names
-            hint = (
-                "; it is a level of the index: reset_index() makes it a column"
-                if index
-                else closest(str(column), map(str, there))
-            )
-            raise ColumnError(f"there is no column {column!r} among {listed(there)}{hint}")
+            raise ColumnError(f"there is no column {column!r} among {listed(there)}{missing_hint(frame, column)}")
         if there.count(column) > 1:
             raise ColumnError(f"there are {there.count(column)} columns called {column!r}; rename all but one")
 
@@ -144,7 +145,8 @@ def _from_objects(name: str, values: Any) -> pl.Series:
         array = array.copy()
         array[absent] = None
     if infer_dtype(values, skipna=True) == "string":
-        return pl.Series(name, array)
+        read = pl.Series(name, array)
+        return read if read.dtype == pl.String else pl.Series(name, array.tolist(), dtype=pl.String)
     objects = array.tolist()
     read = pl.Series(name, objects, strict=False)
     if read.dtype == pl.Object or read.to_list() != objects:
@@ -185,7 +187,8 @@ class Past:
     def polars(self, name: str, dtype: pl.DataType) -> pl.Series:
         """Return a key column in the type of the log's."""
         own = self.columns[name]
-        return to_polars(self.frame, [own])[own].cast(dtype)
+        values = to_polars(self.frame, [own])[own]
+        return values if dtype == pl.Null else values.cast(dtype)
 
     def pandas(self, name: str) -> Any:
         """Return a key column as pandas."""
@@ -231,7 +234,8 @@ def _keys(name: str, rows: Array, own: pl.Series, past: Past) -> pl.Series:
     """The values of a key column at rows of the frame, or of the judgments past its end; -1 is null."""
     n = len(own)
     if len(rows) and int(rows.max()) >= n:
-        own = pl.concat([own, past.polars(name, own.dtype)])
+        later = past.polars(name, own.dtype)
+        own = pl.concat([own.cast(later.dtype), later])
     at = pl.Series(rows)
     return own.gather(at.set(at < 0, None) if len(rows) and int(rows.min()) < 0 else at)
 
@@ -294,8 +298,7 @@ def _to_arrow(answer: Answer, table: Any, eager: pl.DataFrame, past: Past) -> An
         if len(rows) and int(rows.max()) >= len(own):
             out[name] = _keys(name, rows, eager[name], past).to_arrow().cast(own.type)
         elif pa.types.is_string_view(own.type) or pa.types.is_binary_view(own.type):  # which Arrow cannot take rows of
-            plain = own.cast(pa.string() if pa.types.is_string_view(own.type) else pa.binary())
-            out[name] = plain.take(pa.array(rows, mask=rows < 0)).cast(own.type)
+            out[name] = pa.array(_keys(name, rows, eager[name], past).to_list(), type=own.type)
         else:
             out[name] = own.take(pa.array(rows, mask=rows < 0))
     return pa.table(out | {name: values.to_arrow() for name, values in answer.columns.items()})

@@ -68,9 +68,9 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judg
     segments = names.select(by)
     if judged is not None:
         apart = [judged.queries.select(query)] if len(judged.names) != len(judged.queries) else []
-        queries = pl.concat([queries, judged.names.select(query), *apart])
+        queries = pl.concat([queries, judged.names.select(query), *apart], how="vertical_relaxed")
         if by and set(by) <= set(judged.names.columns):
-            segments = pl.concat([segments, judged.names.select(by)])
+            segments = pl.concat([segments, judged.names.select(by)], how="vertical_relaxed")
         row = np.concatenate([row, n + judged.row])
     query_code, query_at = codes(queries, query)
     one = np.zeros(1, np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -58,7 +59,8 @@ def read_judgments(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_par
             raise BadValueError("the judgments have no document column; name it with doc=")
         if inside not in by:
             refuse(f"{name} (of the judgments)", frame[name].is_null(), "are missing", "drop them")
-        columns[inside] = like(frame[name], log[inside].dtype, name, str(own))
+        dtype = wider(log["doc"].dtype, frame[name].dtype) if inside == "doc" else log[inside].dtype
+        columns[inside] = like(frame[name], dtype, name, str(own), log[inside].dtype)
     if parts.grade:
         columns["grade"] = grade_column(frame[parts.grade], parts.grade)
     if parts.label:
@@ -103,31 +105,52 @@ def _refuse_two_grades(
     if len(differ):
         shown = ", ".join(str(differ[name][0]) for name in keys)
         rows = ", ".join(str(row) for row in differ["row"][0].to_list()[:3])
+        how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"
         raise BadValueError(
-            f"{parts.grade or parts.label}: {len(differ)} pairs of query and document have two judgments "
-            f"(({shown}), rows {rows}, is one); keep one of each"
+            f"{parts.grade or parts.label}: {how_many} two judgments (query and document ({shown}), rows {rows}); "
+            "keep one of each"
         )
 
 
-def like(values: pl.Series, dtype: pl.DataType, name: str, own: str) -> pl.Series:
-    """Return ids of the judgments in the type of the log's ids."""
+def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
+    """Return the type that holds document ids of both types, if they are of one kind."""
+    if ours == theirs or _kind(ours) != _kind(theirs):
+        return ours
+    if ours in TEXT:
+        return pl.String()
+    return pl.Int128() if ours.is_integer() else ours
+
+
+def _kind(dtype: pl.DataType) -> Any:
+    """What ids of a type are: two kinds are never equal."""
+    if dtype in TEXT:
+        return "text"
+    if dtype.is_numeric():
+        return "integer" if dtype.is_integer() else "number"
+    if isinstance(dtype, pl.Datetime):
+        return "moment", dtype.time_zone
+    return type(dtype)
+
+
+def like(values: pl.Series, dtype: pl.DataType, name: str, own: str, shown: pl.DataType) -> pl.Series:
+    """Return ids of the judgments in a type of the log's kind of ids.
+
+    Parameters
+    ----------
+    dtype : the type to give them.
+    name, own : what the caller calls the columns of the judgments and of the log.
+    shown : the log's own type, for messages.
+    """
     if values.dtype == dtype:
         return values
-    same = (
-        (values.dtype in TEXT and dtype in TEXT)
-        or (values.dtype.is_integer() and dtype.is_integer())
-        or (values.dtype.is_float() and dtype.is_float())
-        or (values.dtype.is_temporal() and dtype.is_temporal())
-        or pl.Null in (values.dtype, dtype)
-    )
-    if not same:
+    if pl.Null not in (values.dtype, dtype) and _kind(values.dtype) != _kind(dtype):
         raise BadValueError(
-            f"{name} of the judgments is {values.dtype}, and {own} of the log is {dtype}; give both one type"
+            f"{name} of the judgments is {values.dtype}, and {own} of the log is {shown}; give both one type"
         )
     try:
-        return values.cast(dtype)
+        return values if dtype == pl.Null else values.cast(dtype)
     except pl.exceptions.InvalidOperationError:
-        raise BadValueError(f"{name} of the judgments has ids that {own} of the log ({dtype}) cannot hold") from None
+        raise BadValueError(f"{name} of the judgments has ids that {own} of the log ({shown}) cannot hold") from None
 
 
 def match(log: pl.DataFrame, judged: Judged, query: list[str], parts: Parts) -> pl.DataFrame:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import blocks
-from frame_metrics.columns import Parts, checked, key_names, largest_grade, refuse_infinite
+from frame_metrics.columns import ABSENT, Parts, checked, key_names, largest_grade, refuse_infinite
 from frame_metrics.errors import BadValueError, bad_rows
 from frame_metrics.grid import Grid, build_grid
 from frame_metrics.inputs import Array
@@ -50,14 +50,18 @@ class Log:
     columns : the checked columns by role.
     row : row of the caller's frame of each row; None where they are the same.
     frame_rows : rows of the caller's frame.
+    repeated : the query of the first repeated document that was left out.
     grid : the rankings to measure.
+    judgment_name : what the caller calls the column of grades or labels.
     judged : the judgments, where they are kept beside.
     """
 
     columns: pl.DataFrame
     row: Array | None
     frame_rows: int
+    repeated: str | None
     parts: Parts
+    judgment_name: str
     grid: Grid
     judged: Judged | None
 
@@ -123,14 +127,21 @@ def read_log(
     later = how.duplicates != "first"  # which moves rows, and errors name rows
     log = checked(frame, parts, judged_elsewhere=judgments is not None, scores_later=later)
     system, by, query = key_names(parts)
-    row = None
+    row, repeated = None, None
     if parts.doc and how.duplicates == "first":
+        whole = log
         log, row = _first_places(log, [*system, *by, *query, "doc"], parts)
-    if parts.doc:
-        log = log.with_columns(id_hash(log["doc"]).alias("hash"))
+        if row is not None:
+            gone = int(np.setdiff1d(np.arange(len(whole)), row)[0])
+            repeated = ", ".join(str(value) for value in whole.select(query).row(gone))
     judged = None
     if judgments is not None:
         judged = read_judgments(*judgments, log, parts)
+        shared = [key for key in [*by, *query, "doc"] if key in judged.pairs.columns]
+        log = log.with_columns(pl.col(key).cast(judged.pairs[key].dtype) for key in shared)
+    if parts.doc:
+        log = log.with_columns(id_hash(log["doc"]).alias("hash"))
+    if judgments is not None and judged is not None:
         log = match(log, judged, query, parts)
     elif parts.system and parts.doc and (parts.grade or parts.label):
         judged = _shared(log, query, parts)
@@ -150,7 +161,9 @@ def read_log(
                 "repeat a document of their query",
                 "drop them, or say duplicates='first' to keep the best place of each",
             )
-    return Log(log, row, len(frame), parts, build_grid(log, rankings, parts, judged), judged)
+    beside = parts if judgments is None else judgments[1]
+    name = str(beside.label or beside.grade)
+    return Log(log, row, len(frame), repeated, parts, name, build_grid(log, rankings, parts, judged), judged)
 
 
 def _shared(log: pl.DataFrame, query: list[str], parts: Parts) -> Judged:
@@ -183,7 +196,8 @@ def sorter_of(log: Log, how: Conventions) -> Sorter:
     doc = log.columns["doc"] if how.ties == "doc" else None
     place = next((name for name in ("rank", "score") if name in log.columns.columns), None)
     nulls = place is not None and log.columns[place].null_count() > 0
-    check = partial(refuse_infinite, log.columns["score"], str(log.parts.score), "score") if place == "score" else None
+    unchecked = place == "score" and not nulls
+    check = partial(refuse_infinite, log.columns["score"], str(log.parts.score), ABSENT) if unchecked else None
     return Sorter(log.grid.rankings, how.ties, doc, how.rel, log.parts.rank or "rank", nulls, check)
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError, UnknownNameError, closest, listed
+from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, closest, listed
 from frame_metrics.inputs import Array, Confusion, Gain, Ranking, Rows
 
 REGISTRY: dict[str, Metric] = {}
@@ -122,7 +122,8 @@ class Metric:
         if name not in self.options:
             known = [*self.options, "rel", "judged_only"]
             raise UnknownNameError(
-                f"{self.name} has no parameter {name!r}; it has {listed(known)}{closest(name, known)}"
+                f"{self.name} has no parameter {name!r}; it has {listed(known)}"
+                + (f"; write the cutoff as {self.name}@{value}" if name == self.at == "k" else closest(name, known))
             )
         if not _fits(value, _hints(self.kernel)[name]):
             raise BadValueError(f"{self.name}: {name}={value!r} is not {self.expects(name)}")
@@ -143,8 +144,9 @@ class Metric:
         if self.at == "recall":
             if not number or not 0 <= cutoff <= 1:
                 raise BadValueError(f"{self.name}@{cutoff!r}: the recall level is not between 0 and 1")
-        elif not number or not math.isfinite(cutoff) or cutoff < 1 or cutoff != int(cutoff):
-            raise BadValueError(f"{self.name}@{cutoff!r}: the cutoff is not a whole number from 1")
+        elif not number or not math.isfinite(cutoff) or cutoff < 1 or cutoff != int(cutoff) or cutoff > 2**53:
+            most = " to 2**53" if number and 2**53 < cutoff < math.inf else ""
+            raise BadValueError(f"{self.name}@{cutoff!r}: the cutoff is not a whole number from 1{most}")
         return replace(self, cutoff=cutoff if self.at == "recall" else int(cutoff))
 
     def __str__(self) -> str:
@@ -155,6 +157,9 @@ class Metric:
         )
 
     __repr__ = __str__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.name, dict(self.params), self.cutoff, self.average)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Metric) and str(self) == str(other)
@@ -174,7 +179,7 @@ class Metric:
     def compute(self, run: Ranking) -> Array:
         """Return the metric of each query of a ranking, NaN where it is undefined."""
         own = {name: value for name, value in self.params.items() if name in self.options}
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if self.input is Confusion:
                 return self.kernel(run.confusion(self.k), **own)
             if self.cutoff is not None:
@@ -187,8 +192,17 @@ class Metric:
         if self.missing:
             return replace(self, params={**self.params, **dict.fromkeys(self.missing, 1)}).reads
         watched = _Watched()
-        self.compute(watched)
+        try:
+            self.compute(watched)
+        except NotComputableError:
+            filled = replace(self, params={**self.params, "max_grade": 1})
+            return filled.reads | {"max_grade"}
         return frozenset(watched.seen)
+
+
+def _restored(name: str, params: dict[str, Any], cutoff: float | None, average: str | None) -> Metric:
+    """A metric from what is kept of it when it is pickled."""
+    return replace(REGISTRY[name], params=MappingProxyType(params), cutoff=cutoff, average=average)
 
 
 @cache
@@ -251,7 +265,8 @@ def _is_gain_table(value: Any) -> bool:
     if not isinstance(value, Mapping) or not value:
         return False
     numbers = [*value, *value.values()]
-    return all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) for x in numbers)
+    real = all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) for x in numbers)
+    return real and min(value.values()) >= 0
 
 
 def _not_none(hint: Any) -> Any:

@@ -81,7 +81,10 @@ def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
     if plain.lower().startswith("set_f."):
         return ((text, _set_f(plain)),)
     if plain.lower().startswith("gm_"):
-        return tuple((plain[:3] + name, replace(m, average="gmean")) for name, m in read_text(plain[3:]))
+        found = read_text(plain[3:])
+        if found[0][1].summed:
+            raise UnknownNameError(f"{text!r}: counts are summed, and have no geometric mean")
+        return tuple((plain[:3] + name, replace(m, average="gmean")) for name, m in found)
     spelled = plain
     for pattern, meaning in SPELLINGS:
         if re.fullmatch(pattern, spelled, re.IGNORECASE):
@@ -139,6 +142,8 @@ def _parameters(text: str, name: str, args: str) -> dict[str, Any]:
 
 
 def _literal(node: ast.expr) -> Any:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_literal(node.operand)
     if isinstance(node, ast.Name) and node.id == "inf":
         return float("inf")
     return ast.literal_eval(node)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 
 from frame_metrics.columns import Parts
 from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, check_choice, closest, listed
-from frame_metrics.log import UNDEFINED, Conventions
+from frame_metrics.log import Conventions
+
+Ties = Literal["doc", "worst", "best", "order"]
+Undefined = Literal["zero", "one", "null", "raise"]
+Duplicates = Literal["error", "first"]
 
 
 class Roles(TypedDict, total=False):
@@ -26,19 +30,19 @@ class Roles(TypedDict, total=False):
     n_relevant: str | None
     rel: float | None
     collection_size: str | float | bool | None
-    ties: str | None
-    undefined: str | None
-    unjudged: str | None
-    duplicates: str | None
+    ties: Ties | None
+    undefined: Undefined | None
+    unjudged: Literal["drop"] | None
+    duplicates: Duplicates | None
 
 
 COLUMNS = ("query", "score", "rank", "label", "grade", "doc", "system", "by", "weight", "n_relevant")
 SEVERAL = ("query", "by")
 CHOICES: dict[str, tuple[str, ...]] = {
-    "ties": ("doc", "worst", "best", "order"),
-    "undefined": tuple(UNDEFINED),
+    "ties": get_args(Ties),
+    "undefined": get_args(Undefined),
     "unjudged": ("drop",),
-    "duplicates": ("error", "first"),
+    "duplicates": get_args(Duplicates),
 }
 RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total")
 
@@ -88,7 +92,9 @@ def conventions(roles: Roles, parts: Parts) -> Conventions:
     )
 
 
-def resolve(roles: Roles, columns: list[str], *, order: bool, judged: bool) -> Parts:
+def resolve(
+    roles: Roles, columns: list[str], *, order: bool, judged: bool, hint: Callable[[str], str] = lambda column: ""
+) -> Parts:
     """Find the column of every part.
 
     Parameters
@@ -97,6 +103,7 @@ def resolve(roles: Roles, columns: list[str], *, order: bool, judged: bool) -> P
     columns : the frame's columns.
     order : whether a metric needs the order of the results.
     judged : whether the judgments are kept beside the frame.
+    hint : what may help where a column is not there.
 
     Raises
     ------
@@ -108,9 +115,7 @@ def resolve(roles: Roles, columns: list[str], *, order: bool, judged: bool) -> P
     for role, value in [*named.items(), ("collection_size", size if isinstance(size, str) else None)]:
         for column in _several(value):
             if column not in columns:
-                raise ColumnError(
-                    f"{role}={column!r}: there is no such column among {listed(columns)}{closest(column, columns)}"
-                )
+                raise ColumnError(f"{role}={column!r}: there is no such column among {listed(columns)}{hint(column)}")
     query = _several(named.get("query")) or (_taken("query", ("query",), columns),)
     pairs = _pair(named, ("score", "rank"), columns, needed=order)
     pairs |= {} if judged else _pair(named, ("label", "grade"), columns, needed=True)
@@ -156,26 +161,22 @@ def _pair(named: dict[str, Any], pair: tuple[str, str], columns: list[str], *, n
 
 
 def _check_keys(parts: Parts) -> None:
-    """Raise for a segment column that plays another part too, or is called as a column of the result."""
-    others = {
-        "query": parts.query,
-        "system": (parts.system,),
-        "score": (parts.score,),
-        "rank": (parts.rank,),
-        "label": (parts.label,),
-        "grade": (parts.grade,),
-        "doc": (parts.doc,),
-        "weight": (parts.weight,),
+    """Raise for a column that plays two parts, or a key column that is called as a column of the result."""
+    played: dict[str, str] = {}
+    several = {"query": parts.query, "system": (parts.system,), "by": parts.by}
+    single = {
+        name: (getattr(parts, name),) for name in ("score", "rank", "label", "grade", "doc", "weight", "n_relevant")
     }
-    for column in parts.by:
-        for role, names in others.items():
-            if column in names:
-                raise ColumnError(f"by={column!r} is the {role} too; a column plays one part")
-    for column in parts.keys:
-        if parts.keys.count(column) > 1:
-            raise ColumnError(f"{column!r} is named twice among query, system and by; a column plays one part")
-        if column in RESULT:
-            raise ColumnError(f"{column!r} is a column of the result as well; rename the frame's column")
+    for role, columns in (*single.items(), *several.items()):
+        for column in columns:
+            if column is None:
+                continue
+            if column in played:
+                also = "named twice" if played[column] == role else f"the {played[column]} too"
+                raise ColumnError(f"{role}={column!r} is {also}; a column plays one part")
+            played[column] = role
+            if role in several and column in RESULT:
+                raise ColumnError(f"{column!r} is a column of the result as well; rename the frame's column")
 
 
 def resolve_judgments(given: dict[str, Any], columns: list[str], roles: Roles, parts: Parts) -> Parts:

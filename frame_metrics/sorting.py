@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.blocks import Rankings, spans
-from frame_metrics.errors import bad_rows
+from frame_metrics.errors import BadValueError, bad_rows
 from frame_metrics.inputs import Array, Ranking
 
 LONG = 1 << 16  # from here on, one sort of indices beats sorting packed values
@@ -116,7 +116,12 @@ class Sorter:
         """What orders tied rows of the frame: their own order, or their documents from the last to the first."""
         if self.doc is None:
             return rows
-        text = self.doc.gather(rows).cast(pl.String)
+        try:
+            text = self.doc.gather(rows).cast(pl.String)
+        except pl.exceptions.PolarsError:
+            raise BadValueError(
+                f"documents of type {self.doc.dtype} have no text to order equal scores by; say ties='worst' or 'order'"
+            ) from None
         falling: Array = -text.rank("dense").to_numpy().astype(np.int64)
         return falling
 

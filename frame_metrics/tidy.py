@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from frame_metrics.columns import key_names
 from frame_metrics.evaluate import Measured, filled, tallies
 from frame_metrics.inputs import Array
 from frame_metrics.log import Conventions, Log
+from frame_metrics.names import Asked
 from frame_metrics.rows import NONE
 
 
@@ -96,7 +97,7 @@ def group(log: Log, margins: bool) -> Groups:
         members.append(grid.system * groups + codes[grid.segment] if segments else grid.system)
         counts.append(systems * groups)
         system, segment = np.divmod(np.arange(systems * groups), max(groups, 1))
-        rank = segment_rank[first][segment] if segments else segment
+        rank = segment_rank[segment] if level == 0 and segments else segment
         sort_keys.append(np.stack([system_rank[system], np.full(len(system), level), rank]))
         if parts.system:
             rows[parts.system].append(grid.system_row[system])
@@ -241,24 +242,30 @@ def each_query(measured: Measured, how: Conventions, layout: str) -> Answer:
 
 
 def schema(
-    keys: dict[str, Any], names: Sequence[str], verb: str, *, layout: str, ci: bool, margins: bool
+    asked: Asked,
+    keys: Sequence[str],
+    types: Mapping[str, Any],
+    *,
+    layout: str,
+    ci: bool = False,
+    margins: bool = False,
+    each_query: bool = False,
 ) -> dict[str, Any]:
-    """Return the columns of a result and their polars types, known before anything is read."""
-    if verb == "per_query":
-        own = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
-        return keys | (dict.fromkeys(names, pl.Float64) if layout == "wide" else own)
-    own = {"total": pl.Boolean} if margins else {}
+    """Return the columns of a result and their polars types, known before anything is read.
+
+    Parameters
+    ----------
+    keys : the key columns.
+    types : the types of the caller's columns.
+    each_query : whether queries are rows; else they are averaged.
+    """
+    found = {name: types[name] for name in keys} | ({"total": pl.Boolean} if margins else {})
+    ends = ("", "_low", "_high") if ci else ("",)
+    wide = {name + end: pl.Float64 for name, _ in asked for end in ends}
+    metric = {"metric": pl.String, "k": pl.Int64}
+    if each_query:
+        return found | (wide if layout == "wide" else metric | {"value": pl.Float64})
     if layout == "wide":
-        own |= {"average": pl.String, "n": pl.Int64}
-        for name in names:
-            own |= dict.fromkeys([name, *([f"{name}_low", f"{name}_high"] if ci else [])], pl.Float64)
-        return keys | own
-    own |= {
-        "metric": pl.String,
-        "k": pl.Int64,
-        "average": pl.String,
-        "value": pl.Float64,
-        "n": pl.Int64,
-        "n_undefined": pl.Int64,
-    }
-    return keys | own | (dict.fromkeys(["ci_low", "ci_high"], pl.Float64) if ci else {})
+        return found | {"average": pl.String, "n": pl.Int64} | wide
+    long = {"average": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
+    return found | metric | long | (dict.fromkeys(["ci_low", "ci_high"], pl.Float64) if ci else {})

@@ -180,7 +180,7 @@ def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
     """Harmonic mean of precision and recall, recall counting ``beta`` times as much.
 
     Formula: 1 / (alpha / precision + (1 - alpha) / recall) with alpha = 1 / (1 + beta^2).
-    Undefined: nothing was retrieved and no document is relevant.
+    Undefined: nothing was retrieved and no document is relevant (without a cutoff).
     Parameters: beta, 0 is precision and infinity is recall.
     Source: C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, ch. 7.
     """
@@ -192,8 +192,8 @@ def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
 def f1(table: Confusion) -> Array:
     """Harmonic mean of precision and recall.
 
-    Formula: 2 tp / (2 tp + fp + fn).
-    Undefined: nothing was retrieved and no document is relevant.
+    Formula: 2 tp / (2 tp + fp + fn); at a cutoff, 2 tp / (k + R).
+    Undefined: nothing was retrieved and no document is relevant (without a cutoff).
     Source: C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, ch. 7.
     """
     return fbeta(table)
@@ -365,9 +365,9 @@ def payoff(
 ) -> Array:
     """What a decision gains on average, at given worths or at the bookmaker's fair odds.
 
-    Formula: the mean over all documents of the worth of their cell. Without worths, the odds are fair: a right
-        decision for a class wins 1 / prevalence, a wrong one loses 1 / (1 - prevalence) of the class that was decided
-        for; then the payoff is the informedness.
+    Formula: with worths, the mean over all documents of the worth of their cell. At fair odds, sum over the decisions l
+        of P(l) G(l): P(l) is the share decided so; G(l) wins 1 / prevalence(l) for each document that is l, loses
+        1 / (1 - prevalence(l)) for each that is not, as shares of all documents; that is the informedness.
     Undefined: N = 0; at fair odds, no document is relevant, or every document is.
     Parameters: tp, fp, fn, tn, the worth of one document in that cell; a worth that is not given is 0.
     Source: D. M. W. Powers, Recall & Precision versus The Bookmaker, 2003.

@@ -1,0 +1,34 @@
+"""Kinds of frames, and the way between them and polars."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+KINDS = ("polars", "lazy", "pandas", "pandas-arrow", "pyarrow")
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """Every kind of frame, one after the other."""
+    return str(request.param)
+
+
+def as_kind(frame: pl.DataFrame, kind: str) -> Any:
+    """Return a polars frame as a frame of a kind."""
+    if kind == "lazy":
+        return frame.lazy()
+    if kind in ("pandas", "pandas-arrow"):
+        return frame.to_pandas(use_pyarrow_extension_array=kind == "pandas-arrow")
+    return frame.to_arrow() if kind == "pyarrow" else frame
+
+
+def as_polars(frame: Any) -> pl.DataFrame:
+    """Return a frame of any kind as polars, NaN of pandas' numpy columns as null."""
+    if isinstance(frame, pl.LazyFrame):
+        return frame.collect()
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    read = pl.from_pandas(frame) if hasattr(frame, "iloc") else pl.from_arrow(frame)
+    assert isinstance(read, pl.DataFrame)
+    return read

@@ -1,0 +1,93 @@
+"""The benchmark runs and prints its table; how fast anything is, is not tested."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+PATH = Path(__file__).with_name("bench.py")
+HEAD = ["part", "case", "rows", "against", "ours", "ratio", "asked", "met"]
+
+
+@pytest.fixture(scope="module")
+def bench() -> Any:
+    spec = importlib.util.spec_from_file_location("bench", PATH)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclass looks its annotations up
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+def table(text: str) -> list[list[str]]:
+    """The cells of a printed table, its head first."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+
+
+@pytest.mark.parametrize("flags", [[], ["--markdown"]])
+def test_every_part_of_the_table_comes_out(flags: list[str]) -> None:
+    """One table holds the floor, the installed peers, memory and small calls, each row with a ratio."""
+    run = subprocess.run([sys.executable, str(PATH), "--quick", *flags], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    head, _, *rows = table(run.stdout)
+    assert head == HEAD
+    peers = sum(find_spec(name) is not None for name in ("pytrec_eval", "ir_measures"))
+    memory = Path("/proc/self/clear_refs").exists()
+    assert Counter(row[0] for row in rows) == Counter(floor=54, peers=2 * peers, memory=int(memory), small=6)
+    assert all(float(row[5]) > 0 for row in rows)
+    assert {row[7] for row in rows} <= {"yes", "NO", ""}
+    assert all((row[6] == "") == (row[7] == "") for row in rows)
+
+
+def test_peers_that_are_not_installed_are_told_and_left_out(
+    bench: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line says that a peer is not installed, and the table has no row of it."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", os.environ.get("NUMBA_CACHE_DIR", ""))
+    monkeypatch.setattr(sys, "argv", ["bench.py", "--quick", "--only", "peers"])
+    monkeypatch.setattr(bench, "find_spec", lambda name: None)
+    bench.main()
+    printed = capsys.readouterr().out
+    for name in ("pytrec_eval", "ir_measures", "ranx"):
+        assert f"{name} is left out: it is not installed." in printed.splitlines()
+    assert len(table(printed)) == 2
+
+
+@pytest.mark.parametrize("shape", [10, 100, "Pareto lengths", "one long query"])
+@pytest.mark.parametrize(
+    ("order", "clustered", "ranked"),
+    [("rank order", True, True), ("clustered", True, False), ("shuffled", False, False)],
+)
+def test_a_log_is_in_the_order_that_its_case_names(
+    bench: Any, shape: int | str, order: str, clustered: bool, ranked: bool
+) -> None:
+    """Rows stand as the case says, and polars knows nothing of it."""
+    log, _ = bench.make(bench.Case(5000, shape, order))
+    same = pl.col("query") == pl.col("query").shift()
+    seen = log.select(
+        clustered=(~same).sum() + 1 == pl.col("query").n_unique(),
+        ranked=(pl.col("score") <= pl.col("score").shift()).filter(same).all() & (same.sum() > 2500),
+    )
+    assert seen.row(0) == (clustered, ranked)
+    assert not any(any(log[name].flags.values()) for name in log.columns)
+
+
+def test_judgments_match_rows_and_a_document_that_was_not_retrieved(bench: Any) -> None:
+    """Every relevant row is judged as in the log, and every query has one relevant document more."""
+    log, qrels = bench.make(bench.Case(5000, order="shuffled", ids="str", roles="judge"))
+    both = qrels.join(log, on=["query", "doc"], how="left", suffix="_log")
+    assert not both.select("query", "doc").is_duplicated().any()
+    unseen = both.filter(pl.col("grade_log").is_null())
+    assert unseen["query"].n_unique() == len(unseen) == log["query"].n_unique()
+    assert (unseen["grade"] == 1).all()
+    assert (both["grade"] == both["grade_log"]).all()
+    assert both["grade_log"].gt(0).sum() == log["grade"].gt(0).sum() > 0
