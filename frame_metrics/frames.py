@@ -31,7 +31,7 @@ def check_frame(frame: Any) -> None:
         return
     if type(frame).__name__ == "RecordBatchReader":
         raise BadValueError("a RecordBatchReader can be read once only; give the table of its read_all()")
-    if hasattr(frame, "__arrow_c_stream__") and (hasattr(frame, "schema") or hasattr(frame, "columns")):
+    if hasattr(frame, "__arrow_c_stream__") and type(frame).__name__ not in ("Series", "ChunkedArray"):
         return
     raise BadValueError(
         f"a {type(frame).__name__} is not a frame: give a pandas or polars DataFrame, a LazyFrame or an Arrow table"

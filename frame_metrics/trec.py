@@ -226,10 +226,6 @@ def _rows_to_write(frame: Any, ids: dict[str, str], value: str) -> pl.DataFrame:
         if kind != pl.Null and not (is_number if column == value else is_text or kind.is_integer()):
             wanted = "numbers" if column == value else "text or integers"
             raise ColumnError(f"{column}: a TREC file needs {wanted} here, not {kind}; cast the column")
-        # Numbers may stand in for pandas values that polars cannot hold. They are no ids or grades.
-        is_odd = hasattr(frame, "iloc") and kind.is_integer() and frame[column].dtype.kind not in "iu"
-        if is_odd and frame[column].dropna().tolist() != given[column].drop_nulls().to_list():
-            raise ColumnError(f"{column}: these pandas values cannot be written; cast the column to text or numbers")
     number = pl.col(value) if given.schema[value].is_integer() else pl.col(value).cast(pl.Float64)
     texts = [pl.col(column).cast(pl.String).alias(part) for part, column in ids.items()]
     rows = given.select(number.alias("number"), *texts).with_row_index("row").drop_nulls("number")

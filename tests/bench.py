@@ -117,8 +117,7 @@ def ours(case: Case, log: pl.DataFrame, qrels: Any = None, metrics: Sequence[str
 
 def clock(call: Callable[[], Any]) -> tuple[float, Any]:
     """Return the seconds that a call takes, and its result."""
-    begin = time.perf_counter()
-    result = call()
+    begin, result = time.perf_counter(), call()
     return time.perf_counter() - begin, result
 
 
@@ -255,7 +254,6 @@ def peers(options: argparse.Namespace) -> Iterator[list[str]]:
 
 def peak(case: Case) -> tuple[int, int, int]:
     """Return the bytes of the needed columns, what the frames add to the process, and what the call adds to that."""
-
     status = lambda name: int(Path("/proc/self/status").read_text().split(name)[1].split()[0]) << 10  # noqa: E731
     ours(case, *make(replace(case, rows=2000)))()
     start = status("VmRSS:")
@@ -316,7 +314,6 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a few thousand rows, to see that everything runs")
     options = parser.parse_args()
     options.rows, options.runs = ([4000], 1) if options.quick else (sorted(options.rows), options.runs)
-
     form = f"| {' | '.join('{}' if options.markdown else f'{{:{width}}}' for width in WIDTHS.values())} |"
     print(machine(), *(f"{name} is left out: {why}." for name, why in left_out(options.quick).items()), "", sep="\n")
     print(form.format(*WIDTHS), form.format(*["---"] * len(WIDTHS)), sep="\n")

@@ -601,12 +601,12 @@ def test_resamples_and_seed_are_whole_numbers(options: dict[str, Any]) -> None:
 def test_the_micro_average_takes_no_weights() -> None:
     """Summed counts have no place for weights, which are not left out in silence."""
     log = pl.DataFrame({"query": [1, 2], "score": [1.0, 1.0], "grade": [1, 0], "visits": [1, 3]})
-    with pytest.raises(FrameMetricsError, match="^average='micro' sums counts, and no weight enters; say weight=None$"):
+    with pytest.raises(FrameMetricsError, match=r"^average='micro' sums counts, and no weight enters"):
         log.irm(weight="visits").evaluate("precision", average="micro")
 
 
 def test_gains_that_overflow_are_an_error() -> None:
     """A sum of gains past the largest float is refused."""
     log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1e308, 1e308]})
-    with pytest.raises(FrameMetricsError, match="^cg: the gains overflow; rescale the grades$"):
+    with pytest.raises(FrameMetricsError, match=r"^cg: the gains overflow; rescale the grades$"):
         log.irm.evaluate("cg")

@@ -336,21 +336,18 @@ def test_pandas_columns_of_objects_and_categories(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "values"),
+    ("column", "values", "plain"),
     [
-        ("doc", pd.Series(["a", 7, "b"], dtype=object)),
-        ("query", pd.Series([30, 10, 20]).astype(pd.CategoricalDtype([10, 20, 30], ordered=True))),
-        ("grade", pd.Series([1, 3, None]).astype(pd.CategoricalDtype([1, 2, 3], ordered=True))),
+        ("doc", pd.Series(["a", 7, "b"], dtype=object), ["a", "7", "b"]),
+        ("query", pd.Series([30, 10, 20]).astype(pd.CategoricalDtype([10, 20, 30], ordered=True)), [30, 10, 20]),
+        ("grade", pd.Series([1, 3, None]).astype(pd.CategoricalDtype([1, 2, 3], ordered=True)), [1, 3, None]),
     ],
 )
-def test_numbers_that_stand_in_for_pandas_values_are_not_written(tmp_path: Path, column: str, values: Any) -> None:
-    frame = pd.DataFrame({**QRELS_COLUMNS, column: values})
-    with pytest.raises(
-        FrameMetricsError,
-        match=f"^{column}: these pandas values cannot be written; cast the column to text or numbers$",
-    ):
-        frame_metrics.write_qrels(frame, tmp_path / "qrels.txt")
-    assert not (tmp_path / "qrels.txt").exists()
+def test_odd_pandas_columns_are_written_by_value(tmp_path: Path, column: str, values: Any, plain: list[Any]) -> None:
+    """Objects and ordered categories are written as the values that they hold."""
+    for name, column_values in (("odd", values), ("plain", pd.Series(plain))):
+        frame_metrics.write_qrels(pd.DataFrame({**QRELS_COLUMNS, column: column_values}), tmp_path / name)
+    assert (tmp_path / "odd").read_bytes() == (tmp_path / "plain").read_bytes()
 
 
 def test_columns_by_other_names(tmp_path: Path) -> None:
