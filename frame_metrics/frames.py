@@ -116,6 +116,8 @@ def _from_pandas(name: str, values: Any) -> pl.Series:
     if type(dtype).__name__ == "CategoricalDtype":
         return _from_categories(name, values)
     try:
+        if type(dtype).__name__ == "StringDtype":
+            return _from_text(name, values)
         if dtype.name == "object":
             return _from_objects(name, values)
         return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
@@ -123,6 +125,17 @@ def _from_pandas(name: str, values: Any) -> pl.Series:
         raise BadValueError(f"{name}: the column has text that is not Unicode; decode it") from None
     except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
         return _as_text(name, values)
+
+
+def _from_text(name: str, values: Any) -> pl.Series:
+    """Return a text column; as views, which is how polars keeps text, so that no text is copied."""
+    import pyarrow as pa
+
+    try:
+        text = values.array.__arrow_array__().cast(pa.string_view())
+    except (AttributeError, pa.ArrowNotImplementedError):  # pyarrow before 18
+        return pl.Series(name, pl.from_pandas(values))
+    return pl.Series(name, pl.from_arrow(text)).rechunk()
 
 
 def _from_categories(name: str, values: Any) -> pl.Series:

@@ -63,6 +63,8 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judg
         none, each = np.zeros(count, np.int64), np.arange(count)
         return Grid(rankings, none, none, each, each, none[:1], none[:1], rankings.first, None)
     names = log.select([*system_keys, *by, *query])[rankings.first]
+    if judged is not None and not system_keys and not by:
+        return _plain_grid(names, len(log), rankings, query, judged)
     row = rankings.first
     queries = names.select(query)
     segments = names.select(by)
@@ -84,11 +86,7 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judg
     wanted = (np.arange(len(system_at))[:, None] * len(first_pair) + np.arange(len(first_pair))).ravel()
     mine = system_code * len(first_pair) + pair[:count]
     lacking = np.setdiff1d(wanted, mine)
-    grown = replace(
-        rankings,
-        start=np.concatenate([rankings.start, np.zeros(len(lacking), np.int64)]),
-        length=np.concatenate([rankings.length, np.zeros(len(lacking), np.int64)]),
-    )
+    grown = _grown(rankings, np.zeros(len(lacking), np.int64))
     pair = np.concatenate([pair[:count], lacking % max(len(first_pair), 1)])
     at = pairs[first_pair][pair]
     grid = Grid(
@@ -107,6 +105,24 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judg
             grid, pool=_pool_of(grid.query, judged, query_code[len(query_code) - len(judged.queries) :], len(query_at))
         )
     return replace(grid, pool=_borrowed(grid)) if system_keys else grid
+
+
+def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str], judged: Judged) -> Grid:
+    """The rankings of one system in one segment: a query each, then the judged queries that the log lacks."""
+    both = pl.concat([names, judged.names.select(query)], how="vertical_relaxed")
+    code, at = codes(both, query)
+    row = np.concatenate([rankings.first, n + judged.row])[at]
+    none, each = np.zeros(len(at), np.int64), np.arange(len(at))
+    lacking = np.zeros(len(at) - len(names), np.int64)
+    grown = _grown(rankings, lacking)
+    pool = _pool_of(each, judged, code[len(names) :], len(at))
+    return Grid(grown, none, none, each, each, none[:1], none[:1], row, pool)
+
+
+def _grown(rankings: Rankings, nothing: Array) -> Rankings:
+    """Rankings, and behind them some without rows."""
+    start, length = np.concatenate([rankings.start, nothing]), np.concatenate([rankings.length, nothing])
+    return replace(rankings, start=start, length=length)
 
 
 def _pool_of(query: Array, judged: Judged, judged_code: Array, n: int) -> Pool:

@@ -156,20 +156,23 @@ def like(values: pl.Series, dtype: pl.DataType, name: str, own: str, shown: pl.D
 def match(log: pl.DataFrame, judged: Judged, query: list[str], parts: Parts) -> pl.DataFrame:
     """Return the log with the judgments' grade and label of each row, NaN where it has none.
 
-    Only rows whose hash of query and document is among the judgments' are joined, by the ids themselves.
+    Rows and judgments with equal hashes of query and document are held side by side, and match if the ids are equal.
     """
     values = [name for name in ("grade", "label") if name in judged.pairs.columns]
     keys = [*query, "doc"]
     log = log.drop("grade", "label", strict=False)
-    row = pl.Series("at", _likely(_pair_hash(log, query), _pair_hash(judged.pairs, query)))
-    few = log.select(keys)[row].with_columns(row)
-    hits = few.join(judged.pairs.select(*keys, *values), on=keys, how="inner", nulls_equal=True)
+    ours, theirs = _pair_hash(log, query), _pair_hash(judged.pairs, query)
+    row = _likely(ours, theirs)
+    few = pl.DataFrame({"hash": ours[row], "at": row})
+    alike = few.join(pl.DataFrame({"hash": theirs}).with_row_index("judgment"), on="hash", how="inner")
+    ids = (log[key].gather(alike["at"]).eq_missing(judged.pairs[key].gather(alike["judgment"])) for key in keys)
+    hits = alike.filter(*ids)
     if not len(hits) and len(log) and len(judged.pairs):
         _refuse_strangers(log, judged.pairs, query, ", ".join(parts.query))
         _refuse_strangers(log, judged.pairs, ["doc"], str(parts.doc))
     out = {name: np.full(len(log), np.nan) for name in values}
     for name, column in out.items():
-        column[hits["at"].to_numpy()] = hits[name].to_numpy()
+        column[hits["at"].to_numpy()] = judged.pairs[name].gather(hits["judgment"]).to_numpy()
     return log.with_columns(pl.Series(name, column) for name, column in out.items())
 
 

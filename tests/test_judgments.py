@@ -697,3 +697,18 @@ def test_judgments_of_an_arrow_table_keep_their_nulls() -> None:
     """A null grade of a table is unjudged, as in any frame."""
     qrels = pa.table({"query": ["a", "a", "b"], "doc": ["y", "x", "x"], "grade": [1, None, None]})
     assert values(RUN.irm.judge(qrels).per_query("rr", "judged")) == [0.5, 0.5]
+
+
+def test_a_hash_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all hashes are equal, the ids alone match judgments and find what stands twice."""
+
+    def expected() -> list[Any]:
+        run = pl.DataFrame({"query": [1, 1, 2, 2], "doc": ["x", "y", "x", "z"], "score": [4.0, 3.0, 2.0, 1.0]})
+        qrels = pl.DataFrame({"query": [1, 2, 2], "doc": ["y", "x", "w"], "grade": [1, 2, 1]})
+        return run.irm.judge(qrels).per_query("rr", "recall", "ndcg")["value"].to_list()
+
+    honest = expected()
+    for module in ("frame_metrics.judgments", "frame_metrics.log"):
+        monkeypatch.setattr(f"{module}.id_hash", lambda ids, seed=0: pl.Series([7] * len(ids), dtype=pl.UInt64))
+    assert expected() == honest
+    assert honest[:2] == [0.5, 1.0]
