@@ -210,17 +210,7 @@ def _unknown_segments(log: Log) -> Finding:
 def _name(log: Log, ranking: int) -> str:
     """The keys of a ranking as text."""
     grid, (system, by, query) = log.grid, key_names(log.parts)
-    rows = [(system, grid.system_row[grid.system[ranking]])] if system else []
-    rows += [(by, grid.segment_row[grid.segment[ranking]])] if by else []
-    rows += [(query, grid.query_row[grid.query[ranking]])]
-    texts = []
-    for keys, row in rows:
-        past = row >= len(log.columns) and log.judged is not None
-        table = log.judged.names if past and log.judged is not None else log.columns
-        at = (
-            int(np.flatnonzero(log.judged.row == row - len(log.columns))[0])
-            if past and log.judged is not None
-            else int(row)
-        )
-        texts += [str(table[key][at]) for key in keys]
-    return ", ".join(texts)
+    parts = [(system, grid.system_row[grid.system[ranking]])] if system else []
+    parts += [(by, grid.segment_row[grid.segment[ranking]])] if by else []
+    parts += [(query, grid.query_row[grid.query[ranking]])]
+    return ", ".join(str(value) for keys, row in parts for value in log.keys_at(keys, np.array([row])).row(0))

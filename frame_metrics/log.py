@@ -102,6 +102,15 @@ class Log:
         np.maximum.at(most, self.grid.pair, self.grid.rankings.length)
         return most[self.grid.pair]
 
+    def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
+        """Return key values at rows of the log, or of the judgments past its end."""
+        n, own = len(self.columns), self.columns.select(keys)
+        if self.judged is None or not (rows >= n).any():
+            return own[rows]
+        place = n + np.searchsorted(self.judged.row, np.maximum(rows - n, 0))
+        both = pl.concat([own, self.judged.names.select(keys)], how="vertical_relaxed")
+        return both[np.where(rows < n, rows, place)]
+
     def rows(self, at: Array) -> Array:
         """Return rows of the caller's frame, or of the judgments past its end."""
         if self.row is None:

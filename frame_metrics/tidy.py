@@ -57,15 +57,9 @@ def _rank_of(log: Log, keys: list[str], rows: Array) -> Array:
     """The place of each row when the rows are sorted by their key values, nulls last."""
     if not keys or not len(rows):
         return np.zeros(len(rows), np.int64)
-    n = len(log.columns)
-    table = log.columns.select(keys)
-    if log.judged is not None and (rows >= n).any():
-        table = pl.concat([table[rows[rows < n]], log.judged.names.select(keys)])
-        place = np.searchsorted(log.judged.row, rows[rows >= n] - n) + int((rows < n).sum())
-        at = np.empty(len(rows), np.int64)
-        at[rows < n], at[rows >= n] = np.arange(int((rows < n).sum())), place
-        rows = at
-    order = table[rows].with_row_index("at").sort(keys, nulls_last=True, maintain_order=True)["at"].to_numpy()
+    order = (
+        log.keys_at(keys, rows).with_row_index("at").sort(keys, nulls_last=True, maintain_order=True)["at"].to_numpy()
+    )
     rank = np.empty(len(rows), np.int64)
     rank[order] = np.arange(len(rows))
     return rank
@@ -115,15 +109,7 @@ def _margin(log: Log, key: str) -> tuple[Array, Array]:
     """Number the values of one segment column, over the segments."""
     rank = _rank_of(log, [key], log.grid.segment_row)
     order = np.argsort(rank)
-    table = log.columns.select(key)
-    n = len(table)
-    if log.judged is not None and (log.grid.segment_row >= n).any():
-        full = pl.concat([table, log.judged.names.select(key)])
-        place = n + np.searchsorted(log.judged.row, np.maximum(log.grid.segment_row - n, 0))
-        values = full[key].gather(np.where(log.grid.segment_row < n, log.grid.segment_row, place))
-    else:
-        values = table[key].gather(log.grid.segment_row)
-    ordered = values.gather(order)
+    ordered = log.keys_at([key], log.grid.segment_row[order]).to_series()
     new = ordered.ne_missing(ordered.shift()).to_numpy().copy()
     new[:1] = True
     code = np.empty(len(order), np.int64)
