@@ -301,6 +301,7 @@ WORKED = (
             "kappa": (7 / 10 - (4 / 10 * 5 / 10 + 6 / 10 * 5 / 10)) / (1 - (4 / 10 * 5 / 10 + 6 / 10 * 5 / 10)),
             "balanced_accuracy": (3 / 5 + 4 / 5) / 2,
             "lr_positive": (3 / 5) / (1 / 5),
+            "lr_negative": (2 / 5) / (4 / 5),
             "odds_ratio": (3 / 1) / (2 / 4),
             # Each class wins and loses at the odds of its prevalence, weighted by how often it is decided for.
             "payoff": 4 / 10 * (3 / 10 / (5 / 10) - 1 / 10 / (5 / 10))

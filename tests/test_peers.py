@@ -349,6 +349,7 @@ SKLEARN: dict[str, Callable[[Array, Array], float]] = {
     "balanced_accuracy": lambda t, p: skl.balanced_accuracy_score(t, p) if len(set(t)) == 2 else nan,
     "informedness": lambda t, p: skl.balanced_accuracy_score(t, p, adjusted=True) if len(set(t)) == 2 else nan,
     "lr_positive": lambda t, p: skl.class_likelihood_ratios(t, p, labels=[0, 1], replace_undefined_by=nan)[0],
+    "lr_negative": lambda t, p: skl.class_likelihood_ratios(t, p, labels=[0, 1], replace_undefined_by=nan)[1],
 }
 
 

@@ -335,6 +335,16 @@ def lr_positive(table: Confusion) -> Array:
     return ratio(recall(table), fallout(table))
 
 
+@metric(range=(0, np.inf), best=0, undefined=None, also=("lr-", "negative_likelihood_ratio"))
+def lr_negative(table: Confusion) -> Array:
+    """How much leaving a document out lowers the odds that it is relevant.
+
+    Formula: miss_rate / specificity.
+    Undefined: specificity is 0 or undefined, or no document is relevant.
+    """
+    return ratio(miss_rate(table), specificity(table))
+
+
 @metric(range=(0, np.inf), best=np.inf, undefined=None, also=("diagnostic_odds_ratio", "dor"))
 def odds_ratio(table: Confusion) -> Array:
     """Odds of being relevant among the retrieved against those among the rest.
