@@ -26,7 +26,7 @@ SCHEMA = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Facts:
     """What the checks look at, one number per ranking.
 
@@ -53,7 +53,7 @@ class Facts:
     listed: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Finding:
     """One row of the audit."""
 

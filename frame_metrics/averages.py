@@ -13,7 +13,7 @@ from frame_metrics.metric import Metric
 FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tally:
     """One averaged metric: columns that are summed over queries, and the value that the sums give.
 

@@ -20,7 +20,7 @@ Part = TypeVar("Part")
 BLOCK = 1 << 18  # rows: what a block needs stays in cache
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rankings:
     """Every ranking's rows, laid end to end, in the order of the rankings' first appearance.
 
@@ -43,7 +43,7 @@ class Rankings:
         return places if self.row is None else self.row[places]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pool:
     """The judged documents of queries, where they are kept beside the results: slices of flat arrays."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 
@@ -29,6 +28,8 @@ class NotComputableError(FrameMetricsError):
 
 def closest(given: Any, choices: Iterable[Any]) -> str:
     """Return a hint that names the choice nearest to ``given``, or nothing."""
+    from difflib import get_close_matches  # only an error needs it
+
     by_lower = {str(choice).lower(): choice for choice in choices}
     found = get_close_matches(str(given).lower(), by_lower, n=1, cutoff=0.6)
     return f"; did you mean {by_lower[found[0]]!r}?" if found else ""

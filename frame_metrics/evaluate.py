@@ -15,7 +15,7 @@ from frame_metrics.log import Conventions, Log, measured_against, sorter_of
 from frame_metrics.names import Asked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measured:
     """Values of metrics for every ranking, NaN where undefined.
 

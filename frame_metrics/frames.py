@@ -184,7 +184,7 @@ def _as_text(name: str, values: Any) -> pl.Series:
     return pl.Series(name, texts, dtype=pl.String).gather(numbers.set(numbers < 0, None))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Past:
     """The judgments, where the key values of rows past a frame's end stand.
 

@@ -14,7 +14,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.judgments import Judged
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grid:
     """The rankings to measure, and what each one is.
 

@@ -17,7 +17,7 @@ from frame_metrics.inputs import Array
 TEXT = (pl.String, pl.Categorical, pl.Enum)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Judged:
     """Judgments ready to be joined.
 

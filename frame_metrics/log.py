@@ -21,7 +21,7 @@ from frame_metrics.sorting import Sorter
 UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Conventions:
     """What is done where the field disagrees."""
 
@@ -41,7 +41,7 @@ class Conventions:
         return metric.variant(self.rel, self.unjudged == "drop")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Log:
     """A log read and checked, its rankings found, its judgments joined.
 

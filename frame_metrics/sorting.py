@@ -16,7 +16,7 @@ LONG = 1 << 16  # from here on, one sort of indices beats sorting packed values
 SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sorter:
     """Puts the rows of a block in rank order.
 
@@ -126,7 +126,7 @@ class Sorter:
         return falling
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sorted:
     """The rows of a block and the order that puts each ranking in rank order."""
 

@@ -18,7 +18,7 @@ from frame_metrics.names import Asked
 from frame_metrics.rows import NONE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Answer:
     """A result: columns, and key columns as rows of the caller's frame that hold their values.
 
@@ -33,7 +33,7 @@ class Answer:
     columns: dict[str, pl.Series]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Groups:
     """Rankings put together: a segment of a system, or a margin.
 
