@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +51,101 @@ class Facts:
     gaps: Array
     constant: Array
     listed: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """One thing to look for.
+
+    Parameters
+    ----------
+    rows : how much of it each ranking has, from the facts; bool or counts.
+    of : what the share is of.
+    message : what follows from it.
+    """
+
+    name: str
+    severity: str
+    rows: Callable[[Facts], Array]
+    of: Callable[[Facts], Array]
+    message: str
+
+
+def _every(facts: Facts) -> Array:
+    return np.ones(len(facts.judged), bool)
+
+
+def _evaluated(facts: Facts) -> Array:
+    return facts.judged > 0
+
+
+LEFT_OUT = "left out of the rankings"
+ORDER = {"doc": "by document, descending", "worst": "the worst judgment first", "best": "the best judgment first"}
+CHECKS = (
+    Check(
+        "queries without judgments",
+        "warning",
+        lambda f: f.judged == 0,
+        _every,
+        "not evaluated: none of their documents is judged",
+    ),
+    Check(
+        "queries without results",
+        "warning",
+        lambda f: _evaluated(f) & (f.retrieved == 0),
+        _evaluated,
+        "evaluated as if nothing was found",
+    ),
+    Check(
+        "queries without relevant documents",
+        "warning",
+        lambda f: _evaluated(f) & (f.relevant == 0),
+        _evaluated,
+        "metrics that divide by the relevant documents are undefined; undefined= says what they become",
+    ),
+    Check(
+        f"unjudged in the top {TOP}",
+        "warning",
+        lambda f: np.where(_evaluated(f), f.top_unjudged, 0),
+        lambda f: np.where(_evaluated(f), f.top, 0),
+        "{left_out}",
+    ),
+    Check(
+        "unjudged results",
+        "info",
+        lambda f: np.where(_evaluated(f), f.unjudged, 0),
+        lambda f: np.where(_evaluated(f), f.retrieved, 0),
+        "{left_out}",
+    ),
+    Check(
+        f"ties across rank {TOP}",
+        "warning",
+        lambda f: _evaluated(f) & f.tied,
+        _evaluated,
+        f"equal scores at ranks {TOP} and {TOP + 1} are ordered {{order}}",
+    ),
+    Check(
+        "ideal from the results alone",
+        "info",
+        lambda f: _evaluated(f) & f.listed,
+        _evaluated,
+        "relevant documents that were not retrieved are unknown; recall, ap and ndcg may be too high",
+    ),
+    Check(
+        "ranks with gaps",
+        "info",
+        lambda f: f.gaps,
+        _every,
+        "positions that the frame does not list count as not relevant",
+    ),
+    Check(
+        "constant scores",
+        "warning",
+        lambda f: f.constant,
+        _every,
+        "all results of a query have one score, and are ordered {order}",
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,84 +202,19 @@ def _facts(log: Log, how: Conventions) -> Facts:
 
 
 def _checks(log: Log, how: Conventions, facts: Facts) -> Iterator[Finding]:
-    judged = facts.judged > 0
-
-    def about(check: str, severity: str, rows: Array, of: Array, message: str) -> Finding:
-        n, base = int(rows.sum()), int(of.sum())
-        return Finding(
-            check, severity, n, n / max(base, 1), _name(log, int(np.argmax(rows > 0))) if n else None, message
-        )
-
-    every = np.ones(len(judged), np.int64)
-    yield about(
-        "queries without judgments", "warning", ~judged, every, "not evaluated: none of their documents is judged"
-    )
+    words = {
+        "left_out": LEFT_OUT if how.unjudged == "drop" else "counted as not relevant; unjudged='drop' leaves them out",
+        "order": ORDER.get(how.ties, "as in the frame"),
+    }
+    for check in CHECKS:
+        rows, of = check.rows(facts), check.of(facts)
+        n = int(rows.sum())
+        example = _name(log, int(np.argmax(rows > 0))) if n else None
+        yield Finding(check.name, check.severity, n, n / max(int(of.sum()), 1), example, check.message.format(**words))
     yield _unknown_segments(log)
-    yield about(
-        "queries without results",
-        "warning",
-        judged & (facts.retrieved == 0),
-        judged,
-        "evaluated as if nothing was found",
-    )
-    yield about(
-        "queries without relevant documents",
-        "warning",
-        judged & (facts.relevant == 0),
-        judged,
-        "metrics that divide by the relevant documents are undefined; undefined= says what they become",
-    )
-    unjudged = np.where(judged, facts.top_unjudged, 0)
-    yield about(
-        f"unjudged in the top {TOP}",
-        "warning",
-        unjudged,
-        np.where(judged, facts.top, 0),
-        "left out of the rankings"
-        if how.unjudged == "drop"
-        else "counted as not relevant; unjudged='drop' leaves them out",
-    )
-    order = {"doc": "by document, descending", "worst": "the worst judgment first", "best": "the best judgment first"}
-    yield about(
-        "unjudged results",
-        "info",
-        np.where(judged, facts.unjudged, 0),
-        np.where(judged, facts.retrieved, 0),
-        "left out of the rankings" if how.unjudged == "drop" else "counted as not relevant",
-    )
-    yield about(
-        f"ties across rank {TOP}",
-        "warning",
-        judged & facts.tied,
-        judged,
-        f"equal scores at ranks {TOP} and {TOP + 1} are ordered {order.get(how.ties, 'as in the frame')}",
-    )
-    yield about(
-        "ideal from the results alone",
-        "info",
-        judged & facts.listed,
-        judged,
-        "relevant documents that were not retrieved are unknown; recall, ap and ndcg may be too high",
-    )
-    yield about(
-        "ranks with gaps", "info", facts.gaps, every, "positions that the frame does not list count as not relevant"
-    )
-    yield about(
-        "constant scores",
-        "warning",
-        facts.constant,
-        every,
-        f"all results of a query have one score, and are ordered {order.get(how.ties, 'as in the frame')}",
-    )
     dropped = 0 if log.row is None else log.frame_rows - len(log.row)
-    yield Finding(
-        "repeated documents",
-        "warning",
-        dropped,
-        dropped / max(log.frame_rows, 1),
-        log.repeated,
-        "left out: duplicates='first' keeps the best place of each document of a query",
-    )
+    message = "left out: duplicates='first' keeps the best place of each document of a query"
+    yield Finding("repeated documents", "warning", dropped, dropped / max(log.frame_rows, 1), log.repeated, message)
 
 
 def _unknown_segments(log: Log) -> Finding:
