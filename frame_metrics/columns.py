@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -28,7 +28,6 @@ class Parts:
     weight: str | None = None
     n_relevant: str | None = None
     size: str | None = None
-    extra: tuple[str, ...] = field(default=())
 
     @property
     def keys(self) -> tuple[str, ...]:

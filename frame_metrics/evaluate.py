@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +21,7 @@ class Measured:
 
     Parameters
     ----------
+    log : what was measured.
     asked : names and metrics.
     values : shape (metrics, rankings).
     counts : for each metric that is to be pooled, the counts of its table, shape (counts, rankings).
@@ -31,9 +32,9 @@ class Measured:
     log: Log
     asked: Asked
     values: Array
-    counts: dict[int, Array] = field(default_factory=dict)
-    evaluated: Array = field(default_factory=lambda: np.zeros(0, bool))
-    weight: Array | None = None
+    counts: dict[int, Array]
+    evaluated: Array
+    weight: Array | None
 
 
 def check_asked(asked: Asked, parts: Parts, how: Conventions, judgments: Parts, average: str | None = None) -> None:

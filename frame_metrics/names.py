@@ -26,7 +26,7 @@ SPELLINGS = (
     (r"bing", "bin_g"),
 )
 # Names of parameters elsewhere, and what they are here. ir_measures' nDCG takes dcg= and gains=.
-PARAMETERS = {("ndcg", "gains"): "gain", ("dcg", "gains"): "gain", ("rbp", "rel"): "rel"}
+PARAMETERS = {("ndcg", "gains"): "gain", ("dcg", "gains"): "gain"}
 DCG = {"log2": "linear", "exp-log2": "exp"}
 TWO_MEANINGS = {
     "G": ("g_measure (the mean of precision and recall)", "g_trec (trec_eval's gain measure)"),
