@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, overload
 
 import polars as pl
 
-from frame_metrics import audit as audits
-from frame_metrics.columns import Parts
+from frame_metrics.base import Frame, check_wide
+from frame_metrics.choosing import Deciding
 from frame_metrics.errors import BadValueError, ColumnError, check_choice
 from frame_metrics.evaluate import check_asked, measure
-from frame_metrics.frames import Past, apply, check_frame, columns_of, missing_hint, to_polars
-from frame_metrics.inputs import Confusion
-from frame_metrics.log import Conventions, read_log
+from frame_metrics.frames import check_frame, columns_of
+from frame_metrics.log import read_log
 from frame_metrics.metric import Metric
-from frame_metrics.names import Asked, read
-from frame_metrics.roles import RESULT, Roles, check_roles, conventions, resolve, resolve_judgments
+from frame_metrics.names import read
+from frame_metrics.needs import Needs, audited
+from frame_metrics.roles import Roles
 from frame_metrics.tidy import Answer, averaged, each_query, schema
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Unpack
 
-Frame = TypeVar("Frame")
-Average = Literal["macro", "weighted", "micro", "gmean"]
+Average = Literal["macro", "weighted", "micro", "gmean", "predicted"]
 Layout = Literal["long", "wide"]
 
 
@@ -38,7 +37,7 @@ class ArrowStream(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class IRM(Generic[Frame]):
+class IRM(Deciding[Frame]):
     """The parts that the columns of a frame play, and what can be computed from them.
 
     ``df.irm(...)`` and ``IRM(df, ...)`` give the same object. It is frozen: a call changes roles and gives a new
@@ -48,14 +47,16 @@ class IRM(Generic[Frame]):
     ----------
     frame : a pandas or polars DataFrame, a LazyFrame, or anything that exports Arrow. Results are of the same kind.
     query : the column, or columns, of the query id, of any type.
-    score : the system's score, higher is better; null where a document is known and was not retrieved.
+    score : the system's score, higher is better; null where a document is known and was not retrieved. Of several
+        classes, a mapping from each class to the column of its score.
     rank : the position that was shown, from 1; gaps are real positions. It goes before ``score`` where both are named.
-    label : relevant or not, bool or 0 and 1; null where not judged.
+    label : relevant or not, bool or 0 and 1, or the true class; null where not judged.
     grade : graded relevance; without ``label``, relevant means ``grade >= rel``.
+    predicted : the system's decision, or the class that it predicts; null where it makes none.
     doc : the document id: orders equal scores, finds duplicates, joins judgments.
     system : the run or ranker; every system is measured on every judged query.
     by : what a query is (its device, locale, day): each segment is evaluated by itself.
-    weight : of a query, in the mean; one value per query.
+    weight : of a query, in the mean, one value per query; without a query, of a row, and counts become sums of weights.
     n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved.
     rel : the least grade that is relevant, 1 by default.
     collection_size : the number of documents in the collection, a column of it, or True if the frame lists all.
@@ -64,6 +65,12 @@ class IRM(Generic[Frame]):
     undefined : what a metric that is a/0 becomes: "zero", "one", "null" or "raise"; by default what its reference does.
     unjudged : "drop" takes unjudged documents out of the rankings; by default they count as not relevant.
     duplicates : "first" keeps the best place of a document that stands twice; by default ("error") that is an error.
+    positive : the label, and prediction, that is relevant, where they are not 0 and 1.
+    classes : the classes in their order, where there are several; by default those that stand on either side, sorted.
+    threshold : a row is predicted positive when its score is at least this.
+    abstain : predicted classes that are no decision, as "other".
+    match : predicted classes are clusters, each to be taken for a true class: "best" one to one, so that most rows are
+        right, or "majority", several to one.
 
     Raises
     ------
@@ -77,10 +84,6 @@ class IRM(Generic[Frame]):
     >>> log.irm(query="qid", score="bm25", grade="rating")
     IRM(polars.DataFrame, query='qid', score='bm25', grade='rating')
     """
-
-    frame: Any
-    roles: Roles
-    judgments: tuple[Any, dict[str, Any]] | None
 
     if TYPE_CHECKING:
 
@@ -96,26 +99,6 @@ class IRM(Generic[Frame]):
     def __init__(self, frame: Any, **roles: Unpack[Roles]) -> None:
         check_frame(frame)
         self._set(frame, roles, None)
-
-    def _set(self, frame: Any, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> None:
-        check_roles(roles)
-        object.__setattr__(self, "frame", frame)
-        object.__setattr__(self, "roles", {name: value for name, value in roles.items() if value is not None})
-        object.__setattr__(self, "judgments", judgments)
-
-    def __call__(self, **roles: Unpack[Roles]) -> IRM[Frame]:
-        """Return the same with other roles and conventions; only what is named changes."""
-        return self._with({**self.roles, **roles}, self.judgments)
-
-    def _with(self, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> IRM[Frame]:
-        other: IRM[Frame] = object.__new__(type(self))
-        other._set(self.frame, roles, judgments)
-        return other
-
-    def __repr__(self) -> str:
-        kind = f"{type(self.frame).__module__.split('.')[0]}.{type(self.frame).__name__}"
-        judged = [] if self.judgments is None else ["judged beside"]
-        return f"IRM({', '.join([kind, *(f'{name}={value!r}' for name, value in self.roles.items()), *judged])})"
 
     def judge(
         self,
@@ -158,7 +141,7 @@ class IRM(Generic[Frame]):
             )
         given = {"query": query, "doc": doc, "grade": grade, "label": label}
         other = self._with(self.roles, (qrels, given))
-        other._parts(order=False)
+        other._parts(Needs(query=True))
         return other
 
     def evaluate(
@@ -177,8 +160,11 @@ class IRM(Generic[Frame]):
         ----------
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
         average : "macro", the mean over queries; "weighted", which naming ``weight`` makes of it; "micro", the metric
-            of the summed counts of the 2x2 table; "gmean", the geometric mean. Counts are summed.
-        ci : level of a percentile bootstrap interval over queries, as 0.95; null for fewer than two queries.
+            of the summed counts of the 2x2 table; "gmean", the geometric mean. Counts are summed. Over several classes:
+            "macro", "weighted" (by their rows), "micro", "predicted" (by how often each is predicted). Rows of two
+            classes without a query are pooled.
+        ci : level of a percentile bootstrap interval over queries, or over pooled rows, as 0.95; null for fewer than
+            two.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each.
         layout : "long", a row per metric, or "wide", a column per metric.
         resamples, seed : of the bootstrap.
@@ -186,7 +172,8 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind: system, by..., metric, k, average, value, n, n_undefined (, ci_low, ci_high).
-        ``n`` is the number of queries that the value rests on, ``n_undefined`` that of queries where the metric is a/0.
+        ``n`` is the number of queries, or of pooled rows, that the value rests on; ``n_undefined`` that of queries,
+        classes or segments where the metric is a/0.
 
         Raises
         ------
@@ -200,6 +187,8 @@ class IRM(Generic[Frame]):
         >>> log.irm.evaluate("rr", "precision@1", layout="wide").rows()
         [('macro', 2, 0.75, 0.5)]
         """
+        from frame_metrics import deciding
+
         check_choice("average", average, get_args(Average))
         check_choice("layout", layout, get_args(Layout))
         if ci is not None and (isinstance(ci, bool) or not isinstance(ci, int | float) or not 0 < ci < 1):
@@ -208,22 +197,24 @@ class IRM(Generic[Frame]):
             if isinstance(number, bool) or not isinstance(number, int) or number < (name == "resamples"):
                 raise BadValueError(f"{name}={number!r} is not a whole number from {int(name == 'resamples')}")
         asked = read(metrics)
-        parts, how = self._parts(_needs_order(asked))
-        check_asked(asked, parts, how, parts if self.judgments is None else self._judged_parts(parts)[2], average)
-        if average == "weighted" and not parts.weight:
-            raise ColumnError("average='weighted' needs the weights of the queries; name their column with weight=")
-        if average == "micro" and parts.weight:
-            raise ColumnError("average='micro' sums counts, and no weight enters; say weight=None")
+        parts, how = self._parts(self._needs(asked))
+        if parts.query:
+            check_asked(asked, parts, how, self._judging(parts), average)
+        else:
+            deciding.check_pooled(asked, average, ci=ci is not None)
         if not isinstance(margins, bool):
             raise BadValueError(f"margins={margins!r} is not True or False")
         if margins and not parts.by:
             raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
-        _check_wide(asked, parts, layout, ci is not None)
+        check_wide(asked, parts, layout, ci is not None)
+        given: Any = {"margins": margins, "ci": ci, "resamples": resamples, "seed": seed, "layout": layout}
 
         def run(frame: pl.DataFrame) -> Answer:
+            if not parts.query:
+                return deciding.evaluated(self._cases(frame, parts, how), asked, how, average, **given)
             log = read_log(frame, parts, how, self._qrels(parts), queries=False)
             found = measure(log, asked, how, average)
-            return averaged(found, how, average, margins=margins, ci=ci, resamples=resamples, seed=seed, layout=layout)
+            return averaged(found, how, average, **given)
 
         keys = (*((parts.system,) if parts.system else ()), *parts.by)
         return self._answer(run, parts, partial(schema, asked, keys, layout=layout, ci=ci is not None, margins=margins))
@@ -255,9 +246,9 @@ class IRM(Generic[Frame]):
         """
         check_choice("layout", layout, get_args(Layout))
         asked = read(metrics)
-        parts, how = self._parts(_needs_order(asked))
-        check_asked(asked, parts, how, parts if self.judgments is None else self._judged_parts(parts)[2])
-        _check_wide(asked, parts, layout)
+        parts, how = self._parts(self._needs(asked) | Needs(query=True))
+        check_asked(asked, parts, how, self._judging(parts))
+        check_wide(asked, parts, layout)
 
         def run(frame: pl.DataFrame) -> Answer:
             return each_query(measure(read_log(frame, parts, how, self._qrels(parts)), asked, how), how, layout)
@@ -285,63 +276,17 @@ class IRM(Generic[Frame]):
         >>> log.irm.audit().select("check", "n").rows()[0]
         ('queries without judgments', 1)
         """
-        parts, how = self._parts(order=False)
+        from frame_metrics import audit as audits
+        from frame_metrics import guards
+
+        parts, how = self._parts(audited(self.roles, columns_of(self.frame), judged=self.judgments is not None))
 
         def run(frame: pl.DataFrame) -> Answer:
-            return audits.findings(read_log(frame, parts, how, self._qrels(parts)), how)
+            if not parts.query:
+                return audits.report(guards.findings(self._cases(frame, parts, how), how))
+            log = read_log(frame, parts, how, self._qrels(parts))
+            decided = parts.predicted is not None or how.threshold is not None
+            more = guards.findings(self._cases(frame, parts, how), how) if decided else []
+            return audits.report([*audits.findings(log, how), *more])
 
         return self._answer(run, parts, lambda types: dict(audits.SCHEMA))
-
-    def _parts(self, order: bool) -> tuple[Parts, Conventions]:
-        """Find the columns, and the conventions."""
-        columns = columns_of(self.frame)
-        hint = partial(missing_hint, self.frame)
-        parts = resolve(self.roles, columns, order=order, judged=self.judgments is not None, hint=hint)
-        if self.judgments is not None:
-            resolve_judgments(self.judgments[1], columns_of(self.judgments[0]), self.roles, parts)
-        return parts, conventions(self.roles, parts)
-
-    def _judged_parts(self, parts: Parts) -> tuple[Any, dict[str, Any], Parts]:
-        if self.judgments is None:
-            raise ColumnError("there are no judgments beside the frame")
-        qrels, given = self.judgments
-        return qrels, given, resolve_judgments(given, columns_of(qrels), self.roles, parts)
-
-    def _qrels(self, parts: Parts) -> tuple[pl.DataFrame, Parts] | None:
-        """Read the judgments, if there are any beside the frame."""
-        if self.judgments is None:
-            return None
-        qrels, given, found = self._judged_parts(parts)
-        if given["label"] is not True:
-            return to_polars(qrels, found.needed), found
-        needed = [name for name in found.needed if name != found.label]
-        return to_polars(qrels, needed).with_columns(pl.lit(1, dtype=pl.Int8).alias(str(found.label))), found
-
-    def _past(self, parts: Parts) -> Past:
-        """The judgments, and their column for each key column of the log."""
-        if self.judgments is None:
-            return Past(None, {})
-        qrels, _, found = self._judged_parts(parts)
-        own = (*(found.by or parts.by), *found.query)
-        return Past(qrels, dict(zip((*parts.by, *parts.query), own, strict=True)))
-
-    def _answer(self, run: Any, parts: Parts, schema: Any) -> Frame:
-        result: Frame = apply(self.frame, parts.needed, run, schema, self._past(parts))
-        return result
-
-
-def _needs_order(asked: Asked) -> bool:
-    return any(metric.input is not Confusion or metric.k is not None for _, metric in asked)
-
-
-def _check_wide(asked: Asked, parts: Parts, layout: str, ci: bool = False) -> None:
-    """Raise if a metric's column would be called as another one is."""
-    if layout != "wide":
-        return
-    names = [name for name, _ in asked]
-    ends = [name + end for name in names for end in ("_low", "_high")] if ci else []
-    for name in [*names, *ends]:
-        if name in (*parts.keys, *RESULT):
-            raise ColumnError(
-                f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column"
-            )

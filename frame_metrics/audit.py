@@ -160,10 +160,14 @@ class Finding:
     message: str
 
 
-def findings(log: Log, how: Conventions) -> Answer:
-    """Return the findings about a log, the gravest first."""
-    found = sorted(_checks(log, how, _facts(log, how)), key=lambda f: GRAVITY.index(f.severity))
-    rows = [f for f in found if f.n]
+def findings(log: Log, how: Conventions) -> list[Finding]:
+    """Return the findings about a log."""
+    return list(_checks(log, how, _facts(log, how)))
+
+
+def report(found: list[Finding]) -> Answer:
+    """Return the findings as rows, the gravest first; those that found nothing are left out."""
+    rows = [f for f in sorted(found, key=lambda f: GRAVITY.index(f.severity)) if f.n]
     return Answer({}, {name: pl.Series(name, [getattr(f, name) for f in rows], dtype=t) for name, t in SCHEMA.items()})
 
 

@@ -69,7 +69,7 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
     def finish(sums: Array) -> Array:
         own = {name: value for name, value in metric.params.items() if name in metric.options}
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = metric.kernel(Confusion(*sums), **own)
+            values = metric.kernel(Confusion.of_counts(sums), **own)
         return values if fill is None else np.where(np.isnan(values), fill, values)
 
     here = np.ones(counts.shape[1], bool)
@@ -114,7 +114,7 @@ def intervals(tallies: list[Tally], group: Array | None, n: int, level: float, r
         members = order[edges[g] : edges[g + 1]]
         if len(members) < 2:
             continue
-        draws = _resampled(columns[:, members], resamples, seed)
+        draws = resampled(columns[:, members], resamples, seed)
         for i, (one, sums) in enumerate(zip(tallies, np.split(draws, ends), strict=True)):
             values = one.finish(sums)
             values = values[~np.isnan(values)]
@@ -123,8 +123,8 @@ def intervals(tallies: list[Tally], group: Array | None, n: int, level: float, r
     return out
 
 
-def _resampled(columns: Array, resamples: int, seed: int) -> Array:
-    """Sums of columns over resampled queries, shape (columns, resamples)."""
+def resampled(columns: Array, resamples: int, seed: int) -> Array:
+    """Return the sums of columns over resampled queries or rows, shape (columns, resamples)."""
     size = columns.shape[1]
     step = max((1 << 20) // size, 1)
     random = np.random.default_rng(seed)

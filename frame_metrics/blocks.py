@@ -70,7 +70,7 @@ def find_rankings(
     """
     n = len(frame)
     start = _run_starts(frame, keys)
-    if start is not None and frame.select(keys)[start].n_unique() == len(start):
+    if start is not None and (not keys or frame.select(keys)[start].n_unique() == len(start)):
         length = np.diff(np.append(start, n))
         return Rankings(start, start, length, None, {name: to_array(frame[name]) for name in values})
     numbered = frame.select(*keys, *values).with_row_index("row")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, bad_rows
+from frame_metrics.errors import BadValueError, bad_rows, listed
 
 ABSENT = "drop them, or make them null if the document was not retrieved"
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
 EXACT = 2**53  # the integers that a float64 tells apart
 
 
@@ -24,10 +26,12 @@ class Parts:
     rank: str | None = None
     label: str | None = None
     grade: str | None = None
+    predicted: str | None = None
     doc: str | None = None
     weight: str | None = None
     n_relevant: str | None = None
     size: str | None = None
+    class_scores: tuple[tuple[Any, str], ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -37,8 +41,10 @@ class Parts:
     @property
     def needed(self) -> list[str]:
         """Every column that is read, once."""
-        single = (self.score, self.rank, self.label, self.grade, self.doc, self.weight, self.n_relevant, self.size)
-        return list(dict.fromkeys([*self.keys, *(name for name in single if name)]))
+        judged = (self.score, self.rank, self.label, self.grade, self.predicted)
+        single = (*judged, self.doc, self.weight, self.n_relevant, self.size)
+        scores = (name for _, name in self.class_scores)
+        return list(dict.fromkeys([*self.keys, *(name for name in single if name), *scores]))
 
 
 def key_names(parts: Parts) -> tuple[list[str], list[str], list[str]]:
@@ -47,7 +53,9 @@ def key_names(parts: Parts) -> tuple[list[str], list[str], list[str]]:
     return (["system"] if parts.system else []), by, [f"query:{i}" for i in range(len(parts.query))]
 
 
-def checked(frame: pl.DataFrame, parts: Parts, *, judged_elsewhere: bool, scores_later: bool) -> pl.DataFrame:
+def checked(
+    frame: pl.DataFrame, parts: Parts, *, judged_elsewhere: bool, scores_later: bool, positive: Any = None
+) -> pl.DataFrame:
     """Return the needed columns under the names of their roles, every value known to be good.
 
     Parameters
@@ -57,30 +65,29 @@ def checked(frame: pl.DataFrame, parts: Parts, *, judged_elsewhere: bool, scores
     judged_elsewhere : the judgments are in another frame, so that a row without one is nothing odd.
     scores_later : whether scores, if none is null, are found infinite or NaN once they are sorted, where only the ends
         of a ranking have to be looked at.
+    positive : the label that is relevant; None for 1 and True.
 
     Raises
     ------
     BadValueError
         A value is not what its role can hold; names the column, counts the rows, shows three.
     """
-    system, by, query = key_names(parts)
-    out: dict[str, pl.Series] = {}
-    for inside, name in zip([*system, *by, *query], parts.keys, strict=True):
-        out[inside] = frame[name]
-        if out[inside].dtype.is_float():
-            refuse(name, out[inside].is_nan().fill_null(False), "are NaN", "drop them, or make them null")
+    query = key_names(parts)[2]
+    out = key_columns(frame, parts)
     for inside, name in zip(query, parts.query, strict=True):
         refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
-    if parts.score and not parts.rank:
+    if parts.score:
         out["score"] = score_column(frame[parts.score], parts.score)
-        if not (scores_later and out["score"].null_count() == 0):
+        if parts.rank or not (scores_later and out["score"].null_count() == 0):
             refuse_infinite(out["score"], parts.score, ABSENT)
     if parts.rank:
         out["rank"] = rank_column(frame[parts.rank], parts.rank)
     if parts.grade:
         out["grade"] = grade_column(frame[parts.grade], parts.grade)
     if parts.label:
-        out["label"] = label_column(frame[parts.label], parts.label)
+        out["label"] = label_column(frame[parts.label], parts.label, positive)
+    if parts.predicted:
+        out["predicted"] = label_column(frame[parts.predicted], parts.predicted, positive, role="prediction")
     if parts.doc:
         out["doc"] = frame[parts.doc]
         refuse(parts.doc, out["doc"].is_null(), "have no document", "drop them, or give them one")
@@ -95,6 +102,16 @@ def checked(frame: pl.DataFrame, parts: Parts, *, judged_elsewhere: bool, scores
             what = f"have neither a {'rank' if parts.rank else 'score'} nor a judgment"
             refuse(names, place.is_null() & judgment.is_null(), what, "drop them")
     return pl.DataFrame(out) if out else frame.select()
+
+
+def key_columns(frame: pl.DataFrame, parts: Parts) -> dict[str, pl.Series]:
+    """Return the columns of system, segment and query under their inside names; NaN is no key."""
+    out: dict[str, pl.Series] = {}
+    for inside, name in zip((name for names in key_names(parts) for name in names), parts.keys, strict=True):
+        out[inside] = frame[name]
+        if out[inside].dtype.is_float():
+            refuse(name, out[inside].is_nan().fill_null(False), "are NaN", "drop them, or make them null")
+    return out
 
 
 def refuse(column: str, bad: pl.Series, what: str, remedy: str) -> None:
@@ -157,12 +174,40 @@ def grade_column(values: pl.Series, column: str) -> pl.Series:
     return number_column(values, column, "grade")
 
 
-def label_column(values: pl.Series, column: str) -> pl.Series:
-    """Return labels: 1 relevant, 0 not, null where not judged."""
-    values = number_column(values, column, "label")
+def label_column(values: pl.Series, column: str, positive: Any = None, *, role: str = "label") -> pl.Series:
+    """Return labels, or predictions: 1 relevant, 0 not, null where not known."""
+    if positive is not None:
+        found = same_as(values, positive, column)
+        if role == "label" and found.null_count() < len(found) and not found.any():
+            known = values.drop_nulls().unique().sort()[:5].to_list()
+            raise BadValueError(f"positive={positive!r} is no value of {column}, which has {listed(known)}")
+        return found.cast(pl.Int8)
+    if values.dtype == pl.Boolean or values.null_count() == len(values):
+        return values.cast(pl.Int8, strict=False)
+    if values.dtype in TEXTS:
+        raise BadValueError(
+            f"{column}: a {role} is 0 or 1, and this column is {values.dtype}; name the one with positive="
+        )
+    values = number_column(values, column, role)
     wrong = ~((values == 0) | (values == 1)).fill_null(True)
-    refuse(column, wrong, "are neither 0 nor 1", f"say label=None, grade={column!r} if these are grades")
+    remedy = f"say label=None, grade={column!r} if these are grades, or name the relevant one with positive="
+    refuse(column, wrong, "are neither 0 nor 1", remedy if role == "label" else "name the relevant one with positive=")
     return values.cast(pl.Int8)
+
+
+def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
+    """Mark the values that are the given one; null stays null."""
+    if values.null_count() == len(values):
+        return values.is_null() & pl.Series([None], dtype=pl.Boolean)
+    if values.dtype == pl.Boolean and value in (0, 1):
+        return values == bool(value)
+    try:
+        if isinstance(value, str) != (values.dtype in TEXTS) or values.dtype == pl.Boolean:
+            raise TypeError
+        same: pl.Series = values.cast(pl.String) == value if values.dtype in TEXTS else values == value
+        return same
+    except (TypeError, pl.exceptions.PolarsError):
+        raise BadValueError(f"{column}: {value!r} cannot be one of its values, which are {values.dtype}") from None
 
 
 def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:

@@ -54,7 +54,13 @@ def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, reme
     shown = ", ".join(str(int(row)) for row in rows[:3])
     verb = what
     if len(rows) == 1:
-        for many, one in (("are ", "is "), ("have ", "has "), ("repeat ", "repeats "), ("their ", "its ")):
+        for many, one in (
+            ("are ", "is "),
+            ("do ", "does "),
+            ("have ", "has "),
+            ("repeat ", "repeats "),
+            ("their ", "its "),
+        ):
             verb = verb.replace(many, one, 1)
     plural = "rows" if min(len(rows), 3) > 1 else "row"
     return BadValueError(f"{column}: {len(rows)} of {total} rows {verb} ({plural} {shown}); {remedy}")

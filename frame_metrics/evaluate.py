@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from frame_metrics import blocks
 from frame_metrics.averages import Tally, pooled, tally
-from frame_metrics.columns import Parts
-from frame_metrics.errors import BadValueError, NotComputableError
-from frame_metrics.inputs import Array, Confusion, Ranking
+from frame_metrics.columns import Parts, refuse
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
+from frame_metrics.inputs import Array, Classes, Confusion, Ranking, Scores
 from frame_metrics.log import Conventions, Log, measured_against, sorter_of
+from frame_metrics.metric import Metric
 from frame_metrics.names import Asked
+
+COUNTED = 8  # what the table of a query has to be summed
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +49,19 @@ def check_asked(asked: Asked, parts: Parts, how: Conventions, judgments: Parts, 
     judgments : the columns of the table that grades and labels come from: the log's own, or those of the judgments.
     average : the average that is asked for.
     """
+    if average == "weighted" and not parts.weight:
+        raise ColumnError("average='weighted' needs the weights of the queries; name their column with weight=")
+    if average == "micro" and parts.weight:
+        raise ColumnError("average='micro' sums counts, and no weight enters; say weight=None")
+    decided = how.threshold is not None or parts.predicted is not None
     for name, metric in asked:
-        if metric.missing:
-            raise NotComputableError(f"{name} needs {metric.missing[0]}=, as in {metric.name}({metric.missing[0]}=0.5)")
+        check_parameters(name, metric)
         reads = metric.reads
-        if "tn" in reads and how.size is None and not parts.size:
+        if metric.input is Classes:
+            raise NotComputableError(
+                f"{name} is of the rows of a segment, and of no query; say query=None, or name it with by="
+            )
+        if "tn" in reads and how.size is None and not parts.size and (metric.k is not None or not decided):
             raise NotComputableError(
                 f"{name} counts true negatives, and so needs collection_size=: a number, a column, "
                 "or True if the frame lists all"
@@ -59,11 +71,33 @@ def check_asked(asked: Asked, parts: Parts, how: Conventions, judgments: Parts, 
         rel, _ = how.variant(metric)
         if parts.n_relevant and judgments is parts and "n_relevant" in reads and rel != how.rel:
             raise NotComputableError(f"{name}: {parts.n_relevant} counts what is relevant at rel={how.rel:g} only")
+        if average == "predicted":
+            raise NotComputableError("average='predicted' is over several classes, and the mean here is over queries")
         own_average = metric.summed or metric.average
         if average == "micro" and not own_average and metric.input is not Confusion:
             raise NotComputableError(
                 f"{name} has no micro average: only what the 2x2 table gives has, as precision or recall@10"
             )
+
+
+def check_parameters(name: str, metric: Metric) -> None:
+    """Raise for a parameter that is needed and not given."""
+    if metric.missing:
+        raise NotComputableError(f"{name} needs {metric.missing[0]}=, as in {metric.name}({metric.missing[0]}=0.5)")
+
+
+def check_probabilities(asked: Asked, columns: pl.DataFrame, parts: Parts) -> None:
+    """Raise for a metric of probabilities where the scores are none."""
+    name = next((name for name, metric in asked if "probability" in metric.reads), None)
+    if name is None:
+        return
+    check_probability(name, columns["score"], str(parts.score))
+
+
+def check_probability(name: str, score: pl.Series, column: str) -> None:
+    """Raise for scores that are no probabilities."""
+    refuse(column, score.is_null(), "have no score", f"{name} needs one for every row")
+    refuse(column, (score < 0) | (score > 1), "are not between 0 and 1", f"{name} needs probabilities")
 
 
 def check_grades(asked: Asked, log: Log, how: Conventions) -> None:
@@ -102,7 +136,6 @@ def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None
     """Compute metrics for every ranking, block by block."""
     check_grades(asked, log, how)
     grid, parts = log.grid, log.parts
-    counted = 4 if how.size is None and "size" not in log.columns.columns else 5
     out = np.empty((len(asked), len(grid.pair)))
     counts: dict[int, Array] = {}
     evaluated = np.zeros(len(grid.pair), bool)
@@ -110,8 +143,10 @@ def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None
     for i, (_, metric) in enumerate(asked):
         by_variant.setdefault(how.variant(metric), []).append(i)
         if average == "micro" and metric.input is Confusion:
-            counts[i] = np.empty((counted, len(grid.pair)))
+            counts[i] = np.empty((COUNTED, len(grid.pair)))
     sorter = sorter_of(log, how)
+    scored = any(metric.input is Scores for _, metric in asked)
+    check_probabilities(asked, log.columns, parts)
     strict = [name for name, metric in asked if not metric.bounded] if how.ties in ("worst", "best") else []
 
     def work(part: slice | Array) -> None:
@@ -120,7 +155,7 @@ def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None
             raise _unbounded(strict[0], how.ties, parts)
         against = measured_against(log, how, part)
         for (rel, condensed), wanted in by_variant.items():
-            run = sheet.ranking(rel=rel, condensed=condensed, **against)
+            run = sheet.ranking(rel=rel, condensed=condensed, scored=scored, **against)
             if run.known_relevant is not None and rel == how.rel and (run.listed_relevant > run.n_relevant).any():
                 raise BadValueError(
                     f"{parts.n_relevant}: a query lists more relevant documents than it is said to have"

@@ -263,10 +263,13 @@ def _to_pandas(answer: Answer, frame: Any, past: Past) -> Any:
 
     out = {name: _pandas_keys(name, rows, frame[name], past) for name, rows in answer.keys.items()}
     for name, values in answer.columns.items():
-        if values.dtype == pl.Int64 and name == "k":
+        if values.dtype.is_integer() and (name == "k" or values.null_count()):
             mask = values.is_null().to_numpy()
-            out[name] = pd.array(np.where(mask, 0, values.fill_null(0).to_numpy()), dtype="Int64")
+            nullable: Any = str(values.dtype)
+            out[name] = pd.array(values.fill_null(0).to_numpy(), dtype=nullable)
             out[name][mask] = pd.NA
+        elif values.dtype == pl.Boolean and values.null_count():
+            out[name] = pd.array(values.to_list(), dtype="boolean")
         elif values.dtype == pl.String:
             out[name] = values.to_list() if len(values) else pd.Series(["text"]).iloc[:0]
         else:

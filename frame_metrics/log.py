@@ -31,6 +31,11 @@ class Conventions:
     unjudged: str | None = None
     duplicates: str | None = None
     size: float | bool | None = None
+    positive: Any = None
+    classes: tuple[Any, ...] | None = None
+    threshold: float | None = None
+    abstain: tuple[Any, ...] = ()
+    match: str | None = None
 
     def fill(self, metric: Metric) -> float | None:
         """What an undefined value becomes; None for null."""
@@ -134,7 +139,7 @@ def read_log(
     queries : whether the queries will be named in the result.
     """
     later = how.duplicates != "first"  # which moves rows, and errors name rows
-    log = checked(frame, parts, judged_elsewhere=judgments is not None, scores_later=later)
+    log = checked(frame, parts, judged_elsewhere=judgments is not None, scores_later=later, positive=how.positive)
     system, by, query = key_names(parts)
     row, repeated = None, None
     if parts.doc and how.duplicates == "first":
@@ -155,7 +160,7 @@ def read_log(
     elif parts.system and parts.doc and (parts.grade or parts.label):
         judged = _shared(log, query, parts)
         log = match(log, judged, query, parts)
-    names = ("score", "rank", "grade", "label", "weight", "n_relevant", "size")
+    names = ("score", "rank", "grade", "label", "predicted", "weight", "n_relevant", "size")
     laid = [name for name in (*names, "hash") if name in log.columns]
     named = queries or judged is not None or bool(system or by)
     single = parts.doc is not None or "rank" in laid
@@ -224,4 +229,5 @@ def measured_against(log: Log, how: Conventions, part: slice | Array) -> dict[st
         "pool": pool,
         "known_relevant": None if known is None else known[part],
         "size": log.sizes(how, part),
+        "threshold": how.threshold,
     }

@@ -13,21 +13,29 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get
 import numpy as np
 
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, closest, listed
-from frame_metrics.inputs import Array, Confusion, Gain, Ranking, Rows
+from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Gain, Ranking, Scores
+from frame_metrics.watched import WatchedRanking, WatchedScores
 
 REGISTRY: dict[str, Metric] = {}
+FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
 
 # The range that a parameter may take stands in its annotation, where checks and docs read it.
 Share: TypeAlias = Annotated[float, "between 0 and 1"]
 Positive: TypeAlias = Annotated[float, "above 0"]
 NotNegative: TypeAlias = Annotated[float, "0 or more"]
+PartOfAll: TypeAlias = Annotated[float, "above 0, at most 1"]
 LogBase: TypeAlias = Annotated[float, "above 1"]
+Count: TypeAlias = Annotated[int, "a whole number from 1"]
 GainName: TypeAlias = Annotated[Gain, "'linear', 'exp' or a mapping from grades to gains"]
+
+Source: TypeAlias = Ranking | Confusion | Classes | Scores | ClassScores
 
 _RULES: dict[str, Callable[[float], bool]] = {
     "between 0 and 1": lambda x: 0 <= x <= 1,
     "above 0": lambda x: x > 0,
+    "above 0, at most 1": lambda x: 0 < x <= 1,
     "0 or more": lambda x: x >= 0,
+    "a whole number from 1": lambda x: 1 <= x < math.inf and x == int(x),
     "above 1": lambda x: 1 < x < math.inf,
 }
 
@@ -88,6 +96,22 @@ class Metric:
         return int(self.cutoff) if self.cutoff is not None and self.at == "k" else None
 
     @property
+    def higher(self) -> bool | None:
+        """Whether a greater value is better; None where no value is better than another."""
+        if self.best is None:
+            return True if self.range[0] == -math.inf else None  # gains without an end: more is better
+        return self.best > self.range[0]
+
+    @property
+    def of_classes(self) -> Metric | None:
+        """The metric's own form for several classes, if it has one; else it is averaged over them."""
+        if self.input in (Classes, ClassScores):
+            return self
+        form = FORMS.get(self.name)
+        by_pairs = "multi" not in self.options or self.params.get("multi") == "ovo"
+        return replace(self, kernel=form) if form is not None and by_pairs else None
+
+    @property
     def bounded(self) -> bool:
         """Whether the worst and the best order of equal scores bound the metric."""
         return self.cutoff is None if self.monotone is None else self.monotone
@@ -99,7 +123,7 @@ class Metric:
         return [name for name, p in self.options.items() if p.default is p.empty and name not in given]
 
     @overload
-    def __call__(self, input: Ranking | Confusion, /, *args: Any, **params: Any) -> Array: ...
+    def __call__(self, input: Source, /, *args: Any, **params: Any) -> Array: ...
     @overload
     def __call__(self, /, **params: Any) -> Metric: ...
     def __call__(self, /, *args: Any, **params: Any) -> Any:
@@ -108,6 +132,8 @@ class Metric:
         params = {name: _plain(value) for name, value in params.items()}
         for name, value in params.items():
             self._check(name, value)
+            if _hints(self.kernel).get(name) is Count:
+                params[name] = int(value)
         return replace(self, params=MappingProxyType({**self.params, **params}))
 
     def _check(self, name: str, value: Any) -> None:
@@ -176,22 +202,31 @@ class Metric:
         """Return the relevance level and whether unjudged rows are dropped: what the input has to be built with."""
         return self.params.get("rel", rel), self.params.get("judged_only", condensed)
 
-    def compute(self, run: Ranking) -> Array:
-        """Return the metric of each query of a ranking, NaN where it is undefined."""
+    def compute(self, source: Source) -> Array:
+        """Return the metric of each query or segment, NaN where it is undefined.
+
+        Parameters
+        ----------
+        source : what the kernel reads, or a ranking that it can be had from.
+        """
         own = {name: value for name, value in self.params.items() if name in self.options}
+        if self.input is Ranking and self.cutoff is not None:
+            own[str(self.at)] = self.cutoff
+        if isinstance(source, Ranking) and self.input is Confusion:
+            source = source.confusion(self.k)
+        elif isinstance(source, Ranking) and self.input is Scores:
+            source = source.scores
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            if self.input is Confusion:
-                return self.kernel(run.confusion(self.k), **own)
-            if self.cutoff is not None:
-                own[str(self.at)] = self.cutoff
-            return self.kernel(run, **own)
+            return self.kernel(source, **own)
 
     @cached_property
     def reads(self) -> frozenset[str]:
         """Which facts of the input the kernel reads, seen by trying it on one row."""
         if self.missing:
             return replace(self, params={**self.params, **dict.fromkeys(self.missing, 1)}).reads
-        watched = _Watched()
+        if self.input is Classes:
+            return frozenset()
+        watched = WatchedScores() if self.input is Scores else WatchedRanking()
         try:
             self.compute(watched)
         except NotComputableError:
@@ -213,40 +248,6 @@ def _hints(kernel: Callable[..., Array]) -> dict[str, Any]:
 @cache
 def _signature(kernel: Callable[..., Array]) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(kernel).parameters
-
-
-class _Watched(Ranking):
-    """A ranking of one relevant row that notes what is read of it."""
-
-    def __init__(self) -> None:
-        super().__init__(np.ones(1), np.ones(1, int), np.ones(1, int))
-        self.seen: set[str] = set()
-
-    def _gainful(self, gain: Gain) -> Rows:
-        return Rows(np.zeros(1, int), np.ones(1, int), np.ones(1), 1)
-
-    _best_first = _gainful
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in ("relevant", "n_relevant", "nonrelevant", "nonrelevant_above", "ideal", "gains", "judged"):
-            self.seen.add(name)
-        return super().__getattribute__(name)
-
-    def confusion(self, k: int | None = None) -> Confusion:
-        self.seen.add("retrieved@k" if k else "retrieved")
-        return _WatchedTable(super().confusion(k), self.seen)
-
-
-class _WatchedTable(Confusion):
-    def __init__(self, table: Confusion, seen: set[str]) -> None:
-        super().__init__(*table.counts)
-        self.watch = seen
-
-    def __getattribute__(self, name: str) -> Any:
-        if name == "tn":
-            self.watch.add("tn")
-            return np.ones(1)
-        return super().__getattribute__(name)
 
 
 def _fits(value: Any, hint: Any) -> bool:
@@ -306,6 +307,16 @@ def metric(
         made = Metric(kernel.__name__, kernel, range, best, undefined, monotone, summed, also)
         REGISTRY[made.name] = made
         return made
+
+    return register
+
+
+def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
+    """Give the metric of two classes that has this name its own form for several."""
+
+    def register(kernel: Callable[..., Array]) -> Callable[..., Array]:
+        FORMS[name] = kernel
+        return kernel
 
     return register
 

@@ -165,17 +165,34 @@ class Sorted:
         condensed: bool,
         known_relevant: Array | None,
         size: Array | None,
+        threshold: float | None = None,
+        scored: bool = False,
     ) -> Ranking:
-        """Return the block as kernels read it."""
+        """Return the block as kernels read it; with its scores where some metric reads them."""
         grade, label = self.judgments()
         shown = self._shown()
         length, n_ret = self.length, self.n_ret
+        score = self.ordered(self.cells["score"]) if threshold is not None or scored else None
+        decision = self.ordered(self.cells["predicted"]) if "predicted" in self.cells else None
+        if threshold is not None and score is not None:
+            decision = score >= threshold
         if condensed:
             keep = ~np.isnan(grade if label is None else label) if label is not None else grade >= 0
             length, n_ret = _kept(keep, length, length), _kept(keep, length, n_ret)
             grade, label, shown = grade[keep], None if label is None else label[keep], None
+            score, decision = (None if values is None else values[keep] for values in (score, decision))
         return Ranking(
-            grade, length, n_ret, rel=rel, label=label, shown=shown, pool=pool, known_relevant=known_relevant, size=size
+            grade,
+            length,
+            n_ret,
+            rel=rel,
+            label=label,
+            shown=shown,
+            pool=pool,
+            known_relevant=known_relevant,
+            size=size,
+            decision=decision,
+            score=score,
         )
 
     def _shown(self) -> Array | None:

@@ -122,11 +122,11 @@ def averaged(
     how: Conventions,
     average: str,
     *,
-    margins: bool,
-    ci: float | None,
-    resamples: int,
-    seed: int,
     layout: str,
+    margins: bool = False,
+    ci: float | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> Answer:
     """Return one row per group and metric, or one per group with a column per metric."""
     groups = group(measured.log, margins)
@@ -146,36 +146,56 @@ def averaged(
             low.append(ends[0])
             high.append(ends[1])
     tables = [np.concatenate(t, axis=1)[:, groups.order] for t in (value, n, undefined, low, high) if t]
-    names = [name for name, _ in measured.asked]
     shared = [t.average for t in sums]
-    total = {"total": pl.Series("total", groups.total)} if margins else {}
+    total = groups.total if margins else None
+    return laid(measured.asked, Laid(groups.keys, total, tables, shared, _asked(measured, shared)), layout)
+
+
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """Averages that are to become rows.
+
+    Parameters
+    ----------
+    keys : as an answer's, a row per group.
+    total : which groups are margins; None without margins.
+    tables : value, n, n_undefined and, with intervals, their ends, shape (metrics, groups) each.
+    averages : what each metric's rows say of its average.
+    said : what a row says that has them all.
+    """
+
+    keys: dict[str, Array]
+    total: Array | None
+    tables: list[Array]
+    averages: list[str]
+    said: str
+
+
+def laid(asked: Asked, found: Laid, layout: str) -> Answer:
+    """Return one row per group and metric, or one per group with a column per metric."""
+    value, n, undefined, *ends = found.tables
+    groups, m = value.shape[1], len(asked)
+    total = {} if found.total is None else {"total": pl.Series("total", found.total)}
     if layout == "wide":
-        evaluated = tables[1].max(axis=0) if len(tables[1]) else np.zeros(0)
-        first = {
-            "average": pl.Series([_asked(measured, shared)]).new_from_index(0, len(groups.order)),
-            "n": whole(evaluated),
-        }
-        columns: dict[str, pl.Series] = {**total, **first}
-        for i, name in enumerate(names):
-            columns[name] = number(tables[0][i])
-            if ci is not None:
-                columns[f"{name}_low"], columns[f"{name}_high"] = number(tables[3][i]), number(tables[4][i])
-        return Answer(groups.keys, columns)
-    m = len(names)
+        said = pl.Series([found.said]).new_from_index(0, groups)
+        columns: dict[str, pl.Series] = {**total, "average": said, "n": whole(n.max(axis=0) if m else n)}
+        for i, (name, _) in enumerate(asked):
+            columns[name] = number(value[i])
+            if ends:
+                columns[f"{name}_low"], columns[f"{name}_high"] = number(ends[0][i]), number(ends[1][i])
+        return Answer(found.keys, columns)
+    averages = pl.Series(found.averages, dtype=pl.String)
     long = {
-        **{
-            k: v.new_from_index(0, 0) if not len(v) else v.gather(np.repeat(np.arange(len(v)), m))
-            for k, v in total.items()
-        },
-        **labels(measured, len(groups.order)),
-        "average": pl.Series(shared * len(groups.order), dtype=pl.String),
-        "value": number(tables[0].T.ravel()),
-        "n": whole(tables[1].T.ravel()),
-        "n_undefined": whole(tables[2].T.ravel()),
+        **{name: pl.Series(np.repeat(marks.to_numpy(), m)) for name, marks in total.items()},
+        **labels(asked, groups),
+        "average": averages if groups == 1 else averages.gather(np.tile(np.arange(m), groups)),
+        "value": number(value.T.ravel()),
+        "n": whole(n.T.ravel()),
+        "n_undefined": whole(undefined.T.ravel()),
     }
-    if ci is not None:
-        long["ci_low"], long["ci_high"] = number(tables[3].T.ravel()), number(tables[4].T.ravel())
-    return Answer({k: np.repeat(v, m) for k, v in groups.keys.items()}, long)
+    if ends:
+        long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
+    return Answer({k: np.repeat(v, m) for k, v in found.keys.items()}, long)
 
 
 def _asked(measured: Measured, used: list[str]) -> str:
@@ -184,10 +204,10 @@ def _asked(measured: Measured, used: list[str]) -> str:
     return next((a for a in (*plain, *used) if a != "sum"), "sum")
 
 
-def labels(measured: Measured, times: int) -> dict[str, pl.Series]:
+def labels(asked: Asked, times: int) -> dict[str, pl.Series]:
     """Return the columns metric and k, repeated."""
-    names = pl.Series([name for name, _ in measured.asked], dtype=pl.String)
-    k = pl.Series([metric.k for _, metric in measured.asked], dtype=pl.Int64)
+    names = pl.Series([name for name, _ in asked], dtype=pl.String)
+    k = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
     if times == 1:
         return {"metric": names, "k": k}
     at = np.tile(np.arange(len(names)), times)
@@ -201,7 +221,7 @@ def number(values: Array) -> pl.Series:
 
 def whole(values: Array) -> pl.Series:
     """Return counts."""
-    return pl.Series(np.ascontiguousarray(values).astype(np.int64))
+    return pl.Series(np.ascontiguousarray(values).astype(np.int64, copy=False))
 
 
 def each_query(measured: Measured, how: Conventions, layout: str) -> Answer:
@@ -223,7 +243,7 @@ def each_query(measured: Measured, how: Conventions, layout: str) -> Answer:
     if layout == "wide":
         return Answer(keys, {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)})
     m = len(values)
-    long = {**labels(measured, len(at)), "value": number(np.stack(values).T.ravel())}
+    long = {**labels(measured.asked, len(at)), "value": number(np.stack(values).T.ravel())}
     return Answer({k: np.repeat(v, m) for k, v in keys.items()}, long)
 
 

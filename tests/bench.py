@@ -26,6 +26,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+from bench_decisions import left_out_decisions, scores, tables
+from timing import by_turns, clock, row, show
 
 import frame_metrics
 
@@ -115,30 +117,6 @@ def ours(case: Case, log: pl.DataFrame, qrels: Any = None, metrics: Sequence[str
     return call
 
 
-def clock(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the seconds that a call takes, and its result."""
-    begin, result = time.perf_counter(), call()
-    return time.perf_counter() - begin, result
-
-
-def by_turns(calls: Sequence[Callable[[], Any]], runs: int) -> list[float]:
-    """Return the median seconds of each call; they run by turns, and the first turn does not count."""
-    turns = [[clock(call)[0] for call in calls] for _ in range(runs + 1)]
-    return [float(seconds) for seconds in np.median(turns[1:], axis=0)]
-
-
-def show(seconds: float) -> str:
-    """Return a time as text."""
-    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
-
-
-def row(part: str, case: object, rows: int, figures: Sequence[str], ratio: float, asked: float | None) -> list[str]:
-    """Return a row of the table; what is asked is a ratio of that at most, of the peers at least."""
-    met = "" if asked is None else "yes" if (ratio >= asked if part == "peers" else ratio <= asked) else "NO"
-    limit = "" if asked is None else f"{'>=' if part == 'peers' else '<='} {asked:.3g}"
-    return [part, str(case), f"{rows:,}", *figures, f"{ratio:.{2 if ratio < 10 else 0}f}", limit, met]
-
-
 def floor_cases(sizes: Sequence[int], full: bool) -> Iterator[Case]:
     """Give what is measured against the floor."""
     for rows in sizes:
@@ -226,6 +204,7 @@ def left_out(quick: bool) -> dict[str, str]:
     """Return what cannot be measured, and why."""
     why = {"ranx": "it compiles for a minute"} if quick else {}
     why |= {name: "it is not installed" for name in PEERS if not find_spec(name)}
+    why |= left_out_decisions()
     return why | ({} if Path("/proc/self/clear_refs").exists() else {"memory": "it is read from /proc"})
 
 
@@ -298,6 +277,7 @@ def machine() -> str:
     size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30 if hasattr(os, "sysconf") else 0
     there = {found.name.replace("-", "_"): found.version for found in distributions()}
     names = ("frame_metrics", "numpy", "polars", "pandas", "pyarrow", "pytrec_eval_terrier", "ir_measures", "ranx")
+    names += ("scikit_learn", "fairlearn")
     known = ", ".join(f"{name} {there[name]}" for name in names if name in there)
     return f"{os.cpu_count()} cores ({simd}), {size:.0f} GiB of memory, Python {platform.python_version()}, {known}"
 
@@ -305,7 +285,8 @@ def machine() -> str:
 def main() -> None:
     """Print the table, each row once it is measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = {"floor": floor, "peers": peers, "memory": memory, "small": small}
+    parts: dict[str, Any] = {"floor": floor, "peers": peers, "memory": memory, "small": small}
+    parts |= {"tables": tables, "scores": scores}
     parser.add_argument("--rows", default="1e6,1e7,5e7", type=lambda text: [int(float(n)) for n in text.split(",")])
     parser.add_argument("--only", choices=parts, action="append", help="one part of the table; may be given again")
     parser.add_argument("--runs", type=int, default=5, help="of each call, after one that does not count")

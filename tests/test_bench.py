@@ -35,14 +35,16 @@ def table(text: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("flags", [[], ["--markdown"]])
 def test_every_part_of_the_table_comes_out(flags: list[str]) -> None:
-    """One table holds the floor, the installed peers, memory and small calls, each row with a ratio."""
+    """One table holds the floor, the installed peers, memory, small calls, tables and scores, each row with a ratio."""
     run = subprocess.run([sys.executable, str(PATH), "--quick", *flags], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     head, _, *rows = table(run.stdout)
     assert head == HEAD
     peers = sum(find_spec(name) is not None for name in ("pytrec_eval", "ir_measures"))
     memory = Path("/proc/self/clear_refs").exists()
-    assert Counter(row[0] for row in rows) == Counter(floor=54, peers=2 * peers, memory=int(memory), small=6)
+    tables = 4 + (find_spec("fairlearn") is not None)
+    counts = Counter(floor=54, peers=2 * peers, memory=int(memory), small=6, tables=tables, scores=3)
+    assert Counter(row[0] for row in rows) == counts
     assert all(float(row[5]) > 0 for row in rows)
     assert {row[7] for row in rows} <= {"yes", "NO", ""}
     assert all((row[6] == "") == (row[7] == "") for row in rows)

@@ -15,7 +15,8 @@ import pytrec_eval
 
 import frame_metrics
 from frame_metrics import metrics
-from frame_metrics.metric import REGISTRY
+from frame_metrics.inputs import Ranking
+from frame_metrics.metric import FORMS, REGISTRY
 from frame_metrics.names import read_text
 
 ROOT = Path(__file__).parents[1]
@@ -112,6 +113,8 @@ def test_every_metric_has_an_entry(name: str) -> None:
     assert entry.strip().startswith(metric.doc.splitlines()[0])
     for said in ("- Formula: ", "- Undefined: ", "- Range: ", "- Over queries: "):
         assert said in entry
+    assert ("- Over classes: " in entry) == (metric.input is not Ranking)
+    assert ("its own form" in entry) == (metric.name in FORMS)
     for option in metric.options:
         assert re.search(rf"- Parameters: .*`{option}[=`]", entry)
     assert all(f"`{other}`" in entry for other in metric.also)
@@ -164,7 +167,9 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not heading or heading in anchors(there), f"{page.name}: {target}"
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/conventions.md", "docs/metrics.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/guide.md", "docs/decisions.md", "docs/conventions.md", "docs/metrics.md"]
+)
 def test_page_has_examples(name: str) -> None:
     """The pages for users have examples that run as tests."""
     assert doctest.DocTestParser().get_examples(read(ROOT / name))

@@ -73,17 +73,19 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "grades for a label": (
         {},
         {"grade": None, "label": "rating"},
-        "rating: 1 of 4 rows is neither 0 nor 1 (row 1); say label=None, grade='rating' if these are grades",
+        "rating: 1 of 4 rows is neither 0 nor 1 (row 1); say label=None, grade='rating' if these are grades, "
+        "or name the relevant one with positive=",
     ),
     "half a label": (
         {"clicked": [0, 0.5, -1, 2]},
         {"grade": None, "label": "clicked"},
-        "clicked: 3 of 4 rows are neither 0 nor 1 (rows 1, 2, 3); say label=None, grade='clicked' if these are grades",
+        "clicked: 3 of 4 rows are neither 0 nor 1 (rows 1, 2, 3); say label=None, grade='clicked' if these are "
+        "grades, or name the relevant one with positive=",
     ),
     "text for a label": (
         {"clicked": ["yes", "no", "yes", "no"]},
         {"grade": None, "label": "clicked"},
-        "clicked: a label is a number, and this column is String; convert it",
+        "clicked: a label is 0 or 1, and this column is String; name the one with positive=",
     ),
     "rank from 0": (
         {"pos": [0, 1, 0, 1]},
@@ -474,7 +476,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
     (
         {"average": "marco"},
         UnknownNameError,
-        "average='marco' is not one of 'macro', 'weighted', 'micro', 'gmean'; did you mean 'macro'?",
+        "average='marco' is not one of 'macro', 'weighted', 'micro', 'gmean', 'predicted'; did you mean 'macro'?",
     ),
     (
         {"average": "weighted"},
@@ -799,7 +801,8 @@ BAD_JUDGMENTS: list[tuple[dict[str, Any], dict[str, Any], type[FrameMetricsError
         {"grade": [1, 2]},
         {"label": "grade"},
         BadValueError,
-        "grade: 1 of 2 rows is neither 0 nor 1 (row 1); say label=None, grade='grade' if these are grades",
+        "grade: 1 of 2 rows is neither 0 nor 1 (row 1); say label=None, grade='grade' if these are grades, "
+        "or name the relevant one with positive=",
     ),
     (
         {"qid": [1, 2, 1, 2, 1], "sku": ["a", "b", "a", "b", "a"], "grade": [1, 0, 2, 0, 2]},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import log, log2, sqrt
+from math import hypot, inf, log, log2, sqrt
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM
-from frame_metrics.metric import REGISTRY
+from frame_metrics.metric import FORMS, REGISTRY
 from frame_metrics.names import read
 
 
@@ -26,6 +26,18 @@ def results(grades: Sequence[float | None], missed: Sequence[float] = (), **role
 def values(irm: IRM[pl.DataFrame], *metrics: str) -> list[float]:
     """The metrics of the one query."""
     found: list[float] = irm.per_query(*metrics)["value"].to_list()
+    return found
+
+
+def table(tp: float, fp: float, fn: float, tn: float) -> IRM[pl.DataFrame]:
+    """Rows of a prediction, as many of each kind as the 2x2 table counts."""
+    cells = {"label": [1, 0, 1, 0], "predicted": [1, 1, 0, 0], "count": [float(n) for n in (tp, fp, fn, tn)]}
+    return IRM(pl.DataFrame(cells), predicted="predicted", weight="count")
+
+
+def pooled(irm: IRM[pl.DataFrame], *metrics: str) -> list[float | None]:
+    """The metrics of all rows together."""
+    found: list[float | None] = irm.evaluate(*metrics)["value"].to_list()
     return found
 
 
@@ -119,6 +131,241 @@ def test_the_residual_is_what_rank_biased_precision_could_still_gain() -> None:
     least, rest = values(results([1, None, 0, None, 1]), "rbp(p=0.7)", "rbp_residual(p=0.7)")
     endless = [1, 1, 0, 1, 1] + [1] * 200
     assert least + rest == pytest.approx(values(results(endless), "rbp(p=0.7)")[0], abs=1e-12)
+
+
+# Decisions and scores
+
+
+@pytest.mark.parametrize(
+    ("cells", "printed"),
+    [
+        ((25, 3, 100, 99), (54.6, 45.4, 89.3, 20.0, 32.7, 2.9)),
+        ((25, 3, 100, 990), (90.8, 9.2, 89.3, 20.0, 32.7, 0.3)),
+        ((25, 3, 100, 9900), (99.0, 1.0, 89.3, 20.0, 32.7, 0.0)),
+        ((25, 3, 100, 99000), (99.9, 0.1, 89.3, 20.0, 32.7, 0.0)),
+        ((100, 25, 3, 99), (87.7, 12.3, 80.0, 97.1, 87.7, 20.2)),
+        ((100, 25, 3, 990), (97.5, 2.5, 80.0, 97.1, 87.7, 2.5)),
+        ((100, 25, 3, 9900), (99.7, 0.3, 80.0, 97.1, 87.7, 0.3)),
+        ((100, 25, 3, 99000), (100.0, 0.0, 80.0, 97.1, 87.7, 0.0)),
+        ((34, 1, 115, 99850), (99.9, 0.1, 97.1, 22.8, 37.0, 0.0)),
+        ((100, 100, 100, 99700), (99.8, 0.2, 50.0, 50.0, 50.0, 0.1)),
+        ((75, 150, 75, 99700), (99.8, 0.2, 33.3, 50.0, 40.0, 0.2)),
+        ((125, 5, 245, 99625), (99.8, 0.3, 96.2, 33.8, 50.0, 0.0)),
+        ((195, 275, 5, 99525), (99.7, 0.3, 41.5, 97.5, 58.2, 0.3)),
+    ],
+)
+def test_accuracy_says_little_where_little_is_relevant(
+    cells: tuple[int, int, int, int], printed: tuple[float, ...]
+) -> None:
+    """Thirteen made-up systems, printed in percent: accuracy nears 100 while recall stays at 20 (lecture notes)."""
+    asked = ("accuracy", "error_rate", "precision", "recall", "f1", "fallout")
+    assert pooled(table(*cells), *asked) == pytest.approx([p / 100 for p in printed], abs=0.0006)
+    tp, fp, fn, _ = cells
+    retrieved = results([1] * tp + [0] * fp, [1] * fn, collection_size=sum(cells))
+    assert values(retrieved, *asked) == pytest.approx([p / 100 for p in printed], abs=0.0006)
+
+
+BOOKMAKER = {
+    "guessing": (56, 24, 14, 6),
+    "perfect": (70, 0, 0, 30),
+    "informed": (58.1, 20.4, 11.9, 9.6),
+    "misinformed": (47.6, 24.9, 22.4, 5.1),
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "rates", "means"),
+    [
+        ("guessing", (80, 20, 70, 30, 62, 0), (74.67, 24.0, 52.5, 74.83, 24.49, 59.85)),
+        ("perfect", (100, 100, 100, 100, 100, 100), (100, 100, 100, 100, 100, 100)),
+        ("informed", (83, 32, 74, 45, 68, 15), (78.25, 37.28, 63.3, 78.38, 37.8, 67.0)),
+        ("misinformed", (68, 17, 66, 19, 53, -15), (66.81, 17.74, 37.94, 66.82, 17.76, 46.41)),
+    ],
+)
+def test_models_against_the_bookmaker(model: str, rates: Sequence[float], means: Sequence[float]) -> None:
+    """Four models of a decision, in percent (Powers, Recall & Precision versus The Bookmaker, figure 1)."""
+    irm = table(*BOOKMAKER[model])
+    of_rates = ("recall", "inverse_recall", "precision", "inverse_precision", "accuracy", "informedness")
+    assert pooled(irm, *of_rates) == pytest.approx([r / 100 for r in rates], abs=0.006)
+    of_means = ("f1", "inverse_f1", "avg_f", "g_measure", "inverse_g", "avg_g")
+    assert pooled(irm, *of_means) == pytest.approx([m / 100 for m in means], abs=0.00006)
+
+
+@pytest.mark.parametrize(
+    ("model", "cells", "won", "total"),
+    [
+        ("guessing", (8.0, -8.0, -2.0, 2.0), (0.0, 0.0), 0.0),
+        ("perfect", (10.0, 0.0, 0.0, 10.0), (7.0, 3.0), 10.0),
+        ("informed", (8.3, -6.8, -1.7, 3.2), (1.18, 0.32), 1.5),
+        ("misinformed", (6.8, -8.3, -3.2, 1.7), (-1.09, -0.41), -1.5),
+    ],
+)
+def test_what_the_bookmaker_pays(model: str, cells: Sequence[float], won: tuple[float, float], total: float) -> None:
+    """Odds of 7 to 3, ten staked: each cell, each prediction by its share, and all (Powers, as above).
+
+    The second pair of the last model is not printed; it is -1.5 by the shares predicted so, 72.5 and 27.5 %.
+    """
+    irm = table(*BOOKMAKER[model])
+    yes, no = 10 / 0.7, 10 / 0.3
+    cell = (f"payoff(tp={yes})", f"payoff(fp={-no})", f"payoff(fn={-yes})", f"payoff(tn={no})")
+    assert pooled(irm, *cell) == pytest.approx(list(cells), abs=0.006)
+    of_yes, of_no, bias = pooled(irm, f"payoff(tp={yes}, fp={-no})", f"payoff(fn={-yes}, tn={no})", "bias")
+    assert of_yes is not None
+    assert of_no is not None
+    assert bias is not None
+    assert (of_yes * bias, of_no * (1 - bias)) == pytest.approx(won, abs=0.006)
+    assert [10 * value for value in pooled(irm, "payoff") if value is not None] == pytest.approx([total], abs=0.006)
+
+
+def test_decisions_that_do_not_depend_on_the_truth() -> None:
+    """Where every cell is what the shares alone give, nothing is informed (Powers, as above, contingency)."""
+    asked = ("informedness", "markedness", "mcc", "kappa", "payoff")
+    assert pooled(table(42, 18, 28, 12), *asked) == pytest.approx([0] * 5, abs=1e-12)
+
+
+def test_always_saying_yes() -> None:
+    """Nine of ten are right and nothing is known; what is said of the negatives is undefined (Powers, as above)."""
+    asked = ("recall", "precision", "prevalence", "bias", "informedness", "inverse_precision", "avg_f", "avg_g")
+    of_yes = 2 * 0.9 / 1.9  # the negatives, never predicted, leave both means
+    expected = [1.0, 0.9, 0.9, 1.0, 0.0, None, of_yes, sqrt(0.9)]
+    found = pooled(table(90, 10, 0, 0), *asked)
+    assert found[5] is None
+    assert [v for v in found if v is not None] == pytest.approx([v for v in expected if v is not None])
+
+
+@pytest.mark.parametrize(
+    ("cells", "printed"),
+    [
+        ((20, 180, 10, 1820), {"ppv": 0.10, "npv": 0.99, "tpr": 0.67, "tnr": 0.91, "accuracy": 0.91}),
+        ((20, 180, 10, 1820), {"prevalence": 0.0148}),
+        ((0, 0, 30, 2000), {"accuracy": 0.985, "recall": 0.0}),
+        ((595, 4965, 105, 94335), {"ppv": 0.11, "npv": 0.999, "tpr": 0.85, "tnr": 0.95, "accuracy": 0.95}),
+        ((595, 4965, 105, 94335), {"prevalence": 0.007}),
+        ((95, 30, 5, 70), {"tpr": 0.95, "fpr": 0.3, "ppv": 0.76, "npv": 0.93, "accuracy": 0.83}),
+        ((40, 80, 60, 20), {"tpr": 0.4, "fpr": 0.8, "ppv": 0.33, "npv": 0.25, "accuracy": 0.3}),
+        ((90, 70, 10, 30), {"tpr": 0.9, "fpr": 0.7, "ppv": 0.56, "npv": 0.75, "accuracy": 0.6}),
+        ((60, 5, 40, 95), {"tpr": 0.6, "fpr": 0.05, "ppv": 0.92, "npv": 0.7, "accuracy": 0.78}),
+        ((60, 20, 40, 80), {"tpr": 0.6, "fpr": 0.2}),
+    ],
+    ids=["cancer", "cancer, shares", "never", "virus", "virus, shares", "A", "B", "C", "D", "B turned round"],
+)
+def test_tests_for_rare_things(cells: tuple[int, int, int, int], printed: dict[str, float]) -> None:
+    """A test for cancer, one for a virus, and points of the ROC plane (Weber, Multimedia Retrieval)."""
+    tolerance = 0.00006 if list(printed) == ["prevalence"] else 0.006
+    assert pooled(table(*cells), *printed) == pytest.approx(list(printed.values()), abs=tolerance)
+
+
+PEOPLE = ["woman", "man", "child"]
+CALLED_SO = {"woman": [13, 4, 2], "man": [2, 15, 1], "child": [5, 1, 57]}  # by true class
+
+
+def test_three_classes() -> None:
+    """Women, men and children told apart, by their table and class by class (Weber, Multimedia Retrieval)."""
+    cells = [(said, true, n) for said, row in CALLED_SO.items() for true, n in zip(PEOPLE, row, strict=True)]
+    rows = [(said, true) for said, true, n in cells for _ in range(n)]
+    frame = pl.DataFrame(rows, schema=["predicted", "label"], orient="row")
+    irm = IRM(frame, predicted="predicted", classes=PEOPLE)
+    assert irm.confusion().rows() == cells
+    assert pooled(irm, "accuracy", "error_rate") == pytest.approx([0.85, 0.15], abs=1e-12)
+    printed = {
+        "woman": {"tp": 13, "fp": 6, "fn": 7, "tn": 74, "ppv": 0.68, "npv": 0.91, "tpr": 0.65, "tnr": 0.93},
+        "child": {"tp": 57, "fp": 6, "fn": 3, "tn": 34, "ppv": 0.9, "npv": 0.92, "tpr": 0.95, "tnr": 0.85},
+    }
+    accuracy = {"woman": 0.87, "child": 0.91}
+    for name, figures in printed.items():
+        asked = {**figures, "accuracy": accuracy[name]}
+        each = irm.per_class(*asked).filter(pl.col("class") == name)
+        assert each["metric"].to_list() == list(asked)
+        assert each["value"].to_list() == pytest.approx(list(asked.values()), abs=0.006)
+    assert irm.per_class("recall")["class"].to_list() == PEOPLE
+
+
+FAWCETT = pl.DataFrame(
+    {
+        "label": [letter == "P" for letter in "PPNPPPNNPNPNPNNNPNPN"],
+        "score": [
+            *(0.9, 0.8, 0.7, 0.6, 0.55, 0.54, 0.53, 0.52, 0.51, 0.5),
+            *(0.4, 0.39, 0.38, 0.37, 0.36, 0.35, 0.34, 0.33, 0.3, 0.1),
+        ],
+    }
+)
+
+
+def test_every_threshold_of_twenty_items() -> None:
+    """Counts and accuracy at each of twenty scores (Fawcett, An introduction to ROC analysis, as printed by Weber)."""
+    tp = [0, 1, 2, 2, 3, 4, 5, 5, 5, 6, 6, 7, 7, 8, 8, 8, 8, 9, 9, 10, 10]
+    fp = [0, 0, 0, 1, 1, 1, 1, 2, 3, 3, 4, 4, 5, 5, 6, 7, 8, 8, 9, 9, 10]
+    accuracy = [55, 60, 55, 60, 65, 70, 65, 60, 65, 60, 65, 60, 65, 60, 55, 50, 55, 50, 55, 50]
+    found = FAWCETT.irm.thresholds("accuracy")
+    assert found["threshold"].to_list() == [inf, *FAWCETT["score"]]
+    assert found["tp"].to_list() == tp
+    assert found["fp"].to_list() == fp
+    assert (found["tp"] + found["fn"]).to_list() == (found["fp"] + found["tn"]).to_list() == [10] * 21
+    assert found["accuracy"].to_list() == pytest.approx([0.5] + [a / 100 for a in accuracy])
+    points = FAWCETT.irm.curve("roc")
+    assert points["tpr"].to_list() == pytest.approx([n / 10 for n in tp])
+    assert points["fpr"].to_list() == pytest.approx([n / 10 for n in fp])
+    assert pooled(FAWCETT.irm, "roc_auc") == pytest.approx([0.68])
+
+
+def test_the_best_threshold_of_twenty_items() -> None:
+    """Accuracy, and sensitivity + specificity, are best at 0.54; two points tie for the corner (as above)."""
+    best = FAWCETT.irm.best_threshold("accuracy")
+    assert best.select("threshold", "tp", "fp", "fn", "tn").rows() == [(0.54, 5, 1, 5, 9)]
+    assert best["accuracy"].to_list() == pytest.approx([0.7])
+    both = FAWCETT.irm.best_threshold("balanced_accuracy")
+    assert both["threshold"].to_list() == [0.54]
+    assert both["balanced_accuracy"].to_list() == pytest.approx([(0.5 + 0.9) / 2])
+    near = FAWCETT.irm.thresholds("closest").filter((pl.col("closest") - 0.5).abs() < 1e-9)
+    assert near["threshold"].to_list() == [0.51, 0.4]
+    closest = FAWCETT.irm.best_threshold("closest")
+    assert closest["threshold"].to_list() == [0.51]
+    assert closest["closest"].to_list() == pytest.approx([0.5])
+
+
+def test_why_the_mean_is_harmonic() -> None:
+    """Retrieving all where one in 10,000 is relevant (Manning, Raghavan and Schuetze, 2008, ch. 8)."""
+    found = pooled(table(1, 9999, 0, 0), "precision", "recall", "f1")
+    assert found == pytest.approx([0.0001, 1, 0.0002], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("recall", "precision", "f", "g"),
+    [
+        (100, 35, 52, 60),
+        (3, 100, 5, 16),
+        (33, 100, 50, 58),
+        (7, 33, 11, 15),
+        (13, 25, 17, 18),
+        (10, 100, 18, 32),
+        (33, 25, 29, 29),
+        (100, 33, 50, 58),
+        (100, 24, 39, 49),
+        (8, 25, 13, 14),
+        (13, 100, 22, 35),
+        (20, 100, 33, 45),
+    ],
+    ids=list("ABEGHIKMNOPZ"),
+)
+def test_means_of_clustered_senses(recall: int, precision: int, f: int, g: int) -> None:
+    """F and G of twelve found classes, in percent, from their rounded recall and precision."""
+    irm = table(1, 100 / precision - 1, 100 / recall - 1, 0)
+    assert pooled(irm, "recall", "precision") == pytest.approx([recall / 100, precision / 100])
+    assert pooled(irm, "f1", "g_measure") == pytest.approx([f / 100, g / 100], abs=0.02)
+
+
+def test_what_is_informed_where_it_is_decided() -> None:
+    """Informed for 86 % of what is decided, 34 % of all rows: 29 % over all, whatever the class of the rest."""
+    decided = [(1, 1, 0.93), (0, 1, 0.07), (1, 0, 0.07), (0, 0, 0.93)]
+    rows = [(true, said, 0.34 * share) for true, said, share in decided] + [(1, None, 0.66), (0, None, 0.66)]
+    frame = pl.DataFrame(rows, schema=["label", "predicted", "share"], orient="row")
+    irm = IRM(frame, predicted="predicted", weight="share")
+    assert pooled(irm, "coverage", "informedness") == pytest.approx([0.34, 0.86 * 0.34])
+    assert pooled(irm, "informedness") == pytest.approx([0.29], abs=0.005)
+    several = irm(classes=[0, 1])
+    assert pooled(several, "coverage", "informedness") == pytest.approx([0.34, 0.86 * 0.34])
+    only = IRM(frame.drop_nulls(), predicted="predicted", weight="share")
+    assert pooled(only, "coverage", "informedness") == pytest.approx([1, 0.86])
 
 
 # By hand
@@ -300,6 +547,10 @@ WORKED = (
             "mcc": (3 * 4 - 1 * 2) / sqrt((3 + 1) * (3 + 2) * (4 + 1) * (4 + 2)),
             "kappa": (7 / 10 - (4 / 10 * 5 / 10 + 6 / 10 * 5 / 10)) / (1 - (4 / 10 * 5 / 10 + 6 / 10 * 5 / 10)),
             "balanced_accuracy": (3 / 5 + 4 / 5) / 2,
+            "balanced_accuracy(sensitivity=0.8)": 0.8 * 3 / 5 + 0.2 * 4 / 5,
+            "corner_distance": hypot(2 / 5, 1 / 5),
+            "cost": 3 / 10,
+            "cost(fp=1, fn=5)": (1 * 1 + 5 * 2) / 10,
             "lr_positive": (3 / 5) / (1 / 5),
             "lr_negative": (2 / 5) / (4 / 5),
             "odds_ratio": (3 / 1) / (2 / 4),
@@ -344,9 +595,100 @@ def test_metrics_worked_by_hand(worked: Worked, name: str) -> None:
     assert values(irm, name) == pytest.approx([worked.values[name]], abs=1e-12)
 
 
+# Three of six rows are relevant; two relevant ones have the score of one that is not.
+SCORED = {"label": [1, 0, 1, 1, 0, 0], "score": [0.9, 0.8, 0.8, 0.4, 0.4, 0.1]}
+# Of two rows of each of three classes, a is predicted twice, b three times, c once.
+CALLED = {"label": list("aabbcc"), "predicted": list("abbbac")}
+# Two rows are a, three b; one of those has no prediction.
+SILENT = {"label": ["a", "a", "b", "b", "b"], "predicted": ["a", "a", "a", "b", None]}
+UNKNOWN = 3 / 4 * (2 / 3 * log2(3 / 2) + 1 / 3 * log2(3))
+# The last row, a b, has the greatest score of c; its scores are not shares of 1.
+SHARES = {"label": list("acb"), "p": [0.5, 0.3, 0.05], "q": [0.3, 0.3, 0.5], "r": [0.2, 0.4, 0.45]}
+
+ROWS: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, float]], ...] = (
+    (
+        SCORED,
+        {},
+        {
+            "roc_auc": (3 + 2.5 + 1.5) / 9,
+            "roc_auc(max_fpr=0.5)": (1 + ((1 / 3 + 2 / 3) / 6 + (2 / 3 + 5 / 6) / 12 - 1 / 8) / (1 / 2 - 1 / 8)) / 2,
+            "gini": 2 * 7 / 9 - 1,
+            "average_precision": (1 / 1 + 2 / 3 + 3 / 5) / 3,
+            "ks": 1 / 3 - 0 / 3,
+            "max_precision(min_recall=0.5)": 2 / 3,
+            "max_precision(min_recall=1)": 3 / 5,
+            "max_recall(min_precision=0.65)": 2 / 3,
+            "max_recall(min_precision=0.6)": 3 / 3,
+            "brier": (0.1**2 + 0.8**2 + 0.2**2 + 0.6**2 + 0.4**2 + 0.1**2) / 6,
+            "log_loss": -(log(0.9) + log(0.2) + log(0.8) + log(0.4) + log(0.6) + log(0.9)) / 6,
+            "ece": ((1 - 0.9) + (0.8 + 0.8 - 1) + (1 - 0.4 - 0.4) + 0.1) / 6,
+            "ece(bins=2)": ((0.9 + 0.8 + 0.8 - 2) + (1 - 0.4 - 0.4 - 0.1)) / 6,
+        },
+    ),
+    (
+        CALLED,
+        {},
+        {
+            "accuracy": 4 / 6,
+            "error_rate": 2 / 6,
+            "balanced_accuracy": (1 / 2 + 2 / 2 + 1 / 2) / 3,
+            "recall": (1 / 2 + 2 / 2 + 1 / 2) / 3,
+            "precision": (1 / 2 + 2 / 3 + 1 / 1) / 3,
+            "kappa": (4 / 6 - (2 * 2 + 2 * 3 + 2 * 1) / 36) / (1 - (2 * 2 + 2 * 3 + 2 * 1) / 36),
+            "kappa(weights='linear')": 1 - (1 + 2) * 6 / (2 * (3 + 2 * 1) + 2 * (2 + 1) + 2 * (2 * 2 + 3)),
+            "kappa(weights='quadratic')": 1 - (1 + 4) * 6 / (2 * (3 + 4 * 1) + 2 * (2 + 1) + 2 * (4 * 2 + 3)),
+            "mcc": (4 * 6 - 12) / sqrt((36 - 14) * (36 - 12)),
+            "informedness": 2 / 6 * (1 / 2 - 1 / 4) + 3 / 6 * (2 / 2 - 1 / 4) + 1 / 6 * (1 / 2 - 0 / 4),
+            "payoff": 2 / 6 * (1 / 2 - 1 / 4) + 3 / 6 * (2 / 2 - 1 / 4) + 1 / 6 * (1 / 2 - 0 / 4),
+            "coverage": 1,
+        },
+    ),
+    (
+        SILENT,
+        {"classes": ["a", "b"]},
+        {
+            "coverage": 4 / 5,
+            "conditional_entropy": UNKNOWN,
+            "perplexity": 2**UNKNOWN,
+            "mutual_information": 1 - UNKNOWN,
+            "accuracy": 3 / 5,
+            "error_rate": 2 / 5,
+            "balanced_accuracy": (2 / 2 + 1 / 3) / 2,
+        },
+    ),
+    (
+        SHARES,
+        {"score": {"a": "p", "b": "q", "c": "r"}},
+        {
+            "roc_auc": (1 + 1 + 1 / 2) / 3,
+            "roc_auc(multi='ovo')": ((1 + 1) / 2 + (1 + 1) / 2 + (1 + 0) / 2) / 3,
+            "brier": ((0.5**2 + 0.3**2 + 0.2**2) + (0.3**2 + 0.3**2 + 0.6**2) + (0.05**2 + 0.5**2 + 0.45**2)) / 3,
+            "log_loss": -(log(0.5) + log(0.4) + log(0.5)) / 3,
+            "ece": ((1 - 0.5 + 1 - 0.5) + (1 - 0.4)) / 3,
+        },
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "roles", "name", "value"),
+    [
+        pytest.param(rows, roles, name, value, id=f"{i}-{name}")
+        for i, (rows, roles, found) in enumerate(ROWS)
+        for name, value in found.items()
+    ],
+)
+def test_metrics_of_rows_worked_by_hand(rows: dict[str, Any], roles: dict[str, Any], name: str, value: float) -> None:
+    """A metric of rows without a query has the value that its definition gives on paper."""
+    assert pooled(pl.DataFrame(rows).irm(**roles), name) == pytest.approx([value], abs=1e-12)
+
+
 def test_every_metric_is_worked_by_hand() -> None:
-    """No metric is in the registry without a value worked by hand."""
-    assert {metric.name for worked in WORKED for _, metric in read(list(worked.values))} == set(REGISTRY)
+    """No metric is in the registry without a value worked by hand, nor one of the forms for several classes."""
+    names = [list(worked.values) for worked in WORKED] + [list(found) for _, _, found in ROWS]
+    assert {metric.name for some in names for _, metric in read(some)} == set(REGISTRY)
+    several = {metric.name for rows, _, found in ROWS if rows is not SCORED for _, metric in read(list(found))}
+    assert set(FORMS) <= several
 
 
 # Equal scores

@@ -50,6 +50,25 @@ OURS: dict[str, tuple[str, dict[str, Any], float | None]] = {
     "lr+": ("lr_positive", {}, None),
     "dice": ("f1", {}, None),
     "bookmaker": ("informedness", {}, None),
+    "closest": ("corner_distance", {}, None),
+    "cost(fp=1, fn=5)": ("cost", {"fp": 1, "fn": 5}, None),
+    "kappa(weights='quadratic')": ("kappa", {"weights": "quadratic"}, None),
+    "balanced_accuracy(sensitivity=0.8)": ("balanced_accuracy", {"sensitivity": 0.8}, None),
+    "AUC": ("roc_auc", {}, None),
+    "roc_auc(max_fpr=0.1)": ("roc_auc", {"max_fpr": 0.1}, None),
+    "roc_auc(multi='ovo')": ("roc_auc", {"multi": "ovo"}, None),
+    "average_precision": ("average_precision", {}, None),
+    "ece(bins=5)": ("ece", {"bins": 5}, None),
+    "max_precision(min_recall=0.5)": ("max_precision", {"min_recall": 0.5}, None),
+    "max_recall(min_precision=0.9)": ("max_recall", {"min_precision": 0.9}, None),
+    "perplexity": ("perplexity", {}, None),
+}
+SCIKIT_LEARN: dict[str, tuple[str, dict[str, Any], float | None]] = {
+    "roc_auc_score": ("roc_auc", {}, None),
+    "average_precision_score": ("average_precision", {}, None),
+    "brier_score_loss": ("brier", {}, None),
+    "log_loss": ("log_loss", {}, None),
+    "f1_score": ("f1", {}, None),
 }
 TREC_EVAL: dict[str, tuple[str, dict[str, Any], float | None]] = {
     "num_q": ("num_q", {}, None),
@@ -128,12 +147,12 @@ RANX: dict[str, tuple[str, dict[str, Any], float | None]] = {
     "dcg_burges": ("dcg", {"gain": "exp"}, None),
     "rbp.95": ("rbp", {"p": 0.95}, None),
 }
-READ = [case for table in (OURS, TREC_EVAL, IR_MEASURES, RANX) for case in table.items()]
+READ = [case for table in (OURS, TREC_EVAL, IR_MEASURES, RANX, SCIKIT_LEARN) for case in table.items()]
 
 
 @pytest.mark.parametrize(("text", "meaning"), READ, ids=[text for text, _ in READ])
 def test_a_text_reads_as_a_metric(text: str, meaning: tuple[str, dict[str, Any], float | None]) -> None:
-    """Names of ours, of trec_eval, ir_measures and ranx read as one metric, its parameters and its cutoff."""
+    """Names of ours and of other tools read as one metric, its parameters and its cutoff."""
     ((name, metric),) = read_text(text)
     assert name == text
     assert (metric.name, dict(metric.params), metric.cutoff) == meaning
@@ -200,7 +219,7 @@ def test_accuracy_in_lower_case_is_ours() -> None:
     ("text", "error", "words"),
     [
         ("ndgc@10", UnknownNameError, ["'ndgc'", "did you mean 'ndcg'"]),
-        ("average_precision", UnknownNameError, ["average_precision"]),
+        ("average_precison", UnknownNameError, ["'average_precison'", "did you mean 'average_precision'"]),
         ("runid", UnknownNameError, ["runid"]),
         ("relstring_10", UnknownNameError, ["relstring_10"]),
         ("ndcg@0", BadValueError, ["ndcg@0", "from 1"]),
@@ -231,6 +250,19 @@ def test_accuracy_in_lower_case_is_ours() -> None:
         ("ap(norm='k')", BadValueError, ["'k'", "'R', 'min(k, R)'"]),
         ("ap(rel='high')", BadValueError, ["rel='high'"]),
         ("ap(judged_only=1)", BadValueError, ["judged_only=1"]),
+        ("roc_auc@10", BadValueError, ["roc_auc takes no cutoff"]),
+        ("average_precision@10", BadValueError, ["average_precision takes no cutoff"]),
+        ("coverage@10", BadValueError, ["coverage takes no cutoff"]),
+        ("roc_auc(max_fpr=0)", BadValueError, ["max_fpr=0", "above 0"]),
+        ("roc_auc(max_fpr=1.5)", BadValueError, ["max_fpr=1.5"]),
+        ("roc_auc(multi='all')", BadValueError, ["'all'", "'ovr', 'ovo'"]),
+        ("kappa(weights='cubic')", BadValueError, ["'cubic'", "'linear', 'quadratic'"]),
+        ("cost(fp=-1)", BadValueError, ["fp=-1", "0 or more"]),
+        ("balanced_accuracy(sensitivity=2)", BadValueError, ["sensitivity=2", "between 0 and 1"]),
+        ("ece(bins=0)", BadValueError, ["bins=0", "a whole number from 1"]),
+        ("ece(bins=2.5)", BadValueError, ["bins=2.5", "a whole number from 1"]),
+        ("ece(bins=True)", BadValueError, ["bins=True"]),
+        ("max_precision(min_recall=1.1)", BadValueError, ["min_recall=1.1", "between 0 and 1"]),
         ("rbp(0.8)", BadValueError, ["name=value"]),
         ("rbp(p=0.8", FrameMetricsError, ["rbp(p=0.8"]),
         ("rbp(p=open('x'))", BadValueError, ["name=value"]),
@@ -300,6 +332,8 @@ def test_a_metric_prints_as_the_text_that_reads_back_to_it() -> None:
         metrics.ndcg(gain={0: 0, 1: 1e300, 2: 0.1}),
         metrics.rbp(p=1e-7),
         metrics.utility(tp=math.inf, fp=-math.inf),
+        metrics.roc_auc(max_fpr=np.float32(0.25)),
+        metrics.ece(bins=np.int64(5)),
     ],
     ids=str,
 )
@@ -439,7 +473,8 @@ def test_a_geometric_mean_is_one_beside_the_micro_average_too() -> None:
 
 def test_a_metric_can_be_pickled() -> None:
     """A metric, its parameters and its average come through a pickle unchanged."""
-    for metric in (metrics.ndcg(gain={0: 0, 1: 3}) @ 10, metrics.num_q, read(["gm_map"])[0][1]):
+    several = metrics.roc_auc(multi="ovo"), metrics.kappa(weights="linear"), metrics.perplexity
+    for metric in (metrics.ndcg(gain={0: 0, 1: 3}) @ 10, metrics.num_q, read(["gm_map"])[0][1], *several):
         again = pickle.loads(pickle.dumps(metric))
         assert (again, again.average) == (metric, metric.average)
         assert again.kernel is metric.kernel

@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 
 from frame_metrics import Metric, metrics
 from frame_metrics.errors import ColumnError, FrameMetricsError, NotComputableError
+from frame_metrics.inputs import Confusion, Ranking
 from frame_metrics.metric import REGISTRY
 
 RULES = ("doc", "worst", "best", "order")
 REGISTERED = [
     metric(**dict.fromkeys(metric.missing, 0.5), **({"max_grade": 4} if "max_grade" in metric.options else {}))
     for metric in REGISTRY.values()
+    if metric.input in (Ranking, Confusion)
 ]
 CUT = [metric @ 2 for metric in REGISTERED if metric.at == "k"]
 BOUNDED = [metric for metric in [*REGISTERED, *CUT] if metric.bounded]

@@ -1,15 +1,18 @@
-"""The measures of the 2x2 table: at a cutoff, on the retrieved set, on summed counts.
+"""The measures of the 2x2 table: of a prediction, at a threshold, at a cutoff, on the retrieved set, on summed counts.
 
 A false positive is ``fp`` and a false negative ``fn``; "type I" and "type II" are used both ways and are not used here.
-A cutoff that is not filled leaves empty places: precision, and what goes through it, counts them as wrong.
+A cutoff that is not filled leaves empty places: precision, and what goes through it, counts them as wrong. A document
+without a decision is not retrieved and not left out: recall, specificity and what goes through them count it as missed.
 """
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from frame_metrics.inputs import Array, Confusion, ratio
-from frame_metrics.metric import NotNegative, metric
+from frame_metrics.metric import NotNegative, Share, metric
 
 
 @metric(range=(0, np.inf), best=None, summed=True)
@@ -59,7 +62,7 @@ def accuracy(table: Confusion) -> Array:
     Formula: (tp + tn) / N.
     Undefined: N = 0.
     """
-    return ratio(table.tp + table.tn, _size(table))
+    return ratio(table.tp + table.tn, table.total)
 
 
 @metric(best=0, undefined=None)
@@ -69,7 +72,7 @@ def error_rate(table: Confusion) -> Array:
     Formula: (fp + fn) / N = 1 - accuracy.
     Undefined: N = 0.
     """
-    return ratio(table.fp + table.fn, _size(table))
+    return ratio(table.fp + table.fn + table.silent[1], table.total)
 
 
 @metric(also=("p", "ppv", "positive_predictive_value", "set_p", "setp"))
@@ -80,7 +83,7 @@ def precision(table: Confusion) -> Array:
     Undefined: nothing was retrieved (without a cutoff).
     Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
     """
-    return ratio(table.tp, _predicted(table))
+    return ratio(table.tp, table.predicted)
 
 
 @metric(also=("r", "tpr", "true_positive_rate", "sensitivity", "set_recall", "setr"))
@@ -91,7 +94,7 @@ def recall(table: Confusion) -> Array:
     Undefined: no document is relevant.
     Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
     """
-    return ratio(table.tp, _actual(table))
+    return ratio(table.tp, table.actual)
 
 
 @metric(undefined=None, also=("tnr", "true_negative_rate", "inverse_recall", "selectivity"))
@@ -101,7 +104,7 @@ def specificity(table: Confusion) -> Array:
     Formula: tn / (tn + fp).
     Undefined: every document is relevant.
     """
-    return recall(_inverse(table))
+    return recall(table.inverse)
 
 
 @metric(undefined=None, also=("inverse_precision", "negative_predictive_value"))
@@ -111,7 +114,7 @@ def npv(table: Confusion) -> Array:
     Formula: tn / (tn + fn).
     Undefined: nothing was left out.
     """
-    return precision(_inverse(table))
+    return precision(table.inverse)
 
 
 @metric(best=0, undefined=None, also=("fall_out", "fpr", "false_positive_rate"))
@@ -122,7 +125,7 @@ def fallout(table: Confusion) -> Array:
     Undefined: every document is relevant.
     Source: C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, ch. 7.
     """
-    return ratio(table.fp, table.fp + table.tn)
+    return ratio(table.fp, table.negative)
 
 
 @metric(best=0, undefined=None, also=("fnr", "false_negative_rate"))
@@ -132,7 +135,7 @@ def miss_rate(table: Confusion) -> Array:
     Formula: fn / (tp + fn) = 1 - recall.
     Undefined: no document is relevant.
     """
-    return ratio(table.fn, _actual(table))
+    return ratio(table.fn, table.actual)
 
 
 @metric(best=0, undefined=None, also=("false_discovery_rate",))
@@ -142,7 +145,7 @@ def fdr(table: Confusion) -> Array:
     Formula: 1 - precision.
     Undefined: nothing was retrieved (without a cutoff).
     """
-    return ratio(table.fp + table.empty, _predicted(table))
+    return ratio(table.fp + table.empty, table.predicted)
 
 
 @metric(best=0, undefined=None, also=("false_omission_rate",))
@@ -152,7 +155,7 @@ def fomr(table: Confusion) -> Array:
     Formula: fn / (fn + tn) = 1 - npv.
     Undefined: nothing was left out.
     """
-    return ratio(table.fn, table.fn + table.tn)
+    return fdr(table.inverse)
 
 
 @metric(best=None, undefined=None)
@@ -162,7 +165,7 @@ def prevalence(table: Confusion) -> Array:
     Formula: (tp + fn) / N.
     Undefined: N = 0.
     """
-    return ratio(_actual(table), _size(table))
+    return ratio(table.actual, table.total)
 
 
 @metric(best=None, undefined=None)
@@ -172,7 +175,7 @@ def bias(table: Confusion) -> Array:
     Formula: (tp + fp) / N.
     Undefined: N = 0.
     """
-    return ratio(table.tp + table.fp, _size(table))
+    return ratio(table.tp + table.fp, table.total)
 
 
 @metric(also=("f", "setf", "set_f"))
@@ -185,7 +188,7 @@ def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
     Source: C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, ch. 7.
     """
     alpha = 1 / (1 + beta * beta)
-    return ratio(table.tp, alpha * _predicted(table) + (1 - alpha) * _actual(table))
+    return ratio(table.tp, alpha * table.predicted + (1 - alpha) * table.actual)
 
 
 @metric(also=("dice", "f1_score"))
@@ -206,7 +209,7 @@ def inverse_f1(table: Confusion) -> Array:
     Formula: 2 tn / (2 tn + fp + fn).
     Undefined: nothing was left out and every document is relevant.
     """
-    return fbeta(_inverse(table))
+    return fbeta(table.inverse)
 
 
 @metric(undefined=None)
@@ -241,7 +244,7 @@ def inverse_g(table: Confusion) -> Array:
     Formula: sqrt(npv * specificity).
     Undefined: nothing was left out, or every document is relevant.
     """
-    return g_measure(_inverse(table))
+    return g_measure(table.inverse)
 
 
 @metric(undefined=None)
@@ -277,7 +280,7 @@ def informedness(table: Confusion) -> Array:
     Source: D. M. W. Powers, Evaluation: from precision, recall and F-measure to ROC, informedness, markedness and
         correlation, Journal of Machine Learning Technologies 2(1), 2011.
     """
-    return recall(table) + specificity(table) - 1
+    return recall(table) - fallout(table)
 
 
 @metric(range=(-1, 1), undefined=None)
@@ -299,30 +302,59 @@ def mcc(table: Confusion) -> Array:
     Undefined: one side has one class only.
     Source: B. W. Matthews, Comparison of the predicted and observed secondary structure of T4 phage lysozyme, 1975.
     """
-    t, f, m, n = table.tp, table.fp, table.fn, table.tn
-    return ratio(t * n - f * m, np.sqrt(t + f) * np.sqrt(t + m) * np.sqrt(n + f) * np.sqrt(n + m))
+    yes, silent = table.tp + table.fp, sum(table.silent)
+    no = table.total - yes - silent
+    spread = np.sqrt(2.0 * table.actual) * np.sqrt(table.negative)
+    return ratio(table.agreement, spread * np.sqrt(2.0 * (yes * no + yes * silent + no * silent)))
 
 
 @metric(range=(-1, 1), undefined=None, also=("cohen_kappa",))
-def kappa(table: Confusion) -> Array:
+def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = None) -> Array:
     """Agreement of decision and truth beyond what their shares alone would give (Cohen).
 
-    Formula: (accuracy - e) / (1 - e), e = bias prevalence + (1 - bias) (1 - prevalence).
+    Formula: (accuracy - e) / (1 - e), e = bias prevalence + (1 - bias) (1 - prevalence). Of several classes: e is the
+        sum over them of predicted share times prevalence.
     Undefined: both sides have the same one class only.
+    Parameters: weights, how far apart two of several classes are in their order: the places between them (linear) or
+        their square; by default all mistakes weigh the same. Two classes cannot tell.
     Source: J. Cohen, A coefficient of agreement for nominal scales, 1960.
     """
-    t, f, m, n = table.tp, table.fp, table.fn, table.tn
-    return ratio(2 * (t * n - f * m), (t + f) * (f + n) + (t + m) * (m + n))
+    yes, actual, size = table.tp + table.fp, table.actual, table.total
+    no = size - yes - sum(table.silent)
+    return ratio(table.agreement, actual * (size - yes) + table.negative * (size - no))
 
 
 @metric(undefined=None)
-def balanced_accuracy(table: Confusion) -> Array:
-    """Mean of recall and specificity.
+def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
+    """Mean of recall and specificity, of equal or of given weights.
 
-    Formula: (recall + specificity) / 2.
+    Formula: s recall + (1 - s) specificity, s = 1/2. Of several classes: the mean of their recalls.
+    Undefined: no document is relevant, or every document is.
+    Parameters: sensitivity, the weight s of recall.
+    """
+    return sensitivity * recall(table) + (1 - sensitivity) * specificity(table)
+
+
+@metric(range=(0, np.sqrt(2)), best=0, undefined=None, also=("closest",))
+def corner_distance(table: Confusion) -> Array:
+    """Distance of the decision to the ideal corner of the ROC plane.
+
+    Formula: sqrt(miss_rate^2 + fallout^2).
     Undefined: no document is relevant, or every document is.
     """
-    return (recall(table) + specificity(table)) / 2
+    distance: Array = np.hypot(miss_rate(table), fallout(table))
+    return distance
+
+
+@metric(range=(0, np.inf), best=0, undefined=None)
+def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Array:
+    """What the mistakes of a decision cost, in the mean over all documents.
+
+    Formula: (fp cost(fp) + fn cost(fn)) / N; costs of 1 give the error rate.
+    Undefined: N = 0.
+    Parameters: fp, fn, the cost of one such mistake.
+    """
+    return ratio(fp * table.fp + fn * table.fn, table.total)
 
 
 @metric(range=(0, np.inf), best=np.inf, undefined=None, also=("lr+", "positive_likelihood_ratio"))
@@ -374,7 +406,7 @@ def payoff(
     """
     if tp is fp is fn is tn is None:
         return informedness(table)
-    return ratio(utility(table, tp or 0, fp or 0, fn or 0, tn or 0), _size(table))
+    return ratio(utility(table, tp or 0, fp or 0, fn or 0, tn or 0), table.total)
 
 
 @metric(range=(-np.inf, np.inf), best=None, monotone=None)
@@ -398,7 +430,7 @@ def relative_precision(table: Confusion) -> Array:
     Undefined: nothing was retrieved, or no document is relevant.
     Source: trec_eval 9, m_rel_P.c and m_set_rel_P.c.
     """
-    return ratio(table.tp, np.minimum(_predicted(table), _actual(table)))
+    return ratio(table.tp, np.minimum(table.predicted, table.actual))
 
 
 @metric(also=("set_map", "setap"))
@@ -410,20 +442,3 @@ def set_ap(table: Confusion) -> Array:
     Source: trec_eval 9, m_set_map.c.
     """
     return precision(table) * recall(table)
-
-
-def _predicted(table: Confusion) -> Array:
-    return table.tp + table.fp + table.empty
-
-
-def _actual(table: Confusion) -> Array:
-    return table.tp + table.fn
-
-
-def _size(table: Confusion) -> Array:
-    return _actual(table) + table.fp + table.tn
-
-
-def _inverse(table: Confusion) -> Confusion:
-    """The table seen from the negatives."""
-    return Confusion(table.tn, table.fn, table.fp, np.zeros(len(table.tp)))

@@ -1,0 +1,127 @@
+"""What every verb works on: a frame, the part that each of its columns plays, and judgments beside it.
+
+What rankings do without is imported by the verbs that need it, so that importing the package stays quick.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import polars as pl
+
+from frame_metrics.columns import Parts
+from frame_metrics.errors import ColumnError
+from frame_metrics.frames import Past, apply, columns_of, missing_hint, to_polars
+from frame_metrics.log import Conventions, read_log
+from frame_metrics.names import Asked
+from frame_metrics.needs import Needs, needs_of
+from frame_metrics.roles import RESULT, Roles, check_roles, conventions, resolve, resolve_judgments
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from typing_extensions import Unpack
+
+    from frame_metrics.cases import Cases
+
+Frame = TypeVar("Frame")
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Base(Generic[Frame]):
+    """A frame, its roles and its judgments; frozen."""
+
+    frame: Any
+    roles: Roles
+    judgments: tuple[Any, dict[str, Any]] | None
+
+    def _set(self, frame: Any, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> None:
+        check_roles(roles)
+        object.__setattr__(self, "frame", frame)
+        object.__setattr__(self, "roles", {name: value for name, value in roles.items() if value is not None})
+        object.__setattr__(self, "judgments", judgments)
+
+    def __call__(self, **roles: Unpack[Roles]) -> Self:
+        """Return the same with other roles and conventions; only what is named changes."""
+        return self._with({**self.roles, **roles}, self.judgments)
+
+    def _with(self, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> Self:
+        other = object.__new__(type(self))
+        other._set(self.frame, roles, judgments)
+        return other
+
+    def __repr__(self) -> str:
+        kind = f"{type(self.frame).__module__.split('.')[0]}.{type(self.frame).__name__}"
+        judged = [] if self.judgments is None else ["judged beside"]
+        return f"IRM({', '.join([kind, *(f'{name}={value!r}' for name, value in self.roles.items()), *judged])})"
+
+    def _needs(self, asked: Asked) -> Needs:
+        """What metrics cannot do without."""
+        return needs_of(asked, self.roles, columns_of(self.frame), judged=self.judgments is not None)
+
+    def _parts(self, needs: Needs) -> tuple[Parts, Conventions]:
+        """Find the columns, and the conventions."""
+        columns = columns_of(self.frame)
+        hint = partial(missing_hint, self.frame)
+        parts = resolve(self.roles, columns, needs, judged=self.judgments is not None, hint=hint)
+        if self.judgments is not None:
+            resolve_judgments(self.judgments[1], columns_of(self.judgments[0]), self.roles, parts)
+        return parts, conventions(self.roles, parts)
+
+    def _judging(self, parts: Parts) -> Parts:
+        """The columns of the table that grades and labels come from."""
+        return parts if self.judgments is None else self._judged_parts(parts)[2]
+
+    def _cases(self, frame: pl.DataFrame, parts: Parts, how: Conventions, *, named: bool = False) -> Cases:
+        """Read the rows to decide about: all of them, those of queries that are judged where queries are named."""
+        from frame_metrics.cases import read_cases
+        from frame_metrics.labels import two_classes
+        from frame_metrics.logged import cases_of
+
+        if parts.query:
+            found = cases_of(read_log(frame, parts, how, self._qrels(parts)), how)
+            return replace(found, classes=two_classes(frame, parts, how)) if named else found
+        return read_cases(frame, parts, how, named=named)
+
+    def _judged_parts(self, parts: Parts) -> tuple[Any, dict[str, Any], Parts]:
+        if self.judgments is None:
+            raise ColumnError("there are no judgments beside the frame")
+        qrels, given = self.judgments
+        return qrels, given, resolve_judgments(given, columns_of(qrels), self.roles, parts)
+
+    def _qrels(self, parts: Parts) -> tuple[pl.DataFrame, Parts] | None:
+        """Read the judgments, if there are any beside the frame."""
+        if self.judgments is None:
+            return None
+        qrels, given, found = self._judged_parts(parts)
+        if given["label"] is not True:
+            return to_polars(qrels, found.needed), found
+        needed = [name for name in found.needed if name != found.label]
+        return to_polars(qrels, needed).with_columns(pl.lit(1, dtype=pl.Int8).alias(str(found.label))), found
+
+    def _past(self, parts: Parts) -> Past:
+        """The judgments, and their column for each key column of the log."""
+        if self.judgments is None:
+            return Past(None, {})
+        qrels, _, found = self._judged_parts(parts)
+        own = (*(found.by or parts.by), *found.query)
+        return Past(qrels, dict(zip((*parts.by, *parts.query), own, strict=True)))
+
+    def _answer(self, run: Any, parts: Parts, schema: Any) -> Frame:
+        result: Frame = apply(self.frame, parts.needed, run, schema, self._past(parts))
+        return result
+
+
+def check_wide(asked: Asked, parts: Parts, layout: str, ci: bool = False) -> None:
+    """Raise if a metric's column would be called as another one is."""
+    if layout != "wide":
+        return
+    names = [name for name, _ in asked]
+    ends = [name + end for name in names for end in ("_low", "_high")] if ci else []
+    for name in [*names, *ends]:
+        if name in (*parts.keys, *RESULT):
+            raise ColumnError(
+                f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column"
+            )

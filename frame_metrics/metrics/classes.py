@@ -1,0 +1,185 @@
+"""Measures of several classes: the forms that measures of two classes take, and what is defined of the whole table.
+
+A row without a prediction is not right, and is in none of the predicted classes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from frame_metrics.errors import NotComputableError
+from frame_metrics.inputs import Array, Classes, ClassScores, ratio
+from frame_metrics.metric import Count, for_classes, metric
+
+__all__ = ["conditional_entropy", "coverage", "mutual_information", "perplexity"]
+
+
+@metric(undefined=None)
+def coverage(table: Classes) -> Array:
+    """Share of the rows that have a prediction.
+
+    Formula: n / N, with n the rows with a prediction and N all rows.
+    Undefined: there are no rows.
+    """
+    return ratio(table.predicted.sum(axis=1), table.size)
+
+
+@metric(range=(0, np.inf), best=0, undefined=None)
+def conditional_entropy(table: Classes) -> Array:
+    """What remains unknown of the true class once the prediction is known, in bits.
+
+    Formula: - sum over predicted classes l of P(l) sum over true classes c of P(c|l) log2 P(c|l), over the rows with
+        a prediction.
+    Undefined: no row has a prediction.
+    Source: C. E. Shannon, A mathematical theory of communication, 1948.
+    """
+    joint = _joint(table)
+    given = ratio(joint, joint.sum(axis=1, keepdims=True))
+    bits: Array = -(joint * _log2(given)).sum(axis=(1, 2))
+    return np.where(table.predicted.sum(axis=1) > 0, np.maximum(bits, 0), np.nan)
+
+
+@metric(range=(1, np.inf), best=1, undefined=None)
+def perplexity(table: Classes) -> Array:
+    """Number of equally likely classes that would leave as much unknown as the predictions do.
+
+    Formula: 2 to the power of conditional_entropy.
+    Undefined: no row has a prediction.
+    """
+    number: Array = np.exp2(conditional_entropy(table))
+    return number
+
+
+@metric(range=(0, np.inf), best=None, undefined=None)
+def mutual_information(table: Classes) -> Array:
+    """What the prediction says about the true class, in bits.
+
+    Formula: sum over predicted classes l and true classes c of P(l, c) log2(P(l, c) / (P(l) P(c))), over the rows
+        with a prediction.
+    Undefined: no row has a prediction.
+    Source: C. E. Shannon, A mathematical theory of communication, 1948.
+    """
+    joint = _joint(table)
+    chance = joint.sum(axis=1, keepdims=True) * joint.sum(axis=2, keepdims=True)
+    bits: Array = (joint * _log2(ratio(joint, chance))).sum(axis=(1, 2))
+    return np.where(table.predicted.sum(axis=1) > 0, np.maximum(bits, 0), np.nan)
+
+
+def _joint(table: Classes) -> Array:
+    """Shares of the rows with a prediction, by true and predicted class, shape (n, K, K)."""
+    decided = table.counts[:, :, :-1]
+    return ratio(decided, decided.sum(axis=(1, 2), keepdims=True))
+
+
+def _log2(share: Array) -> Array:
+    """The logarithm of shares, 0 for those of nothing."""
+    logarithm: Array = np.log2(np.where(share > 0, share, 1))
+    return logarithm
+
+
+@for_classes("accuracy")
+def accuracy(table: Classes) -> Array:
+    """Share of the rows whose class is predicted."""
+    return ratio(table.hits.sum(axis=1), table.size)
+
+
+@for_classes("error_rate")
+def error_rate(table: Classes) -> Array:
+    """Share of the rows whose class is not predicted."""
+    return ratio(table.size - table.hits.sum(axis=1), table.size)
+
+
+@for_classes("balanced_accuracy")
+def balanced_accuracy(table: Classes) -> Array:
+    """Mean of the recalls of the classes that have rows."""
+    recall = ratio(table.hits, table.actual)
+    return ratio(np.nansum(recall, axis=1), (table.actual > 0).sum(axis=1))
+
+
+@for_classes("kappa")
+def kappa(table: Classes, weights: Literal["linear", "quadratic"] | None = None) -> Array:
+    """Agreement beyond chance, mistakes weighing by how far apart the classes are in their order."""
+    places = np.cumsum(table.seen, axis=1)  # among the classes that take part
+    apart = np.abs(places[:, :, None] - places[:, None])
+    worth = {None: 1 - np.eye(table.k)[None], "linear": apart, "quadratic": apart**2}[weights]
+    if weights is not None and table.silent.any():
+        raise NotComputableError(f"weights={weights!r} has no place for rows without a prediction; drop them")
+    wrong = (table.counts[:, :, :-1] * worth).sum(axis=(1, 2)) + table.silent.sum(axis=1)
+    chance = (table.actual[:, :, None] * worth * table.predicted[:, None]).sum(axis=(1, 2))
+    chance = chance + table.size * table.silent.sum(axis=1)
+    return 1 - ratio(wrong * table.size, chance)
+
+
+@for_classes("mcc")
+def mcc(table: Classes) -> Array:
+    """Correlation of predicted and true classes, no prediction being a class of its own."""
+    silent = table.silent.sum(axis=1)
+    agreement = table.hits.sum(axis=1) * table.size - (table.actual * table.predicted).sum(axis=1)
+    spread_true = table.size**2 - (table.actual**2).sum(axis=1)
+    spread_said = table.size**2 - (table.predicted**2).sum(axis=1) - silent**2
+    return ratio(agreement, np.sqrt(spread_true) * np.sqrt(spread_said))
+
+
+@for_classes("informedness")
+def informedness(table: Classes) -> Array:
+    """Recall less fallout of each class, in the mean over the predictions."""
+    size = table.size[:, None]
+    prevalence = ratio(table.actual, size)
+    won = np.where(table.hits > 0, ratio(ratio(table.hits, size), prevalence), 0)
+    lost = ratio(ratio(table.predicted - table.hits, size), 1 - prevalence)
+    share = ratio(table.predicted, table.predicted.sum(axis=1, keepdims=True))
+    gain = np.where(table.predicted > 0, share * (won - lost), 0).sum(axis=1)
+    return np.where((table.actual > 0).sum(axis=1) > 1, gain, np.nan)
+
+
+@for_classes("payoff")
+def payoff(table: Classes) -> Array:
+    """What a prediction gains on average at the bookmaker's fair odds."""
+    return informedness(table)
+
+
+@for_classes("roc_auc")
+def roc_auc(scores: ClassScores, multi: Literal["ovr", "ovo"] = "ovo") -> Array:
+    """Mean over all pairs of classes of the areas under the ROC curves of each against the other."""
+    found = np.full((scores.n, 0), np.nan)
+    for a in range(scores.score.shape[1]):
+        for b in range(a):
+            both = [_area(scores, one, other) for one, other in ((a, b), (b, a))]
+            found = np.column_stack([found, (both[0] + both[1]) / 2])
+    known = ~np.isnan(found)
+    return ratio(np.where(known, found, 0).sum(axis=1), known.sum(axis=1))
+
+
+def _area(scores: ClassScores, one: int, other: int) -> Array:
+    pair = scores.pair(one, other)
+    pairs = pair.total(pair.neg * (pair.before(pair.tp) + pair.pos / 2))
+    return ratio(pairs, pair.positives * pair.negatives)
+
+
+@for_classes("brier")
+def brier(scores: ClassScores) -> Array:
+    """Mean squared distance of the probabilities to what came true, summed over the classes."""
+    p = scores.probability
+    true = p[np.arange(len(p)), scores.actual]
+    return scores.mean((p**2).sum(axis=1) - 2 * true + 1)
+
+
+@for_classes("log_loss")
+def log_loss(scores: ClassScores) -> Array:
+    """Mean surprise at the true class, in nats."""
+    p = scores.probability
+    least = np.finfo(np.float64).eps
+    true = np.clip(p, least, 1 - least)[np.arange(len(p)), scores.actual]
+    return scores.mean(-np.log(true))
+
+
+@for_classes("ece")
+def ece(scores: ClassScores, bins: Count = 10) -> Array:
+    """How far the greatest probabilities are from the shares in which their class is true, bin by bin."""
+    p = scores.probability
+    sure, right = p.max(axis=1), p.argmax(axis=1) == scores.actual
+    place = scores.query * bins + np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], sure)
+    apart = np.bincount(place, scores.weight * (sure - right), minlength=scores.n * bins).reshape(scores.n, bins)
+    return ratio(np.abs(apart).sum(axis=1), np.bincount(scores.query, scores.weight, minlength=scores.n))

@@ -1,0 +1,58 @@
+"""Inputs of one row that note what a kernel reads of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frame_metrics.inputs import Array, Confusion, Gain, Ranking, Rows, Scores
+
+
+class WatchedRanking(Ranking):
+    """A ranking of one relevant row that notes what is read of it."""
+
+    def __init__(self) -> None:
+        super().__init__(np.ones(1), np.ones(1, int), np.ones(1, int))
+        self.seen: set[str] = set()
+
+    def _gainful(self, gain: Gain) -> Rows:
+        return Rows(np.zeros(1, int), np.ones(1, int), np.ones(1), 1)
+
+    _best_first = _gainful
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("relevant", "n_relevant", "nonrelevant", "nonrelevant_above", "ideal", "gains", "judged"):
+            self.seen.add(name)
+        return super().__getattribute__(name)
+
+    def confusion(self, k: int | None = None) -> Confusion:
+        self.seen.add("retrieved@k" if k else "retrieved")
+        return WatchedTable(super().confusion(k), self.seen)
+
+
+class WatchedTable(Confusion):
+    """The table of that row, which notes whether its true negatives are read."""
+
+    def __init__(self, table: Confusion, seen: set[str]) -> None:
+        super().__init__(table.tp, table.fp, table.fn, table.empty)
+        self.watch = seen
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "tn":
+            self.watch.add("tn")
+            return np.ones(1)
+        return super().__getattribute__(name)
+
+
+class WatchedScores(Scores):
+    """One relevant document with a score, that notes whether it is read as a probability."""
+
+    def __init__(self) -> None:
+        super().__init__(np.zeros(1, int), np.ones(1), np.ones(1), np.zeros(1), 1)
+        self.seen: set[str] = {"relevant"}
+
+    @property
+    def probability(self) -> Array:
+        self.seen.add("probability")
+        return self.score
