@@ -35,6 +35,7 @@ class Source:
     table : true and predicted classes; None where nothing is predicted.
     by_class : the scores of several classes; None where there are none.
     of_scores : metrics of the scores of two classes that are known already.
+    of_class : the tables of each class against the rest that are known already.
     """
 
     cases: Cases
@@ -42,6 +43,7 @@ class Source:
     table: Classes | None
     by_class: ClassScores | None
     of_scores: dict[Metric, Array] = field(default_factory=dict)
+    of_class: dict[int, Confusion] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,13 +132,15 @@ def source_of(cases: Cases, keys: list[str], how: Conventions) -> Source:
     return Source(cases, of, table, by_class)
 
 
-def two_by_two(table: Classes, c: int, how: Conventions) -> Confusion:
+def two_by_two(source: Source, c: int, how: Conventions) -> Confusion:
     """Return the table of one class against the rest, in the collection if its size is given."""
-    found = table.rest(c)
-    if how.size is None or how.size is True:
-        return found
-    size = np.full(table.n, float(how.size))
-    return Confusion(found.tp, found.fp, found.fn, found.empty, size, found.silent)
+    if c not in source.of_class:
+        found = _table(source).rest(c)
+        if how.size is not None and how.size is not True:
+            size = np.full(len(found.tp), float(how.size))
+            found = Confusion(found.tp, found.fp, found.fn, found.empty, size, found.silent)
+        source.of_class[c] = found
+    return source.of_class[c]
 
 
 def each_class(source: Source, metric: Metric, how: Conventions) -> Array:
@@ -148,8 +152,7 @@ def each_class(source: Source, metric: Metric, how: Conventions) -> Array:
         if source.by_class is None:
             raise NotComputableError("there are no scores of classes")
         return np.stack([metric.compute(source.by_class.rest(c)) for c in range(k)])
-    table = _table(source)
-    return np.stack([metric.compute(two_by_two(table, c, how)) for c in range(k)])
+    return np.stack([metric.compute(two_by_two(source, c, how)) for c in range(k)])
 
 
 def _table(source: Source) -> Classes:
@@ -184,7 +187,7 @@ def _whole(source: Source, metric: Metric, how: Conventions) -> Array:
     if metric.input is Classes:
         return metric.compute(_table(source))
     if metric.input is Confusion:
-        return metric.compute(two_by_two(_table(source), 1, how))
+        return metric.compute(two_by_two(source, 1, how))
     if metric.input is ClassScores and source.by_class is not None:
         return metric.compute(source.by_class)
     if metric not in source.of_scores:
@@ -233,7 +236,7 @@ def _micro(source: Source, name: str, metric: Metric, how: Conventions) -> Array
     table = _table(source)
     sums = np.zeros((COUNTED, table.n))
     for c in range(table.k):
-        counts = np.array(two_by_two(table, c, how).counts)
+        counts = np.array(two_by_two(source, c, how).counts)
         sums += np.where(table.seen[:, c], counts, 0)
     raw = metric.compute(Confusion.of_counts(sums))
     return filled(name, metric, raw, source.of.n > 0, how)

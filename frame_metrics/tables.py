@@ -53,25 +53,25 @@ class Confusion:
             )
         return rest
 
-    @property
+    @cached_property
     def predicted(self) -> Array:
         """What was retrieved, with the places that were not filled, shape (n,)."""
         places: Array = self.tp + self.fp + self.empty
         return places
 
-    @property
+    @cached_property
     def actual(self) -> Array:
         """What is relevant, shape (n,)."""
         relevant: Array = self.tp + self.fn
         return relevant
 
-    @property
+    @cached_property
     def negative(self) -> Array:
         """What is not relevant, shape (n,)."""
         others: Array = self.fp + self.tn + self.silent[1]
         return others
 
-    @property
+    @cached_property
     def total(self) -> Array:
         """All documents, shape (n,)."""
         documents: Array = self.actual + self.negative
@@ -84,7 +84,7 @@ class Confusion:
         beyond: Array = self.negative * (self.tp - missed) + self.actual * (self.tn - self.fp)
         return beyond
 
-    @property
+    @cached_property
     def inverse(self) -> Confusion:
         """The table seen from what is not relevant."""
         missed, nothing = self.fp + self.silent[1], np.zeros(len(self.tp))
