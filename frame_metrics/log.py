@@ -121,7 +121,7 @@ class Log:
         if self.row is None:
             return at
         n = len(self.row)
-        return np.where(at < n, np.append(self.row, 0)[np.minimum(at, n)], at)
+        return np.where(at < n, np.append(self.row, 0)[np.minimum(at, n)], at - n + self.frame_rows)
 
 
 def read_log(

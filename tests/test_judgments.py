@@ -11,9 +11,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from conftest import as_kind, as_polars
 
 import frame_metrics
-from frame_metrics import blocks, judgments
+from frame_metrics import IRM, blocks, judgments
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, NotComputableError
 
 
@@ -712,3 +713,14 @@ def test_a_hash_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"{module}.id_hash", lambda ids, seed=0: pl.Series([7] * len(ids), dtype=pl.UInt64))
     assert expected() == honest
     assert honest[:2] == [0.5, 1.0]
+
+
+def test_judged_queries_without_results_keep_their_names_where_repeated_documents_were_left_out(kind: str) -> None:
+    """Leaving out repeated rows does not move the names of queries that only the judgments have."""
+    log = pl.DataFrame(
+        {"query": ["a", "a", "a", "b"], "doc": ["x", "x", "y", "x"], "score": [3.0, 2.0, 1.0, 1.0], "run": ["one"] * 4}
+    )
+    qrels = pl.DataFrame({"query": ["a", "c", "b", "d"], "doc": ["x", "x", "x", "y"], "grade": [1, 1, 1, 1]})
+    irm = IRM(as_kind(log, kind), system="run", duplicates="first", doc="doc").judge(as_kind(qrels, kind))
+    found = as_polars(irm.per_query("recall")).select("run", "query", "value").rows()
+    assert found == [("one", "a", 1.0), ("one", "b", 1.0), ("one", "c", 0.0), ("one", "d", 0.0)]
