@@ -56,8 +56,8 @@ def is_binary(label: pl.Series | None, predicted: pl.Series | None, parts: Parts
         return False
     if how.positive is not None or label is None:
         return True
-    sides = [label] if predicted is None else [label, predicted]
-    if all(_zeros_and_ones(values) for values in sides):
+    sides = [side for side in (label, predicted) if side is not None and side.dtype != pl.Null]
+    if sides and all(_zeros_and_ones(values) for values in sides):
         return True
     values = [value for side in sides for value in _plain(side).drop_nulls().unique()[:4].to_list()]
     distinct = list(dict.fromkeys(values))
@@ -70,7 +70,7 @@ def is_binary(label: pl.Series | None, predicted: pl.Series | None, parts: Parts
 
 
 def _zeros_and_ones(values: pl.Series) -> bool:
-    if values.dtype in (pl.Boolean, pl.Null):
+    if values.dtype == pl.Boolean:
         return True
     return values.dtype.is_numeric() and bool(((values == 0) | (values == 1)).all())
 
@@ -170,9 +170,7 @@ def two_classes(frame: pl.DataFrame, parts: Parts, how: Conventions) -> pl.Serie
     values = frame[parts.label]
     kind = class_type(values.dtype, frame[parts.predicted].dtype if parts.predicted else None)
     if how.positive is None:
-        if not kind.is_numeric():
-            return pl.Series([False, True]).cast(kind)
-        return pl.Series([0, 1]).cast(kind)
+        return pl.Series([0, 1]).cast(kind) if kind.is_numeric() else pl.Series([False, True])
     both = _plain(values).unique().drop_nulls()
     others = both.filter(~same_as(both, how.positive, str(parts.label)))
     if len(others) > 1:
