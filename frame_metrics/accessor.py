@@ -11,6 +11,7 @@ import polars as pl
 
 from frame_metrics.base import Frame, check_wide
 from frame_metrics.choosing import Deciding
+from frame_metrics.comparing import Comparing
 from frame_metrics.errors import BadValueError, ColumnError, check_choice
 from frame_metrics.evaluate import check_asked, measure
 from frame_metrics.frames import check_frame, columns_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 Average = Literal["macro", "weighted", "micro", "gmean", "predicted"]
 Layout = Literal["long", "wide"]
+Severity = Literal["error", "warning", "info"]
 
 
 class ArrowStream(Protocol):
@@ -37,7 +39,7 @@ class ArrowStream(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class IRM(Deciding[Frame]):
+class IRM(Comparing[Frame], Deciding[Frame]):
     """The parts that the columns of a frame play, and what can be computed from them.
 
     ``df.irm(...)`` and ``IRM(df, ...)`` give the same object. It is frozen: a call changes roles and gives a new
@@ -255,8 +257,12 @@ class IRM(Deciding[Frame]):
 
         return self._answer(run, parts, partial(schema, asked, parts.keys, layout=layout, each_query=True))
 
-    def audit(self) -> Frame:
+    def audit(self, fail_on: Severity | None = None) -> Frame:
         """Say what the numbers rest on, and what was not counted.
+
+        Parameters
+        ----------
+        fail_on : raise if there is a finding of this severity or a graver one, with the findings in the message.
 
         Returns
         -------
@@ -267,7 +273,7 @@ class IRM(Deciding[Frame]):
         Raises
         ------
         FrameMetricsError
-            A value in the columns is bad.
+            A value in the columns is bad, or there is what ``fail_on`` names.
 
         Examples
         --------
@@ -279,14 +285,16 @@ class IRM(Deciding[Frame]):
         from frame_metrics import audit as audits
         from frame_metrics import guards
 
+        if fail_on is not None:
+            check_choice("fail_on", fail_on, audits.GRAVITY)
         parts, how = self._parts(audited(self.roles, columns_of(self.frame), judged=self.judgments is not None))
 
         def run(frame: pl.DataFrame) -> Answer:
             if not parts.query:
-                return audits.report(guards.findings(self._cases(frame, parts, how), how))
+                return audits.report(fail_on, guards.findings(self._cases(frame, parts, how), how))
             log = read_log(frame, parts, how, self._qrels(parts))
             decided = parts.predicted is not None or how.threshold is not None
             more = guards.findings(self._cases(frame, parts, how), how) if decided else []
-            return audits.report([*audits.findings(log, how), *more])
+            return audits.report(fail_on, [*audits.findings(log, how), *more])
 
         return self._answer(run, parts, lambda types: dict(audits.SCHEMA))

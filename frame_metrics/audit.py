@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.blocks import each_block
 from frame_metrics.columns import key_names
-from frame_metrics.inputs import Array
+from frame_metrics.errors import BadValueError
+from frame_metrics.inputs import Array, Ranking
 from frame_metrics.log import Conventions, Log, measured_against, sorter_of
+from frame_metrics.sorting import Sorted
 from frame_metrics.tidy import Answer
 
 TOP = 10  # the cutoff that the checks look at
+FEW = 10  # a segment with fewer queries is small
+COUNTED = ("judged", "relevant", "retrieved", "unjudged", "top", "top_unjudged", "contradicted")
 GRAVITY = ("error", "warning", "info")
 SCHEMA = {
     "check": pl.String,
@@ -39,6 +43,9 @@ class Facts:
     gaps : whether a rank is missing among those shown.
     constant : whether all results, two or more, have one score.
     listed : whether the ideal is that of the results alone.
+    late : whether the first rank that is shown is not 1.
+    disordered : whether a score rises where the rank, which orders the results, goes down.
+    contradicted : rows whose label and grade do not say the same.
     """
 
     judged: Array
@@ -51,6 +58,9 @@ class Facts:
     gaps: Array
     constant: Array
     listed: Array
+    late: Array
+    disordered: Array
+    contradicted: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +149,27 @@ CHECKS = (
         "positions that the frame does not list count as not relevant",
     ),
     Check(
+        "ranks that begin late",
+        "info",
+        lambda f: f.late,
+        _every,
+        "the first position is missing, and counts as not relevant",
+    ),
+    Check(
+        "scores out of rank order",
+        "warning",
+        lambda f: f.disordered,
+        _every,
+        "the rank orders the results, and a result has a higher score than one above it",
+    ),
+    Check(
+        "labels and grades that contradict",
+        "warning",
+        lambda f: f.contradicted,
+        lambda f: f.judged,
+        "the label decides what is relevant, the grade what is gained; they disagree about rel={rel:g}",
+    ),
+    Check(
         "constant scores",
         "warning",
         lambda f: f.constant,
@@ -165,16 +196,26 @@ def findings(log: Log, how: Conventions) -> list[Finding]:
     return list(_checks(log, how, _facts(log, how)))
 
 
-def report(found: list[Finding]) -> Answer:
-    """Return the findings as rows, the gravest first; those that found nothing are left out."""
+def report(fail_on: str | None, found: list[Finding]) -> Answer:
+    """Return the findings as rows, the gravest first; those that found nothing are left out.
+
+    Raises
+    ------
+    BadValueError
+        There is a finding as grave as ``fail_on``, or graver.
+    """
     rows = [f for f in sorted(found, key=lambda f: GRAVITY.index(f.severity)) if f.n]
+    grave = [] if fail_on is None else [f for f in rows if GRAVITY.index(f.severity) <= GRAVITY.index(fail_on)]
+    if grave:
+        said = (f"{f.check}: {f.n}{f' ({f.example}, ...)' if f.example else ''}, {f.message}" for f in grave)
+        raise BadValueError(f"audit(fail_on={fail_on!r}): {len(grave)} findings\n" + "\n".join(said))
     return Answer({}, {name: pl.Series(name, [getattr(f, name) for f in rows], dtype=t) for name, t in SCHEMA.items()})
 
 
 def _facts(log: Log, how: Conventions) -> Facts:
     """Look at every ranking once."""
     n = len(log.grid.pair)
-    facts = Facts(*np.zeros((6, n), np.int64), *np.zeros((4, n), bool))
+    facts = Facts(**{one.name: np.zeros(n, np.int64 if one.name in COUNTED else bool) for one in fields(Facts)})
     sorter = sorter_of(log, how)
     beside = log.judged is not None or "n_relevant" in log.grid.rankings.values
 
@@ -188,27 +229,65 @@ def _facts(log: Log, how: Conventions) -> Facts:
         facts.gaps[part] = run.gaps
         facts.listed[part] = run.n_ret == (run.n_judged if run.pool is not None else run.length)
         facts.listed[part] &= not beside
-        deep = run.n_ret > TOP
-        at = run.start[deep] + TOP
-        if sheet.score is not None:
-            score = sheet.ordered(sheet.score)
-            tied = np.zeros(run.n, bool)
-            tied[deep] = score[at - 1] == score[at]
-            facts.tied[part] = tied
-            several = run.n_ret > 1
-            first = run.start[several]
-            constant = np.zeros(run.n, bool)
-            constant[several] = score[first] == score[first + run.n_ret[several] - 1]
-            facts.constant[part] = constant
+        facts.late[part] = run.late
+        _look_at_scores(facts, part, run, sheet)
+        if "label" in sheet.cells and "grade" in sheet.cells:
+            grade, label = sheet.judgments()
+            wrong = (label == (grade < how.rel)) & ~np.isnan(grade)
+            facts.contradicted[part] = run.count_of(wrong, None, retrieved=False)
 
     each_block(log.grid.size, work)
     return facts
+
+
+def _look_at_scores(facts: Facts, part: slice | Array, run: Ranking, sheet: Sorted) -> None:
+    """Look for scores that are equal where it matters, or that say another order than the ranks."""
+    if sheet.score is None:
+        return
+    by_rank = "rank" in sheet.cells
+    if by_rank and "score" not in sheet.cells:
+        return
+    score = sheet.ordered(sheet.cells["score"] if by_rank else sheet.score)
+    inner = np.ones(len(score), bool)
+    inner[run.start[run.start < len(score)]] = False
+    inner &= np.arange(len(score)) < np.repeat(run.start + run.n_ret, run.length)
+    step = np.diff(score, prepend=np.nan)
+    level = run.count_of(inner & (step == 0), None)
+    facts.constant[part] = (run.n_ret > 1) & (level == run.n_ret - 1)
+    if by_rank:
+        facts.disordered[part] = run.count_of(inner & (step > 0), None) > 0
+        return
+    deep = run.n_ret > TOP
+    tied = np.zeros(run.n, bool)
+    tied[deep] = step[run.start[deep] + TOP] == 0
+    facts.tied[part] = tied
+
+
+def _small_segments(log: Log, facts: Facts) -> Finding:
+    """Segments with so few queries that a mean over them means little."""
+    grid, by = log.grid, key_names(log.parts)[1]
+    count = len(grid.segment_row) if by else 0
+    queries = np.zeros(count, np.int64)
+    if by:
+        seen = np.unique(np.stack([grid.segment, grid.query])[:, facts.judged > 0], axis=1)
+        queries = np.bincount(seen[0], minlength=count)
+    small = np.flatnonzero(queries < FEW)
+    rows = log.keys_at(by, grid.segment_row[small[:1]]).row(0) if len(small) else ()
+    return Finding(
+        "segments of few queries",
+        "warning",
+        len(small),
+        len(small) / max(count, 1),
+        ", ".join(map(str, rows)) if len(small) else None,
+        f"fewer than {FEW} evaluated queries: their mean says little; ci= says how little",
+    )
 
 
 def _checks(log: Log, how: Conventions, facts: Facts) -> Iterator[Finding]:
     words = {
         "left_out": LEFT_OUT if how.unjudged == "drop" else "counted as not relevant; unjudged='drop' leaves them out",
         "order": ORDER.get(how.ties, "as in the frame"),
+        "rel": how.rel,
     }
     for check in CHECKS:
         rows, of = check.rows(facts), check.of(facts)
@@ -216,6 +295,7 @@ def _checks(log: Log, how: Conventions, facts: Facts) -> Iterator[Finding]:
         example = _name(log, int(np.argmax(rows > 0))) if n else None
         yield Finding(check.name, check.severity, n, n / max(int(of.sum()), 1), example, check.message.format(**words))
     yield _unknown_segments(log)
+    yield _small_segments(log, facts)
     dropped = 0 if log.row is None else log.frame_rows - len(log.row)
     message = "left out: duplicates='first' keeps the best place of each document of a query"
     yield Finding("repeated documents", "warning", dropped, dropped / max(log.frame_rows, 1), log.repeated, message)

@@ -254,14 +254,14 @@ def _keys(name: str, rows: Array, own: pl.Series, past: Past) -> pl.Series:
 
 
 def _to_polars(answer: Answer, frame: pl.DataFrame, past: Past) -> pl.DataFrame:
-    keys = {name: _keys(name, rows, frame[name], past) for name, rows in answer.keys.items()}
+    keys = {n: _keys(answer.source(n), rows, frame[answer.source(n)], past) for n, rows in answer.keys.items()}
     return pl.DataFrame({name: values.rename(name) for name, values in (keys | answer.columns).items()})
 
 
 def _to_pandas(answer: Answer, frame: Any, past: Past) -> Any:
     import pandas as pd
 
-    out = {name: _pandas_keys(name, rows, frame[name], past) for name, rows in answer.keys.items()}
+    out = {n: _pandas_keys(answer.source(n), r, frame[answer.source(n)], past) for n, r in answer.keys.items()}
     for name, values in answer.columns.items():
         if values.dtype.is_integer() and (name == "k" or values.null_count()):
             mask = values.is_null().to_numpy()
@@ -310,11 +310,12 @@ def _to_arrow(answer: Answer, table: Any, eager: pl.DataFrame, past: Past) -> An
 
     out = {}
     for name, rows in answer.keys.items():
-        own = table.column(name)
+        source = answer.source(name)
+        own = table.column(source)
         if len(rows) and int(rows.max()) >= len(own):
-            out[name] = _keys(name, rows, eager[name], past).to_arrow().cast(own.type)
+            out[name] = _keys(source, rows, eager[source], past).to_arrow().cast(own.type)
         elif pa.types.is_string_view(own.type) or pa.types.is_binary_view(own.type):  # which Arrow cannot take rows of
-            out[name] = pa.array(_keys(name, rows, eager[name], past).to_list(), type=own.type)
+            out[name] = pa.array(_keys(source, rows, eager[source], past).to_list(), type=own.type)
         else:
             out[name] = own.take(pa.array(rows, mask=rows < 0))
     return pa.table(out | {name: values.to_arrow() for name, values in answer.columns.items()})

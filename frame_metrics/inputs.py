@@ -161,11 +161,11 @@ class Ranking(Results):
     def _decided(self, decision: Array) -> Confusion:
         """The 2x2 table of predictions, over all documents that are known."""
         yes = decision == 1
-        tp = self._everywhere(yes & self._good)
+        tp = self._everywhere(yes & self.good)
         silent = None
         if decision.dtype.kind == "f":
             unsaid = np.isnan(decision)
-            silent = (self._everywhere(unsaid & self._good), self._everywhere(unsaid & ~self._good))
+            silent = (self._everywhere(unsaid & self.good), self._everywhere(unsaid & ~self.good))
         size = self.n_known if self.size is None else self.size
         return Confusion(
             tp, self._everywhere(yes) - tp, self.n_relevant - tp, np.zeros(self.n), size.astype(np.float64), silent
@@ -176,7 +176,7 @@ class Ranking(Results):
         """The distinct scores of each query; documents without a score stand below all others."""
         score = np.full(len(self.grade), -np.inf) if self.score is None else self.score
         score = np.where(np.isnan(score), -np.inf, score)
-        query, good = np.repeat(np.arange(self.n), self.length), self._good
+        query, good = np.repeat(np.arange(self.n), self.length), self.good
         lacking = np.maximum(self.n_known - self.length, 0)
         if lacking.any():  # judged elsewhere, and not listed
             rest = np.repeat(np.arange(self.n), lacking.astype(np.int64))

@@ -75,6 +75,6 @@ def audited(roles: Mapping[str, Any], columns: list[str], *, judged: bool) -> Ne
         return Needs(
             of_queries, score=roles.get("threshold") is not None or scored, predicted=roles.get("threshold") is None
         )
-    if of_queries:
-        return Needs(query=True)
+    if of_queries:  # a score beside a rank is looked at too
+        return Needs(query=True, score=roles.get("rank") is not None and roles.get("score") is not None and not named)
     return Needs(score=scored, predicted="predicted" in columns)

@@ -138,6 +138,16 @@ class Results:
         last[some] = self.shown[self.start[some] + self.n_ret[some] - 1]
         return last > self.n_ret
 
+    @property
+    def late(self) -> Array:
+        """Whether the first rank that is shown is not 1, shape (n,)."""
+        if self.shown is None:
+            return np.zeros(self.n, bool)
+        begins = np.zeros(self.n, bool)
+        some = self.n_ret > 0
+        begins[some] = self.shown[self.start[some]] > 1
+        return begins
+
     @cached_property
     def judged(self) -> Array:
         """Which rows have a judgment, bool, shape (rows,)."""
@@ -197,7 +207,7 @@ class Results:
         return self.count_of(rows, None, retrieved=False).astype(np.float64)
 
     @cached_property
-    def _good(self) -> Array:
+    def good(self) -> Array:
         """Which rows are relevant, bool, shape (rows,)."""
         good = np.zeros(len(self.grade), bool)
         good[self._relevant_row] = True

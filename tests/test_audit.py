@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 import frame_metrics
+from frame_metrics.errors import BadValueError, FrameMetricsError
 
 COLUMNS = {
     "check": pl.String,
@@ -25,6 +27,7 @@ def log(*rows: tuple[Any, ...], columns: str = "query doc score grade") -> pl.Da
     return pl.DataFrame(rows, schema=columns.split(), orient="row")
 
 
+PRODUCTS = Path(__file__).parents[2] / "shared" / "data" / "haystack_products"
 CLEAN = log(
     ("q1", "a", 2.0, 1),
     ("q1", "b", 1.0, 0),
@@ -35,6 +38,11 @@ CLEAN = log(
 )
 RUN = CLEAN.drop("grade").drop_nulls("score")
 QRELS = CLEAN.drop("score")
+
+
+def six(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame six times, each with queries of its own."""
+    return pl.concat([frame.with_columns(query=pl.col("query") + f" {i}") for i in range(6)])
 
 
 def found(irm: frame_metrics.IRM[pl.DataFrame], check: str) -> dict[str, Any]:
@@ -54,7 +62,8 @@ def test_a_clean_log_has_no_finding() -> None:
         CLEAN.irm(doc="doc", by="doc")(by=None),
         RUN.irm.judge(QRELS),
         RUN.with_columns(run=pl.lit("p")).irm(system="run").judge(QRELS),
-        RUN.with_columns(seg=pl.lit("u")).irm(by="seg").judge(QRELS),
+        six(RUN).with_columns(seg=pl.lit("u")).irm(by="seg").judge(six(QRELS)),
+        CLEAN.with_columns(label=pl.col("grade") > 0).irm(query="query", label="label", grade="grade"),
     ):
         assert irm.audit().rows() == []
         assert irm.audit().schema == COLUMNS
@@ -109,7 +118,7 @@ def only_results() -> frame_metrics.IRM[pl.DataFrame]:
 
 def gaps() -> frame_metrics.IRM[pl.DataFrame]:
     ranked = CLEAN.with_columns(rank=pl.col("score").rank("ordinal", descending=True).over("query"))
-    return ranked.with_columns(pl.when(pl.col("query") == "q2").then(pl.col("rank") * 2).otherwise("rank")).irm(
+    return ranked.with_columns(pl.when(pl.col("query") == "q2").then(pl.col("rank") * 2 - 1).otherwise("rank")).irm(
         rank="rank"
     )
 
@@ -120,8 +129,33 @@ def repeated() -> frame_metrics.IRM[pl.DataFrame]:
 
 
 def lost_segment() -> frame_metrics.IRM[pl.DataFrame]:
-    judged = pl.concat([QRELS, log(("q9", "a", 1), columns="query doc grade")])
-    return RUN.with_columns(seg=pl.lit("u")).irm(by="seg").judge(judged)
+    judged = pl.concat([six(QRELS), log(("q9", "a", 1), columns="query doc grade")])
+    return six(RUN).with_columns(seg=pl.lit("u")).irm(by="seg").judge(judged)
+
+
+def late() -> frame_metrics.IRM[pl.DataFrame]:
+    return (
+        gaps()
+        .frame.with_columns(rank=pl.col("score").rank("ordinal", descending=True).over("query") + 1)
+        .irm(rank="rank")
+    )
+
+
+def disordered() -> frame_metrics.IRM[pl.DataFrame]:
+    rank = pl.col("score").rank("ordinal", descending=True).over("query")
+    turned = pl.when(pl.col("query") == "q2").then(3 - rank).otherwise(rank)
+    return CLEAN.with_columns(rank=turned).irm(rank="rank", score="score")
+
+
+def contradicted() -> frame_metrics.IRM[pl.DataFrame]:
+    label = pl.when(pl.col("doc") == "b").then(1 - pl.col("grade")).otherwise("grade")
+    one = pl.when(pl.col("query") == "q1").then(label).otherwise("grade") > 0
+    return CLEAN.with_columns(label=one).irm(query="query", label="label", grade="grade")
+
+
+def few() -> frame_metrics.IRM[pl.DataFrame]:
+    much, little = six(CLEAN).with_columns(seg=pl.lit("much")), CLEAN.with_columns(seg=pl.lit("little"))
+    return pl.concat([much, little]).irm(by="seg")
 
 
 FIRED: dict[str, tuple[Any, str, int, float, str]] = {
@@ -134,7 +168,11 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "ideal from the results alone": (only_results, "info", 1, 1 / 2, "q2"),
     "ranks with gaps": (gaps, "info", 1, 1 / 2, "q2"),
     "repeated documents": (repeated, "warning", 1, 1 / 7, "q2"),
-    "judged queries of no known segment": (lost_segment, "warning", 1, 1 / 3, "q9"),
+    "ranks that begin late": (late, "info", 2, 1, "q1"),
+    "scores out of rank order": (disordered, "warning", 1, 1 / 2, "q2"),
+    "labels and grades that contradict": (contradicted, "warning", 1, 1 / 6, "q1"),
+    "segments of few queries": (few, "warning", 1, 1 / 2, "little"),
+    "judged queries of no known segment": (lost_segment, "warning", 1, 1 / 13, "q9"),
 }
 
 
@@ -152,9 +190,14 @@ def test_a_check_counts_what_it_finds(check: str) -> None:
 
 @pytest.mark.parametrize("check", FIRED)
 def test_a_check_is_silent_about_the_rest(check: str) -> None:
-    """What fires one check fires no other, but that unjudged results stand in two."""
+    """What fires one check fires no other, but that unjudged results stand in two, and late ranks have a gap."""
+    with_it = {
+        "unjudged in the top 10": {"unjudged results"},
+        "unjudged results": {"unjudged in the top 10"},
+        "ranks that begin late": {"ranks with gaps"},
+    }
     fired = checks(FIRED[check][0]())
-    assert set(fired) - {check} <= ({"unjudged in the top 10", "unjudged results"} if "unjudged" in check else set())
+    assert set(fired) - {check} <= with_it.get(check, set())
 
 
 def test_findings_come_by_severity() -> None:
@@ -318,3 +361,44 @@ def test_repeated_documents_keep_their_best_place() -> None:
     assert found(irm, "repeated documents")["share"] == pytest.approx(3 / 5)
     ranked = log(("q", "a", 4, 1), ("q", "b", 2, 0), ("q", "a", 3, 1), columns="query doc rank grade")
     assert ranked.irm(doc="doc", duplicates="first").per_query("rr")["value"].to_list() == [1 / 3]
+
+
+# A gate
+
+
+@pytest.mark.parametrize(("fail_on", "raised"), [("error", False), ("warning", True), ("info", True)])
+def test_an_audit_can_be_a_gate(fail_on: Any, raised: bool) -> None:
+    """`fail_on=` raises what is found of that severity or a graver one, and else returns the findings."""
+    irm = unjudged_query()
+    if not raised:
+        assert irm.audit(fail_on=fail_on).equals(irm.audit())
+        return
+    with pytest.raises(BadValueError) as caught:
+        irm.audit(fail_on=fail_on)
+    assert "queries without judgments: 1 (q3, ...)" in str(caught.value)
+    assert CLEAN.irm(query="query").audit(fail_on=fail_on).is_empty()
+
+
+def test_a_gate_counts_only_what_is_grave_enough() -> None:
+    """A finding that is less grave is not in the message."""
+    irm = only_results()
+    assert irm.audit()["severity"].to_list() == ["info"]
+    assert len(irm.audit(fail_on="warning")) == 1
+    with pytest.raises(FrameMetricsError, match="fail_on='bad' is not one of 'error', 'warning', 'info'"):
+        irm.audit(fail_on="bad")  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(not PRODUCTS.exists(), reason="the data of product search is not beside the project")
+def test_scores_of_product_search() -> None:
+    """Two of the three systems have scores in another order than what was shown, or one score for a query."""
+    runs = pl.read_csv(PRODUCTS / "runs.csv")
+    qrels = pl.read_csv(PRODUCTS / "judgments.csv").unique(["query_id", "doc_id"])
+    roles: Any = {"query": "query_id", "doc": "doc_id", "duplicates": "first"}
+    for run, systems in runs.group_by("run"):
+        irm = systems.irm(rank="rank", score="score", **roles).judge(
+            qrels, query="query_id", doc="doc_id", grade="rating"
+        )
+        fired = set(irm.audit()["check"])
+        odd = run[0] != "no-vector"
+        assert ("scores out of rank order" in fired) == odd, run
+        assert ("constant scores" in fired) == odd, run

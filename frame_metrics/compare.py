@@ -1,0 +1,307 @@
+"""Systems compared query by query: paired differences, and whether they are more than chance."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.averages import resampled
+from frame_metrics.columns import Parts, key_names
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, closest, listed
+from frame_metrics.evaluate import Measured, filled
+from frame_metrics.log import Conventions, Log
+from frame_metrics.rows import Array
+from frame_metrics.significance import CLOSE, Tick, adjusted, bootstrap, classical, randomization, tukey
+from frame_metrics.tidy import Answer, number, whole
+
+LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
+FOUND = (
+    "value",
+    "baseline_value",
+    "difference",
+    "relative",
+    "ci_low",
+    "ci_high",
+    "p_value",
+    "p_adjusted",
+    "effect_size",
+)
+EACH = ("value", "baseline_value", "difference")
+COUNTS = ("wins", "ties", "losses", "n", "n_unpaired", "n_undefined")
+SCHEMA: dict[str, Any] = dict.fromkeys(FOUND, pl.Float64) | dict.fromkeys(COUNTS, pl.Int64)
+SCHEMA |= {"mde": pl.Float64, "test": pl.String, "correction": pl.String}
+
+
+@dataclass(frozen=True, eq=False)
+class How:
+    """How systems are compared; see the verb."""
+
+    baseline: Any
+    test: str
+    correction: str
+    over: str
+    unanswered: str
+    ci: float
+    permutations: int
+    resamples: int
+    seed: int
+    power: float = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Paired:
+    """The values of one metric on the queries of one segment.
+
+    Parameters
+    ----------
+    segment : its number.
+    pairs : the numbers of its queries, shape (queries,).
+    values : NaN where undefined, shape (queries, systems).
+    answered : whether the system has results, shape (queries, systems).
+    undefined : whether the metric was a/0, shape (queries, systems).
+    """
+
+    segment: int
+    pairs: Array
+    values: Array
+    answered: Array
+    undefined: Array
+
+
+def check_system(parts: Parts) -> str:
+    """Return the column of systems, or raise."""
+    if parts.system is None:
+        raise ColumnError("compare() pairs systems query by query; name their column with system=")
+    if parts.weight is not None:
+        raise ColumnError("compare() counts every query alike; say weight=None")
+    return parts.system
+
+
+def compared(measured: Measured, how: Conventions, by: How) -> Answer:
+    """Return one row per segment, metric and pair of systems."""
+    log = measured.log
+    order, segments = _in_order(log)
+    pairs = _pairs(log, order, by.baseline)
+    rows: list[dict[str, float]] = []
+    families: list[tuple[int, ...]] = []
+    queries = len(measured.asked) * (int(log.grid.pair.max(initial=-1)) + 1)
+    with _progress(queries * by.permutations, queries) as tick:
+        for segment in segments:
+            for i in range(len(measured.asked)):
+                one = _paired(measured, i, how, segment)
+                rows += _tested(one, pairs, by, tick)
+                families += [(segment, i) if by.over == "metric" else (0, 0)] * len(pairs)
+    p = np.array([row["p_value"] for row in rows])
+    corrected = np.full(len(p), np.nan)
+    for family in dict.fromkeys(families):
+        at = np.array([f == family for f in families])
+        corrected[at] = p[at] if by.test == "tukey" else adjusted(p[at], by.correction)
+    for row, value in zip(rows, corrected, strict=True):
+        row["p_adjusted"] = float(value)
+    segment = np.repeat(segments, len(measured.asked) * len(pairs))
+    metric = np.tile(np.repeat(np.arange(len(measured.asked)), len(pairs)), len(segments))
+    pair = np.tile(np.arange(len(pairs)), len(segments) * len(measured.asked))
+    columns = {name: number(np.array([row[name] for row in rows])) for name in (*FOUND, "mde")}
+    columns |= {name: whole(np.array([row[name] for row in rows])) for name in COUNTS}
+    said = {"test": by.test, "correction": "tukey" if by.test == "tukey" else by.correction}
+    columns |= {name: pl.Series([text], dtype=pl.String).new_from_index(0, len(rows)) for name, text in said.items()}
+    return _answer(measured, pairs, segment, metric, pair, {name: columns[name] for name in SCHEMA})
+
+
+def _in_order(log: Log) -> tuple[Array, Array]:
+    """The numbers of the systems, and of the segments, sorted by their values, nulls last."""
+    found = []
+    for keys, rows in zip(key_names(log.parts)[:2], (log.grid.system_row, log.grid.segment_row), strict=True):
+        if not keys:
+            found.append(np.zeros(1, np.int64))
+            continue
+        values = log.keys_at(keys, rows).with_row_index("at")
+        found.append(values.sort(keys, nulls_last=True, maintain_order=True)["at"].to_numpy().astype(np.int64))
+    return found[0], found[1]
+
+
+def _pairs(log: Log, order: Array, baseline: Any) -> list[tuple[int, int]]:
+    """Each system and what it is compared with: the baseline, or every system before it."""
+    names = log.keys_at(["system"], log.grid.system_row).to_series().to_list()
+    column = log.parts.system
+    if len(names) < 2:
+        there = f"one system, {listed(names)}" if names else "no systems"
+        raise NotComputableError(f"{column} has {there}; two are needed to compare")
+    if baseline is None:
+        return [(int(one), int(other)) for i, one in enumerate(order) for other in order[:i]]
+    if baseline not in names:
+        raise BadValueError(
+            f"baseline={baseline!r} is not among the systems of {column}: {listed(names[:5])}{closest(baseline, names)}"
+        )
+    base = names.index(baseline)
+    return [(int(one), base) for one in order if one != base]
+
+
+def _paired(measured: Measured, i: int, how: Conventions, segment: int) -> Paired:
+    """Lay out a metric's values by query and system."""
+    grid = measured.log.grid
+    here = np.flatnonzero(grid.segment == segment)
+    pairs, place = np.unique(grid.pair[here], return_inverse=True)
+    shape = (len(pairs), len(grid.system_row))
+    values, undefined = np.full(shape, np.nan), np.zeros(shape, bool)
+    answered, evaluated = np.zeros(shape, bool), np.zeros(shape, bool)
+    values[place, grid.system[here]] = filled(measured, i, how)[here]
+    undefined[place, grid.system[here]] = np.isnan(measured.values[i])[here]
+    answered[place, grid.system[here]] = _retrieved(measured.log)[here] > 0
+    evaluated[place, grid.system[here]] = measured.evaluated[here]
+    some = evaluated.all(axis=1)
+    return Paired(segment, pairs[some], values[some], answered[some], undefined[some])
+
+
+def _retrieved(log: Log) -> Array:
+    """How many results each ranking has."""
+    rankings = log.grid.rankings
+    place = rankings.values.get("rank", rankings.values.get("score"))
+    if place is None:
+        return rankings.length
+    down = np.concatenate([[0], np.cumsum(~np.isnan(place))])
+    counted: Array = down[rankings.start + rankings.length] - down[rankings.start]
+    return counted
+
+
+def _tested(one: Paired, pairs: list[tuple[int, int]], by: How, tick: Tick) -> list[dict[str, float]]:
+    """Compare the pairs of systems on one metric in one segment."""
+    alone = [one.answered[:, system] != one.answered[:, base] for system, base in pairs]
+    together: list[Array] = []
+    for (system, base), unpaired in zip(pairs, alone, strict=True):
+        known: Array = ~np.isnan(one.values[:, system] - one.values[:, base])
+        together.append(known & ~unpaired if by.unanswered == "drop" else known)
+    if by.test == "tukey":  # which looks at all systems of a query at once
+        together = [np.all(together, axis=0)] * len(pairs)
+    rows: list[dict[str, float]] = []
+    kept: list[Array] = []
+    for (system, base), unpaired, use in zip(pairs, alone, together, strict=True):
+        row = _described(one.values[use, system], one.values[use, base], by)
+        row["n_unpaired"] = float(unpaired.sum())
+        row["n_undefined"] = float(one.undefined[:, [system, base]].any(axis=1).sum())
+        rows.append(row)
+        kept.append(one.values[use, system] - one.values[use, base])
+    for at, p in _p_values(one, kept, together, pairs, by, tick):
+        rows[at]["p_value"] = p
+    return rows
+
+
+def _described(value: Array, base: Array, by: How) -> dict[str, float]:
+    """What two systems have, and by how much they differ."""
+    difference, n = value - base, len(value)
+    row = dict.fromkeys((*FOUND, "mde"), np.nan)
+    row |= {"wins": (difference > 0).sum(), "ties": (difference == 0).sum(), "losses": (difference < 0).sum(), "n": n}
+    if not n:
+        return row
+    mean = difference.mean()
+    row |= {"value": value.mean(), "baseline_value": base.mean(), "difference": mean}
+    row["relative"] = mean / abs(base.mean()) if base.mean() else np.nan
+    if n < 2:
+        return row
+    spread = difference.std(ddof=1)
+    spread = 0.0 if spread < CLOSE * np.abs(difference).max() else spread
+    tails = [(1 - by.ci) / 2, (1 + by.ci) / 2]
+    row["ci_low"], row["ci_high"] = np.quantile(resampled(difference[None], by.resamples, by.seed)[0] / n, tails)
+    row["effect_size"] = mean / spread if spread > 0 else np.nan
+    normal = NormalDist()
+    row["mde"] = (normal.inv_cdf(tails[1]) + normal.inv_cdf(by.power)) * spread / np.sqrt(n)
+    return row
+
+
+def _p_values(
+    one: Paired, kept: list[Array], together: list[Array], pairs: list[tuple[int, int]], by: How, tick: Tick
+) -> Iterator[tuple[int, float]]:
+    """Give each pair its p-value; pairs with the same queries are tested at once."""
+    if by.test == "tukey":
+        use = together[0]
+        systems = sorted({system for pair in pairs for system in pair})
+        p = tukey(one.values[use][:, systems], by.permutations, by.seed, tick) if use.any() else None
+        for at, (system, base) in enumerate(pairs):
+            yield at, np.nan if p is None else float(p[systems.index(system), systems.index(base)])
+        return
+    groups: dict[bytes, list[int]] = {}
+    for at, use in enumerate(together):
+        groups.setdefault(use.tobytes(), []).append(at)
+    for some in groups.values():
+        differences = np.column_stack([kept[at] for at in some])
+        if not len(differences):
+            continue
+        if by.test == "randomization":
+            p = randomization(differences, by.permutations, by.seed, tick)
+        elif by.test == "bootstrap":
+            p = bootstrap(differences, by.resamples, by.seed)
+        else:
+            p = classical(differences, by.test)
+        yield from zip(some, p.tolist(), strict=True)
+
+
+@contextmanager
+def _progress(work: int, queries: int) -> Iterator[Tick]:
+    """A bar for long work on a terminal, if tqdm is there."""
+    if work < LONG or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    try:
+        from tqdm import tqdm  # type: ignore[import-untyped]
+    except ImportError:
+        yield lambda done: None
+        return
+    with tqdm(total=queries, unit="query") as bar:
+        yield lambda done: bar.update(done) and None
+
+
+def _answer(
+    measured: Measured,
+    pairs: list[tuple[int, int]],
+    segment: Array,
+    metric: Array,
+    pair: Array,
+    columns: dict[str, Any],
+) -> Answer:
+    """Rows with the keys of their segment and systems."""
+    log = measured.log
+    system, base = np.array(pairs).T
+    keys = dict.fromkeys(log.parts.by, log.rows(log.grid.segment_row[segment]))
+    keys[str(log.parts.system)] = log.rows(log.grid.system_row[system[pair]])
+    keys["baseline"] = log.rows(log.grid.system_row[base[pair]])
+    names = pl.Series([name for name, _ in measured.asked], dtype=pl.String)
+    ks = pl.Series([one.k for _, one in measured.asked], dtype=pl.Int64)
+    found = {"metric": names.gather(metric), "k": ks.gather(metric), **columns}
+    return Answer(keys, found, {"baseline": str(log.parts.system)})
+
+
+def each(measured: Measured, how: Conventions, by: How) -> Answer:
+    """Return one row per segment, metric, pair of systems and query, the greatest differences first."""
+    log = measured.log
+    order, segments = _in_order(log)
+    pairs = _pairs(log, order, by.baseline)
+    found: list[Array] = []
+    for segment in segments:
+        for i in range(len(measured.asked)):
+            one = _paired(measured, i, how, segment)
+            for at, (system, base) in enumerate(pairs):
+                value, other = one.values[:, system], one.values[:, base]
+                use = ~np.isnan(value - other)
+                if by.unanswered == "drop":
+                    use &= one.answered[:, system] & one.answered[:, base]
+                value, other, query = value[use], other[use], one.pairs[use]
+                first = np.argsort(-np.abs(value - other), kind="stable")
+                n = len(first)
+                labels = (np.full(n, segment), np.full(n, i), np.full(n, at), query[first])
+                found.append(np.stack([*labels, value[first], other[first]]))
+    segment, metric, pair, query = (column.astype(np.int64) for column in np.concatenate(found, axis=1)[:4])
+    value, other = np.concatenate(found, axis=1)[4:]
+    columns = dict(zip(EACH, map(number, (value, other, value - other)), strict=True))
+    answer = _answer(measured, pairs, segment, metric, pair, columns)
+    row_of = np.zeros(int(log.grid.pair.max(initial=-1)) + 1, np.int64)
+    row_of[log.grid.pair] = log.grid.query_row[log.grid.query]
+    rows = log.rows(row_of[query])
+    keys = {name: answer.keys[name] for name in log.parts.by} | dict.fromkeys(log.parts.query, rows)
+    return Answer(keys | answer.keys, answer.columns, answer.aliases)

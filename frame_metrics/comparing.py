@@ -1,0 +1,181 @@
+"""The verbs that compare systems and explain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import polars as pl
+
+from frame_metrics.base import Base, Frame
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_choice
+from frame_metrics.evaluate import check_asked, measure
+from frame_metrics.inputs import Confusion, Ranking
+from frame_metrics.log import read_log
+from frame_metrics.metric import Metric
+from frame_metrics.names import read
+from frame_metrics.needs import Needs
+from frame_metrics.tidy import Answer
+
+Test = Literal["randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey"]
+Correction = Literal["holm", "bonferroni", "bh", "none"]
+Over = Literal["metric", "all"]
+Unanswered = Literal["zero", "drop"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Comparing(Base[Frame]):
+    """What can be asked about the difference of systems, and about what a value is made of."""
+
+    def compare(
+        self,
+        *metrics: str | Metric,
+        baseline: Any = None,
+        test: Test = "randomization",
+        correction: Correction = "holm",
+        over: Over = "metric",
+        unanswered: Unanswered = "zero",
+        ci: float = 0.95,
+        permutations: int = 10_000,
+        resamples: int = 1000,
+        seed: int = 0,
+        per_query: bool = False,
+    ) -> Frame:
+        """Pair systems query by query, and say how far apart they are and whether that is more than chance.
+
+        Parameters
+        ----------
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        baseline : the system that every other is compared with; by default every system with all before it.
+        test : two-sided. "randomization" flips the signs of the differences (exact where there are no more ways than
+            ``permutations``, else as many drawn ones and p = (b + 1) / (n + 1)); "t", "wilcoxon" and "sign" are
+            scipy's; "bootstrap" resamples the differences moved to 0; "tukey" exchanges all systems of a query at
+            random, and tests all pairs together (randomised Tukey HSD), so that nothing is left to correct.
+        correction : of p-values for testing many pairs: "holm", "bonferroni", "bh" (Benjamini-Hochberg) or "none".
+        over : what is corrected together: the pairs of a "metric" in one segment, or "all" rows.
+        unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
+            it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
+            ``n_unpaired``.
+        ci : level of the percentile bootstrap interval of the difference.
+        permutations, resamples, seed : of what is drawn; the same on every machine.
+        per_query : whether to return the paired differences instead, the greatest first.
+
+        Returns
+        -------
+        A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
+        relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
+        standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the difference that so
+        many queries would show with 80 % power at level 1 - ``ci``), test, correction. With ``per_query``: by..., the
+        query columns, the system, baseline, metric, k, value, baseline_value, difference.
+
+        Raises
+        ------
+        FrameMetricsError
+            No ``system`` is named, there is only one, ``baseline`` is none of them, a test needs scipy and it is not
+            installed, or what evaluate() raises.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> runs = pl.DataFrame(
+        ...     {"query": [1, 1, 2, 2, 3, 3], "system": ["a", "b"] * 3, "score": [1.0] * 6, "grade": [1, 0, 1, 0, 1, 1]}
+        ... )
+        >>> runs.irm(system="system").compare("rr").select("system", "baseline", "difference", "p_value", "n").rows()
+        [('b', 'a', -0.6666666666666666, 0.5, 3)]
+        """
+        from frame_metrics import compare
+
+        given = {"test": Test, "correction": Correction, "over": Over, "unanswered": Unanswered}
+        chosen = {"test": test, "correction": correction, "over": over, "unanswered": unanswered}
+        for name, choices in given.items():
+            check_choice(name, chosen[name], get_args(choices))
+        if isinstance(ci, bool) or not isinstance(ci, int | float) or not 0 < ci < 1:
+            raise BadValueError(f"ci={ci!r} is not a level between 0 and 1, as 0.95")
+        least = {"permutations": 1, "resamples": 1, "seed": 0}
+        for name, number in zip(least, (permutations, resamples, seed), strict=True):
+            if isinstance(number, bool) or not isinstance(number, int) or number < least[name]:
+                raise BadValueError(f"{name}={number!r} is not a whole number from {least[name]}")
+        if test == "tukey" and baseline is not None:
+            raise NotComputableError("test='tukey' tests all pairs together; say baseline=None")
+        asked = read(metrics)
+        parts, how = self._parts(self._needs(asked) | Needs(query=True))
+        check_asked(asked, parts, how, self._judging(parts))
+        system = compare.check_system(parts)
+        for name, metric in asked:
+            if metric.average is not None:
+                raise NotComputableError(f"{name} is an average, and compare() pairs the values of queries")
+        for name in (*parts.by, system, *parts.query):
+            if name in ("baseline", "metric", "k", *compare.SCHEMA):
+                raise ColumnError(f"{name!r} is a column of the result as well; rename the frame's column")
+        by = compare.How(baseline, test, correction, over, unanswered, ci, permutations, resamples, seed)
+
+        def run(frame: pl.DataFrame) -> Answer:
+            found = measure(read_log(frame, parts, how, self._qrels(parts)), asked, how)
+            return compare.each(found, how, by) if per_query else compare.compared(found, how, by)
+
+        def schema(types: dict[str, Any]) -> dict[str, Any]:
+            keys = (*parts.by, *(parts.query if per_query else ()), system)
+            columns = {name: compare.SCHEMA[name] for name in compare.SCHEMA if not per_query or name in compare.EACH}
+            found = {name: types[name] for name in keys} | {"baseline": types[system]}
+            return found | {"metric": pl.String, "k": pl.Int64} | columns
+
+        return self._answer(run, parts, schema)
+
+    def explain(self, metric: str | Metric, *, query: Any) -> Frame:
+        """Say what each result of one query adds to a metric of its ranking.
+
+        Parameters
+        ----------
+        metric : of a ranking, or of the 2x2 table at a cutoff or on the retrieved set.
+        query : the query's value, or a value for each of its columns.
+
+        Returns
+        -------
+        A frame of the caller's kind, a row for each result up to the cutoff, in rank order: system, by..., the query
+        columns, the document if one is named, rank, gain (of its grade; for metrics that ask only whether it is
+        relevant, 0 or 1), discount (the weight of its rank in cg, dcg, ndcg and rbp, before anything is divided; null
+        for others), contribution (by how much the result changes the metric's value, those below it being taken away;
+        they add up to the value; null where it is undefined).
+
+        Raises
+        ------
+        FrameMetricsError
+            The frame has no such query, the metric is not of a ranking or is not 0 where nothing is retrieved, or what
+            per_query() raises.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": ["a"] * 3, "score": [3.0, 2.0, 1.0], "grade": [1, 0, 1]})
+        >>> log.irm.explain("recall@3", query="a").select("rank", "gain", "contribution").rows()
+        [(1, 1.0, 0.5), (2, 0.0, 0.0), (3, 1.0, 0.5)]
+        """
+        from frame_metrics import explain
+
+        asked = read([metric])
+        if len(asked) > 1:
+            raise BadValueError(f"{asked[0][0]!r} and {asked[1][0]!r} are two metrics; name one")
+        ((name, wanted),) = asked
+        parts, how = self._parts(self._needs(asked) | Needs(query=True, order=True))
+        check_asked(asked, parts, how, self._judging(parts))
+        if wanted.input not in (Ranking, Confusion) or parts.predicted or how.threshold is not None:
+            raise NotComputableError(f"{name}: explain() is about the results of a ranking")
+        if how.variant(wanted)[1]:
+            raise NotComputableError(
+                f"{name}: explain() is about whole rankings, and these are condensed; say unjudged=None"
+            )
+        keys = (
+            *((parts.system,) if parts.system else ()),
+            *parts.by,
+            *parts.query,
+            *((parts.doc,) if parts.doc else ()),
+        )
+        for key in keys:
+            if key in explain.SCHEMA:
+                raise ColumnError(f"{key!r} is a column of the result as well; rename the frame's column")
+
+        def run(frame: pl.DataFrame) -> Answer:
+            rows = explain.rows_of(frame, parts, query)
+            return explain.explained(read_log(frame[rows], parts, how, self._qrels(parts)), name, wanted, how, rows)
+
+        return self._answer(run, parts, lambda types: {key: types[key] for key in keys} | explain.SCHEMA)

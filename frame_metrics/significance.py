@@ -1,0 +1,197 @@
+"""Tests of paired differences, intervals around them, and corrections for testing many at once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from frame_metrics.averages import resampled
+from frame_metrics.blocks import in_threads
+from frame_metrics.errors import NotComputableError
+from frame_metrics.rows import Array
+
+CLOSE = 1e-10  # sums nearer than this share of what they could be are equal: each is a sum of floats
+BYTES = 1 << 22  # random bytes drawn at a time
+Tick = Callable[[int], None]
+
+
+def randomization(differences: Array, permutations: int, seed: int, tick: Tick) -> Array:
+    """Flip the signs of paired differences at random (Fisher's test), two-sided.
+
+    If nothing differs between two systems, a query's difference is as likely to be positive as negative. Where there
+    are no more ways to flip than ``permutations``, each is counted; else so many are drawn, and what was seen counts as
+    one of them: (b + 1) / (n + 1), which is never 0.
+
+    Parameters
+    ----------
+    differences : shape (queries, columns); all columns are tested by the same flips.
+    permutations : how many flips are drawn.
+    seed : of the draw.
+    tick : told how many queries are done.
+
+    Returns
+    -------
+    p-values, shape (columns,).
+    """
+    p = np.ones(differences.shape[1])
+    moved = (differences != 0).sum(axis=0)
+    few = moved <= min(np.log2(permutations), 62)
+    for column in np.flatnonzero(few):
+        p[column] = _every_flip(differences[differences[:, column] != 0, column])
+    many = np.flatnonzero(~few)
+    if len(many):
+        sums = _flipped(differences[:, many], permutations, seed, tick)
+        reached = np.abs(sums) >= _enough(differences[:, many])
+        p[many] = (reached.sum(axis=0) + 1) / (permutations + 1)
+    return p
+
+
+def _enough(differences: Array) -> Array:
+    """How far from 0 a sum has to be to count as at least as far as what was seen."""
+    far: Array = np.abs(differences.sum(axis=0)) - CLOSE * np.abs(differences).sum(axis=0)
+    return far
+
+
+def _every_flip(moved: Array) -> float:
+    """The share of all ways to flip that are at least as far from 0 as what was seen."""
+    sums = np.zeros(1)
+    for difference in moved:
+        sums = np.concatenate([sums + difference, sums - difference])
+    return float((np.abs(sums) >= _enough(moved)).mean())
+
+
+def _flipped(rows: Array, permutations: int, seed: int, tick: Tick) -> Array:
+    """Sums of rows with random signs, shape (permutations, columns).
+
+    Eight rows at a time: a table holds their sum for each of the 256 ways to flip them, and a random byte chooses.
+    Blocks are added in their order, so that threads and libraries of linear algebra make no difference.
+    """
+    groups = -(-len(rows) // 8)
+    padded = np.zeros((groups * 8, rows.shape[1]))
+    padded[: len(rows)] = rows
+    eights = padded.reshape(groups, 8, rows.shape[1])
+    signs = 1.0 - 2.0 * (np.arange(256)[:, None] >> np.arange(8) & 1)
+    step = max(BYTES // permutations, 1)
+    begins = range(0, groups, step)
+    parts: list[Array] = [np.zeros(0)] * len(begins)
+
+    def work(i: int) -> None:
+        some = eights[begins[i] : begins[i] + step]
+        chosen = np.frombuffer(np.random.default_rng([seed, i]).bytes(len(some) * permutations), np.uint8)
+        total = np.zeros((permutations, rows.shape[1]))
+        for eight, byte in zip(some, chosen.reshape(len(some), permutations), strict=True):
+            table = np.zeros((256, rows.shape[1]))
+            for sign, row in zip(signs.T, eight, strict=True):
+                table += sign[:, None] * row
+            total += table.take(byte, axis=0)
+        parts[i] = total
+        tick(8 * len(some))
+
+    in_threads(range(len(begins)), work)
+    whole = np.zeros((permutations, rows.shape[1]))
+    for part in parts:
+        whole += part
+    return whole
+
+
+def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
+    """Exchange the systems of each query at random, and look at the widest gap between them (randomised Tukey HSD).
+
+    The p-value of a pair is the share of draws in which the greatest difference of any two means is at least theirs,
+    what was seen counting as one of them, so that the pairs of all systems are tested together.
+
+    Parameters
+    ----------
+    values : shape (queries, systems).
+
+    Returns
+    -------
+    p-values of each system against each, shape (systems, systems).
+
+    Source: B. Carterette, Multiple testing in statistical analysis of systems-based information retrieval experiments,
+    ACM TOIS 30(1), 2012.
+    """
+    n, systems = values.shape
+    means = values.sum(axis=0)
+    gap = np.abs(means[:, None] - means)
+    sums = np.zeros((permutations, systems))
+    step = max(BYTES // (permutations * systems), 1)
+    for i, begin in enumerate(range(0, n, step)):
+        some = values[begin : begin + step]
+        random = np.random.default_rng([seed, i]).random((permutations, len(some), systems))
+        sums += np.take_along_axis(some[None], random.argsort(axis=2), axis=2).sum(axis=1)
+        tick(len(some))
+    widest = sums.max(axis=1) - sums.min(axis=1)
+    enough = gap - CLOSE * np.abs(values).sum()
+    p: Array = ((widest[:, None, None] >= enough).sum(axis=0) + 1) / (permutations + 1)
+    return p
+
+
+def bootstrap(differences: Array, resamples: int, seed: int) -> Array:
+    """Resample differences whose mean was moved to 0; the share of means at least as far from 0 as what was seen."""
+    n = len(differences)
+    if n < 2:
+        return np.ones(differences.shape[1])
+    seen = np.abs(differences.mean(axis=0))
+    moved = (differences - differences.mean(axis=0)).T
+    means = np.abs(resampled(moved, resamples, seed) / n)
+    close = CLOSE * np.abs(differences).mean(axis=0)
+    p: Array = ((means >= (seen - close)[:, None]).sum(axis=1) + 1) / (resamples + 1)
+    return p
+
+
+def classical(differences: Array, test: str) -> Array:
+    """Return the p-values of scipy's paired t-test, Wilcoxon's signed rank test or the sign test, two-sided."""
+    stats = _scipy(test)
+    found = []
+    for column in differences.T:
+        moved = column[column != 0]
+        if not len(moved) or (test == "t" and len(column) < 2):
+            found.append(1.0 if len(column) > 1 or test != "t" else np.nan)
+        elif test == "sign":
+            found.append(float(stats.binomtest(int((moved > 0).sum()), len(moved)).pvalue))
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about zeros and constant differences, which are nothing odd here
+                run = stats.wilcoxon(column) if test == "wilcoxon" else stats.ttest_1samp(column, 0)
+            found.append(float(run.pvalue))
+    return np.array(found)
+
+
+def _scipy(test: str) -> Any:
+    try:
+        from scipy import stats  # type: ignore[import-untyped]
+    except ImportError:
+        raise NotComputableError(
+            f"test={test!r} needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
+        ) from None
+    return stats
+
+
+def adjusted(p: Array, correction: str) -> Array:
+    """Return p-values corrected for testing so many at once; NaN stays, and is not counted.
+
+    Parameters
+    ----------
+    correction : "holm" and "bonferroni" bound the chance of any false alarm, "bh" (Benjamini and Hochberg) the expected
+        share of false ones among all alarms; "none".
+    """
+    out = np.array(p, np.float64)
+    at = np.flatnonzero(~np.isnan(out))
+    known, m = out[at], len(at)
+    if correction == "none" or not m:
+        return out
+    if correction == "bonferroni":
+        out[at] = np.minimum(known * m, 1)
+        return out
+    order = np.argsort(known, kind="stable")
+    rank = np.arange(m)
+    if correction == "holm":
+        steps = np.maximum.accumulate(known[order] * (m - rank))
+    else:
+        steps = np.minimum.accumulate((known[order] * m / (rank + 1))[::-1])[::-1]
+    out[at[order]] = np.minimum(steps, 1)
+    return out
