@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from frame_metrics.blocks import each_block
+from frame_metrics.blocks import each_block, spans
 from frame_metrics.cases import Cases
 from frame_metrics.columns import key_names
 from frame_metrics.inputs import Array
@@ -24,7 +24,7 @@ def cases_of(log: Log, how: Conventions) -> Cases:
     lacking, evaluated = _beside(log, how)
     rows = _listed(log, how, keys)
     ranking = np.empty(len(rows), np.int64)
-    ranking[grid.rankings.rows_of(_places(grid.rankings.start, grid.rankings.length))] = np.repeat(
+    ranking[grid.rankings.rows_of(spans(grid.rankings.start, grid.rankings.length))] = np.repeat(
         np.arange(len(grid.rankings.length)), grid.rankings.length
     )
     kept = evaluated[ranking]
@@ -34,11 +34,6 @@ def cases_of(log: Log, how: Conventions) -> Cases:
     counts = np.where(evaluated, lacking, 0).astype(np.int64)
     extra = [_unlisted(log, rows, keys, relevant, counts[relevant]) for relevant in (0, 1)]
     return Cases(pl.concat([rows, *extra]), None, parts, None, None, True)
-
-
-def _places(start: Array, length: Array) -> Array:
-    places: Array = np.repeat(start - (np.cumsum(length) - length), length) + np.arange(int(length.sum()))
-    return places
 
 
 def _listed(log: Log, how: Conventions, keys: list[str]) -> pl.DataFrame:
