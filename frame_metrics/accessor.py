@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics.base import Frame, check_wide
 from frame_metrics.choosing import Deciding
 from frame_metrics.comparing import Comparing
-from frame_metrics.errors import BadValueError, ColumnError, check_choice
+from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole
 from frame_metrics.evaluate import check_asked, measure
 from frame_metrics.frames import check_frame, columns_of
 from frame_metrics.log import read_log
@@ -193,11 +193,10 @@ class IRM(Comparing[Frame], Deciding[Frame]):
 
         check_choice("average", average, get_args(Average))
         check_choice("layout", layout, get_args(Layout))
-        if ci is not None and (isinstance(ci, bool) or not isinstance(ci, int | float) or not 0 < ci < 1):
-            raise BadValueError(f"ci={ci!r} is not a level between 0 and 1, as 0.95")
-        for name, number in (("resamples", resamples), ("seed", seed)):
-            if isinstance(number, bool) or not isinstance(number, int) or number < (name == "resamples"):
-                raise BadValueError(f"{name}={number!r} is not a whole number from {int(name == 'resamples')}")
+        if ci is not None:
+            check_level(ci)
+        check_whole("resamples", resamples, 1)
+        check_whole("seed", seed, 0)
         asked = read(metrics)
         parts, how = self._parts(self._needs(asked))
         if parts.query:

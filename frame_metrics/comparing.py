@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from frame_metrics.base import Base, Frame
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_choice
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_choice, check_level, check_whole
 from frame_metrics.evaluate import check_asked, measure
 from frame_metrics.inputs import Confusion, Ranking
 from frame_metrics.log import read_log
@@ -89,12 +89,10 @@ class Comparing(Base[Frame]):
         chosen = {"test": test, "correction": correction, "over": over, "unanswered": unanswered}
         for name, choices in given.items():
             check_choice(name, chosen[name], get_args(choices))
-        if isinstance(ci, bool) or not isinstance(ci, int | float) or not 0 < ci < 1:
-            raise BadValueError(f"ci={ci!r} is not a level between 0 and 1, as 0.95")
-        least = {"permutations": 1, "resamples": 1, "seed": 0}
-        for name, number in zip(least, (permutations, resamples, seed), strict=True):
-            if isinstance(number, bool) or not isinstance(number, int) or number < least[name]:
-                raise BadValueError(f"{name}={number!r} is not a whole number from {least[name]}")
+        check_level(ci)
+        check_whole("permutations", permutations, 1)
+        check_whole("resamples", resamples, 1)
+        check_whole("seed", seed, 0)
         if test == "tukey" and baseline is not None:
             raise NotComputableError("test='tukey' tests all pairs together; say baseline=None")
         asked = read(metrics)

@@ -66,6 +66,18 @@ def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, reme
     return BadValueError(f"{column}: {len(rows)} of {total} rows {verb} ({plural} {shown}); {remedy}")
 
 
+def check_level(ci: Any) -> None:
+    """Raise unless ``ci`` is the level of an interval."""
+    if isinstance(ci, bool) or not isinstance(ci, int | float) or not 0 < ci < 1:
+        raise BadValueError(f"ci={ci!r} is not a level between 0 and 1, as 0.95")
+
+
+def check_whole(option: str, given: Any, least: int) -> None:
+    """Raise unless ``given`` is a whole number, and at least so much."""
+    if isinstance(given, bool) or not isinstance(given, int) or given < least:
+        raise BadValueError(f"{option}={given!r} is not a whole number from {least}")
+
+
 def check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:
     """Raise unless ``given`` is one of ``choices``."""
     if not any(given is choice or (isinstance(given, str) and given == choice) for choice in choices):
