@@ -65,7 +65,7 @@ In the formulas r is a rank from 1, k the cutoff, R the number of relevant docum
 documents in the collection; `tp`, `fp`, `fn` and `tn` are counts. Where a metric is undefined it takes the value that
 is said below, unless `undefined=` says otherwise. Micro is the metric of the counts summed over the queries. A metric
 that is not bounded by the order of ties is an error where equal scores have different judgments, unless `doc` is named
-or `ties="order"` is said.
+or `ties="order"` is said; so is, with `ties="expected"`, one that is not said to have a mean over their orders.
 
 Without a query the rows of a segment are pooled: they are the documents, a positive decision is what is retrieved, and
 the 2x2 table or the scores are those of all rows. Of several classes, a metric that has its own form gives it; others
@@ -111,12 +111,21 @@ def entry(metric: Metric) -> str:
         "Range": f"{low} to {high}{best}." if low != high else f"{low}.",
         "Over queries": over_queries(metric),
         "Over classes": over_classes(metric),
-        "Ties": "" if metric.monotone or metric.input in (Scores, Classes) else "not bounded by their order.",
+        "Ties": ties(metric),
         "Also read": ", ".join(also(metric)),
         "Source": said.get("Source", ""),
     }
     listed = "\n".join(f"- {name}: {text}" for name, text in facts.items() if text)
     return f"### {metric.name}\n\n{metric.doc.partition(chr(10))[0]}\n\n{listed}\n"
+
+
+def ties(metric: Metric) -> str:
+    """What the metric makes of equal scores."""
+    if metric.input in (Scores, Classes):
+        return ""
+    bounds = "" if metric.monotone else "not bounded by their order"
+    mean = "`ties='expected'` gives the mean over their orders" if metric.expected else ""
+    return "; ".join(filter(None, (bounds, mean))) + "." * bool(bounds or mean)
 
 
 def over_queries(metric: Metric) -> str:

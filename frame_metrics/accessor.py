@@ -63,7 +63,8 @@ class IRM(Comparing[Frame], Deciding[Frame]):
     rel : the least grade that is relevant, 1 by default.
     collection_size : the number of documents in the collection, a column of it, or True if the frame lists all.
     ties : how equal scores are ordered: "doc" (by document id, descending, as trec_eval; the default with ``doc``),
-        "worst" (the default otherwise), "best" or "order" (as in the frame).
+        "worst" (the default otherwise), "best", "order" (as in the frame) or "expected" (in every way, and the metric
+        is its mean over them).
     undefined : what a metric that is a/0 becomes: "zero", "one", "null" or "raise"; by default what its reference does.
     unjudged : "drop" takes unjudged documents out of the rankings; by default they count as not relevant.
     duplicates : "first" keeps the best place of a document that stands twice; by default ("error") that is an error.

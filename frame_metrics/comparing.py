@@ -162,6 +162,8 @@ class Comparing(Base[Frame]):
             raise NotComputableError(
                 f"{name}: explain() is about whole rankings, and these are condensed; say unjudged=None"
             )
+        if how.ties == "expected":
+            raise NotComputableError("explain() is about one order of the results; say ties='worst', or name doc=")
         keys = (
             *((parts.system,) if parts.system else ()),
             *parts.by,

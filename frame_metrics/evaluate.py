@@ -11,6 +11,7 @@ from frame_metrics import blocks
 from frame_metrics.averages import Tally, pooled, tally
 from frame_metrics.columns import Parts, refuse
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
+from frame_metrics.expected import Expected
 from frame_metrics.inputs import Array, Classes, Confusion, Ranking, Scores
 from frame_metrics.log import Conventions, Log, measured_against, sorter_of
 from frame_metrics.metric import Metric
@@ -147,7 +148,7 @@ def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None
     sorter = sorter_of(log, how)
     scored = any(metric.input is Scores for _, metric in asked)
     check_probabilities(asked, log.columns, parts)
-    strict = [name for name, metric in asked if not metric.bounded] if how.ties in ("worst", "best") else []
+    strict = [name for name, metric in asked if not metric.orders(how.ties)]
 
     def work(part: slice | Array) -> None:
         sheet = sorter.block(part)
@@ -156,6 +157,7 @@ def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None
         against = measured_against(log, how, part)
         for (rel, condensed), wanted in by_variant.items():
             run = sheet.ranking(rel=rel, condensed=condensed, scored=scored, **against)
+            run = run if run.tie is None else Expected(run)
             if run.known_relevant is not None and rel == how.rel and (run.listed_relevant > run.n_relevant).any():
                 raise BadValueError(
                     f"{parts.n_relevant}: a query lists more relevant documents than it is said to have"
@@ -185,9 +187,10 @@ def _load(log: Log) -> Array:
 
 
 def _unbounded(name: str, ties: str, parts: Parts) -> NotComputableError:
+    lacking = "has no closed form for" if ties == "expected" else "is not bounded by"
     order = "" if parts.doc else "name doc= to order equal scores by document, or "
     return NotComputableError(
-        f"{name} is not bounded by ties={ties!r}, and rows with equal scores have different judgments; "
+        f"{name} {lacking} ties={ties!r}, and rows with equal scores have different judgments; "
         f"{order}say ties='order' to take the frame's order"
     )
 

@@ -67,6 +67,12 @@ class Ranking(Results):
         share: Array = self.position / self.rank
         return share
 
+    @property
+    def is_first(self) -> Array:
+        """Whether each relevant document is the first of its query, shape (relevant rows,)."""
+        foremost: Array = self.position == 1
+        return foremost
+
     @cached_property
     def interpolated(self) -> Array:
         """The greatest precision at this relevant document or a later one, shape (relevant rows,)."""

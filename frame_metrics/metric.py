@@ -61,6 +61,7 @@ class Metric:
     undefined: float | None = 0
     monotone: bool | None = True
     summed: bool = False
+    expected: bool = False
     also: tuple[str, ...] = ()
     params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     cutoff: float | None = None
@@ -115,6 +116,13 @@ class Metric:
     def bounded(self) -> bool:
         """Whether the worst and the best order of equal scores bound the metric."""
         return self.cutoff is None if self.monotone is None else self.monotone
+
+    def orders(self, ties: str) -> bool:
+        """Return whether the metric can be had of equal scores in the order, or orders, that a rule gives."""
+        if ties == "expected":
+            unordered = self.cutoff is None and (self.monotone is None or self.input is Confusion)
+            return self.expected or unordered
+        return self.bounded or ties not in ("worst", "best")
 
     @property
     def missing(self) -> list[str]:
@@ -288,6 +296,7 @@ def metric(
     undefined: float | None = 0,
     monotone: bool | None = True,
     summed: bool = False,
+    expected: bool = False,
     also: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Array]], Metric]:
     """Put a kernel in the registry under its own name.
@@ -300,11 +309,13 @@ def metric(
     monotone : moving a better document up never makes the metric worse, so that tie orders bound it; None, without a
         cutoff only, where the order is not looked at.
     summed : the metric counts, and is summed over queries where others are averaged.
+    expected : the value of rows that share what their tie has is the mean over all orders of equal scores, as where
+        gains are added up by rank and divided by what no order changes.
     also : other names of the same function.
     """
 
     def register(kernel: Callable[..., Array]) -> Metric:
-        made = Metric(kernel.__name__, kernel, range, best, undefined, monotone, summed, also)
+        made = Metric(kernel.__name__, kernel, range, best, undefined, monotone, summed, expected, also)
         REGISTRY[made.name] = made
         return made
 

@@ -29,6 +29,7 @@ class Results:
     decision : 1 for each row that is predicted positive, 0 for the others, NaN without a prediction; None where what
         was retrieved is what was predicted.
     score : of each row, NaN where it has none; None where no metric reads scores.
+    tie : the number of each row's tie, ascending, where equal scores are to stand in every order; else None.
     """
 
     def __init__(
@@ -45,8 +46,9 @@ class Results:
         size: Array | None = None,
         decision: Array | None = None,
         score: Array | None = None,
+        tie: Array | None = None,
     ) -> None:
-        self.decision, self.score = decision, score
+        self.decision, self.score, self.tie = decision, score, tie
         self.grade, self.length, self.n_ret, self.rel = grade, length, n_ret, rel
         self.label, self.shown, self.pool = label, shown, pool
         self.known_relevant, self.size = known_relevant, size

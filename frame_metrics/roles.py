@@ -11,7 +11,7 @@ from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, c
 from frame_metrics.log import Conventions
 from frame_metrics.needs import Needs
 
-Ties = Literal["doc", "worst", "best", "order"]
+Ties = Literal["doc", "worst", "best", "order", "expected"]
 Undefined = Literal["zero", "one", "null", "raise"]
 Duplicates = Literal["error", "first"]
 Match = Literal["best", "majority"]

@@ -23,7 +23,7 @@ class Sorter:
     Parameters
     ----------
     rankings : all rankings.
-    ties : "doc", "worst", "best" or "order".
+    ties : "doc", "worst", "best", "order" or "expected".
     doc : document ids by row of the frame; for ties by document.
     rel : the least relevant grade, for ties where no label decides.
     rank_name : what the caller calls the column of ranks.
@@ -98,6 +98,8 @@ class Sorter:
         if not mixed.any():
             return sheet
         run = np.concatenate([[0], np.cumsum(~tied)])
+        if self.ties == "expected":
+            return replace(sheet, tied=True, tie=run)
         matters = np.zeros(run[-1] + 1, bool)
         matters[run[1:][mixed]] = True
         rows = np.flatnonzero(matters[run])
@@ -128,7 +130,13 @@ class Sorter:
 
 @dataclass(frozen=True, eq=False)
 class Sorted:
-    """The rows of a block and the order that puts each ranking in rank order."""
+    """The rows of a block and the order that puts each ranking in rank order.
+
+    Parameters
+    ----------
+    tied : whether rows of equal score have different judgments.
+    tie : then, where they are to stand in every order, the number of each row's tie.
+    """
 
     cells: dict[str, Array]
     length: Array
@@ -137,6 +145,7 @@ class Sorted:
     at: slice | Array
     score: Array | None
     tied: bool = False
+    tie: Array | None = None
 
     def ordered(self, values: Array) -> Array:
         """Return values of the block's rows in rank order."""
@@ -171,7 +180,7 @@ class Sorted:
         """Return the block as kernels read it; with its scores where some metric reads them."""
         grade, label = self.judgments()
         shown = self._shown()
-        length, n_ret = self.length, self.n_ret
+        length, n_ret, tie = self.length, self.n_ret, self.tie
         score = self.ordered(self.cells["score"]) if threshold is not None or scored else None
         decision = self.ordered(self.cells["predicted"]) if "predicted" in self.cells else None
         if threshold is not None and score is not None:
@@ -181,6 +190,7 @@ class Sorted:
             length, n_ret = _kept(keep, length, length), _kept(keep, length, n_ret)
             grade, label, shown = grade[keep], None if label is None else label[keep], None
             score, decision = (None if values is None else values[keep] for values in (score, decision))
+            tie = None if tie is None else tie[keep]
         return Ranking(
             grade,
             length,
@@ -193,6 +203,7 @@ class Sorted:
             size=size,
             decision=decision,
             score=score,
+            tie=tie,
         )
 
     def _shown(self) -> Array | None:

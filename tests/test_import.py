@@ -270,7 +270,7 @@ LAYERS = [
     {"rows", "columns"},
     {"tables", "levels", "results", "matching", "frames"},
     {"inputs", "trec"},
-    {"blocks", "watched"},
+    {"blocks", "watched", "expected"},
     {"metric", "judgments", "sorting"},
     {"metrics.confusion", "metrics.ranking", "metrics.classes", "metrics.scores", "names", "averages", "grid"},
     {"metrics", "log", "needs"},

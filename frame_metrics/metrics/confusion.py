@@ -15,7 +15,7 @@ from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.metric import NotNegative, Share, metric
 
 
-@metric(range=(0, np.inf), best=None, summed=True)
+@metric(range=(0, np.inf), best=None, summed=True, expected=True)
 def tp(table: Confusion) -> Array:
     """Relevant documents that were retrieved: true positives.
 
@@ -25,7 +25,7 @@ def tp(table: Confusion) -> Array:
     return table.tp
 
 
-@metric(range=(0, np.inf), best=0, summed=True)
+@metric(range=(0, np.inf), best=0, summed=True, expected=True)
 def fp(table: Confusion) -> Array:
     """Retrieved documents that are not relevant: false positives.
 
@@ -35,7 +35,7 @@ def fp(table: Confusion) -> Array:
     return table.fp
 
 
-@metric(range=(0, np.inf), best=0, summed=True)
+@metric(range=(0, np.inf), best=0, summed=True, expected=True)
 def fn(table: Confusion) -> Array:
     """Relevant documents that were not retrieved: false negatives.
 
@@ -45,7 +45,7 @@ def fn(table: Confusion) -> Array:
     return table.fn
 
 
-@metric(range=(0, np.inf), best=None, summed=True)
+@metric(range=(0, np.inf), best=None, summed=True, expected=True)
 def tn(table: Confusion) -> Array:
     """Documents that are neither relevant nor retrieved: true negatives.
 
@@ -55,7 +55,7 @@ def tn(table: Confusion) -> Array:
     return table.tn
 
 
-@metric(undefined=None)
+@metric(undefined=None, expected=True)
 def accuracy(table: Confusion) -> Array:
     """Share of all documents that are decided rightly.
 
@@ -65,7 +65,7 @@ def accuracy(table: Confusion) -> Array:
     return ratio(table.tp + table.tn, table.total)
 
 
-@metric(best=0, undefined=None)
+@metric(best=0, undefined=None, expected=True)
 def error_rate(table: Confusion) -> Array:
     """Share of all documents that are decided wrongly.
 
@@ -75,7 +75,7 @@ def error_rate(table: Confusion) -> Array:
     return ratio(table.fp + table.fn + table.silent[1], table.total)
 
 
-@metric(also=("p", "ppv", "positive_predictive_value", "set_p", "setp"))
+@metric(expected=True, also=("p", "ppv", "positive_predictive_value", "set_p", "setp"))
 def precision(table: Confusion) -> Array:
     """Share of the retrieved documents that are relevant.
 
@@ -86,7 +86,7 @@ def precision(table: Confusion) -> Array:
     return ratio(table.tp, table.predicted)
 
 
-@metric(also=("r", "tpr", "true_positive_rate", "sensitivity", "set_recall", "setr"))
+@metric(expected=True, also=("r", "tpr", "true_positive_rate", "sensitivity", "set_recall", "setr"))
 def recall(table: Confusion) -> Array:
     """Share of the relevant documents that were retrieved.
 
@@ -97,7 +97,7 @@ def recall(table: Confusion) -> Array:
     return ratio(table.tp, table.actual)
 
 
-@metric(undefined=None, also=("tnr", "true_negative_rate", "inverse_recall", "selectivity"))
+@metric(undefined=None, expected=True, also=("tnr", "true_negative_rate", "inverse_recall", "selectivity"))
 def specificity(table: Confusion) -> Array:
     """Share of the documents that are not relevant and were left out: the recall of the negatives.
 
@@ -107,7 +107,7 @@ def specificity(table: Confusion) -> Array:
     return recall(table.inverse)
 
 
-@metric(undefined=None, also=("inverse_precision", "negative_predictive_value"))
+@metric(undefined=None, expected=True, also=("inverse_precision", "negative_predictive_value"))
 def npv(table: Confusion) -> Array:
     """Share of the documents left out that are not relevant: the precision of the negatives.
 
@@ -117,7 +117,7 @@ def npv(table: Confusion) -> Array:
     return precision(table.inverse)
 
 
-@metric(best=0, undefined=None, also=("fall_out", "fpr", "false_positive_rate"))
+@metric(best=0, undefined=None, expected=True, also=("fall_out", "fpr", "false_positive_rate"))
 def fallout(table: Confusion) -> Array:
     """Share of the documents that are not relevant and were retrieved all the same.
 
@@ -128,7 +128,7 @@ def fallout(table: Confusion) -> Array:
     return ratio(table.fp, table.negative)
 
 
-@metric(best=0, undefined=None, also=("fnr", "false_negative_rate"))
+@metric(best=0, undefined=None, expected=True, also=("fnr", "false_negative_rate"))
 def miss_rate(table: Confusion) -> Array:
     """Share of the relevant documents that were not retrieved.
 
@@ -138,7 +138,7 @@ def miss_rate(table: Confusion) -> Array:
     return ratio(table.fn, table.actual)
 
 
-@metric(best=0, undefined=None, also=("false_discovery_rate",))
+@metric(best=0, undefined=None, expected=True, also=("false_discovery_rate",))
 def fdr(table: Confusion) -> Array:
     """Share of the retrieved documents that are not relevant.
 
@@ -148,7 +148,7 @@ def fdr(table: Confusion) -> Array:
     return ratio(table.fp + table.empty, table.predicted)
 
 
-@metric(best=0, undefined=None, also=("false_omission_rate",))
+@metric(best=0, undefined=None, expected=True, also=("false_omission_rate",))
 def fomr(table: Confusion) -> Array:
     """Share of the documents left out that are relevant.
 
@@ -158,7 +158,7 @@ def fomr(table: Confusion) -> Array:
     return fdr(table.inverse)
 
 
-@metric(best=None, undefined=None)
+@metric(best=None, undefined=None, expected=True)
 def prevalence(table: Confusion) -> Array:
     """Share of all documents that are relevant.
 
@@ -168,7 +168,7 @@ def prevalence(table: Confusion) -> Array:
     return ratio(table.actual, table.total)
 
 
-@metric(best=None, undefined=None)
+@metric(best=None, undefined=None, expected=True)
 def bias(table: Confusion) -> Array:
     """Share of all documents that were retrieved.
 
@@ -178,7 +178,7 @@ def bias(table: Confusion) -> Array:
     return ratio(table.tp + table.fp, table.total)
 
 
-@metric(also=("f", "setf", "set_f"))
+@metric(expected=True, also=("f", "setf", "set_f"))
 def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
     """Harmonic mean of precision and recall, recall counting ``beta`` times as much.
 
@@ -191,7 +191,7 @@ def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
     return ratio(table.tp, alpha * table.predicted + (1 - alpha) * table.actual)
 
 
-@metric(also=("dice", "f1_score"))
+@metric(expected=True, also=("dice", "f1_score"))
 def f1(table: Confusion) -> Array:
     """Harmonic mean of precision and recall.
 
@@ -202,7 +202,7 @@ def f1(table: Confusion) -> Array:
     return fbeta(table)
 
 
-@metric(undefined=None)
+@metric(undefined=None, expected=True)
 def inverse_f1(table: Confusion) -> Array:
     """F1 of the negatives: harmonic mean of inverse precision and inverse recall.
 
@@ -226,7 +226,7 @@ def avg_f(table: Confusion) -> Array:
     return ratio(np.ones(len(share)), weighted)
 
 
-@metric(undefined=None, also=("fowlkes_mallows",))
+@metric(undefined=None, expected=True, also=("fowlkes_mallows",))
 def g_measure(table: Confusion) -> Array:
     """Geometric mean of precision and recall.
 
@@ -237,7 +237,7 @@ def g_measure(table: Confusion) -> Array:
     return mean
 
 
-@metric(undefined=None)
+@metric(undefined=None, expected=True)
 def inverse_g(table: Confusion) -> Array:
     """Geometric mean of inverse precision and inverse recall.
 
@@ -271,7 +271,7 @@ def jaccard(table: Confusion) -> Array:
     return ratio(table.tp, table.tp + table.fp + table.fn)
 
 
-@metric(range=(-1, 1), undefined=None, also=("youden_j", "bookmaker", "bookmaker_informedness"))
+@metric(range=(-1, 1), undefined=None, expected=True, also=("youden_j", "bookmaker", "bookmaker_informedness"))
 def informedness(table: Confusion) -> Array:
     """How informed the decision is against chance.
 
@@ -283,7 +283,7 @@ def informedness(table: Confusion) -> Array:
     return recall(table) - fallout(table)
 
 
-@metric(range=(-1, 1), undefined=None)
+@metric(range=(-1, 1), undefined=None, expected=True)
 def markedness(table: Confusion) -> Array:
     """How well the decision marks the truth against chance.
 
@@ -294,7 +294,7 @@ def markedness(table: Confusion) -> Array:
     return precision(table) + npv(table) - 1
 
 
-@metric(range=(-1, 1), also=("matthews", "phi"))
+@metric(range=(-1, 1), expected=True, also=("matthews", "phi"))
 def mcc(table: Confusion) -> Array:
     """Correlation of decision and truth (Matthews).
 
@@ -308,7 +308,7 @@ def mcc(table: Confusion) -> Array:
     return ratio(table.agreement, spread * np.sqrt(2.0 * (yes * no + yes * silent + no * silent)))
 
 
-@metric(range=(-1, 1), undefined=None, also=("cohen_kappa",))
+@metric(range=(-1, 1), undefined=None, expected=True, also=("cohen_kappa",))
 def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = None) -> Array:
     """Agreement of decision and truth beyond what their shares alone would give (Cohen).
 
@@ -324,7 +324,7 @@ def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = Non
     return ratio(table.agreement, actual * (size - yes) + table.negative * (size - no))
 
 
-@metric(undefined=None)
+@metric(undefined=None, expected=True)
 def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
     """Mean of recall and specificity, of equal or of given weights.
 
@@ -346,7 +346,7 @@ def corner_distance(table: Confusion) -> Array:
     return distance
 
 
-@metric(range=(0, np.inf), best=0, undefined=None)
+@metric(range=(0, np.inf), best=0, undefined=None, expected=True)
 def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Array:
     """What the mistakes of a decision cost, in the mean over all documents.
 
@@ -387,7 +387,7 @@ def odds_ratio(table: Confusion) -> Array:
     return ratio(table.tp * table.tn, table.fp * table.fn)
 
 
-@metric(range=(-np.inf, np.inf), best=None, undefined=None, monotone=None)
+@metric(range=(-np.inf, np.inf), best=None, undefined=None, monotone=None, expected=True)
 def payoff(
     table: Confusion,
     tp: float | None = None,
@@ -409,7 +409,7 @@ def payoff(
     return ratio(utility(table, tp or 0, fp or 0, fn or 0, tn or 0), table.total)
 
 
-@metric(range=(-np.inf, np.inf), best=None, monotone=None)
+@metric(range=(-np.inf, np.inf), best=None, monotone=None, expected=True)
 def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0, tn: float = 0.0) -> Array:
     """What the retrieved set is worth, with a value for each cell of the table.
 
@@ -422,7 +422,7 @@ def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0
     return worth + tn * table.tn if tn else worth
 
 
-@metric()
+@metric(expected=True)
 def relative_precision(table: Confusion) -> Array:
     """Precision as a share of the greatest that is possible with so many relevant documents.
 

@@ -30,7 +30,7 @@ def _discounted(seen: Rows, discount: Discount, base: float) -> Array:
     return seen.value * by_rank(lambda rank: _discount(rank, discount, base), seen.rank)
 
 
-@metric(range=(0, np.inf), best=None)
+@metric(range=(0, np.inf), best=None, expected=True)
 def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
     """Cumulated gain: the sum of the gains of the first k documents.
 
@@ -43,7 +43,7 @@ def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
     return seen.total_within(k, seen.value)
 
 
-@metric()
+@metric(expected=True)
 def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, gain: GainName = "linear") -> Array:
     """Cumulated gain as a share of what k documents of the highest grade would give.
 
@@ -54,7 +54,7 @@ def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, g
     return ratio(cg(run, k, gain), top_gain(max_grade, gain) * (run.retrieved() if k is None else np.full(run.n, k)))
 
 
-@metric(range=(0, np.inf), best=None)
+@metric(range=(0, np.inf), best=None, expected=True)
 def dcg(
     run: Ranking,
     k: int | None = None,
@@ -75,7 +75,7 @@ def dcg(
     return seen.total_within(k, _discounted(seen, discount, base))
 
 
-@metric()
+@metric(expected=True)
 def ndcg(
     run: Ranking,
     k: int | None = None,
@@ -168,7 +168,7 @@ def bin_g(run: Ranking) -> Array:
     return ratio(run.total(1 / np.log2(2 + run.rank - run.position)), run.n_relevant)
 
 
-@metric(also=("map",))
+@metric(expected=True, also=("map",))
 def ap(run: Ranking, k: int | None = None, norm: Literal["R", "min(k, R)"] = "R") -> Array:
     """Average precision: the mean over the relevant documents of the precision at their ranks, 0 if not retrieved.
 
@@ -181,7 +181,7 @@ def ap(run: Ranking, k: int | None = None, norm: Literal["R", "min(k, R)"] = "R"
     return ratio(run.relevant.total_within(k, run.precision), places)
 
 
-@metric(also=("mrr", "recip_rank", "reciprocal_rank"))
+@metric(expected=True, also=("mrr", "recip_rank", "reciprocal_rank"))
 def rr(run: Ranking, k: int | None = None) -> Array:
     """Reciprocal rank of the first relevant document, 0 past the cutoff.
 
@@ -189,10 +189,10 @@ def rr(run: Ranking, k: int | None = None) -> Array:
     Undefined: no document is relevant.
     Source: E. M. Voorhees, The TREC-8 question answering track report, 1999.
     """
-    return _defined(run, run.relevant.total_within(k, np.where(run.position == 1, 1 / run.rank, 0.0)))
+    return _defined(run, run.relevant.total_within(k, run.is_first / run.rank))
 
 
-@metric(also=("r-precision", "r_precision"))
+@metric(expected=True, also=("r-precision", "r_precision"))
 def rprec(run: Ranking) -> Array:
     """R-precision: precision after as many documents as are relevant.
 
@@ -203,7 +203,7 @@ def rprec(run: Ranking) -> Array:
     return ratio(run.total(run.rank <= run.n_relevant[run.query]), run.n_relevant)
 
 
-@metric()
+@metric(expected=True)
 def rprec_mult(run: Ranking, multiple: Positive) -> Array:
     """Precision after a multiple of the number of relevant documents.
 
@@ -253,14 +253,14 @@ def iprec_avg(run: Ranking) -> Array:
     return sum((iprec(run, tenth / 10) for tenth in range(11)), np.zeros(run.n)) / 11
 
 
-@metric(also=("hit_rate", "hit"))
+@metric(expected=True, also=("hit_rate", "hit"))
 def success(run: Ranking, k: int | None = None) -> Array:
     """Whether any relevant document is at ranks up to k.
 
     Formula: 1 if there is one, else 0.
     Undefined: no document is relevant.
     """
-    return _defined(run, np.minimum(run.hits(k), 1))
+    return _defined(run, run.relevant.total_within(k, run.is_first))
 
 
 @metric()
@@ -293,7 +293,7 @@ def infap(run: Ranking) -> Array:
     return ratio(run.total((1 + pooled * expected) / run.rank), run.n_relevant)
 
 
-@metric()
+@metric(expected=True)
 def rbp(
     run: Ranking,
     k: int | None = None,
@@ -314,7 +314,7 @@ def rbp(
     return (1 - p) * seen.total_within(k, seen.value * by_rank(lambda r: p ** (r - 1.0), seen.rank)) / top
 
 
-@metric(best=0, monotone=False)
+@metric(best=0, monotone=False, expected=True)
 def rbp_residual(run: Ranking, k: int | None = None, p: Share = 0.8) -> Array:
     """How much rank-biased precision could rise if every document not judged, or not seen, were relevant.
 
@@ -343,7 +343,7 @@ def err(run: Ranking, k: int | None = None, max_grade: Positive | None = None) -
     return seen.total_within(k, satisfied * still_reading / seen.rank)
 
 
-@metric(best=None, monotone=None)
+@metric(best=None, monotone=None, expected=True)
 def judged(run: Ranking, k: int | None = None) -> Array:
     """Share of the first k retrieved documents that have a judgment.
 
@@ -367,7 +367,7 @@ def efficiency(run: Ranking, k: int | None = None) -> Array:
     return _defined(run, 1 - run.relevant.reduce(np.minimum, distance, empty=np.sqrt(2)) / np.sqrt(2))
 
 
-@metric(range=(1, 1), best=None, summed=True, also=("numq",))
+@metric(range=(1, 1), best=None, summed=True, expected=True, also=("numq",))
 def num_q(run: Ranking) -> Array:
     """Queries that were evaluated.
 
@@ -377,7 +377,7 @@ def num_q(run: Ranking) -> Array:
     return np.ones(run.n)
 
 
-@metric(range=(0, np.inf), best=None, summed=True, also=("numret",))
+@metric(range=(0, np.inf), best=None, summed=True, expected=True, also=("numret",))
 def num_ret(run: Ranking, k: int | None = None) -> Array:
     """Retrieved documents, at ranks up to k.
 
@@ -387,7 +387,7 @@ def num_ret(run: Ranking, k: int | None = None) -> Array:
     return run.retrieved(k).astype(np.float64)
 
 
-@metric(range=(0, np.inf), best=None, summed=True, also=("numrel",))
+@metric(range=(0, np.inf), best=None, summed=True, expected=True, also=("numrel",))
 def num_rel(run: Ranking) -> Array:
     """Relevant documents, retrieved or not: R.
 
@@ -397,7 +397,7 @@ def num_rel(run: Ranking) -> Array:
     return run.n_relevant.astype(np.float64)
 
 
-@metric(range=(0, np.inf), best=None, summed=True, also=("hits", "numrelret"))
+@metric(range=(0, np.inf), best=None, summed=True, expected=True, also=("hits", "numrelret"))
 def num_rel_ret(run: Ranking, k: int | None = None) -> Array:
     """Relevant documents that were retrieved, at ranks up to k.
 
@@ -407,7 +407,7 @@ def num_rel_ret(run: Ranking, k: int | None = None) -> Array:
     return run.hits(k)
 
 
-@metric(range=(0, np.inf), best=None, summed=True, monotone=None)
+@metric(range=(0, np.inf), best=None, summed=True, monotone=None, expected=True)
 def num_nonrel_judged_ret(run: Ranking, k: int | None = None) -> Array:
     """Retrieved documents that are judged not relevant, at ranks up to k.
 

@@ -1,0 +1,126 @@
+"""Rankings in which equal scores stand in every order at once: what kernels read is the mean over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from frame_metrics.inputs import Array, Gain, Ranking, Rows, by_rank, gain_of
+
+
+class Expected(Ranking):
+    """A ranking whose tied rows share what they have: in all orders together, each stands at each of their places.
+
+    A metric that adds up over ranks what stands there, and divides it by what no order changes, has its mean over all
+    orders as its value here. What does not add up so, the first relevant document and the relevant ones above another,
+    is taken over the orders of a tie below. Ideals and the number of relevant documents stay those of the documents.
+
+    Parameters
+    ----------
+    run : the ranking in any of its orders, with the tie of each row.
+
+    Source: F. McSherry, M. Najork, Computing information retrieval performance measures efficiently in the presence of
+    tied scores, ECIR 2008.
+    """
+
+    def __init__(self, run: Ranking) -> None:
+        super().__init__(
+            run.grade,
+            run.length,
+            run.n_ret,
+            rel=run.rel,
+            label=run.label,
+            shown=run.shown,
+            pool=run.pool,
+            known_relevant=run.known_relevant,
+            size=run.size,
+            decision=run.decision,
+            score=run.score,
+            tie=run.tie,
+        )
+        self.run = run
+        self.group: Array = np.arange(len(run.grade)) if run.tie is None else run.tie
+        self.n_relevant, self.listed_relevant = run.n_relevant, run.listed_relevant
+
+    @cached_property
+    def _rows_in(self) -> Array:
+        """Rows of each tie."""
+        return np.bincount(self.group)
+
+    @cached_property
+    def _relevant_in(self) -> Array:
+        """Relevant rows of each tie."""
+        return np.bincount(self.group, self.good)
+
+    def _shared(self, values: Array) -> Rows:
+        """The retrieved rows where any of their tie has a value, with its mean."""
+        mean = (np.bincount(self.group, values) / np.maximum(self._rows_in, 1))[self.group]
+        row = np.flatnonzero(mean)
+        return self.rows(row, mean[row])
+
+    @cached_property
+    def relevant(self) -> Rows:
+        """Where relevant documents may stand, with the share of the orders in which one does."""
+        return self._shared(self.good)
+
+    @cached_property
+    def _tie_of(self) -> tuple[Array, Array, Array]:
+        """Of each row where a relevant document may stand: its row, its tie, and where that tie begins among these."""
+        row = np.flatnonzero(self._relevant_in[self.group])
+        query = self.query_of(row)
+        row = row[row - self.start[query] < self.n_ret[query]]
+        tie = self.group[row]
+        return row, tie, np.searchsorted(tie, tie)
+
+    def total(self, values: Array) -> Array:
+        return self.relevant.total(values * self.relevant.value)
+
+    def hits(self, k: int | None = None) -> Array:
+        return self.relevant.total_within(k, self.relevant.value)
+
+    def _gainful(self, gain: Gain) -> Rows:
+        return self._shared(gain_of(self.grade, gain))
+
+    def ideal(self, gain: Gain = "linear") -> Rows:
+        return self.run.ideal(gain)
+
+    def count_of(self, rows: Array, k: int | None, *, retrieved: bool = True) -> Array:
+        if k is None:
+            return super().count_of(rows, k, retrieved=retrieved)
+        seen = self._shared(rows)
+        return seen.total_within(k, seen.value)
+
+    def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
+        seen = self._shared(rows)
+        return seen.total_within(k, seen.value * by_rank(weight, seen.rank))
+
+    @cached_property
+    def precision(self) -> Array:
+        """Precision at each rank where a relevant document may stand, summed over the orders in which one does there.
+
+        Above it are the relevant documents of the ties above, and of its own tie's others each as often as any.
+        """
+        row, tie, begin = self._tie_of
+        place, others = np.arange(len(row)) - begin, np.maximum(self._rows_in[tie] - 1, 1)
+        down = np.concatenate([[0], np.cumsum(self.good)])
+        higher = down[row[begin]] - down[self.start[self.relevant.query]]
+        above = higher + place * (self._relevant_in[tie] - 1) / others
+        share: Array = self.relevant.value * (above + 1) / self.relevant.rank
+        return share
+
+    @cached_property
+    def is_first(self) -> Array:
+        """The share of the orders in which the first relevant document stands there, shape (relevant rows,).
+
+        It is one of the first tie that has any, and the x-th of its n rows, m of them relevant, in m / (n - x + 1) of
+        the orders in which it is none of the x - 1 above.
+        """
+        _, tie, begin = self._tie_of
+        left = self._rows_in[tie] - (np.arange(len(tie)) - begin)
+        foremost = begin == self.relevant.first[self.relevant.query]
+        chance = np.where(foremost, np.minimum(self._relevant_in[tie] / left, 1), 0.0)
+        not_yet = self.relevant.running(1 - chance, np.multiply, fill=1.0)
+        share: Array = chance * np.where(self.relevant.position == 1, 1.0, np.roll(not_yet, 1))
+        return share
