@@ -4,6 +4,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Machines are shared: how long an example takes says nothing.
+settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared machine")
 
 KINDS = ("polars", "lazy", "pandas", "pandas-arrow", "pyarrow")
 

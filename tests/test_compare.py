@@ -320,7 +320,7 @@ def test_corrections_are_those_of_statsmodels(irm: Any, correction: str, over: s
 
 
 @pytest.mark.parametrize("correction", METHODS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(p=st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.01, 0.05, 1.0])), min_size=1, max_size=30))
 def test_correcting_any_p_values(correction: str, p: list[float]) -> None:
     """Any p-values, equal ones among them, are corrected as statsmodels does; undefined ones stay, and do not count."""
@@ -772,7 +772,7 @@ def test_judged_queries_keep_their_names() -> None:
 
 
 VALUES = st.lists(st.tuples(*[st.integers(0, 20).map(float)] * 3), min_size=2, max_size=10)
-LAWS = settings(max_examples=25, deadline=None)
+LAWS = settings(max_examples=25)
 
 
 def as_values(drawn: list[tuple[float, ...]]) -> dict[str, Sequence[float | None]]:

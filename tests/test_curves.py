@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 import sklearn.metrics as skl
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.calibration import calibration_curve
@@ -449,7 +449,7 @@ def apart(points: Array, x: Array, y: Array, *, each_axis: bool) -> float:
 
 
 LABELS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 40)), min_size=2, max_size=60)
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=60)
 
 
 def check_thinned(

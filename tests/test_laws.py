@@ -432,7 +432,7 @@ at_each = pytest.mark.parametrize("at", ["", "@1", "@3", "@20"])
 
 
 @at_each
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(log=logs())
 def test_fbeta_goes_from_precision_to_recall(at: str, log: pl.DataFrame) -> None:
     """F is precision for beta 0, recall for infinity, F1 for 1; F1 <= G <= the mean of precision and recall."""
@@ -449,7 +449,7 @@ def test_fbeta_goes_from_precision_to_recall(at: str, log: pl.DataFrame) -> None
 
 
 @at_each
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(log=logs())
 def test_complements_and_sums_of_the_table(at: str, log: pl.DataFrame) -> None:
     """What is one minus, a sum or a difference of other measures is so for every query."""
@@ -478,7 +478,7 @@ def test_complements_and_sums_of_the_table(at: str, log: pl.DataFrame) -> None:
         assert same(pl.col(name), expected, found), name
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(log=logs())
 def test_average_precision_is_the_area_of_its_steps(log: pl.DataFrame) -> None:
     """ap is the sum over the cutoffs of precision times the rise of recall, also where it is cut itself."""
@@ -492,7 +492,7 @@ def test_average_precision_is_the_area_of_its_steps(log: pl.DataFrame) -> None:
 
 
 @at_each
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(log=logs())
 def test_bounds_between_metrics(at: str, log: pl.DataFrame) -> None:
     """nDCG is a share, RBP and what it may still gain are at most 1, and no precision beats relative precision."""
@@ -516,7 +516,7 @@ def test_bounds_between_metrics(at: str, log: pl.DataFrame) -> None:
     assert (found["rr"].drop_nulls() <= found["success"].drop_nulls()).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(log=logs((0, 0, 1, 2, 3)))
 def test_where_all_is_judged_what_rbp_may_still_gain_lies_past_the_end(log: pl.DataFrame) -> None:
     """With every result judged, the residual is the weight of the ranks that were not filled, or not looked at."""
@@ -540,7 +540,7 @@ def test_precision_at_a_recall_level_is_that_of_the_first_rank_that_reaches_it(l
         assert row[f"iprec@{level}"] == max((precision for precision, hits in steps if hits >= start), default=0)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(log=logs())
 def test_a_higher_cutoff_finds_no_less(log: pl.DataFrame) -> None:
     """Recall, success, reciprocal rank, average precision and cumulated gain grow with the cutoff, up to no cutoff."""
@@ -888,7 +888,7 @@ def value_of(irm: IRM[pl.DataFrame], *asked: str | Metric, **options: Any) -> li
     return found
 
 
-few = settings(deadline=None, max_examples=40)
+few = settings(max_examples=40)
 
 
 @few
