@@ -12,7 +12,7 @@ from frame_metrics.averages import Tally, pooled, tally
 from frame_metrics.columns import Parts, refuse
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
 from frame_metrics.expected import Expected
-from frame_metrics.inputs import Array, Classes, Confusion, Ranking, Scores
+from frame_metrics.inputs import Array, Classes, Confusion, Scores
 from frame_metrics.log import Conventions, Log, measured_against, sorter_of
 from frame_metrics.metric import Metric
 from frame_metrics.names import Asked
@@ -169,9 +169,6 @@ def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None
             evaluated[part] = run.n_judged > 0
 
     blocks.each_block(_load(log), work)
-    for i, (name, metric) in enumerate(asked):
-        if metric.input is Ranking and np.isinf(out[i]).any():
-            raise BadValueError(f"{name}: the gains overflow; rescale the grades")
     weight = _weights(log) if parts.weight else None
     return Measured(log, asked, out, counts, evaluated, weight)
 

@@ -238,7 +238,9 @@ class Metric:
         try:
             self.compute(watched)
         except NotComputableError:
-            filled = replace(self, params={**self.params, "max_grade": 1})
+            mapped = self.params.get("gain")
+            top = max(mapped) if isinstance(mapped, Mapping) else 1
+            filled = replace(self, params={**self.params, "max_grade": top})
             return filled.reads | {"max_grade"}
         return frozenset(watched.seen)
 

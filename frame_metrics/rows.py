@@ -13,6 +13,7 @@ from frame_metrics.errors import BadValueError, NotComputableError, listed
 
 Array: TypeAlias = NDArray[Any]
 Gain: TypeAlias = str | Mapping[float, float]
+LARGEST = 1e300  # a hundred million of such gains can still be added
 NONE = -1  # no row of the caller's frame: the key is null
 
 
@@ -117,6 +118,14 @@ class Rows:
 
 def gain_of(grade: Array, gain: Gain) -> Array:
     """Return the gain of each grade: itself, 2^g - 1 or what a mapping says; 0 for negative grades and NaN."""
+    value = _gain_of(grade, gain)
+    if value.max(initial=0) > LARGEST:
+        top = grade[np.argmax(value)]
+        raise BadValueError(f"the gain of grade {top:g} with gain={gain!r} overflows where gains are added; rescale it")
+    return value
+
+
+def _gain_of(grade: Array, gain: Gain) -> Array:
     if isinstance(gain, Mapping):
         known = np.array(sorted(gain), dtype=np.float64)
         values = np.array([gain[g] for g in sorted(gain)], dtype=np.float64)
@@ -133,11 +142,7 @@ def gain_of(grade: Array, gain: Gain) -> Array:
         return grade
     with np.errstate(over="ignore"):
         exponential: Array = np.exp2(grade) - 1
-    if not np.isfinite(exponential).all():
-        raise BadValueError(
-            f"gain='exp': 2 to the power of grade {grade.max():g} overflows; map the grades to gains instead"
-        )
-    return exponential
+        return exponential
 
 
 def falling(rows: Rows) -> Array:

@@ -606,7 +606,8 @@ def test_the_micro_average_takes_no_weights() -> None:
 
 
 def test_gains_that_overflow_are_an_error() -> None:
-    """A sum of gains past the largest float is refused."""
+    """A sum of gains past the largest float is refused, and so is a share of such sums, which would be no number."""
     log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1e308, 1e308]})
-    with pytest.raises(FrameMetricsError, match=r"^cg: the gains overflow; rescale the grades$"):
-        log.irm.evaluate("cg")
+    for name in ("cg", "ndcg"):
+        with pytest.raises(FrameMetricsError, match=r"^the gain of grade 1e\+308 with gain='linear' overflows"):
+            log.irm.evaluate(name)

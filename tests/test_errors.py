@@ -439,7 +439,7 @@ BAD_ROLES: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
     (
         {"ties": "docs"},
         UnknownNameError,
-        "ties='docs' is not one of 'doc', 'worst', 'best', 'order'; did you mean 'doc'?",
+        "ties='docs' is not one of 'doc', 'worst', 'best', 'order', 'expected'; did you mean 'doc'?",
     ),
     (
         {"undefined": "nul"},
@@ -668,12 +668,18 @@ NOT_COMPUTABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         "ndcg@5 needs the grades of all relevant documents, and known only counts them; list them, or say "
         "n_relevant=None to take the ideal from the listed rows",
     ),
+    (
+        "ncg(gain={2: 5, 3: 9})@2",
+        {},
+        {},
+        "ncg(gain={2: 5, 3: 9})@2 needs max_grade=, the highest grade of the scale; the largest grade in rating is 3",
+    ),
     ("ndcg(gain={0: 0, 1: 1})", {}, {}, "gain: the mapping has no gain for the grades 3; add them"),
     (
         "ndcg(gain='exp')",
         {"grade": "wild"},
         {},
-        "gain='exp': 2 to the power of grade 2000 overflows; map the grades to gains instead",
+        "the gain of grade 2000 with gain='exp' overflows where gains are added; rescale it",
     ),
     (
         "infap",
