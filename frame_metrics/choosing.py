@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.base import Base, Frame, check_wide
 from frame_metrics.columns import Parts
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_choice
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_apart, check_choice
 from frame_metrics.evaluate import check_asked, measure
 from frame_metrics.frames import columns_of
 from frame_metrics.log import Conventions, read_log
@@ -277,7 +277,7 @@ class Deciding(Base[Frame]):
         asked = [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs_of(cutoffs)]
         parts, how = self._parts(self._needs(asked))
         check_asked(asked, parts, how, self._judging(parts))
-        self._check_keys(parts, ("k", "value"))
+        check_apart(parts.keys, ("k", "value"))
 
         def run(frame: pl.DataFrame) -> Answer:
             found = measure(read_log(frame, parts, how, self._qrels(parts)), asked, how)
@@ -316,12 +316,7 @@ class Deciding(Base[Frame]):
             raise ColumnError("collection_size=: what is counted here are the rows; say collection_size=None")
         if parts.query and parts.weight:
             raise ColumnError(f"rows are pooled here, and {parts.weight} is the weight of a query; say weight=None")
-        self._check_keys(parts, result)
-
-    def _check_keys(self, parts: Parts, result: Sequence[str]) -> None:
-        for name in parts.keys:
-            if name in result:
-                raise ColumnError(f"{name!r} is a column of the result as well; rename the frame's column")
+        check_apart(parts.keys, result)
 
     def _pooled(self, run: Any, parts: Parts, schema: Any, keys: Sequence[str] | None = None) -> Frame:
         own = (*((parts.system,) if parts.system else ()), *parts.by) if keys is None else keys

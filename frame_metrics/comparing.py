@@ -1,4 +1,4 @@
-"""The verbs that compare systems and explain values."""
+"""The verbs that compare systems, explain values, and bound them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from frame_metrics.base import Base, Frame
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_choice, check_level, check_whole
+from frame_metrics.errors import (
+    BadValueError,
+    NotComputableError,
+    check_apart,
+    check_choice,
+    check_level,
+    check_whole,
+)
 from frame_metrics.evaluate import check_asked, measure
 from frame_metrics.inputs import Confusion, Ranking
 from frame_metrics.log import read_log
@@ -21,11 +28,12 @@ Test = Literal["randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 Over = Literal["metric", "all"]
 Unanswered = Literal["zero", "drop"]
+Of = Literal["ties", "unjudged"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Comparing(Base[Frame]):
-    """What can be asked about the difference of systems, and about what a value is made of."""
+    """What can be asked about the difference of systems, what a value is made of, and how far it can be trusted."""
 
     def compare(
         self,
@@ -102,9 +110,7 @@ class Comparing(Base[Frame]):
         for name, metric in asked:
             if metric.average is not None:
                 raise NotComputableError(f"{name} is an average, and compare() pairs the values of queries")
-        for name in (*parts.by, system, *parts.query):
-            if name in ("baseline", "metric", "k", *compare.SCHEMA):
-                raise ColumnError(f"{name!r} is a column of the result as well; rename the frame's column")
+        check_apart(parts.keys, ("baseline", "metric", "k", *compare.SCHEMA))
         by = compare.How(baseline, test, correction, over, unanswered, ci, permutations, resamples, seed)
 
         def run(frame: pl.DataFrame) -> Answer:
@@ -170,12 +176,63 @@ class Comparing(Base[Frame]):
             *parts.query,
             *((parts.doc,) if parts.doc else ()),
         )
-        for key in keys:
-            if key in explain.SCHEMA:
-                raise ColumnError(f"{key!r} is a column of the result as well; rename the frame's column")
+        check_apart(keys, explain.SCHEMA)
 
         def run(frame: pl.DataFrame) -> Answer:
             rows = explain.rows_of(frame, parts, query)
             return explain.explained(read_log(frame[rows], parts, how, self._qrels(parts)), name, wanted, how, rows)
 
         return self._answer(run, parts, lambda types: {key: types[key] for key in keys} | explain.SCHEMA)
+
+    def bounds(self, *metrics: str | Metric, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
+        """Say between which values a metric lies, whatever the order of equal scores or the judgments that are missing.
+
+        Parameters
+        ----------
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        of : "ties", the worst and the best order of results with equal scores; "unjudged", the least and the greatest
+            value over all judgments that the unjudged rows could get, the order of the results being as it is.
+        max_grade : the highest grade of the scale 0, 1, 2 ...; metrics of gains need it to bound unjudged rows.
+        per_query : whether to return a row per query instead of their mean.
+
+        Returns
+        -------
+        A frame of the caller's kind: system, by..., metric, k, average, value, lower, upper, tied or judged, n,
+        n_undefined. ``tied`` is the share of queries with equal scores on both sides of the cutoff (without one, with
+        any), ``judged`` the mean share of judged results up to the cutoff. With ``per_query``: system, by..., the query
+        columns, metric, k, value, lower, upper, and whether the query is tied, or what share of it is judged.
+
+        Raises
+        ------
+        FrameMetricsError
+            A metric has no bounds, max_grade is needed, or what evaluate() raises.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": [1, 1, 1], "score": [2.0, 1.0, 1.0], "grade": [1, 1, 0]})
+        >>> log.irm.bounds("precision@2", "ap", of="ties").select("metric", "value", "lower", "upper", "tied").rows()
+        [('precision@2', 0.5, 0.5, 1.0, 1.0), ('ap', 0.8333333333333333, 0.8333333333333333, 1.0, 1.0)]
+        """
+        from frame_metrics import bounds
+
+        check_choice("of", of, get_args(Of))
+        asked = read(metrics)
+        parts, how = self._parts(self._needs(asked) | Needs(query=True))
+        check_asked(asked, parts, how, self._judging(parts))
+        check_apart(parts.keys, bounds.schema(of, per_query=per_query))
+        if of == "unjudged":
+            bounds.check_open(asked, parts, how, max_grade)
+        elif max_grade is not None:
+            raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
+
+        def run(frame: pl.DataFrame) -> Answer:
+            log = read_log(frame, parts, how, self._qrels(parts))
+            found = bounds.of_ties(log, asked, how) if of == "ties" else bounds.of_unjudged(log, asked, how, max_grade)
+            return bounds.answer(found, how, of, per_query=per_query)
+
+        def schema(types: dict[str, Any]) -> dict[str, Any]:
+            keys = parts.keys if per_query else (*((parts.system,) if parts.system else ()), *parts.by)
+            return {name: types[name] for name in keys} | bounds.schema(of, per_query=per_query)
+
+        return self._answer(run, parts, schema)

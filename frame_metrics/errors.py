@@ -78,6 +78,13 @@ def check_whole(option: str, given: Any, least: int) -> None:
         raise BadValueError(f"{option}={given!r} is not a whole number from {least}")
 
 
+def check_apart(keys: Iterable[str], result: Iterable[str]) -> None:
+    """Raise if a key column is called as a column of the result is."""
+    for key in keys:
+        if key in result:
+            raise ColumnError(f"{key!r} is a column of the result as well; rename the frame's column")
+
+
 def check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:
     """Raise unless ``given`` is one of ``choices``."""
     if not any(given is choice or (isinstance(given, str) and given == choice) for choice in choices):

@@ -188,6 +188,17 @@ class Results:
         counted: Array = down[self.start + self.length] - down[self.start]
         return counted
 
+    def tied_at(self, k: int | None) -> Array:
+        """Return whether the results at ranks k and k + 1 have equal scores (None: any two results), shape (n,)."""
+        score = np.zeros(0) if self.score is None else self.score
+        equal = np.append(score[1:] == score[:-1], False)[: len(score)]
+        if k is None:
+            place = np.arange(len(score)) - np.repeat(self.start, self.length) + 1
+            return self.count_of(equal & (place < np.repeat(self.n_ret, self.length)), None) > 0
+        tied, deep = np.zeros(self.n, bool), self.n_ret > k
+        tied[deep] = equal[self.start[deep] + k - 1]
+        return tied
+
     def retrieved(self, k: int | None = None) -> Array:
         """Return how many documents are at ranks up to ``k`` (None: retrieved), shape (n,)."""
         if k is None:

@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import Any, Literal, TypedDict, get_args
 
 from frame_metrics.columns import Parts
-from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, check_choice, closest, listed
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    UnknownNameError,
+    check_apart,
+    check_choice,
+    closest,
+    listed,
+)
 from frame_metrics.log import Conventions
 from frame_metrics.needs import Needs
 
@@ -259,8 +267,7 @@ def _check_keys(parts: Parts) -> None:
                 also = "named twice" if played[column] == role else f"the {played[column]} too"
                 raise ColumnError(f"{role}={column!r} is {also}; a column plays one part")
             played[column] = role
-            if role in several and column in RESULT:
-                raise ColumnError(f"{column!r} is a column of the result as well; rename the frame's column")
+    check_apart(parts.keys, RESULT)
 
 
 def resolve_judgments(given: dict[str, Any], columns: list[str], roles: Roles, parts: Parts) -> Parts:
