@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError
+from frame_metrics.errors import BadRowsError
 from frame_metrics.inputs import Array
 
 Part = TypeVar("Part")
@@ -212,7 +212,11 @@ def constant(values: Array, rankings: Rankings, column: str) -> Array:
     wrong = np.flatnonzero(values[spans(rankings.start, rankings.length)] != np.repeat(first, rankings.length))
     if len(wrong):
         rows = rankings.rows_of(wrong)
-        raise BadValueError(
-            f"{column}: rows of one query differ (row {int(rows[0])} is one); give each query one value"
+        raise BadRowsError(
+            f"{column}: rows of one query differ (row {int(rows[0])} is one); give each query one value",
+            column=column,
+            rows=rows,
+            what="differ from another row of their query",
+            remedy="give each query one value",
         )
     return first

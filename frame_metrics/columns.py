@@ -117,8 +117,7 @@ def key_columns(frame: pl.DataFrame, parts: Parts) -> dict[str, pl.Series]:
 def refuse(column: str, bad: pl.Series, what: str, remedy: str) -> None:
     """Raise if any row is marked bad."""
     if bad.any():
-        rows = bad.arg_true()
-        raise bad_rows(column, rows.to_list()[:3] + [0] * (len(rows) - min(len(rows), 3)), len(bad), what, remedy)
+        raise bad_rows(column, bad.arg_true().to_numpy(), len(bad), what, remedy)
 
 
 def number_column(values: pl.Series, column: str, role: str, *, finite: bool = True) -> pl.Series:

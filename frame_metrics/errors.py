@@ -22,6 +22,25 @@ class BadValueError(FrameMetricsError):
     """A value that cannot be counted honestly: in a column, or given to an option."""
 
 
+class BadRowsError(BadValueError):
+    """Rows of a frame that have such a value.
+
+    Parameters
+    ----------
+    message : for whoever reads the error.
+    column : what the caller calls the column.
+    rows : positions of all bad rows, from 0.
+    what : what is wrong, following "3 of 120 rows ", as in "are infinite".
+    remedy : the way out.
+    """
+
+    def __init__(
+        self, message: str, *, column: str = "", rows: Sequence[int] | Any = (), what: str = "", remedy: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.column, self.rows, self.what, self.remedy = column, rows, what, remedy
+
+
 class NotComputableError(FrameMetricsError):
     """A metric, average or tie rule that the given data and conventions do not determine."""
 
@@ -40,7 +59,7 @@ def listed(items: Iterable[Any]) -> str:
     return ", ".join(repr(item) for item in items)
 
 
-def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, remedy: str) -> BadValueError:
+def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, remedy: str) -> BadRowsError:
     """Return the error that counts bad rows of a column and shows three.
 
     Parameters
@@ -59,11 +78,13 @@ def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, reme
             ("do ", "does "),
             ("have ", "has "),
             ("repeat ", "repeats "),
+            ("differ ", "differs "),
             ("their ", "its "),
         ):
             verb = verb.replace(many, one, 1)
     plural = "rows" if min(len(rows), 3) > 1 else "row"
-    return BadValueError(f"{column}: {len(rows)} of {total} rows {verb} ({plural} {shown}); {remedy}")
+    message = f"{column}: {len(rows)} of {total} rows {verb} ({plural} {shown}); {remedy}"
+    return BadRowsError(message, column=column, rows=rows, what=what, remedy=remedy)
 
 
 def check_level(ci: Any) -> None:

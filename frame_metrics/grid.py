@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from frame_metrics.blocks import Pool, Rankings, codes, constant
+from frame_metrics.blocks import Pool, Rankings, codes, constant, spans
 from frame_metrics.columns import Parts, key_names
-from frame_metrics.errors import BadValueError
+from frame_metrics.errors import BadRowsError
 from frame_metrics.inputs import Array
 from frame_metrics.judgments import Judged
 
@@ -49,9 +49,16 @@ class Grid:
         mine = constant(values, self.rankings, column)
         of_pair = np.full(int(self.pair.max(initial=-1)) + 1, np.nan)
         some = np.flatnonzero(~np.isnan(mine))
-        of_pair[self.pair[some]] = mine[some]
-        if (of_pair[self.pair[some]] != mine[some]).any():
-            raise BadValueError(f"{column}: systems differ in the value of a query; give each query one value")
+        of_pair[self.pair[some[::-1]]] = mine[some[::-1]]
+        odd = some[of_pair[self.pair[some]] != mine[some]]
+        if len(odd):
+            raise BadRowsError(
+                f"{column}: systems differ in the value of a query; give each query one value",
+                column=column,
+                rows=self.rankings.rows_of(spans(self.rankings.start[odd], self.rankings.length[odd])),
+                what="differ from another system in the value of their query",
+                remedy="give each query one value",
+            )
         return of_pair[self.pair]
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.blocks import BLOCK, Pool, find_duplicates, find_rankings, in_threads
 from frame_metrics.columns import Parts, amount_column, grade_column, key_names, label_column, refuse
-from frame_metrics.errors import BadValueError
+from frame_metrics.errors import BadRowsError, BadValueError
 from frame_metrics.inputs import Array
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)
@@ -46,7 +46,22 @@ def read_judgments(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_par
     parts : which of their columns is which.
     log : the log's checked columns; its key types are taken over.
     log_parts : the log's own names, for messages.
+
+    Raises
+    ------
+    BadValueError
+        A value is bad; no ``BadRowsError``, which is about rows of the log.
     """
+    _, by, query = key_names(parts)
+    try:
+        table = _judged_rows(frame, parts, log, log_parts)
+    except BadRowsError as bad:
+        raise BadValueError(f"{bad.column} (of the judgments){str(bad).removeprefix(bad.column)}") from None
+    return laid_out(table, by, query, parts)
+
+
+def _judged_rows(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_parts: Parts) -> pl.DataFrame:
+    """The rows of the judgments that judge, checked, under the names of their roles."""
     _, by, query = key_names(parts)
     columns: dict[str, pl.Series] = {}
     for inside, name in [*zip(by, parts.by, strict=True), *zip(query, parts.query, strict=True), ("doc", parts.doc)]:
@@ -58,7 +73,7 @@ def read_judgments(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_par
         if name is None:
             raise BadValueError("the judgments have no document column; name it with doc=")
         if inside not in by:
-            refuse(f"{name} (of the judgments)", frame[name].is_null(), "are missing", "drop them")
+            refuse(name, frame[name].is_null(), "are missing", "drop them")
         dtype = wider(log["doc"].dtype, frame[name].dtype) if inside == "doc" else log[inside].dtype
         columns[inside] = like(frame[name], dtype, name, str(own), log[inside].dtype)
     if parts.grade:
@@ -69,8 +84,7 @@ def read_judgments(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_par
         columns["weight"] = amount_column(frame[parts.weight], parts.weight, "weight")
     table = pl.DataFrame(columns).with_row_index("row")
     judged = "label" if "label" in columns else "grade"
-    table = table.filter(pl.col(judged).is_not_null())
-    return laid_out(table, by, query, parts)
+    return table.filter(pl.col(judged).is_not_null())
 
 
 def laid_out(table: pl.DataFrame, by: list[str], query: list[str], parts: Parts) -> Judged:

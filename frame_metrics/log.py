@@ -163,7 +163,7 @@ def read_log(
     names = ("score", "rank", "grade", "label", "predicted", "weight", "n_relevant", "size")
     laid = [name for name in (*names, "hash") if name in log.columns]
     named = queries or judged is not None or bool(system or by)
-    single = parts.doc is not None or "rank" in laid
+    single = parts.doc is not None or bool({"rank", "weight", "n_relevant", "size"} & set(laid))  # errors name rows
     rankings = blocks.find_rankings(log, [*system, *by, *query], laid, first=named, rows=single)
     if parts.doc and how.duplicates != "first":
         again = blocks.find_duplicates(rankings, log["doc"])

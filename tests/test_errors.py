@@ -802,13 +802,18 @@ BAD_JUDGMENTS: list[tuple[dict[str, Any], dict[str, Any], type[FrameMetricsError
     ),
     ({"sku": [None, "a"]}, {}, BadValueError, "sku (of the judgments): 1 of 2 rows is missing (row 0); drop them"),
     ({"grade": ["1", "2"]}, {}, BadValueError, "grade: a grade is a number, and this column is String; convert it"),
-    ({"grade": [INF, 2]}, {}, BadValueError, "grade: 1 of 2 rows is infinite (row 0); drop them, or make them null"),
+    (
+        {"grade": [INF, 2]},
+        {},
+        BadValueError,
+        "grade (of the judgments): 1 of 2 rows is infinite (row 0); drop them, or make them null",
+    ),
     (
         {"grade": [1, 2]},
         {"label": "grade"},
         BadValueError,
-        "grade: 1 of 2 rows is neither 0 nor 1 (row 1); say label=None, grade='grade' if these are grades, "
-        "or name the relevant one with positive=",
+        "grade (of the judgments): 1 of 2 rows is neither 0 nor 1 (row 1); say label=None, grade='grade' if these are "
+        "grades, or name the relevant one with positive=",
     ),
     (
         {"qid": [1, 2, 1, 2, 1], "sku": ["a", "b", "a", "b", "a"], "grade": [1, 0, 2, 0, 2]},
