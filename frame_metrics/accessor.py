@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, overload
 
 import polars as pl
 
+from frame_metrics.auditing import Auditing
 from frame_metrics.base import Frame, check_wide
 from frame_metrics.choosing import Deciding
 from frame_metrics.comparing import Comparing
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole
 from frame_metrics.evaluate import check_asked, measure
-from frame_metrics.frames import check_frame, columns_of
+from frame_metrics.frames import check_frame
 from frame_metrics.log import read_log
 from frame_metrics.metric import Metric
 from frame_metrics.names import read
-from frame_metrics.needs import Needs, audited
+from frame_metrics.needs import Needs
 from frame_metrics.roles import Roles
 from frame_metrics.tidy import Answer, averaged, each_query, schema
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 Average = Literal["macro", "weighted", "micro", "gmean", "predicted"]
 Layout = Literal["long", "wide"]
-Severity = Literal["error", "warning", "info"]
 
 
 class ArrowStream(Protocol):
@@ -39,7 +39,7 @@ class ArrowStream(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class IRM(Comparing[Frame], Deciding[Frame]):
+class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
     """The parts that the columns of a frame play, and what can be computed from them.
 
     ``df.irm(...)`` and ``IRM(df, ...)`` give the same object. It is frozen: a call changes roles and gives a new
@@ -256,45 +256,3 @@ class IRM(Comparing[Frame], Deciding[Frame]):
             return each_query(measure(read_log(frame, parts, how, self._qrels(parts)), asked, how), how, layout)
 
         return self._answer(run, parts, partial(schema, asked, parts.keys, layout=layout, each_query=True))
-
-    def audit(self, fail_on: Severity | None = None) -> Frame:
-        """Say what the numbers rest on, and what was not counted.
-
-        Parameters
-        ----------
-        fail_on : raise if there is a finding of this severity or a graver one, with the findings in the message.
-
-        Returns
-        -------
-        A frame of the caller's kind, a row per finding, the gravest first: check, severity ("error", "warning",
-        "info"), n (how many), share (of what the check looks at), example, message; no row where a check finds
-        nothing.
-
-        Raises
-        ------
-        FrameMetricsError
-            A value in the columns is bad, or there is what ``fail_on`` names.
-
-        Examples
-        --------
-        >>> import polars as pl, frame_metrics
-        >>> log = pl.DataFrame({"query": [1, 1, 2], "score": [2.0, 1.0, 3.0], "grade": [0, 1, None]})
-        >>> log.irm.audit().select("check", "n").rows()[0]
-        ('queries without judgments', 1)
-        """
-        from frame_metrics import audit as audits
-        from frame_metrics import guards
-
-        if fail_on is not None:
-            check_choice("fail_on", fail_on, audits.GRAVITY)
-        parts, how = self._parts(audited(self.roles, columns_of(self.frame), judged=self.judgments is not None))
-
-        def run(frame: pl.DataFrame) -> Answer:
-            if not parts.query:
-                return audits.report(fail_on, guards.findings(self._cases(frame, parts, how), how))
-            log = read_log(frame, parts, how, self._qrels(parts))
-            decided = parts.predicted is not None or how.threshold is not None
-            more = guards.findings(self._cases(frame, parts, how), how) if decided else []
-            return audits.report(fail_on, [*audits.findings(log, how), *more])
-
-        return self._answer(run, parts, lambda types: dict(audits.SCHEMA))

@@ -114,7 +114,7 @@ def check_grades(asked: Asked, log: Log, how: Conventions) -> None:
         if top is not None and log.top_grade > top:
             raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {log.top_grade:g}")
         rel, _ = how.variant(metric)
-        if "relevant" in metric.reads and "label" not in log.judgments.columns and _out_of_reach(log, rel):
+        if "relevant" in metric.reads and "label" not in log.judgments.columns and out_of_reach(log, rel):
             raise NotComputableError(
                 f"{name}: no grade in {grade} reaches rel={rel:g}; the largest is {log.top_grade:g}"
             )
@@ -125,7 +125,7 @@ def check_grades(asked: Asked, log: Log, how: Conventions) -> None:
             )
 
 
-def _out_of_reach(log: Log, rel: float) -> bool:
+def out_of_reach(log: Log, rel: float) -> bool:
     """Whether some grade is positive and none is relevant; a positive whole number is relevant at 1."""
     grades = log.judgments.get_column("grade", default=None)
     if grades is None or (rel <= 1 and grades.dtype.is_integer()):

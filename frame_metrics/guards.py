@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import polars as pl
 
-from frame_metrics.audit import Finding
-from frame_metrics.cases import Cases
-from frame_metrics.columns import key_names
+from frame_metrics import facts
+from frame_metrics.cases import Cases, read_cases
+from frame_metrics.columns import Parts, grade_column, key_names, largest_grade
 from frame_metrics.deciding import Source, one_metric, source_of
+from frame_metrics.findings import Finding, found, readable, rows_looked_at
 from frame_metrics.inputs import Array
+from frame_metrics.labels import out_of_reach
 from frame_metrics.log import Conventions
 from frame_metrics.metric import REGISTRY
 from frame_metrics.pooled import Segments
@@ -19,17 +22,46 @@ RARE = 0.1  # with less than this share, or more than the rest, accuracy says li
 FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
 
 
-def findings(cases: Cases, how: Conventions) -> list[Finding]:
-    """Return the findings about pooled rows."""
+def findings(frame: pl.DataFrame, parts: Parts, how: Conventions) -> list[Finding]:
+    """Return the findings about rows without a query, and about those that cannot be read."""
+    grade = None if parts.label else parts.grade
+
+    def look(rows: pl.DataFrame) -> Cases | None:
+        if grade and out_of_reach(grade_column(rows[grade], grade), how.rel):
+            return None
+        return read_cases(rows, parts, how)
+
+    cases, rows, bad = readable(frame, parts, look)
+    bad.append(rows_looked_at(rows, frame))
+    if cases is None:
+        return [*bad, _lost(grade_column(rows[str(grade)], str(grade)), how)]
+    return [*bad, *guarded(cases, how), *facts.of_cases(cases, rows)]
+
+
+def _lost(grade: pl.Series, how: Conventions) -> Finding:
+    """Grades of which none is relevant: then nothing can be computed."""
+    good = grade > 0
+    return found(
+        "grades that do not reach rel",
+        "error",
+        int(good.sum()),
+        len(grade) - grade.null_count(),
+        f"row {good.arg_true()[0]}",
+        f"nothing is relevant at rel={how.rel:g}, as the largest is {largest_grade(grade):g}; every metric is an error",
+    )
+
+
+def guarded(cases: Cases, how: Conventions) -> list[Finding]:
+    """Return the findings about decisions and scores, pooled in each segment."""
     system, by = cases.keys
     source = source_of(cases, [*system, *by], how)
     there = source.of.n > 0
-    found = []
+    rows = []
     for name, severity, bad, message in _checks(source, cases, how):
         at = np.flatnonzero(bad & there)
         example = _name(cases, source.of, int(at[0])) if len(at) else None
-        found.append(Finding(name, severity, len(at), len(at) / max(int(there.sum()), 1), example, message))
-    return found
+        rows.append(found(name, severity, len(at), int(there.sum()), example, message))
+    return rows
 
 
 def _checks(source: Source, cases: Cases, how: Conventions) -> Iterator[tuple[str, str, Array, str]]:

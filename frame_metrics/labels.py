@@ -80,10 +80,15 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, parts: Parts, how: Co
     if label is not None:
         return label_column(label, str(parts.label), how.positive)
     grade = grade_column(frame[str(parts.grade)], str(parts.grade))
-    top = largest_grade(grade)
-    if 0 < top < how.rel:
+    if out_of_reach(grade, how.rel):
+        top = largest_grade(grade)
         raise NotComputableError(f"no grade in {parts.grade} reaches rel={how.rel:g}; the largest is {top:g}")
     return (grade >= how.rel).cast(pl.Int8)
+
+
+def out_of_reach(grade: pl.Series, rel: float) -> bool:
+    """Whether some grade is positive and none is relevant."""
+    return 0 < largest_grade(grade) < rel
 
 
 def _plain(values: pl.Series) -> pl.Series:
