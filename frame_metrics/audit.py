@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import facts
-from frame_metrics.columns import Parts, key_names
+from frame_metrics.columns import key_names
 from frame_metrics.counted import TOP, Counted, counted
 from frame_metrics.evaluate import out_of_reach
-from frame_metrics.findings import Finding, found, readable, rows_looked_at
+from frame_metrics.findings import Finding, found
 from frame_metrics.inputs import Array
-from frame_metrics.log import Conventions, Log, read_log
+from frame_metrics.log import Conventions, Log
 
 FEW = 10  # a segment with fewer queries is small
 
@@ -162,17 +162,16 @@ CHECKS = (
 )
 
 
-def findings(
-    frame: pl.DataFrame, parts: Parts, how: Conventions, judgments: tuple[pl.DataFrame, Parts] | None
-) -> tuple[Log, list[Finding]]:
-    """Return the log that can be read, and the findings about it and about the rows that cannot."""
+def findings(log: Log, how: Conventions) -> list[Finding]:
+    """Return what is found in a log, checks that find nothing and plain facts too.
 
-    def look(rows: pl.DataFrame) -> tuple[Log, Counted]:
-        log = read_log(rows, parts, how, judgments)
-        return log, counted(log, how)
-
-    (log, counts), rows, bad = readable(frame, parts, look)
-    return log, [*bad, *_checks(log, how, counts), rows_looked_at(rows, frame), *facts.of_log(log, counts)]
+    Raises
+    ------
+    BadRowsError
+        Values are bad that show in rank order only, or beside others of their query.
+    """
+    counts = counted(log, how)
+    return [*_checks(log, how, counts), *facts.of_log(log, counts)]
 
 
 def _checks(log: Log, how: Conventions, counts: Counted) -> Iterator[Finding]:

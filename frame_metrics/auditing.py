@@ -10,6 +10,7 @@ import polars as pl
 from frame_metrics.base import Base, Frame
 from frame_metrics.errors import check_choice
 from frame_metrics.frames import columns_of
+from frame_metrics.log import read_log
 from frame_metrics.needs import audited
 from frame_metrics.tidy import Answer
 
@@ -46,8 +47,9 @@ class Auditing(Base[Frame]):
         Raises
         ------
         FrameMetricsError
-            There is what ``fail_on`` names, or something is wrong that no rows of the frame are to blame for: a column
-            that is not there or has no such type, judgments that are bad or contradict each other.
+            There is what ``fail_on`` names, or something is wrong that no rows of the frame are to blame for, and no
+            rows are bad besides: a column that is not there or has no such type, judgments that are bad or contradict
+            each other.
 
         Examples
         --------
@@ -65,13 +67,18 @@ class Auditing(Base[Frame]):
         if fail_on is not None:
             check_choice("fail_on", fail_on, get_args(Severity))
         parts, how = self._parts(audited(self.roles, columns_of(self.frame), judged=self.judgments is not None))
+        decided = parts.predicted is not None or how.threshold is not None
 
         def run(frame: pl.DataFrame) -> Answer:
-            if not parts.query:
-                return findings.report(fail_on, guards.findings(frame, parts, how))
-            log, found = audit.findings(frame, parts, how, self._qrels(parts))
-            if parts.predicted is not None or how.threshold is not None:
-                found += guards.guarded(cases_of(log, how), how)
-            return findings.report(fail_on, found)
+            judgments = self._qrels(parts)
+
+            def look(rows: pl.DataFrame) -> list[findings.Finding]:
+                if not parts.query:
+                    return guards.findings(rows, parts, how)
+                log = read_log(rows, parts, how, judgments)
+                found = audit.findings(log, how)
+                return [*found, *guards.guarded(cases_of(log, how), how)] if decided else found
+
+            return findings.report(fail_on, findings.of_good_rows(frame, parts, look))
 
         return self._answer(run, parts, lambda types: dict(findings.SCHEMA))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -14,7 +13,6 @@ from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError,
 from frame_metrics.inputs import Array
 from frame_metrics.tidy import Answer
 
-Seen = TypeVar("Seen")
 SEVERITIES = ("error", "warning", "info", "fact")  # the gravest first
 SCHEMA = {
     "check": pl.String,
@@ -57,32 +55,22 @@ def fact(check: str, n: int, of: int | None, message: str) -> Finding:
     return found(check, "fact", n, of, None, message)
 
 
-def readable(
-    frame: pl.DataFrame, parts: Parts, look: Callable[[pl.DataFrame], Seen]
-) -> tuple[Seen, pl.DataFrame, list[Finding]]:
-    """Look at a frame, without the rows whose values are bad.
+def of_good_rows(frame: pl.DataFrame, parts: Parts, look: Callable[[pl.DataFrame], list[Finding]]) -> list[Finding]:
+    """Return the rows whose values are bad as findings, and what is found in the others.
 
     Parameters
     ----------
     frame : the caller's columns.
     parts : which of them is which.
-    look : reads the frame; raises for the bad rows of one kind, which are then left out, until there are none.
-
-    Returns
-    -------
-    What ``look`` returned, the rows that it returned it for, and what was left out.
+    look : reads rows; raises for those that are bad in one way, which are then left out, until there are none.
 
     Raises
     ------
     FrameMetricsError
-        Something is wrong that no rows are to blame for; a note says what was left out until then.
+        Something is wrong that no rows are to blame for. Where rows were left out it is a finding too.
     """
     left, rows = np.arange(len(frame)), frame
     bad: dict[tuple[str, str], tuple[BadRowsError, list[Array]]] = {}
-
-    def findings() -> list[Finding]:
-        return [_bad_values(error, np.sort(np.concatenate(at)), len(frame), parts) for error, at in bad.values()]
-
     while True:
         try:
             seen = look(rows)
@@ -91,12 +79,14 @@ def readable(
             bad.setdefault((error.column, error.what), (error, []))[1].append(left[odd])
             good = np.delete(np.arange(len(rows)), odd)
             left, rows = left[good], rows[good]
+            continue
         except FrameMetricsError as error:
-            for finding in findings():
-                error.add_note(f"left out before: {finding.message}")
-            raise
-        else:
-            return seen, rows, findings()
+            if not bad:
+                raise
+            seen = [found("rows that cannot be read", "error", len(rows), len(frame), None, str(error))]
+        found_bad = [_bad_values(error, np.sort(np.concatenate(at)), len(frame), parts) for error, at in bad.values()]
+        message = "rows of the frame without errors: everything else is about these"
+        return [*found_bad, fact("rows", len(rows), len(frame), message), *seen]
 
 
 def _bad_values(error: BadRowsError, rows: Array, total: int, parts: Parts) -> Finding:
@@ -114,11 +104,6 @@ def _values(column: str, parts: Parts) -> str:
         if column in several:
             return VALUES.get(role, f"{role}s")
     return column
-
-
-def rows_looked_at(rows: pl.DataFrame, frame: pl.DataFrame) -> Finding:
-    """How many rows of the frame the audit is about."""
-    return fact("rows", len(rows), len(frame), "rows of the frame without errors: everything else is about these")
 
 
 def report(fail_on: str | None, findings: list[Finding]) -> Answer:

@@ -11,7 +11,7 @@ from frame_metrics import facts
 from frame_metrics.cases import Cases, read_cases
 from frame_metrics.columns import Parts, grade_column, key_names, largest_grade
 from frame_metrics.deciding import Source, one_metric, source_of
-from frame_metrics.findings import Finding, found, readable, rows_looked_at
+from frame_metrics.findings import Finding, found
 from frame_metrics.inputs import Array
 from frame_metrics.labels import out_of_reach
 from frame_metrics.log import Conventions
@@ -22,20 +22,20 @@ RARE = 0.1  # with less than this share, or more than the rest, accuracy says li
 FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
 
 
-def findings(frame: pl.DataFrame, parts: Parts, how: Conventions) -> list[Finding]:
-    """Return the findings about rows without a query, and about those that cannot be read."""
-    grade = None if parts.label else parts.grade
+def findings(rows: pl.DataFrame, parts: Parts, how: Conventions) -> list[Finding]:
+    """Return what is found in rows without a query, checks that find nothing and plain facts too.
 
-    def look(rows: pl.DataFrame) -> Cases | None:
-        if grade and out_of_reach(grade_column(rows[grade], grade), how.rel):
-            return None
-        return read_cases(rows, parts, how)
-
-    cases, rows, bad = readable(frame, parts, look)
-    bad.append(rows_looked_at(rows, frame))
-    if cases is None:
-        return [*bad, _lost(grade_column(rows[str(grade)], str(grade)), how)]
-    return [*bad, *guarded(cases, how), *facts.of_cases(cases, rows)]
+    Raises
+    ------
+    FrameMetricsError
+        A value is not what its role can hold, or what is relevant is not said.
+    """
+    if parts.grade and not parts.label:
+        grade = grade_column(rows[parts.grade], parts.grade)
+        if out_of_reach(grade, how.rel):
+            return [_lost(grade, how)]
+    cases = read_cases(rows, parts, how)
+    return [*guarded(cases, how), *facts.of_cases(cases, rows)]
 
 
 def _lost(grade: pl.Series, how: Conventions) -> Finding:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from conftest import as_kind, as_polars
+from test_errors import BAD_VALUES, ROLES, _log
 
 import frame_metrics
-from frame_metrics.errors import BadValueError, FrameMetricsError
+from frame_metrics import IRM, audit, blocks
+from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, FrameMetricsError
+from frame_metrics.log import read_log
+from frame_metrics.needs import Needs
+from frame_metrics.roles import Ties
 
 COLUMNS = {
     "check": pl.String,
@@ -51,8 +59,19 @@ def found(irm: frame_metrics.IRM[pl.DataFrame], check: str) -> dict[str, Any]:
     return dict(row)
 
 
+def odd(irm: frame_metrics.IRM[pl.DataFrame]) -> pl.DataFrame:
+    """All findings but the plain facts."""
+    return irm.audit().filter(pl.col("severity") != "fact")
+
+
 def checks(irm: frame_metrics.IRM[pl.DataFrame]) -> list[str]:
-    return irm.audit()["check"].to_list()
+    return odd(irm)["check"].to_list()
+
+
+def facts(irm: frame_metrics.IRM[pl.DataFrame]) -> dict[str, tuple[int, float | None]]:
+    """How many, and which share, each plain fact says."""
+    table = irm.audit().filter(severity="fact")
+    return {check: (n, share) for check, n, share in table.select("check", "n", "share").rows()}
 
 
 def test_a_clean_log_has_no_finding() -> None:
@@ -64,22 +83,29 @@ def test_a_clean_log_has_no_finding() -> None:
         RUN.with_columns(run=pl.lit("p")).irm(system="run").judge(QRELS),
         six(RUN).with_columns(seg=pl.lit("u")).irm(by="seg").judge(six(QRELS)),
         CLEAN.with_columns(label=pl.col("grade") > 0).irm(query="query", label="label", grade="grade"),
+        CLEAN.with_columns(pl.col("grade").cast(pl.Float64)).irm(query="query", collection_size=3),
     ):
-        assert irm.audit().rows() == []
+        assert checks(irm) == []
+        assert set(irm.audit()["severity"]) == {"fact"}
         assert irm.audit().schema == COLUMNS
 
 
 def test_an_empty_log_has_no_finding() -> None:
-    """No rows, no finding; the columns are there."""
-    assert CLEAN.clear().irm.audit().schema == COLUMNS
-    assert CLEAN.clear().irm.audit().is_empty()
+    """No rows, no finding; the columns are there, and facts of which there are none, and so no share."""
+    empty = CLEAN.clear().with_columns(seg="query", run="query").irm(by="seg", system="run")
+    for irm in (CLEAN.clear().irm, empty):
+        assert irm.audit().schema == COLUMNS
+        assert checks(irm) == []
+        assert list(facts(irm)) == [name for name in FACTS if irm is empty or name not in ("systems", "segments")]
+        assert set(facts(irm).values()) == {(0, None)}
 
 
 def test_the_columns_are_the_same_whatever_is_found() -> None:
     """A finding has a check, its severity, how many, their share, an example and a message."""
     table = pl.concat([CLEAN, log(("q3", "a", 1.0, None)).cast(CLEAN.schema)]).irm.audit()
     assert table.schema == COLUMNS
-    assert table.null_count().sum_horizontal().item() == 0
+    assert table.null_count().drop("example").sum_horizontal().item() == 0
+    assert table.filter(pl.col("example").is_null())["severity"].unique().to_list() == ["fact"]
 
 
 # Each check, fired
@@ -158,6 +184,33 @@ def few() -> frame_metrics.IRM[pl.DataFrame]:
     return pl.concat([much, little]).irm(by="seg")
 
 
+def constant() -> frame_metrics.IRM[pl.DataFrame]:
+    same = log(("q3", "a", 1.0, 1), ("q3", "b", 1.0, 0), ("q3", "c", None, 0)).cast(CLEAN.schema)
+    return pl.concat([CLEAN, same]).irm(query="query")
+
+
+def too_few_relevant() -> frame_metrics.IRM[pl.DataFrame]:
+    return CLEAN.with_columns(total=1).irm(n_relevant="total")
+
+
+def too_small() -> frame_metrics.IRM[pl.DataFrame]:
+    size = pl.when(pl.col("query") == "q1").then(2).otherwise(3)
+    return CLEAN.with_columns(docs=size).irm(query="query", collection_size="docs")
+
+
+def unweighted() -> frame_metrics.IRM[pl.DataFrame]:
+    return RUN.with_columns(visits=2).irm(weight="visits").judge(no_results().judgments[0])  # type: ignore[index]
+
+
+def out_of_reach() -> frame_metrics.IRM[pl.DataFrame]:
+    return CLEAN.irm(query="query", rel=2)
+
+
+def graded(grade: float) -> frame_metrics.IRM[pl.DataFrame]:
+    here = (pl.col("query") == "q2") & (pl.col("doc") == "a")
+    return CLEAN.with_columns(grade=pl.when(here).then(grade).otherwise("grade")).irm(query="query")
+
+
 FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "queries without judgments": (unjudged_query, "warning", 1, 1 / 3, "q3"),
     "queries without results": (no_results, "warning", 2, 2 / 4, "q3"),
@@ -173,7 +226,22 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "labels and grades that contradict": (contradicted, "warning", 1, 1 / 6, "q1"),
     "segments of few queries": (few, "warning", 1, 1 / 2, "little"),
     "judged queries of no known segment": (lost_segment, "warning", 1, 1 / 13, "q9"),
+    "constant scores": (constant, "warning", 1, 1 / 3, "q3"),
+    "more relevant documents than n_relevant": (too_few_relevant, "error", 1, 1 / 2, "q1"),
+    "more documents than collection_size": (too_small, "error", 1, 1 / 2, "q1"),
+    "queries without a weight": (unweighted, "error", 2, 2 / 4, "q3"),
+    "grades that do not reach rel": (out_of_reach, "error", 3, 3 / 6, "q1"),
+    "grades below 0": (lambda: graded(-1.0), "warning", 1, 1 / 6, "q2"),
+    "grades with a fraction": (lambda: graded(0.5), "info", 1, 1 / 6, "q2"),
 }
+
+
+def test_every_check_is_made_to_fire() -> None:
+    """There is a case here for each check, and none for what is no check."""
+    irm = CLEAN.with_columns(pl.col("grade").cast(pl.Float64)).irm(query="query")
+    parts, how = irm._parts(Needs(query=True, order=True))
+    every = audit.findings(read_log(irm.frame, parts, how, None), how)
+    assert {finding.check for finding in every if finding.severity != "fact"} == set(FIRED)
 
 
 @pytest.mark.parametrize("check", FIRED)
@@ -190,8 +258,10 @@ def test_a_check_counts_what_it_finds(check: str) -> None:
 
 @pytest.mark.parametrize("check", FIRED)
 def test_a_check_is_silent_about_the_rest(check: str) -> None:
-    """What fires one check fires no other, but that unjudged results stand in two, and late ranks have a gap."""
+    """What fires one check fires no other, unless it is odd in two ways."""
     with_it = {
+        "queries without a weight": {"queries without results"},
+        "grades that do not reach rel": {"queries without relevant documents"},
         "unjudged in the top 10": {"unjudged results"},
         "unjudged results": {"unjudged in the top 10"},
         "ranks that begin late": {"ranks with gaps"},
@@ -201,16 +271,11 @@ def test_a_check_is_silent_about_the_rest(check: str) -> None:
 
 
 def test_findings_come_by_severity() -> None:
-    """Errors stand before warnings, and warnings before what is only worth knowing."""
-    odd = pl.concat(
-        [
-            CLEAN.drop_nulls(),
-            log(("q3", "a", 1.0, None), ("q4", "a", 1.0, 0), ("q1", "z", 0.5, None)).cast(CLEAN.schema),
-        ]
-    )
-    severities = odd.irm.audit()["severity"].to_list()
-    assert severities == sorted(severities, key=["error", "warning", "info"].index)
-    assert set(severities) == {"warning", "info"}
+    """Errors stand before warnings, warnings before what is only worth knowing, and plain facts last."""
+    more = log(("q3", "a", 1.0, None), ("q4", "a", 1.0, 0), ("q1", "z", 0.5, None), ("q1", "y", float("inf"), 0))
+    severities = pl.concat([CLEAN.drop_nulls(), more.cast(CLEAN.schema)]).irm.audit()["severity"].to_list()
+    assert severities == sorted(severities, key=["error", "warning", "info", "fact"].index)
+    assert set(severities) == {"error", "warning", "info", "fact"}
 
 
 # What each check looks at
@@ -236,8 +301,15 @@ def test_a_message_says_what_becomes_of_it() -> None:
     dropped = unjudged_results()(unjudged="drop")
     assert "left out" in found(dropped, "unjudged in the top")["message"]
     assert found(dropped, "unjudged in the top")["n"] == 1
-    assert "worst" in found(tied(), "ties across")["message"]
-    assert "by document" in found(tied()(doc="doc"), "ties across")["message"]
+    equal = "equal scores at ranks 10 and 11 are ordered "
+    assert found(tied(), "ties across")["message"] == equal + "the worst judgment first"
+    assert found(tied()(doc="doc"), "ties across")["message"] == equal + "by document, descending"
+    assert found(tied()(ties="order"), "ties across")["message"] == equal + "as in the frame"
+    assert set(get_args(Ties)) <= set(audit.ORDER)
+    one = "all results of a query have one score, and are ordered "
+    assert found(constant()(ties="best"), "constant")["message"] == one + "the best judgment first"
+    ranked = constant().frame.with_columns(rank=pl.col("score").rank("ordinal").over("query"))
+    assert found(ranked.irm(rank="rank", score="score"), "constant")["message"] == one + "by rank"
 
 
 @pytest.mark.parametrize("ranks", [(9, 10), (11, 12), (1, 2)])
@@ -327,19 +399,19 @@ def test_a_query_that_nobody_judged_is_not_missed_by_a_system() -> None:
 
 def test_audit_gives_back_the_callers_kind_of_frame() -> None:
     """pandas in, pandas out; a lazy frame is not run before it is collected."""
-    odd = pl.concat([CLEAN, log(("q3", "a", 1.0, None)).cast(CLEAN.schema)])
-    expected = odd.irm.audit()
-    as_pandas = pd.DataFrame(odd.to_dict(as_series=False)).irm.audit()
+    table = pl.concat([CLEAN, log(("q3", "a", 1.0, None)).cast(CLEAN.schema)])
+    expected = table.irm.audit()
+    as_pandas = pd.DataFrame(table.to_dict(as_series=False)).irm.audit()
     assert isinstance(as_pandas, pd.DataFrame)
-    assert as_pandas.to_dict("list") == expected.to_dict(as_series=False)
+    assert as_polars(as_pandas).rows() == expected.rows()
     ran = []
-    lazy = odd.lazy().map_batches(lambda batch: (ran.append(1), batch)[1]).irm.audit()
+    lazy = table.lazy().map_batches(lambda batch: (ran.append(1), batch)[1]).irm.audit()
     assert isinstance(lazy, pl.LazyFrame)
     assert lazy.collect_schema() == COLUMNS
     assert ran == []
     assert lazy.collect().equals(expected)
-    table = frame_metrics.IRM(odd.to_arrow()).audit()
-    assert pl.DataFrame(table).equals(expected)
+    arrow = frame_metrics.IRM(table.to_arrow()).audit()
+    assert pl.DataFrame(arrow).equals(expected)
 
 
 def test_audit_needs_no_metric_and_no_order() -> None:
@@ -363,6 +435,209 @@ def test_repeated_documents_keep_their_best_place() -> None:
     assert ranked.irm(doc="doc", duplicates="first").per_query("rr")["value"].to_list() == [1 / 3]
 
 
+# Plain facts
+
+FACTS = (
+    "rows",
+    "systems",
+    "segments",
+    "queries",
+    "results judged",
+    "judged in the top 10",
+    "relevant documents",
+    "rows not retrieved",
+)
+
+
+def test_facts_are_counted() -> None:
+    """Rows, queries, results and judgments, and the share of each."""
+    more = log(("q3", "a", 1.0, None), ("q3", "b", 2.0, None), ("q1", "d", 0.5, None)).cast(CLEAN.schema)
+    assert facts(pl.concat([CLEAN, more]).irm(query="query")) == {
+        "rows": (9, 1),
+        "queries": (2, 2 / 3),
+        "results judged": (4, 4 / 5),
+        "judged in the top 10": (4, 4 / 5),
+        "relevant documents": (3, 3 / 6),
+        "rows not retrieved": (2, 2 / 9),
+    }
+
+
+def test_a_query_is_a_fact_once_whatever_the_systems() -> None:
+    """Queries and relevant documents are counted in each segment and not for each system; results are."""
+    run = pl.concat([RUN.with_columns(run=pl.lit(run), seg=pl.lit(seg)) for run in "pq" for seg in "uv"])
+    qrels = pl.concat([QRELS, log(("q3", "z", 1), columns="query doc grade")])
+    irm = run.irm(system="run", by="seg").judge(qrels.with_columns(seg=pl.lit("v")))
+    assert facts(irm) == {
+        "rows": (16, 1),
+        "systems": (2, None),
+        "segments": (2, None),
+        "queries": (5, 1),
+        "results judged": (16, 1),
+        "judged in the top 10": (16, 1),
+        "relevant documents": (7, 7 / 13),
+        "rows not retrieved": (0, 0),
+    }
+
+
+def test_the_top_of_the_results_is_a_fact_of_its_own() -> None:
+    """Only results at ranks up to 10 are in it."""
+    deep = pl.DataFrame({"query": 1, "score": np.arange(30.0)[::-1], "grade": 10 * [1] + 20 * [None]})
+    told = facts(deep.irm(query="query"))
+    assert (told["judged in the top 10"], told["results judged"]) == ((10, 1), (10, 1 / 3))
+
+
+def test_facts_that_need_an_order_are_not_told_without_one() -> None:
+    """Judgments alone have queries and relevant documents."""
+    assert list(facts(CLEAN.drop("score").irm(query="query"))) == ["rows", "queries", "relevant documents"]
+
+
+def test_a_count_of_relevant_documents_is_the_fact() -> None:
+    """With `n_relevant` the relevant documents are those that are counted, which are no share of the judged ones."""
+    assert facts(CLEAN.with_columns(total=5).irm(n_relevant="total"))["relevant documents"] == (10, None)
+
+
+# Bad values
+
+OF_ROWS = [name for name, (_, _, message) in BAD_VALUES.items() if re.search(r": \d+ of \d+ rows ", message)]
+
+
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_what_evaluate_refuses_of_rows_is_a_finding(name: str, kind: str) -> None:
+    """Bad values that are an error elsewhere are a finding of severity error here, in the same words."""
+    columns, named, message = BAD_VALUES[name]
+    irm = IRM(as_kind(_log(columns), kind), **{**ROLES, **named})
+    (bad,) = as_polars(irm.audit()).filter(pl.col("severity") == "error").rows(named=True)
+    assert bad["message"] == message
+    count, total, first = re.match(r".*?: (\d+) of (\d+) rows .* \(rows? (\d+)", message).groups()  # type: ignore[union-attr]
+    assert (bad["n"], bad["share"], bad["example"]) == (int(count), int(count) / int(total), f"row {first}")
+    assert facts(IRM(_log(columns), **{**ROLES, **named}))["rows"] == (4 - bad["n"], 1 - bad["share"])
+
+
+BAD_LOG = pl.DataFrame(
+    {
+        "qid": ["a", "a", "a", "a", None, "b", "b", "b", "b", "b", "a", "b", "c"],
+        "sku": ["u", "v", "w", "u", "x", "x", "y", None, "w", "v", "t", "s", "r"],
+        "bm25": [3.0, 2.0, float("nan"), 1.0, 1.0, float("inf"), 2.0, 3.0, None, 1.5, -float("inf"), 0.5, 1.0],
+        "rating": [1.0, 0, 1, 1, 1, 1, float("nan"), 1, None, 0, 2, float("-inf"), 1],
+        "visits": [1.0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 1, 2, -1],
+    }
+)
+BAD_FOUND = {
+    "rows that have no query": "qid: 1 of 13 rows has no query (row 4);",
+    "scores that are NaN": "bm25: 1 of 13 rows is NaN (row 2);",
+    "scores that are infinite": "bm25: 2 of 13 rows are infinite (rows 5, 10);",
+    "grades that are NaN": "rating: 1 of 13 rows is NaN (row 6);",
+    "grades that are infinite": "rating: 1 of 13 rows is infinite (row 11);",
+    "rows that have no document": "sku: 1 of 13 rows has no document (row 7);",
+    "rows that have neither a score nor a judgment": "bm25 and rating: 1 of 13 rows has neither a score nor a "
+    "judgment (row 8);",
+    "rows that repeat a document of their query": "sku: 1 of 13 rows repeats a document of its query (row 3);",
+    "weights that are negative": "visits: 1 of 13 rows is negative (row 12);",
+}
+
+
+def test_everything_that_is_bad_is_found_at_once(kind: str) -> None:
+    """A log with bad values of every sort has a finding for each, with the rows as they stand in the frame."""
+    irm = IRM(as_kind(BAD_LOG, kind), query="qid", doc="sku", score="bm25", grade="rating", weight="visits")
+    table = as_polars(irm.audit())
+    bad = dict(table.filter(severity="error").select("check", "message").rows())
+    nulls = {"scores that are NaN", "grades that are NaN"} if kind == "pandas" else set()
+    assert set(bad) == set(BAD_FOUND) - nulls
+    assert all(bad[check].startswith(BAD_FOUND[check]) for check in bad)
+    left = 5 if kind == "pandas" else 3
+    assert table.filter(severity="fact", check="rows").select("n", "share").row(0) == (left, left / 13)
+
+
+def test_missing_values_of_pandas_are_no_bad_values() -> None:
+    """In a numpy column of pandas NaN is a document that was not retrieved, which a fact counts."""
+    frame = pd.DataFrame({"query": [1, 1], "score": [1.0, float("nan")], "grade": [1, 0]})
+    table = as_polars(frame.irm.audit())
+    assert table.filter(severity="error").is_empty()
+    assert table.filter(check="rows not retrieved").select("n", "share").row(0) == (1, 0.5)
+
+
+@pytest.mark.parametrize("duplicates", [None, "first"])
+@pytest.mark.parametrize("step", [1, -1])
+def test_repeated_ranks_are_found_in_every_block(duplicates: Any, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them stand in one finding, under their rows in the frame, which repeated documents do not move."""
+    monkeypatch.setattr(blocks, "BLOCK", 4)
+    rows = [(0, "a", 1), (0, "b", 2)] + [(0, "a", 9)] * (duplicates == "first")
+    rows += [(q, doc, rank) for q in range(1, 9) for doc, rank in [("a", 1), ("b", 2), ("c", 1 if q % 2 else 3)]]
+    frame = log(*rows, columns="query doc rank").with_columns(grade=1)[::step]
+    (bad,) = odd(frame.irm(doc="doc", rank="rank", duplicates=duplicates)).filter(severity="error").rows(named=True)
+    assert (bad["check"], bad["n"]) == ("rows that repeat a rank of their query", 4)
+    again = frame.with_row_index("row").filter(pl.struct("query", "rank").is_duplicated())["row"].to_list()
+    shown = [int(row) for row in re.search(r"\(rows (.*)\)", bad["message"]).group(1).split(", ")]  # type: ignore[union-attr]
+    assert len(shown) == 3
+    assert set(shown) < set(again)
+    assert f"4 of {len(rows)} rows" in bad["message"]
+
+
+@pytest.mark.parametrize("column", ["weight", "n_relevant", "collection_size"])
+def test_two_values_for_a_query(column: str) -> None:
+    """Rows that differ from the others of their query, or of another system, are a finding."""
+    rows = [("q", "a", 3.0, 9), ("r", "a", 2.0, 9), ("q", "b", 2.0, 8), ("r", "b", 1.0, 9), ("q", "c", 1.0, 9)]
+    frame = log(*rows, columns="query doc score value").with_columns(grade=pl.lit(1))
+    named: Any = {column: "value"}
+    row = found(frame.irm(query="query", **named), "differ from another row")
+    assert (row["severity"], row["n"], row["share"], row["example"]) == ("error", 1, 1 / 5, "row 2")
+    assert row["message"] == (
+        "value: 1 of 5 rows differs from another row of its query (row 2); give each query one value"
+    )
+    two = pl.concat([frame.with_columns(value=pl.lit(n), run=pl.lit(run)) for run, n in (("p", 7), ("q", 5))])
+    two = two.with_columns(value=pl.when(pl.col("query") == "q").then("value").otherwise(9))
+    row = found(two.irm(query="query", system="run", **named), "differ from another system")
+    assert (row["n"], row["example"]) == (3, "row 5")
+    assert "rows 5, 7, 9" in row["message"]
+
+
+def test_what_no_rows_are_to_blame_for_is_still_an_error() -> None:
+    """A column that is not there or of a wrong type, and bad judgments, are raised; never as rows of the log."""
+    with pytest.raises(ColumnError, match="there is no such column"):
+        CLEAN.irm(query="topic").audit()
+    with pytest.raises(BadValueError, match="score: a score is a number"):
+        CLEAN.with_columns(pl.col("score").cast(pl.String)).irm(query="query").audit()
+    for bad in (float("nan"), None):
+        qrels = QRELS.with_columns(pl.col("grade").cast(pl.Float64)).extend(
+            log(("q1" if bad else None, "n", bad or 1.0), columns="query doc grade").cast({"grade": pl.Float64})
+        )
+        with pytest.raises(
+            BadValueError, match=r"(grade|query) \(of the judgments\): 1 of 7 rows is .* \(row 6\)"
+        ) as caught:
+            RUN.irm.judge(qrels).audit()
+        assert not isinstance(caught.value, BadRowsError)
+
+
+def test_rows_that_cannot_be_read_without_the_bad_ones_are_a_finding() -> None:
+    """Where rows are left out, and something else is wrong with the others, both are said."""
+    frame = CLEAN.drop("grade").with_columns(query=pl.Series([None, *["q"] * 5]))
+    irm = frame.irm.judge(QRELS.with_columns(doc=pl.col("doc") + "!"))
+    assert odd(irm).select("check", "severity", "n").rows() == [
+        ("rows that have no query", "error", 1),
+        ("rows that cannot be read", "error", 5),
+    ]
+    assert facts(irm) == {"rows": (5, 5 / 6)}
+    with pytest.raises(BadValueError, match=r"rows that cannot be read: 5; query: no id of the log is among"):
+        irm.audit(fail_on="error")
+    with pytest.raises(BadValueError, match=r"^query: no id of the log is among"):
+        frame[1:].irm.judge(QRELS.with_columns(doc=pl.col("doc") + "!")).audit()
+
+
+def test_errors_about_rows_can_be_sent_to_another_process() -> None:
+    """Such an error is the same after pickling."""
+    with pytest.raises(BadRowsError) as caught:
+        CLEAN.with_columns(score=float("inf")).irm.evaluate("rr")
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert str(error) == str(caught.value)
+    assert (error.column, error.what, list(error.rows)) == ("score", "are infinite", list(range(6)))
+
+
+def test_several_documents_that_were_not_retrieved() -> None:
+    """Documents without a score have no scores that are equal."""
+    absent = CLEAN.with_columns(score=pl.when(pl.col("doc") == "a").then("score"))
+    assert checks(absent.irm(query="query")) == []
+
+
 # A gate
 
 
@@ -375,17 +650,43 @@ def test_an_audit_can_be_a_gate(fail_on: Any, raised: bool) -> None:
         return
     with pytest.raises(BadValueError) as caught:
         irm.audit(fail_on=fail_on)
-    assert "queries without judgments: 1 (q3, ...)" in str(caught.value)
-    assert CLEAN.irm(query="query").audit(fail_on=fail_on).is_empty()
+    assert str(caught.value) == (
+        f"audit(fail_on={fail_on!r}): 1 finding\n"
+        "queries without judgments: 1 (q3); not evaluated: none of their documents is judged"
+    )
+    with pytest.raises(BadValueError, match=r"queries without results: 2 \(q3, \.\.\.\); evaluated as if"):
+        no_results().audit(fail_on=fail_on)
+
+
+@pytest.mark.parametrize("fail_on", ["error", "warning", "info"])
+def test_facts_are_no_reason_to_fail(fail_on: Any) -> None:
+    """A clean log passes every gate, and comes back with its facts."""
+    irm = CLEAN.irm(query="query")
+    assert irm.audit(fail_on=fail_on).equals(irm.audit())
+
+
+def test_a_gate_shows_the_rows_of_bad_values() -> None:
+    """An error that a gate raises counts the bad rows and shows three, for each finding."""
+    bad = CLEAN.with_columns(score=pl.Series([1.0, float("inf"), 2.0, float("-inf"), float("nan"), 3.0]))
+    with pytest.raises(BadValueError) as caught:
+        bad.irm(query="query").audit(fail_on="error")
+    assert str(caught.value) == (
+        "audit(fail_on='error'): 2 findings\n"
+        "scores that are NaN: 1 (row 4); score: 1 of 6 rows is NaN (row 4); drop them, or make them null if the "
+        "document was not retrieved\n"
+        "scores that are infinite: 2 (row 1, ...); score: 2 of 6 rows are infinite (rows 1, 3); drop them, or make "
+        "them null if the document was not retrieved"
+    )
 
 
 def test_a_gate_counts_only_what_is_grave_enough() -> None:
     """A finding that is less grave is not in the message."""
     irm = only_results()
-    assert irm.audit()["severity"].to_list() == ["info"]
-    assert len(irm.audit(fail_on="warning")) == 1
-    with pytest.raises(FrameMetricsError, match="fail_on='bad' is not one of 'error', 'warning', 'info'"):
-        irm.audit(fail_on="bad")  # type: ignore[arg-type]
+    assert odd(irm)["severity"].to_list() == ["info"]
+    assert irm.audit(fail_on="warning").equals(irm.audit())
+    for wrong in ("bad", "fact"):
+        with pytest.raises(FrameMetricsError, match=f"fail_on='{wrong}' is not one of 'error', 'warning', 'info'"):
+            irm.audit(fail_on=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not PRODUCTS.exists(), reason="the data of product search is not beside the project")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from conftest import as_kind, as_polars
+from test_decision_errors import VALUES
 
-from frame_metrics import IRM
+from frame_metrics import IRM, guards
+from frame_metrics.errors import BadValueError
+from frame_metrics.needs import Needs
 
 RARE = "prevalence near 0 or 1"
 MAJORITY = "accuracy below the majority class"
@@ -26,10 +30,11 @@ def table(tp: int, fp: int, fn: int, tn: int, **more: Any) -> pl.DataFrame:
 
 
 def checks(irm: IRM[pl.DataFrame]) -> dict[str, tuple[int, float, str | None]]:
-    """Return n, share and example of every finding."""
+    """Return n, share and example of every finding that is no plain fact."""
     found = irm.audit()
     assert found.columns == ["check", "severity", "n", "share", "example", "message"]
-    return {row["check"]: (row["n"], row["share"], row["example"]) for row in found.iter_rows(named=True)}
+    odd = found.filter(pl.col("severity") != "fact")
+    return {row["check"]: (row["n"], row["share"], row["example"]) for row in odd.iter_rows(named=True)}
 
 
 # A table that fires one guard and no other, and what it is about.
@@ -69,7 +74,7 @@ def test_several_guards_may_fire() -> None:
 def test_a_clean_frame_has_no_finding(name: str) -> None:
     """Where nothing is odd nothing is found, and the columns are the same."""
     found = IRM(CLEAN[name]).audit()
-    assert found.is_empty()
+    assert set(found["severity"]) == {"fact"}
     assert found.schema == IRM(FIRED[RARE]).audit().schema
 
 
@@ -108,12 +113,12 @@ def test_the_severity_of_guards() -> None:
     frame = table(tp=1, fp=60, fn=0, tn=39).with_columns(score=pl.int_range(pl.len()).cast(pl.Float64))
     guarded = [(check, "warning") for check in (RARE, MAJORITY, BIAS, CHANCE)]
     found = IRM(frame, predicted="predicted", score="score").audit()
-    assert found.select("check", "severity").rows() == guarded
+    assert found.filter(pl.col("severity") != "fact").select("check", "severity").rows() == guarded
     found = IRM(frame.with_columns(query=1), predicted="predicted", score="score", query="query").audit()
     severities = found["severity"].to_list()
     assert set(guarded) <= set(found.select("check", "severity").rows())
     assert "info" in severities
-    assert severities == sorted(severities, key=["error", "warning", "info"].index)
+    assert severities == sorted(severities, key=["error", "warning", "info", "fact"].index)
 
 
 def test_a_threshold_is_a_decision() -> None:
@@ -195,7 +200,7 @@ def test_guards_fire_in_every_kind_of_frame(name: str, kind: str) -> None:
 
 def test_a_guard_says_what_follows() -> None:
     """Messages say what to look at."""
-    messages = {name: IRM(FIRED[name]).audit()["message"].item() for name in (RARE, MAJORITY, BIAS, CHANCE)}
+    messages = {name: IRM(FIRED[name]).audit()["message"][0] for name in (RARE, MAJORITY, BIAS, CHANCE)}
     assert messages == {
         RARE: "less than 10% of the rows are relevant, or are not: always saying the same has a high accuracy; look at "
         "precision, recall and informedness",
@@ -205,3 +210,111 @@ def test_a_guard_says_what_follows() -> None:
         CHANCE: "roc_auc < 0.5: relevant rows have lower scores than others; is the score a distance, or another "
         "class's?",
     }
+
+
+def test_every_guard_is_made_to_fire() -> None:
+    """There is a case here for each guard."""
+    irm = IRM(table(tp=1, fp=1, fn=1, tn=1, score=0.5))
+    parts, how = irm._parts(Needs(score=True, predicted=True))
+    every = guards.findings(irm.frame, parts, how)
+    assert {finding.check for finding in every if finding.severity != "fact"} == {n.split(",")[0] for n in FIRED}
+
+
+# Plain facts
+
+
+def facts(irm: IRM[pl.DataFrame]) -> dict[str, tuple[int, float | None]]:
+    """Return n and share of every plain fact."""
+    told = irm.audit().filter(severity="fact").select("check", "n", "share")
+    return {check: (n, share) for check, n, share in told.rows()}
+
+
+def test_facts_about_decisions() -> None:
+    """How many rows are judged, relevant, decided and predicted relevant, and which share they are."""
+    rows = table(tp=3, fp=1, fn=1, tn=3).with_columns(day=pl.int_range(8) % 2, run=pl.int_range(8) % 4)
+    rows = rows.with_columns(
+        label=pl.when(pl.int_range(8) != 7).then("label"),
+        predicted=pl.when(pl.int_range(8) != 6).then("predicted"),
+        score=pl.when(pl.int_range(8) < 6).then(0.5),
+    )
+    irm = IRM(rows, by="day", system="run", score="score", predicted="predicted")
+    assert facts(irm) == {
+        "rows": (8, 1),
+        "systems": (4, None),
+        "segments": (2, None),
+        "rows judged": (7, 7 / 8),
+        "relevant rows": (4, 4 / 8),
+        "rows decided": (7, 7 / 8),
+        "rows predicted relevant": (4, 4 / 8),
+        "rows without a score": (2, 2 / 8),
+    }
+    assert facts(irm(unjudged="drop"))["relevant rows"] == (4, 4 / 7)
+    assert facts(irm(unjudged="drop"))["rows judged"] == (7, 7 / 8)
+
+
+def test_facts_about_classes() -> None:
+    """Several classes have no relevant rows; how many there are is told."""
+    classes = pl.DataFrame({"label": [*"aaabbc"], "predicted": [None, *"aabbc"]})
+    assert facts(IRM(classes)) == {
+        "rows": (6, 1),
+        "rows judged": (6, 1),
+        "classes": (3, None),
+        "rows decided": (5, 5 / 6),
+    }
+
+
+# Bad values
+
+OF_ROWS = [name for name, (*_, message) in VALUES.items() if re.search(r": \d+ of \d+ rows ", message)]
+OF_METRICS = ("no probability", "no score for a probability")
+
+
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_what_is_refused_of_rows_is_a_finding(name: str, kind: str) -> None:
+    """Bad values that are an error elsewhere are a finding of severity error here, in the same words."""
+    irm, _, _, message = VALUES[name]
+    found = as_polars(IRM(as_kind(irm.frame, kind), **irm.roles).audit()).filter(pl.col("severity") == "error")
+    if name in OF_METRICS or (kind == "pandas" and "NaN" in message):  # which is null in pandas' numpy columns
+        assert found.filter(pl.col("message").str.contains("NaN|probab")).is_empty()
+        return
+    assert found["message"][0] == message
+    assert found["n"][0] == int(message.split(": ")[1].split()[0])
+    assert found["check"].to_list()[1:] == ["rows that cannot be read"] * (name == "no true class")
+
+
+def test_several_bad_values() -> None:
+    """Each sort of bad value has its finding, with the rows as they stand in the frame; the rest is looked at."""
+    label = [1, 0, 1, 0, 1, 0, 1, 0] + [0] * 40
+    frame = pl.DataFrame({"label": label, "score": 0.5})
+    frame = frame.with_columns(
+        score=pl.Series([0.5, float("nan"), float("inf"), 0.5, 0.5, float("inf"), *[0.5] * 42]),
+        w=pl.Series([-1.0, 1, 1, None, *[1] * 44], strict=False),
+    )
+    irm = IRM(frame, weight="w")
+    table = irm.audit()
+    assert table.filter(severity="error").select("check", "n", "example").rows() == [
+        ("scores that are NaN", 1, "row 1"),
+        ("scores that are infinite", 2, "row 2"),
+        ("weights that are missing", 1, "row 3"),
+        ("weights that are negative", 1, "row 0"),
+    ]
+    assert table.filter(severity="warning")["check"].to_list() == [RARE]
+    assert facts(irm)["rows"] == (43, 43 / 48)
+    assert facts(irm)["relevant rows"] == (2, 2 / 43)
+    with pytest.raises(BadValueError, match=r"2 of 48 rows are infinite \(rows 2, 5\)"):
+        irm.audit(fail_on="error")
+
+
+def test_grades_of_which_none_is_relevant() -> None:
+    """Rows whose grades do not reach `rel=` are a finding, as nothing else can be said of them."""
+    graded = pl.DataFrame({"grade": [0.0, 1.0, 0.5, None], "score": [0.5, 0.25, 0.125, 0.75]})
+    row = IRM(graded, rel=2).audit().row(0, named=True)
+    assert row == {
+        "check": "grades that do not reach rel",
+        "severity": "error",
+        "n": 2,
+        "share": 2 / 3,
+        "example": "row 1",
+        "message": "nothing is relevant at rel=2, as the largest is 1; every metric is an error",
+    }
+    assert "grades that do not reach rel" not in checks(IRM(graded, rel=1))
