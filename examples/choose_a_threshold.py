@@ -85,7 +85,7 @@ def decide_from_other_folds(cases: pd.DataFrame, least: float) -> pd.DataFrame:
 
 def show(says: str, table: pd.DataFrame) -> None:
     print(f"\n{textwrap.fill(says, 100)}\n")
-    print(table.to_string(index=False, float_format="{:.3g}".format, na_rep="") if len(table) else "(no rows)")
+    print(table.to_string(index=False, float_format="{:.3g}".format, na_rep=""))
 
 
 def report(cases: pd.DataFrame, least: float) -> None:
@@ -117,9 +117,9 @@ def report(cases: pd.DataFrame, least: float) -> None:
         "In one number: ece is 0 if they are; brier and log_loss are the less the surer they rightly are, too.",
         models.evaluate("ece(bins=5)", "brier", "log_loss", layout="wide"),
     )
-    show("What the audit finds at 0.5.", at_half.audit().drop(columns="message"))
-    wrong = at_half(score="benign").audit()
-    show("And with the column of the other class taken for the score.", wrong.drop(columns="message"))
+    show("What the audit says at 0.5: nothing but facts.", at_half.audit().drop(columns=["example", "message"]))
+    wrong = at_half(score="benign").audit().query("severity == 'warning'")
+    show("It warns with the column of the other class taken for the score.", wrong.drop(columns="message"))
     print(f"\n{textwrap.fill(wrong['message'][0], 100)}")
 
 

@@ -240,7 +240,8 @@ def report(folder: Path) -> None:
     print("\nWhat the audit finds in the log and the judgments.\n")
     for row in results.audit().iter_rows(named=True):
         first = f"; the first: {row['example']}" if row["example"] else ""
-        text = f"{row['severity']}: {row['n']:,} {row['check']} ({row['share']:.1%}); {row['message']}{first}"
+        share = "" if row["share"] is None else f" ({row['share']:.1%})"
+        text = f"{row['severity']}: {row['n']:,} {row['check']}{share}; {row['message']}{first}"
         print(textwrap.fill(text, 100, initial_indent=" ", subsequent_indent="     "))
 
 
