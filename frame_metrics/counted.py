@@ -94,7 +94,7 @@ def counted(log: Log, how: Conventions) -> Counted:
     try:
         counts.unweighted[:] = _look_at_queries(log, how)
         each_block(log.grid.size, work)
-        _raise(broken)
+        _raise(broken, len(log.columns))
     except BadRowsError as error:
         rows = error.rows if log.row is None else log.row[error.rows]
         raise bad_rows(error.column, rows, log.frame_rows, error.what, error.remedy) from None
@@ -116,12 +116,14 @@ def _look_at_queries(log: Log, how: Conventions) -> Array:
     return np.isnan(weight) & (not elsewhere)
 
 
-def _raise(broken: list[BadRowsError]) -> None:
+def _raise(broken: list[BadRowsError], total: int) -> None:
     """Raise the error that blocks have in common, with the rows of all."""
     if broken:
         first = min(broken, key=lambda error: error.what)
-        same = [error.rows for error in broken if error.what == first.what]
-        raise bad_rows(first.column, np.unique(np.concatenate(same)), 0, first.what, first.remedy)
+        odd = np.zeros(total, bool)
+        for error in broken:
+            odd[error.rows] |= error.what == first.what
+        raise bad_rows(first.column, np.flatnonzero(odd), total, first.what, first.remedy)
 
 
 def _look_at_results(counts: Counted, part: slice | Array, run: Ranking) -> None:

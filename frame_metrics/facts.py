@@ -19,11 +19,12 @@ def of_log(log: Log, counts: Counted) -> Iterator[Finding]:
     """Give the facts about rankings."""
     grid, parts, some = log.grid, log.parts, counts.evaluated
     yield from _of_keys(parts, len(grid.system_row), len(grid.segment_row))
-    pairs = int(grid.pair.max(initial=-1)) + 1
+    evaluated = np.zeros(int(grid.pair.max(initial=-1)) + 1, bool)
+    evaluated[grid.pair[some]] = True
     yield fact(
         "queries",
-        len(np.unique(grid.pair[some])),
-        pairs,
+        int(evaluated.sum()),
+        len(evaluated),
         f"queries that are evaluated: those with a judgment{', in each segment' if parts.by else ''}",
     )
     results, top = int(counts.retrieved[some].sum()), int(counts.top[some].sum())
@@ -31,7 +32,9 @@ def of_log(log: Log, counts: Counted) -> Iterator[Finding]:
     if parts.rank or parts.score:
         yield fact("results judged", judged, results, "results of these queries that have a judgment")
         yield fact(f"judged in the top {TOP}", top_judged, top, f"results at ranks up to {TOP} that have a judgment")
-    relevant, known = (_of_pairs(values[some], grid.pair[some], pairs) for values in (counts.relevant, counts.judged))
+    relevant, known = (
+        _of_pairs(values[some], grid.pair[some], len(evaluated)) for values in (counts.relevant, counts.judged)
+    )
     of = None if parts.n_relevant and log.judged is None else known
     yield fact("relevant documents", relevant, of, "documents that are relevant, of all that are judged; found or not")
     place = "rank" if parts.rank else "score"

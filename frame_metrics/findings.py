@@ -75,10 +75,10 @@ def of_good_rows(frame: pl.DataFrame, parts: Parts, look: Callable[[pl.DataFrame
         try:
             seen = look(rows)
         except BadRowsError as error:
-            odd = np.unique(error.rows)
-            bad.setdefault((error.column, error.what), (error, []))[1].append(left[odd])
-            good = np.delete(np.arange(len(rows)), odd)
-            left, rows = left[good], rows[good]
+            good = np.ones(len(rows), bool)
+            good[error.rows] = False
+            bad.setdefault((error.column, error.what), (error, []))[1].append(left[~good])
+            left, rows = left[good], rows.filter(pl.Series(good))
             continue
         except FrameMetricsError as error:
             if not bad:

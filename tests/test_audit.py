@@ -513,6 +513,79 @@ def test_what_evaluate_refuses_of_rows_is_a_finding(name: str, kind: str) -> Non
     assert facts(IRM(_log(columns), **{**ROLES, **named}))["rows"] == (4 - bad["n"], 1 - bad["share"])
 
 
+def test_what_bad_values_are_called() -> None:
+    """The name of a finding says the part that the column plays, not what the column is called."""
+    called = set()
+    for name in OF_ROWS:
+        columns, named, _ = BAD_VALUES[name]
+        called |= set(odd(IRM(_log(columns), **{**ROLES, **named})).filter(severity="error")["check"])
+    assert called == {
+        *(f"rows that have no {part}" for part in ("query", "document")),
+        *(f"rows that have neither a {place} nor a judgment" for place in ("score", "rank")),
+        *(f"rows that repeat a {part} of their query" for part in ("document", "rank")),
+        *(f"scores that are {what}" for what in ("infinite", "past 2**53")),
+        *(f"ranks that are {what}" for what in ("infinite", "past 2**53", "below 1", "not whole")),
+        "grades that are infinite",
+        "labels that are neither 0 nor 1",
+        *(f"weights that are {what}" for what in ("infinite", "missing", "negative")),
+        *(f"counts of relevant documents that are {what}" for what in ("missing", "negative", "not whole")),
+        "collection sizes that are negative",
+    }
+
+
+def random_log(rng: np.random.Generator) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Up to a dozen rows with a few bad values, and roles for them."""
+    n, often = int(rng.integers(1, 13)), rng.choice([0, 0.1, 0.3])
+
+    def column(good: list[Any], bad: list[Any]) -> list[Any]:
+        return [
+            bad[rng.integers(len(bad))] if rng.random() < often else good[rng.integers(len(good))] for _ in range(n)
+        ]
+
+    place = ["score", "rank"][rng.integers(2)]
+    columns: dict[str, Any] = {
+        "query": column([1, 1, 2, 2, 3, 3], [None, 1]),
+        "doc": [f"d{0 if rng.random() < often else i}" for i in range(n)],
+        "grade": column([0.0, 1.0, 2.0], [float("nan"), float("inf"), None, -1.0, 0.5]),
+        "score": column([1.0, 2.0, 3.0], [float("nan"), float("inf"), None]),
+        "rank": [column([1.0 + i], [0.0, 1.0, 1.5, None])[0] for i in range(n)],
+        "run": column(["a", "b"], [None]),
+        "seg": column([1.0, 2.0], [None, float("nan")]),
+    }
+    columns["visits"] = [7.0 if rng.random() < often else float(query or 1) for query in columns["query"]]
+    columns["total"] = [None if rng.random() < often / 4 else 6 for _ in range(n)]
+    roles: dict[str, Any] = {"query": "query", "grade": "grade", place: place}
+    more = {"doc": "doc", "system": "run", "by": "seg", "weight": "visits", "n_relevant": "total", "rel": 2}
+    roles |= {role: column for role, column in more.items() if rng.random() < 0.3}
+    if "doc" in roles and rng.random() < 0.3:
+        roles["duplicates"] = "first"
+    return pl.DataFrame(columns, strict=False), roles
+
+
+@pytest.mark.parametrize("size", [2, 1 << 18])
+def test_evaluate_refuses_what_has_an_error(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log has a finding of severity error just where it cannot be evaluated; each bad row is counted once."""
+    monkeypatch.setattr(blocks, "BLOCK", size)
+    outcomes = []
+    for seed in range(150):
+        frame, roles = random_log(np.random.default_rng(seed))
+        irm = frame.irm(**roles)
+        refused = ""
+        try:
+            irm.evaluate("recall", "rr")
+        except FrameMetricsError as error:
+            refused = str(error)
+        if "judgments" in refused:  # which contradict each other, and are an error of audit() too
+            continue
+        table = irm.audit()
+        errors = table.filter(severity="error")
+        assert bool(refused) == bool(len(errors)), (seed, refused, errors.rows())
+        bad = errors.filter(pl.col("example").str.starts_with("row "))["n"].sum()
+        assert table.filter(severity="fact", check="rows")["n"].item() == len(frame) - bad
+        outcomes.append(bool(refused))
+    assert 30 < sum(outcomes) < len(outcomes) - 30
+
+
 BAD_LOG = pl.DataFrame(
     {
         "qid": ["a", "a", "a", "a", None, "b", "b", "b", "b", "b", "a", "b", "c"],
