@@ -344,6 +344,14 @@ def test_nothing_relevant_means_at_the_level_asked_for() -> None:
     assert found(labelled.irm(label="label"), "queries without relevant")["example"] == "q2"
 
 
+def test_weights_of_queries_without_results_are_those_of_the_judgments() -> None:
+    """Where the judgments have the column of weights, no query is without one."""
+    irm = unweighted()
+    qrels = irm.judgments[0].with_columns(visits=2)  # type: ignore[index]
+    assert checks(irm.judge(qrels)) == ["queries without results"]
+    assert irm.judge(qrels).evaluate("num_q", average="weighted")["value"].item() == 4
+
+
 # Who is named
 
 
