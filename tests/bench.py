@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+from bench_compare import compared, left_out_comparisons
 from bench_decisions import left_out_decisions, scores, tables
 from timing import by_turns, clock, row, show
 
@@ -204,7 +205,7 @@ def left_out(quick: bool) -> dict[str, str]:
     """Return what cannot be measured, and why."""
     why = {"ranx": "it compiles for a minute"} if quick else {}
     why |= {name: "it is not installed" for name in PEERS if not find_spec(name)}
-    why |= left_out_decisions()
+    why |= left_out_decisions() | left_out_comparisons()
     return why | ({} if Path("/proc/self/clear_refs").exists() else {"memory": "it is read from /proc"})
 
 
@@ -277,7 +278,7 @@ def machine() -> str:
     size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30 if hasattr(os, "sysconf") else 0
     there = {found.name.replace("-", "_"): found.version for found in distributions()}
     names = ("frame_metrics", "numpy", "polars", "pandas", "pyarrow", "pytrec_eval_terrier", "ir_measures", "ranx")
-    names += ("scikit_learn", "fairlearn")
+    names += ("scikit_learn", "fairlearn", "scipy", "python_terrier")
     known = ", ".join(f"{name} {there[name]}" for name in names if name in there)
     return f"{os.cpu_count()} cores ({simd}), {size:.0f} GiB of memory, Python {platform.python_version()}, {known}"
 
@@ -286,7 +287,7 @@ def main() -> None:
     """Print the table, each row once it is measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts: dict[str, Any] = {"floor": floor, "peers": peers, "memory": memory, "small": small}
-    parts |= {"tables": tables, "scores": scores}
+    parts |= {"tables": tables, "scores": scores, "compare": compared}
     parser.add_argument("--rows", default="1e6,1e7,5e7", type=lambda text: [int(float(n)) for n in text.split(",")])
     parser.add_argument("--only", choices=parts, action="append", help="one part of the table; may be given again")
     parser.add_argument("--runs", type=int, default=5, help="of each call, after one that does not count")
