@@ -59,6 +59,8 @@ class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
     system : the run or ranker; every system is measured on every judged query.
     by : what a query is (its device, locale, day): each segment is evaluated by itself.
     weight : of a query, in the mean, one value per query; without a query, of a row, and counts become sums of weights.
+    cluster : which queries belong together (their user, their session, their text), one value per query; without a
+        query, which rows. Intervals and tests then take clusters, and not queries or rows, as independent.
     n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved.
     rel : the least grade that is relevant, 1 by default.
     collection_size : the number of documents in the collection, a column of it, or True if the frame lists all.
@@ -115,7 +117,8 @@ class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
         """Keep judgments beside the frame, to be joined by query and document when a metric is computed.
 
         Every system is then measured against all judgments, on every judged query: 0 where it has no results. Columns
-        that are not named are called as in the log, or as the role; ``by`` and ``weight`` columns may stand among them.
+        that are not named are called as in the log, or as the role; ``by``, ``weight`` and ``cluster`` columns may
+        stand among them.
 
         Parameters
         ----------
@@ -166,8 +169,8 @@ class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
             of the summed counts of the 2x2 table; "gmean", the geometric mean. Counts are summed. Over several classes:
             "macro", "weighted" (by their rows), "micro", "predicted" (by how often each is predicted). Rows of two
             classes without a query are pooled.
-        ci : level of a percentile bootstrap interval over queries, or over pooled rows, as 0.95; null for fewer than
-            two.
+        ci : level of a percentile bootstrap interval over queries, or over pooled rows, as 0.95; where ``cluster`` is
+            named, over clusters of them. Null for fewer than two.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each.
         layout : "long", a row per metric, or "wide", a column per metric.
         resamples, seed : of the bootstrap.

@@ -76,7 +76,7 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
     return Tally("sum" if metric.summed else "micro", tuple(counts), finish, here, np.isnan(raw))
 
 
-def within(group: Array | None, n: int, columns: Sequence[Array]) -> Array:
+def within(group: Array | None, n: int, columns: Sequence[Array] | Array) -> Array:
     """Return the sums of columns within groups, shape (columns, n); all in one group where ``group`` is None.
 
     A group's rows are summed side by side, so that its sum is the same to the last bit whatever other groups there are.
@@ -94,10 +94,35 @@ def within(group: Array | None, n: int, columns: Sequence[Array]) -> Array:
     return out
 
 
-def intervals(tallies: list[Tally], group: Array | None, n: int, level: float, resamples: int, seed: int) -> Array:
+def numbered(cluster: Array | None) -> Array | None:
+    """Number the clusters of queries or rows as they first appear; None where each has its own, which is no cluster."""
+    if cluster is None:
+        return None
+    _, first, code = np.unique(cluster, return_index=True, return_inverse=True)
+    if len(first) == len(cluster):
+        return None
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    found: Array = rank[code]
+    return found
+
+
+def intervals(
+    tallies: list[Tally],
+    group: Array | None,
+    n: int,
+    level: float,
+    resamples: int,
+    seed: int,
+    cluster: Array | None = None,
+) -> Array:
     """Return percentile bootstrap intervals over the queries of each group, NaN for fewer than two queries.
 
     Every group draws from the same seed, so that a group's interval does not depend on the others.
+
+    Parameters
+    ----------
+    cluster : of each query; whole clusters are then drawn, and an interval needs two.
 
     Returns
     -------
@@ -114,17 +139,22 @@ def intervals(tallies: list[Tally], group: Array | None, n: int, level: float, r
         members = order[edges[g] : edges[g + 1]]
         if len(members) < 2:
             continue
-        draws = resampled(columns[:, members], resamples, seed)
+        units = columns[:, members]
+        of = None if cluster is None else numbered(cluster[members])
+        if of is not None:
+            units = within(of, int(of.max()) + 1, units)
+        draws = resampled(units, resamples, seed)
         for i, (one, sums) in enumerate(zip(tallies, np.split(draws, ends), strict=True)):
             values = one.finish(sums)
             values = values[~np.isnan(values)]
-            if len(values) and one.defined[members].sum() >= 2:
+            defined = one.defined[members] if of is None else np.bincount(of, one.defined[members]) > 0
+            if len(values) and defined.sum() >= 2:
                 out[:, i, g] = np.quantile(values, tails)
     return out
 
 
 def resampled(columns: Array, resamples: int, seed: int) -> Array:
-    """Return the sums of columns over resampled queries or rows, shape (columns, resamples)."""
+    """Return the sums of columns over resampled queries, rows or clusters, shape (columns, resamples)."""
     size = columns.shape[1]
     step = max((1 << 20) // size, 1)
     random = np.random.default_rng(seed)
@@ -135,3 +165,20 @@ def resampled(columns: Array, resamples: int, seed: int) -> Array:
         times = np.bincount(drawn.ravel(), minlength=m * size).reshape(m, size)
         parts.append(columns @ times.T.astype(np.float64))
     return np.concatenate(parts, axis=1)
+
+
+def resampled_means(columns: Array, cluster: Array | None, resamples: int, seed: int) -> Array:
+    """Return the means of columns over resampled queries, shape (columns, resamples).
+
+    Parameters
+    ----------
+    cluster : the number of each query's cluster; whole clusters are then drawn, and a mean is over the queries drawn.
+    """
+    if cluster is None:
+        sums, drawn = resampled(columns, resamples, seed), np.array(columns.shape[1])
+    else:
+        size = np.bincount(cluster)
+        both = resampled(np.vstack([within(cluster, len(size), columns), size]), resamples, seed)
+        sums, drawn = both[:-1], both[-1]
+    means: Array = sums / drawn
+    return means

@@ -9,6 +9,7 @@ import polars as pl
 from frame_metrics.columns import (
     Parts,
     amount_column,
+    cluster_column,
     key_columns,
     key_names,
     label_column,
@@ -29,7 +30,7 @@ class Cases:
     ----------
     rows : the key columns by their inside names; "actual" and "predicted", the number of the class of each row, null
         where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for each class;
-        "weight".
+        "weight"; "cluster".
     every : the key columns of all rows, where rows without a judgment were dropped.
     parts : which column is which.
     classes : the classes in their order; of two the relevant one is the last. None where nothing needs their names.
@@ -101,6 +102,8 @@ def read_cases(frame: pl.DataFrame, parts: Parts, how: Conventions, *, named: bo
     out |= _class_scores(frame, parts, classes)
     if parts.weight:
         out["weight"] = amount_column(frame[parts.weight], parts.weight, "weight")
+    if parts.cluster:
+        out["cluster"] = cluster_column(frame[parts.cluster], parts.cluster)
     rows = pl.DataFrame(out)
     rows, every = _judged(rows, keys, parts, how, binary)
     return Cases(rows, every, parts, classes, found, binary)

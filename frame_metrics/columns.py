@@ -29,6 +29,7 @@ class Parts:
     predicted: str | None = None
     doc: str | None = None
     weight: str | None = None
+    cluster: str | None = None
     n_relevant: str | None = None
     size: str | None = None
     class_scores: tuple[tuple[Any, str], ...] = ()
@@ -42,7 +43,7 @@ class Parts:
     def needed(self) -> list[str]:
         """Every column that is read, once."""
         judged = (self.score, self.rank, self.label, self.grade, self.predicted)
-        single = (*judged, self.doc, self.weight, self.n_relevant, self.size)
+        single = (*judged, self.doc, self.weight, self.cluster, self.n_relevant, self.size)
         scores = (name for _, name in self.class_scores)
         return list(dict.fromkeys([*self.keys, *(name for name in single if name), *scores]))
 
@@ -94,6 +95,8 @@ def checked(
     for inside, column in (("weight", parts.weight), ("n_relevant", parts.n_relevant), ("size", parts.size)):
         if column:
             out[inside] = amount_column(frame[column], column, inside)
+    if parts.cluster:
+        out["cluster"] = cluster_column(frame[parts.cluster], parts.cluster)
     place = out.get("rank", out.get("score"))
     judgment = out.get("label", out.get("grade"))
     if place is not None and judgment is not None and place.null_count() and judgment.null_count():
@@ -218,6 +221,14 @@ def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     if role != "weight" and values.dtype.is_float():
         refuse(column, values != values.floor(), "are not whole", "documents are counted")
     return values.cast(pl.Float64)
+
+
+def cluster_column(values: pl.Series, column: str) -> pl.Series:
+    """Return clusters: values of any type, none missing."""
+    if values.dtype.is_float():
+        refuse(column, values.is_nan().fill_null(False), "are NaN", "give every row a cluster")
+    refuse(column, values.is_null(), "have no cluster", "give every row one")
+    return values
 
 
 def largest_grade(grades: pl.Series) -> float:

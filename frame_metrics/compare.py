@@ -6,21 +6,30 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from frame_metrics.averages import resampled
+from frame_metrics.averages import numbered
 from frame_metrics.columns import Parts, key_names
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, closest, listed
 from frame_metrics.evaluate import Measured, filled
 from frame_metrics.log import Conventions, Log
 from frame_metrics.rows import Array
-from frame_metrics.significance import CLOSE, Tick, adjusted, bootstrap, classical, randomization, tukey
+from frame_metrics.significance import (
+    Tick,
+    adjusted,
+    bootstrap,
+    classical,
+    in_clusters,
+    randomization,
+    sureness,
+    tukey,
+)
 from frame_metrics.tidy import Answer, number, whole
 
+CLUSTERED = ("randomization", "bootstrap", "tukey")  # tests that can take clusters as independent
 LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
 FOUND = (
     "value",
@@ -66,6 +75,7 @@ class Paired:
     values : NaN where undefined, shape (queries, systems).
     answered : whether the system has results, shape (queries, systems).
     undefined : whether the metric was a/0, shape (queries, systems).
+    cluster : of each query; None where queries are independent.
     """
 
     segment: int
@@ -73,14 +83,28 @@ class Paired:
     values: Array
     answered: Array
     undefined: Array
+    cluster: Array | None
+
+    def alone(self, use: Array) -> bool:
+        """Whether some queries are of fewer than two clusters, which leaves nothing to draw."""
+        return self.cluster is not None and len(np.unique(self.cluster[use])) < 2
+
+    def clusters(self, use: Array) -> Array | None:
+        """Number the clusters of some queries; None where each has its own."""
+        return None if self.cluster is None else numbered(self.cluster[use])
 
 
-def check_system(parts: Parts) -> str:
-    """Return the column of systems, or raise."""
+def check_system(parts: Parts, test: str) -> str:
+    """Return the column of systems, or raise for what they cannot be compared by."""
     if parts.system is None:
         raise ColumnError("compare() pairs systems query by query; name their column with system=")
     if parts.weight is not None:
         raise ColumnError("compare() counts every query alike; say weight=None")
+    if parts.cluster is not None and test not in CLUSTERED:
+        raise NotComputableError(
+            f"test={test!r} takes every query as independent, and {parts.cluster} says which belong together; "
+            f"say test= as one of {listed(CLUSTERED)}, or cluster=None"
+        )
     return parts.system
 
 
@@ -157,7 +181,12 @@ def _paired(measured: Measured, i: int, how: Conventions, segment: int) -> Paire
     answered[place, grid.system[here]] = _retrieved(measured.log)[here] > 0
     evaluated[place, grid.system[here]] = measured.evaluated[here]
     some = evaluated.all(axis=1)
-    return Paired(segment, pairs[some], values[some], answered[some], undefined[some])
+    cluster = None
+    if measured.cluster is not None:
+        cluster = np.zeros(len(pairs))
+        cluster[place] = measured.cluster[here]
+        cluster = cluster[some]
+    return Paired(segment, pairs[some], values[some], answered[some], undefined[some], cluster)
 
 
 def _retrieved(log: Log) -> Array:
@@ -183,17 +212,19 @@ def _tested(one: Paired, pairs: list[tuple[int, int]], by: How, tick: Tick) -> l
     rows: list[dict[str, float]] = []
     kept: list[Array] = []
     for (system, base), unpaired, use in zip(pairs, alone, together, strict=True):
-        row = _described(one.values[use, system], one.values[use, base], by)
+        row = _described(one.values[use, system], one.values[use, base])
         row["n_unpaired"] = float(unpaired.sum())
         row["n_undefined"] = float(one.undefined[:, [system, base]].any(axis=1).sum())
         rows.append(row)
         kept.append(one.values[use, system] - one.values[use, base])
+        if len(kept[-1]) > 1:
+            row |= sureness(kept[-1], one.clusters(use), by.ci, by.power, by.resamples, by.seed)
     for at, p in _p_values(one, kept, together, pairs, by, tick):
         rows[at]["p_value"] = p
     return rows
 
 
-def _described(value: Array, base: Array, by: How) -> dict[str, float]:
+def _described(value: Array, base: Array) -> dict[str, float]:
     """What two systems have, and by how much they differ."""
     difference, n = value - base, len(value)
     row = dict.fromkeys((*FOUND, "mde"), np.nan)
@@ -203,15 +234,6 @@ def _described(value: Array, base: Array, by: How) -> dict[str, float]:
     mean = difference.mean()
     row |= {"value": value.mean(), "baseline_value": base.mean(), "difference": mean}
     row["relative"] = mean / abs(base.mean()) if base.mean() else np.nan
-    if n < 2:
-        return row
-    spread = difference.std(ddof=1)
-    spread = 0.0 if spread < CLOSE * np.abs(difference).max() else spread
-    tails = [(1 - by.ci) / 2, (1 + by.ci) / 2]
-    row["ci_low"], row["ci_high"] = np.quantile(resampled(difference[None], by.resamples, by.seed)[0] / n, tails)
-    row["effect_size"] = mean / spread if spread > 0 else np.nan
-    normal = NormalDist()
-    row["mde"] = (normal.inv_cdf(tails[1]) + normal.inv_cdf(by.power)) * spread / np.sqrt(n)
     return row
 
 
@@ -222,7 +244,10 @@ def _p_values(
     if by.test == "tukey":
         use = together[0]
         systems = sorted({system for pair in pairs for system in pair})
-        p = tukey(one.values[use][:, systems], by.permutations, by.seed, tick) if use.any() else None
+        p = None
+        if use.any() and not one.alone(use):
+            units = in_clusters(one.values[use][:, systems], one.clusters(use))
+            p = tukey(units, by.permutations, by.seed, tick)
         for at, (system, base) in enumerate(pairs):
             yield at, np.nan if p is None else float(p[systems.index(system), systems.index(base)])
         return
@@ -230,13 +255,14 @@ def _p_values(
     for at, use in enumerate(together):
         groups.setdefault(use.tobytes(), []).append(at)
     for some in groups.values():
-        differences = np.column_stack([kept[at] for at in some])
-        if not len(differences):
+        differences, use = np.column_stack([kept[at] for at in some]), together[some[0]]
+        if not len(differences) or one.alone(use):
             continue
         if by.test == "randomization":
-            p = randomization(differences, by.permutations, by.seed, tick)
+            units = in_clusters(differences, one.clusters(use))
+            p = randomization(units, by.permutations, by.seed, tick)
         elif by.test == "bootstrap":
-            p = bootstrap(differences, by.resamples, by.seed)
+            p = bootstrap(differences, by.resamples, by.seed, one.clusters(use))
         else:
             p = classical(differences, by.test)
         yield from zip(some, p.tolist(), strict=True)

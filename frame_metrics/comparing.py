@@ -58,7 +58,9 @@ class Comparing(Base[Frame]):
         test : two-sided. "randomization" flips the signs of the differences (exact where there are no more ways than
             ``permutations``, else as many drawn ones and p = (b + 1) / (n + 1)); "t", "wilcoxon" and "sign" are
             scipy's; "bootstrap" resamples the differences moved to 0; "tukey" exchanges all systems of a query at
-            random, and tests all pairs together (randomised Tukey HSD), so that nothing is left to correct.
+            random, and tests all pairs together (randomised Tukey HSD), so that nothing is left to correct. Where
+            ``cluster`` is named, "randomization" flips the queries of a cluster together, "bootstrap" and the interval
+            resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error.
         correction : of p-values for testing many pairs: "holm", "bonferroni", "bh" (Benjamini-Hochberg) or "none".
         over : what is corrected together: the pairs of a "metric" in one segment, or "all" rows.
         unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
@@ -73,14 +75,16 @@ class Comparing(Base[Frame]):
         A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
         relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
         standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the difference that so
-        many queries would show with 80 % power at level 1 - ``ci``), test, correction. With ``per_query``: by..., the
-        query columns, the system, baseline, metric, k, value, baseline_value, difference.
+        many queries would show with 80 % power at level 1 - ``ci``), test, correction. Where ``cluster`` is named,
+        fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the standard error that
+        clusters give. With ``per_query``: by..., the query columns, the system, baseline, metric, k, value, baseline_value,
+        difference.
 
         Raises
         ------
         FrameMetricsError
             No ``system`` is named, there is only one, ``baseline`` is none of them, a test needs scipy and it is not
-            installed, or what evaluate() raises.
+            installed, or cannot take clusters and they are named, or what evaluate() raises.
 
         Examples
         --------
@@ -106,7 +110,7 @@ class Comparing(Base[Frame]):
         asked = read(metrics)
         parts, how = self._parts(self._needs(asked) | Needs(query=True))
         check_asked(asked, parts, how, self._judging(parts))
-        system = compare.check_system(parts)
+        system = compare.check_system(parts, test)
         for name, metric in asked:
             if metric.average is not None:
                 raise NotComputableError(f"{name} is an average, and compare() pairs the values of queries")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
-from frame_metrics.averages import resampled
 from frame_metrics.cases import Cases
 from frame_metrics.columns import refuse
 from frame_metrics.errors import ColumnError, NotComputableError
@@ -17,7 +16,7 @@ from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Scores
 from frame_metrics.log import Conventions
 from frame_metrics.metric import Metric
 from frame_metrics.names import Asked
-from frame_metrics.pooled import Segments, class_scores, margins_of, scored, segments, tables
+from frame_metrics.pooled import Segments, class_scores, drawn_counts, margins_of, scored, segments, tables
 from frame_metrics.rows import NONE
 from frame_metrics.tidy import Answer, Laid, laid
 
@@ -82,6 +81,8 @@ def check_cases(asked: Asked, cases: Cases, how: Conventions, average: str, *, c
     """Raise for a metric that two classes, or several, do not have."""
     if ci and how.match is not None and cases.weighted:
         raise NotComputableError("ci= with match= resamples rows, and they have weights; say weight=None or ci=None")
+    if ci and how.match is not None and cases.parts.cluster:
+        raise NotComputableError("ci= with match= resamples rows, and they have a cluster; say cluster=None or ci=None")
     if cases.binary:
         if average not in ("macro", "micro"):
             raise NotComputableError(
@@ -309,10 +310,10 @@ def key_rows(cases: Cases, sources: list[Source]) -> tuple[dict[str, Array], Arr
 def _ends(
     source: Source, asked: Asked, how: Conventions, average: str, level: float, resamples: int, seed: int
 ) -> Array:
-    """Percentile intervals over resampled rows, NaN for fewer than two rows, shape (2, metrics, segments)."""
+    """Percentile intervals over resampled rows, or clusters; NaN for fewer than two; shape (2, metrics, segments)."""
     out = np.full((2, len(asked), len(source.of)), np.nan)
     table, n = _table(source), source.of.n
-    for g, counts in _drawn(source, resamples, seed):
+    for g, counts in drawn_counts(source.cases, source.of, table, resamples, seed):
         drawn = Classes(counts, np.repeat(table.seen[g][None], resamples, axis=0))
         of = Segments([], pl.DataFrame({"n": np.repeat(n[g], resamples)}))
         here = Source(source.cases, of, drawn, None)
@@ -326,23 +327,3 @@ def _ends(
 
 def _quiet(how: Conventions) -> str | None:
     return "null" if how.undefined == "raise" else how.undefined
-
-
-def _drawn(source: Source, resamples: int, seed: int) -> Iterator[tuple[int, Array]]:
-    """Give each segment of two rows or more, and the counts of its resampled rows."""
-    table, n = _table(source), source.of.n
-    shape = (resamples, table.k, table.k + 1)
-    place = source.of.place(source.cases.rows) if source.cases.weighted else None
-    for g in np.flatnonzero(n > 1):
-        if place is None:
-            share = table.counts[g].ravel() / table.counts[g].sum()
-            draws = np.random.default_rng(seed).multinomial(n[g], share, resamples)
-            yield int(g), draws.reshape(shape).astype(np.float64)
-            continue
-        rows = source.cases.rows[np.flatnonzero(place == g)]
-        cell = (
-            rows["actual"].cast(pl.Int64) * (table.k + 1) + rows["predicted"].cast(pl.Int64).fill_null(table.k)
-        ).to_numpy()
-        columns = np.zeros((table.k * (table.k + 1), len(rows)))
-        columns[cell, np.arange(len(rows))] = rows["weight"].to_numpy()
-        yield int(g), resampled(columns, resamples, seed).T.reshape(shape)

@@ -31,7 +31,7 @@ class Measured:
     values : shape (metrics, rankings).
     counts : for each metric that is to be pooled, the counts of its table, shape (counts, rankings).
     evaluated : which rankings have a judged document, shape (rankings,).
-    weight : of each ranking's query; None without weights.
+    weight, cluster : of each ranking's query; None where not named.
     """
 
     log: Log
@@ -40,6 +40,7 @@ class Measured:
     counts: dict[int, Array]
     evaluated: Array
     weight: Array | None
+    cluster: Array | None
 
 
 def check_asked(asked: Asked, parts: Parts, how: Conventions, judgments: Parts, average: str | None = None) -> None:
@@ -169,8 +170,7 @@ def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None
             evaluated[part] = run.n_judged > 0
 
     blocks.each_block(_load(log), work)
-    weight = _weights(log) if parts.weight else None
-    return Measured(log, asked, out, counts, evaluated, weight)
+    return Measured(log, asked, out, counts, evaluated, log.of_queries("weight"), log.of_queries("cluster"))
 
 
 def _load(log: Log) -> Array:
@@ -190,28 +190,6 @@ def _unbounded(name: str, ties: str, parts: Parts) -> NotComputableError:
         f"{name} {lacking} ties={ties!r}, and rows with equal scores have different judgments; "
         f"{order}say ties='order' to take the frame's order"
     )
-
-
-def _weights(log: Log) -> Array:
-    """The weight of each ranking's query, from the log or else the judgments."""
-    values, parts = log.grid.rankings.values, log.parts
-    weight = np.full(len(log.grid.pair), np.nan)
-    if "weight" in values:
-        weight = log.grid.amounts(values["weight"], str(parts.weight))
-    lacking = np.isnan(weight)
-    if lacking.any() and log.judged is not None and "weight" in log.judged.names.columns:
-        at = log.grid.query_row[log.grid.query] - len(log.columns)
-        names = log.judged.names
-        place = {int(row): i for i, row in enumerate(log.judged.row)}
-        mine = [place.get(int(row), -1) for row in at[lacking]]
-        weight[lacking] = np.append(names["weight"].to_numpy(), np.nan)[mine]
-        lacking = np.isnan(weight)
-    if lacking.any():
-        raise BadValueError(
-            f"{parts.weight}: {int(lacking.sum())} judged queries without results have no weight; "
-            f"give the judgments a column {parts.weight!r} too"
-        )
-    return weight
 
 
 def filled(measured: Measured, i: int, how: Conventions) -> Array:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from frame_metrics.blocks import BLOCK, Pool, find_duplicates, find_rankings, in_threads
-from frame_metrics.columns import Parts, amount_column, grade_column, key_names, label_column, refuse
+from frame_metrics.blocks import BLOCK, Pool, codes, find_duplicates, find_rankings, in_threads
+from frame_metrics.columns import Parts, amount_column, cluster_column, grade_column, key_names, label_column, refuse
 from frame_metrics.errors import BadRowsError, BadValueError
 from frame_metrics.inputs import Array
 
@@ -24,7 +24,7 @@ class Judged:
     Parameters
     ----------
     pairs : query and document of every judgment, with its grade or label, laid query by query.
-    names : the queries, a row each, with the segment columns (and weight) where the judgments have them.
+    names : the queries, a row each, with the segment columns, weight and cluster where the judgments have them.
     pool : the judgments of each row of ``queries``.
     queries : the distinct queries.
     row : row of the judgments' frame for each row of ``names``.
@@ -82,9 +82,16 @@ def _judged_rows(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_parts
         columns["label"] = label_column(frame[parts.label], parts.label)
     if parts.weight:
         columns["weight"] = amount_column(frame[parts.weight], parts.weight, "weight")
+    if parts.cluster:
+        clusters = cluster_column(frame[parts.cluster], parts.cluster)
+        dtype = wider(log["cluster"].dtype, clusters.dtype)
+        columns["cluster"] = like(clusters, dtype, parts.cluster, parts.cluster, log["cluster"].dtype)
     table = pl.DataFrame(columns).with_row_index("row")
     judged = "label" if "label" in columns else "grade"
-    return table.filter(pl.col(judged).is_not_null())
+    table = table.filter(pl.col(judged).is_not_null())
+    if parts.cluster and len(table.select(*by, *query, "cluster").unique()) > len(table.select(*by, *query).unique()):
+        raise BadValueError(f"{parts.cluster} (of the judgments): rows of one query differ; give each query one value")
+    return table
 
 
 def laid_out(table: pl.DataFrame, by: list[str], query: list[str], parts: Parts) -> Judged:
@@ -124,6 +131,17 @@ def _refuse_two_grades(
             f"{parts.grade or parts.label}: {how_many} two judgments (query and document ({shown}), rows {rows}); "
             "keep one of each"
         )
+
+
+def number_clusters(log: pl.DataFrame, judged: Judged | None) -> tuple[pl.DataFrame, Judged | None]:
+    """Put numbers for the clusters of a log and of its judgments, in the order of their first appearance."""
+    if judged is None or "cluster" not in judged.names.columns:
+        return log.with_columns(pl.Series("cluster", codes(log, ["cluster"])[0])), judged
+    theirs = judged.names["cluster"]
+    both = pl.concat([log["cluster"].cast(theirs.dtype), theirs])
+    number = pl.Series("cluster", codes(both.to_frame(), ["cluster"])[0])
+    names = judged.names.with_columns(number[len(log) :])
+    return log.with_columns(number[: len(log)]), replace(judged, names=names)
 
 
 def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:

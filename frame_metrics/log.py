@@ -14,7 +14,7 @@ from frame_metrics.columns import ABSENT, Parts, checked, key_names, largest_gra
 from frame_metrics.errors import BadValueError, bad_rows
 from frame_metrics.grid import Grid, build_grid
 from frame_metrics.inputs import Array
-from frame_metrics.judgments import Judged, id_hash, laid_out, match, read_judgments
+from frame_metrics.judgments import Judged, id_hash, laid_out, match, number_clusters, read_judgments
 from frame_metrics.metric import Metric
 from frame_metrics.sorting import Sorter
 
@@ -88,6 +88,34 @@ class Log:
             return None
         return self.grid.amounts(values["n_relevant"], str(self.parts.n_relevant))
 
+    def of_queries(self, role: str) -> Array | None:
+        """The weight or cluster of each ranking's query, from the log or else the judgments; None if not named."""
+        column, grid = getattr(self.parts, role), self.grid
+        if column is None:
+            return None
+        found = grid.amounts(grid.rankings.values[role], column)
+        if self.judged is not None and role in self.judged.names.columns:
+            theirs = self._of_judged(self.judged, role)
+            if role == "cluster" and (~np.isnan(found) & ~np.isnan(theirs) & (found != theirs)).any():
+                raise BadValueError(f"{column}: log and judgments differ in the value of a query; give each query one")
+            found = np.where(np.isnan(found), theirs, found)
+        if (lacking := np.isnan(found)).any():
+            raise BadValueError(
+                f"{column}: {len(np.unique(grid.pair[lacking]))} judged queries without results have no {role}; "
+                f"give the judgments a column {column!r} too"
+            )
+        return found
+
+    def _of_judged(self, judged: Judged, role: str) -> Array:
+        """What the judgments say of each ranking's query, NaN where nothing."""
+        grid, (_, by, query) = self.grid, key_names(self.parts)
+        keys = self.keys_at(query, grid.query_row[grid.query])
+        if by and set(by) <= set(judged.names.columns):
+            keys = keys.hstack(self.keys_at(by, grid.segment_row[grid.segment]))
+        said = judged.names.select(*keys.columns, role)
+        found = keys.join(said, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")
+        return found[role].cast(pl.Float64).fill_null(np.nan).to_numpy()
+
     def sizes(self, how: Conventions, part: slice | Array) -> Array | None:
         """Documents in the collection, for the rankings of a block."""
         if how.size is not None and how.size is not True:
@@ -160,7 +188,9 @@ def read_log(
     elif parts.system and parts.doc and (parts.grade or parts.label):
         judged = _shared(log, query, parts)
         log = match(log, judged, query, parts)
-    names = ("score", "rank", "grade", "label", "predicted", "weight", "n_relevant", "size")
+    if parts.cluster:
+        log, judged = number_clusters(log, judged)
+    names = ("score", "rank", "grade", "label", "predicted", "weight", "cluster", "n_relevant", "size")
     laid = [name for name in (*names, "hash") if name in log.columns]
     named = queries or judged is not None or bool(system or by)
     single = parts.doc is not None or bool({"rank", "weight", "n_relevant", "size"} & set(laid))  # errors name rows

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from frame_metrics.blocks import each_block, find_rankings, spans
+from frame_metrics.averages import numbered, resampled
+from frame_metrics.blocks import codes, each_block, find_rankings, spans
 from frame_metrics.cases import Cases
 from frame_metrics.inputs import Array, Classes, ClassScores, Scores
 from frame_metrics.levels import levels
@@ -128,6 +129,38 @@ def _two_by_two(cases: Cases, of: Segments) -> Array:
     counts[:, 1, 1], counts[:, 1, 0], counts[:, 0, 1] = tp, true - tp, said - tp
     counts[:, 0, 0] = of.n - true - said + tp
     return counts
+
+
+def drawn_counts(cases: Cases, of: Segments, table: Classes, resamples: int, seed: int) -> Iterator[tuple[int, Array]]:
+    """Give each segment of two rows, or clusters, or more, and the counts of its resampled rows."""
+    n, shape = of.n, (resamples, table.k, table.k + 1)
+    cluster = codes(cases.rows, ["cluster"])[0] if cases.parts.cluster else None
+    order = edges = np.zeros(len(of) + 1, np.int64)
+    if cases.weighted or cluster is not None:  # then single rows are asked for
+        place = of.place(cases.rows)
+        order = np.argsort(place, kind="stable")
+        edges = np.searchsorted(place[order], np.arange(len(of) + 1))
+    for g in np.flatnonzero(n > 1):
+        mine = order[edges[g] : edges[g + 1]]
+        unit = None if cluster is None else numbered(cluster[mine])
+        if unit is not None and not unit.any():
+            continue
+        if unit is None and not cases.weighted:
+            share = table.counts[g].ravel() / table.counts[g].sum()
+            draws = np.random.default_rng(seed).multinomial(n[g], share, resamples)
+            yield int(g), draws.reshape(shape).astype(np.float64)
+            continue
+        yield int(g), resampled(_cells(cases.rows[mine], table.k, unit), resamples, seed).T.reshape(shape)
+
+
+def _cells(rows: pl.DataFrame, k: int, cluster: Array | None) -> Array:
+    """The weight that each row, or cluster, has in each cell of the table, shape (cells, rows)."""
+    cell = (rows["actual"].cast(pl.Int64) * (k + 1) + rows["predicted"].cast(pl.Int64).fill_null(k)).to_numpy()
+    unit = np.arange(len(rows)) if cluster is None else cluster
+    weight = rows["weight"].to_numpy() if "weight" in rows.columns else np.ones(len(rows))
+    n, cells = int(unit.max()) + 1, k * (k + 1)
+    summed: Array = np.bincount(cell * n + unit, weight, minlength=cells * n).reshape(cells, n)
+    return summed
 
 
 def scored(cases: Cases, of: Segments, work: Callable[[Array, Scores], None]) -> None:

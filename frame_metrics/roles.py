@@ -38,6 +38,7 @@ class Roles(TypedDict, total=False):
     system: str | None
     by: str | Sequence[str] | None
     weight: str | None
+    cluster: str | None
     n_relevant: str | None
     rel: float | None
     collection_size: str | float | bool | None
@@ -52,7 +53,8 @@ class Roles(TypedDict, total=False):
     match: Match | None
 
 
-COLUMNS = ("query", "score", "rank", "label", "grade", "predicted", "doc", "system", "by", "weight", "n_relevant")
+JUDGED = ("score", "rank", "label", "grade", "predicted", "doc")
+COLUMNS = ("query", *JUDGED, "system", "by", "weight", "cluster", "n_relevant")
 SEVERAL = ("query", "by")
 CHOICES: dict[str, tuple[str, ...]] = {
     "ties": get_args(Ties),
@@ -197,7 +199,7 @@ def resolve(
         pairs["predicted"] = named.get("predicted") or _taken("predicted", ("predicted",), columns)
     pairs |= {} if judged else _pair(named, ("label", "grade"), columns, needed=True)
     doc = named.get("doc") or (_taken("doc", ("doc",), columns) if judged else None)
-    pairs |= {name: named[name] for name in ("system", "weight", "n_relevant") if name in named}
+    pairs |= {name: named[name] for name in ("system", "weight", "cluster", "n_relevant") if name in named}
     by = _several(named.get("by"))
     sized = size if isinstance(size, str) else None
     parts = replace(Parts(query, by=by, doc=doc, size=sized, class_scores=tuple(scores.items())), **pairs)
@@ -254,10 +256,7 @@ def _check_keys(parts: Parts) -> None:
     """Raise for a column that plays two parts, or a key column that is called as a column of the result."""
     played: dict[str, str] = {}
     several = {"query": parts.query, "system": (parts.system,), "by": parts.by}
-    single = {
-        name: (getattr(parts, name),)
-        for name in ("score", "rank", "label", "grade", "predicted", "doc", "weight", "n_relevant")
-    }
+    single = {name: (getattr(parts, name),) for name in (*JUDGED, "weight", "cluster", "n_relevant")}
     several["score of a class"] = tuple(column for _, column in parts.class_scores)
     for role, columns in (*single.items(), *several.items()):
         for column in columns:
@@ -307,5 +306,5 @@ def resolve_judgments(given: dict[str, Any], columns: list[str], roles: Roles, p
             own = {role: str(roles.get(role)) for role in ("label", "grade") if roles.get(role) in columns}
             judgment = own or _pair({}, ("label", "grade"), columns, needed=True)
     by = parts.by if parts.by and set(parts.by) <= set(columns) else ()
-    weight = parts.weight if parts.weight in columns else None
-    return replace(Parts(query, by=by, doc=one("doc", parts.doc), weight=weight), **judgment)
+    of_query: dict[str, Any] = {role: own for role in ("weight", "cluster") if (own := getattr(parts, role)) in columns}
+    return replace(Parts(query, by=by, doc=one("doc", parts.doc)), **of_query, **judgment)

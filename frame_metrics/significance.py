@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from frame_metrics.averages import resampled
+from frame_metrics.averages import resampled_means, within
 from frame_metrics.blocks import in_threads
 from frame_metrics.errors import NotComputableError
 from frame_metrics.rows import Array
@@ -16,6 +17,57 @@ from frame_metrics.rows import Array
 CLOSE = 1e-10  # sums nearer than this share of what they could be are equal: each is a sum of floats
 BYTES = 1 << 22  # random bytes drawn at a time
 Tick = Callable[[int], None]
+
+
+def in_clusters(values: Array, cluster: Array | None) -> Array:
+    """Return the sums of values within clusters, a row each, 0 where they cancel; the values where there are none.
+
+    Parameters
+    ----------
+    values : shape (queries, columns).
+    cluster : the number of each query's cluster, shape (queries,).
+    """
+    if cluster is None:
+        return values
+    n = int(cluster.max()) + 1
+    sums, most = within(cluster, n, values.T), within(cluster, n, np.abs(values.T))
+    return np.where(np.abs(sums) < CLOSE * most, 0, sums).T
+
+
+def sureness(
+    differences: Array, cluster: Array | None, level: float, power: float, resamples: int, seed: int
+) -> dict[str, float]:
+    """Return what the differences of two queries or more say of how sure their mean is.
+
+    Parameters
+    ----------
+    cluster : the number of each query's cluster, shape (queries,). Of one cluster alone only the effect size is known.
+    level : of the interval.
+    power : how likely the smallest difference that is told from none (mde) is to be seen.
+    """
+    least = CLOSE * np.abs(differences).max()  # what is nearer to 0 is what adding floats leaves
+    spread = differences.std(ddof=1)
+    found = {"effect_size": differences.mean() / spread if spread >= least and spread > 0 else np.nan}
+    if cluster is not None and not cluster.any():
+        return found
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    means = resampled_means(differences[None], cluster, resamples, seed)[0]
+    found["ci_low"], found["ci_high"] = np.quantile(means, tails)
+    spread = spread if cluster is None else _robust_spread(differences, cluster)
+    factor = NormalDist().inv_cdf(tails[1]) + NormalDist().inv_cdf(power)
+    found["mde"] = 0.0 if spread < least else factor * spread / np.sqrt(len(differences))
+    return found
+
+
+def _robust_spread(differences: Array, cluster: Array) -> float:
+    """Return sqrt(n) times the standard error of the mean of n queries in G clusters.
+
+    The error is sqrt(G / (G - 1) sum_c (S_c - n_c mean)^2) / n, where S_c is the sum over the n_c queries of a cluster.
+    Where each has one query, what is returned is the standard deviation.
+    """
+    size = np.bincount(cluster)
+    apart = np.bincount(cluster, differences) - size * differences.mean()
+    return float(np.sqrt(len(size) / (len(size) - 1) * (apart**2).sum() / len(differences)))
 
 
 def randomization(differences: Array, permutations: int, seed: int, tick: Tick) -> Array:
@@ -27,7 +79,7 @@ def randomization(differences: Array, permutations: int, seed: int, tick: Tick) 
 
     Parameters
     ----------
-    differences : shape (queries, columns); all columns are tested by the same flips.
+    differences : shape (queries, columns), or their sums within clusters; all columns are tested by the same flips.
     permutations : how many flips are drawn.
     seed : of the draw.
     tick : told how many queries are done.
@@ -105,7 +157,7 @@ def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
 
     Parameters
     ----------
-    values : shape (queries, systems).
+    values : shape (queries, systems), or their sums within clusters.
 
     Returns
     -------
@@ -130,14 +182,19 @@ def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
     return p
 
 
-def bootstrap(differences: Array, resamples: int, seed: int) -> Array:
-    """Resample differences whose mean was moved to 0; the share of means at least as far from 0 as what was seen."""
+def bootstrap(differences: Array, resamples: int, seed: int, cluster: Array | None = None) -> Array:
+    """Resample differences whose mean was moved to 0; the share of means at least as far from 0 as what was seen.
+
+    Parameters
+    ----------
+    cluster : the number of each query's cluster; whole clusters are then drawn.
+    """
     n = len(differences)
     if n < 2:
         return np.ones(differences.shape[1])
     seen = np.abs(differences.mean(axis=0))
     moved = (differences - differences.mean(axis=0)).T
-    means = np.abs(resampled(moved, resamples, seed) / n)
+    means = np.abs(resampled_means(moved, cluster, resamples, seed))
     close = CLOSE * np.abs(differences).mean(axis=0)
     p: Array = ((means >= (seen - close)[:, None]).sum(axis=1) + 1) / (resamples + 1)
     return p

@@ -138,6 +138,7 @@ def averaged(
     groups = group(measured.log, margins)
     sums = tallies(measured, how, average)
     some = measured.evaluated
+    cluster = None if measured.cluster is None else measured.cluster[some]
     value, n, undefined, low, high = [], [], [], [], []
     for member, count in zip(groups.members, groups.counts, strict=True):
         of = None if count == 1 else member[some]
@@ -148,7 +149,7 @@ def averaged(
         n.append(here)
         undefined.append(within(of, count, [t.undefined for t in sums]))
         if ci is not None:
-            ends = intervals(sums, of, count, ci, resamples, seed)
+            ends = intervals(sums, of, count, ci, resamples, seed, cluster)
             low.append(ends[0])
             high.append(ends[1])
     tables = [np.concatenate(t, axis=1)[:, groups.order] for t in (value, n, undefined, low, high) if t]

@@ -36,6 +36,7 @@ class Exporter:
 
 def of_pandas(frame: pd.DataFrame, qrels: pl.DataFrame) -> None:
     log = IRM(frame, query=["day", "text"], score="bm25", grade="rating", by="device", rel=2, collection_size=True)
+    assert_type(log(weight="visits", cluster="user"), IRM[pd.DataFrame])
     assert_type(log, IRM[pd.DataFrame])
     assert_type(log(rel=2), IRM[pd.DataFrame])
     assert_type(log(by=None, ties="worst", collection_size="docs"), IRM[pd.DataFrame])
