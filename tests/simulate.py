@@ -1,6 +1,7 @@
 """What intervals and tests promise, looked at by simulation, printed as one table.
 
-Intervals: queries are drawn from a large population, whose mean is the truth, and evaluate(ci=0.95) is asked for it.
+Intervals: queries are drawn from a large population, one by one or in clusters of queries that are alike. The
+population's mean is the truth, and evaluate(ci=0.95) is asked for it.
 Tests: systems that do not differ are drawn, and the tests of compare() are asked whether they do.
 """
 
@@ -25,6 +26,13 @@ QUERIES = 20_000  # in the population
 DEPTH = 100  # documents of a query
 CUTS = (0.0, 1.5, 3.0)  # what the merit of a document exceeds for grades 1, 2 and 3
 COVERED = {500: (0.93, 0.97), 50: (0.92, 0.97)}  # queries drawn, and the share of intervals that shall hold the truth
+SIZE = 10  # queries of a cluster
+SHARED = 0.3  # share of the cluster in the variance of what a value is made of
+CLUSTERED: dict[tuple[int, str], tuple[float, float] | None] = {  # clusters drawn, what is named, and the share asked
+    (500, "cluster="): (0.93, 0.97),
+    (50, "cluster="): (0.92, 0.97),
+    (50, "no cluster="): None,
+}
 LEVEL = 0.05  # of the tests
 TOPICS = 50  # queries that systems are compared on
 SYSTEMS = 5
@@ -112,24 +120,62 @@ def agree(ours: Any, theirs: Any, what: str) -> None:
         raise AssertionError(f"{what}: {ours} is not {theirs}")
 
 
+def all_rows(rows: pl.DataFrame, drawn: Any) -> pl.DataFrame:
+    """Return the rows of drawn queries, as many queries as were drawn."""
+    again = rows[(drawn[:, None] * DEPTH + np.arange(DEPTH)).ravel()]
+    return again.with_columns(query=np.repeat(np.arange(len(drawn)), DEPTH))
+
+
 def coverage(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
     """Count the intervals that hold the mean of the population."""
     values = of_queries(rows)
     truth = values.mean(axis=0)
-    place = np.arange(DEPTH)
     for n, asked in COVERED.items():
         held = np.zeros(len(MEASURES), np.int64)
         for trial in range(trials):
             drawn = np.random.default_rng([1, n, trial]).integers(0, len(values), n)
             found = ends(as_log(values[drawn]).evaluate("dcg@1", ci=0.95, resamples=RESAMPLES, seed=trial))
             if trial < AGREE:
-                again = rows[(drawn[:, None] * DEPTH + place).ravel()]
-                again = again.with_columns(query=np.repeat(np.arange(n), DEPTH))
-                irm = again.irm(query="query", score="score", grade="grade")
+                irm = all_rows(rows, drawn).irm(query="query", score="score", grade="grade")
                 agree(found, ends(irm.evaluate(*MEASURES, ci=0.95, resamples=RESAMPLES, seed=trial)), "intervals")
             held += [low <= mean <= high for mean, (low, high) in zip(truth, found, strict=True)]
         for measure, happened in zip(MEASURES, held.tolist(), strict=True):
             yield Line("interval holds the mean", f"{measure}, {n} queries", trials, happened, asked)
+
+
+def at_place(mixed: Any, values: Any) -> Any:
+    """Return for normal numbers which of ``values`` have their place in the order."""
+    return np.argsort(values, kind="stable")[(ndtr(mixed) * len(values)).astype(np.int64)]
+
+
+def together(n: int, trial: int) -> Any:
+    """Draw clusters of normal numbers that are alike, shape (n * SIZE,)."""
+    rng = np.random.default_rng([3, n, trial])
+    return (SHARED**0.5 * rng.normal(size=(n, 1)) + (1 - SHARED) ** 0.5 * rng.normal(size=(n, SIZE))).ravel()
+
+
+def in_clusters(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count the intervals that hold the mean of the population, where queries are drawn in clusters."""
+    values = of_queries(rows)
+    truth = values.mean(axis=0)
+    for (n, named), asked in CLUSTERED.items():
+        cluster = np.repeat(np.arange(n), SIZE)
+        role = "user" if named == "cluster=" else None
+        held = np.zeros(len(MEASURES), np.int64)
+        for trial in range(trials):
+            given = {"ci": 0.95, "resamples": RESAMPLES, "seed": trial}
+            drawn = [at_place(together(n, trial), one) for one in values.T]
+            log = as_log(np.column_stack([one[at] for one, at in zip(values.T, drawn, strict=True)])).frame
+            log = log.with_columns(user=np.tile(cluster, len(MEASURES)))
+            found = ends(log.irm(system="system", cluster=role).evaluate("dcg@1", **given))
+            if trial < AGREE:
+                for one, at, mine in zip(MEASURES, drawn, found, strict=True):
+                    again = all_rows(rows, at).with_columns(user=np.repeat(cluster, DEPTH))
+                    agree([mine], ends(again.irm(cluster=role).evaluate(one, **given)), "intervals of clusters")
+            held += [low <= mean <= high for mean, (low, high) in zip(truth, found, strict=True)]
+        for measure, happened in zip(MEASURES, held.tolist(), strict=True):
+            setting = f"{measure}-like, {n} clusters of {SIZE} queries, {named}"
+            yield Line("interval holds the mean", setting, trials, happened, asked)
 
 
 def alike(values: Any, trial: int) -> Any:
@@ -140,7 +186,7 @@ def alike(values: Any, trial: int) -> Any:
     """
     rng = np.random.default_rng([2, trial])
     mixed = EFFECT**0.5 * rng.normal(size=(TOPICS, 1)) + (1 - EFFECT) ** 0.5 * rng.normal(size=(TOPICS, SYSTEMS))
-    return np.sort(values)[(ndtr(mixed) * len(values)).astype(np.int64)]
+    return values[at_place(mixed, values)]
 
 
 def p_values(values: Any, seed: int) -> list[float]:
@@ -201,7 +247,7 @@ def main() -> None:
     print(f"Python {platform.python_version()}, {tools}", "", sep="\n")
     print(f"| {' | '.join(HEAD)} |", f"| {' | '.join(['---'] * len(HEAD))} |", sep="\n")
     rows = population(queries)
-    for part in (coverage, alarms):
+    for part in (coverage, in_clusters, alarms):
         for line in part(rows, trials):
             print(f"| {' | '.join(line.cells)} |", flush=True)
     twice = min(AGREE, trials)

@@ -34,19 +34,19 @@ def table(text: str) -> list[list[str]]:
 
 
 def test_every_line_of_the_table_comes_out() -> None:
-    """Four lines of intervals and eight tests for each of two metrics are printed, and the second ways agree."""
+    """Ten lines of intervals and eight tests for each of two metrics are printed, and the second ways agree."""
     command = [sys.executable, "-W", "error", str(PATH), "--quick"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert "The first 3 trials of each kind were done a second way" in run.stdout
     head, _, *rows = table(run.stdout)
     assert head == HEAD
-    assert [row[0].partition(":")[0] for row in rows] == ["interval holds the mean"] * 4 + ["false alarm"] * 16
-    assert len({(row[0], row[1]) for row in rows}) == 20
+    assert [row[0].partition(":")[0] for row in rows] == ["interval holds the mean"] * 10 + ["false alarm"] * 16
+    assert len({(row[0], row[1]) for row in rows}) == 26
     assert {row[2] for row in rows} == {"20"}
     rates = [float(row[3].strip("%")) for row in rows]
-    assert min(rates[:4]) > 60
-    assert max(rates[4:]) < 40
+    assert min(rates[:8]) > 60
+    assert max(rates[10:]) < 40
 
 
 def test_the_page_shows_what_the_simulation_prints(simulate: Any) -> None:
@@ -56,9 +56,14 @@ def test_the_page_shows_what_the_simulation_prints(simulate: Any) -> None:
     intervals = [
         (f"{measure}, {n} queries", asked) for n, asked in simulate.COVERED.items() for measure in simulate.MEASURES
     ]
+    intervals += [
+        (f"{measure}-like, {n} clusters of {simulate.SIZE} queries, {named}", asked)
+        for (n, named), asked in simulate.CLUSTERED.items()
+        for measure in simulate.MEASURES
+    ]
     tests = [(test, asked) for _ in simulate.MEASURES for (test, _), asked in simulate.TESTS.items()]
-    assert [row[1] for row in rows[:4]] == [setting for setting, _ in intervals]
-    assert [row[0] for row in rows[4:]] == [f"false alarm: {test}" for test, _ in tests]
+    assert [row[1] for row in rows[:10]] == [setting for setting, _ in intervals]
+    assert [row[0] for row in rows[10:]] == [f"false alarm: {test}" for test, _ in tests]
     for row, (_, asked) in zip(rows, intervals + tests, strict=True):
         trials = int(row[2].replace(",", ""))
         assert trials >= 2000
@@ -100,6 +105,16 @@ def test_systems_that_do_not_differ_have_the_values_of_the_population(simulate: 
     assert np.isin(drawn, values).all()
     assert drawn.mean(axis=0) == pytest.approx(values.mean(), abs=0.02)
     assert (np.corrcoef(drawn.T) > 0.4).all()
+
+
+def test_clusters_of_queries_have_the_values_of_the_population(simulate: Any) -> None:
+    """Queries drawn in clusters have the mean of the population, and those of one cluster are alike, others not."""
+    values = np.random.default_rng(1).permutation(np.repeat([0.0, 0.25, 1.0], [50, 30, 20]))
+    drawn = np.concatenate([values[simulate.at_place(simulate.together(50, trial), values)] for trial in range(100)])
+    assert drawn.mean() == pytest.approx(values.mean(), abs=0.02)
+    by_cluster = drawn.reshape(-1, simulate.SIZE)
+    assert 0.1 < np.corrcoef(by_cluster[:, 0], by_cluster[:, 1])[0, 1] < simulate.SHARED + 0.05
+    assert abs(np.corrcoef(by_cluster[:-1, 0], by_cluster[1:, 0])[0, 1]) < 0.05
 
 
 def test_a_second_way_that_differs_is_an_error(simulate: Any) -> None:
