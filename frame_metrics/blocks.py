@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
+from frame_metrics.columns import EXACT
 from frame_metrics.errors import BadRowsError
 from frame_metrics.inputs import Array
 
@@ -116,6 +117,17 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     at = numbered.select(pl.col("row").first().over(columns)).to_series().to_numpy().astype(np.int64)
     begin, code = np.unique(at, return_inverse=True)
     return code, begin
+
+
+def numbers(values: pl.Series) -> pl.Series:
+    """Return different numbers for different values, none of which is past what a float64 tells apart."""
+    plain = (values.cast(pl.Categorical) if values.dtype == pl.String else values).to_physical()
+    if plain.dtype.is_integer() and plain.dtype not in (pl.Int128, pl.UInt128):
+        whole = plain if plain.dtype == pl.UInt64 else plain.cast(pl.Int64)
+        low, high = whole.min(), whole.max()
+        if isinstance(low, int) and isinstance(high, int) and high - low <= EXACT:
+            return (whole - low).cast(pl.Int64)
+    return pl.Series(values.name, codes(values.to_frame(), [values.name])[0])
 
 
 def spans(start: Array, length: Array) -> Array:

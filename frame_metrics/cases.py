@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from frame_metrics.blocks import numbers
 from frame_metrics.columns import (
     Parts,
     amount_column,
@@ -30,7 +31,7 @@ class Cases:
     ----------
     rows : the key columns by their inside names; "actual" and "predicted", the number of the class of each row, null
         where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for each class;
-        "weight"; "cluster".
+        "weight"; "cluster", its number.
     every : the key columns of all rows, where rows without a judgment were dropped.
     parts : which column is which.
     classes : the classes in their order; of two the relevant one is the last. None where nothing needs their names.
@@ -103,7 +104,7 @@ def read_cases(frame: pl.DataFrame, parts: Parts, how: Conventions, *, named: bo
     if parts.weight:
         out["weight"] = amount_column(frame[parts.weight], parts.weight, "weight")
     if parts.cluster:
-        out["cluster"] = cluster_column(frame[parts.cluster], parts.cluster)
+        out["cluster"] = numbers(cluster_column(frame[parts.cluster], parts.cluster))
     rows = pl.DataFrame(out)
     rows, every = _judged(rows, keys, parts, how, binary)
     return Cases(rows, every, parts, classes, found, binary)

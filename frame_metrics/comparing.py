@@ -77,8 +77,8 @@ class Comparing(Base[Frame]):
         standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the difference that so
         many queries would show with 80 % power at level 1 - ``ci``), test, correction. Where ``cluster`` is named,
         fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the standard error that
-        clusters give. With ``per_query``: by..., the query columns, the system, baseline, metric, k, value, baseline_value,
-        difference.
+        clusters give. With ``per_query``: by..., the query columns, the system, baseline, metric, k, value,
+        baseline_value, difference.
 
         Raises
         ------

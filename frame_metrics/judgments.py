@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.blocks import BLOCK, Pool, codes, find_duplicates, find_rankings, in_threads
+from frame_metrics.blocks import BLOCK, Pool, find_duplicates, find_rankings, in_threads, numbers
 from frame_metrics.columns import Parts, amount_column, cluster_column, grade_column, key_names, label_column, refuse
 from frame_metrics.errors import BadRowsError, BadValueError
 from frame_metrics.inputs import Array
@@ -134,12 +134,11 @@ def _refuse_two_grades(
 
 
 def number_clusters(log: pl.DataFrame, judged: Judged | None) -> tuple[pl.DataFrame, Judged | None]:
-    """Put numbers for the clusters of a log and of its judgments, in the order of their first appearance."""
+    """Put numbers for the clusters of a log and of its judgments."""
     if judged is None or "cluster" not in judged.names.columns:
-        return log.with_columns(pl.Series("cluster", codes(log, ["cluster"])[0])), judged
+        return log.with_columns(numbers(log["cluster"])), judged
     theirs = judged.names["cluster"]
-    both = pl.concat([log["cluster"].cast(theirs.dtype), theirs])
-    number = pl.Series("cluster", codes(both.to_frame(), ["cluster"])[0])
+    number = numbers(pl.concat([log["cluster"].cast(theirs.dtype), theirs]))
     names = judged.names.with_columns(number[len(log) :])
     return log.with_columns(number[: len(log)]), replace(judged, names=names)
 

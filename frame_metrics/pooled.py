@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.averages import numbered, resampled
-from frame_metrics.blocks import codes, each_block, find_rankings, spans
+from frame_metrics.blocks import each_block, find_rankings, spans
 from frame_metrics.cases import Cases
 from frame_metrics.inputs import Array, Classes, ClassScores, Scores
 from frame_metrics.levels import levels
@@ -134,7 +134,7 @@ def _two_by_two(cases: Cases, of: Segments) -> Array:
 def drawn_counts(cases: Cases, of: Segments, table: Classes, resamples: int, seed: int) -> Iterator[tuple[int, Array]]:
     """Give each segment of two rows, or clusters, or more, and the counts of its resampled rows."""
     n, shape = of.n, (resamples, table.k, table.k + 1)
-    cluster = codes(cases.rows, ["cluster"])[0] if cases.parts.cluster else None
+    cluster = cases.rows["cluster"].to_numpy() if cases.parts.cluster else None
     order = edges = np.zeros(len(of) + 1, np.int64)
     if cases.weighted or cluster is not None:  # then single rows are asked for
         place = of.place(cases.rows)

@@ -1,7 +1,7 @@
 """Queries that belong together: intervals and tests that take their clusters as independent."""
 
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime
 from itertools import product
 from statistics import NormalDist
 from typing import Any
@@ -410,6 +410,12 @@ MADE: dict[str, Callable[[Any], pl.Series]] = {
     "date": lambda c: pl.Series([date(2024, 1, 1 + int(one)) for one in c]),
     "small integer": lambda c: pl.Series(c, dtype=pl.UInt8),
     "float": lambda c: pl.Series(c / 2),
+    "moment": lambda c: pl.Series([datetime(2024, 1, 1, 0, 0, 0, int(one)) for one in c]),
+    "integers far apart": lambda c: pl.Series(c, dtype=pl.Int64) * 2**59 - 2**61,
+    "neighbours past 2**53": lambda c: pl.Series(c, dtype=pl.UInt64) + (2**64 - 100),
+    "integers of 128 bits": lambda c: pl.Series([2**100 + int(one) for one in c], dtype=pl.Int128),
+    "from -128": lambda c: pl.Series(np.where(c == 0, -128, 100 + c), dtype=pl.Int8),
+    "truth": lambda c: pl.Series(c),
     "bytes": lambda c: pl.Series([str(one).encode() for one in c]),
 }
 
@@ -418,6 +424,7 @@ MADE: dict[str, Callable[[Any], pl.Series]] = {
 def test_a_cluster_is_of_any_type(kind: str) -> None:
     """Numbers, texts, categories and dates tell clusters apart; only which are equal matters."""
     values, cluster = values_of(4)
+    cluster = cluster > 3 if kind == "truth" else cluster
     frame = frame_of(values, cluster)
     other = frame.with_columns(user=MADE[kind](np.tile(cluster, 2)))
     for verb in (
