@@ -159,6 +159,13 @@ CHECKS = (
         _evaluated,
         "judged queries without results have no {weight}; give the judgments such a column too",
     ),
+    Check(
+        "queries without a cluster",
+        "error",
+        lambda c: _evaluated(c) & c.unclustered,
+        _evaluated,
+        "judged queries without results have no {cluster}; give the judgments such a column too",
+    ),
 )
 
 
@@ -181,6 +188,7 @@ def _checks(log: Log, how: Conventions, counts: Counted) -> Iterator[Finding]:
         "rel": how.rel,
         "n_relevant": log.parts.n_relevant,
         "weight": log.parts.weight,
+        "cluster": log.parts.cluster,
     }
     for check in CHECKS:
         rows, of = check.rows(counts), check.of(counts)

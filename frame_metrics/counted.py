@@ -33,7 +33,7 @@ class Counted:
     disordered : whether a score rises where the rank, which orders the results, goes down.
     overfull : whether more relevant documents are listed than the query is said to have.
     outgrown : whether more documents are known than the collection is said to have.
-    unweighted : whether queries have weights, and this one has none.
+    unweighted, unclustered : whether queries have weights, or clusters, and this one has none.
     """
 
     judged: Array
@@ -52,6 +52,7 @@ class Counted:
     overfull: Array
     outgrown: Array
     unweighted: Array
+    unclustered: Array
 
     @property
     def evaluated(self) -> Array:
@@ -92,7 +93,7 @@ def counted(log: Log, how: Conventions) -> Counted:
             counts.contradicted[part] = run.count_of(wrong, None, retrieved=False)
 
     try:
-        counts.unweighted[:] = _look_at_queries(log, how)
+        _look_at_queries(counts, log, how)
         each_block(log.grid.size, work)
         _raise(broken, len(log.columns))
     except BadRowsError as error:
@@ -103,17 +104,14 @@ def counted(log: Log, how: Conventions) -> Counted:
     return counts
 
 
-def _look_at_queries(log: Log, how: Conventions) -> Array:
-    """Look at what is said of whole queries: is it the same in all rows? Return which rankings have no weight."""
-    everything = slice(None)
-    log.sizes(how, everything)
+def _look_at_queries(counts: Counted, log: Log, how: Conventions) -> None:
+    """Look at what is said of whole queries: is it the same in all rows, and is it said of every query?"""
+    log.sizes(how, slice(None))
     _ = log.known_relevant
-    values = log.grid.rankings.values
-    elsewhere = log.judged is not None and "weight" in log.judged.names.columns
-    if "weight" not in values:
-        return np.zeros(len(log.grid.pair), bool)
-    weight = log.grid.amounts(values["weight"], str(log.parts.weight))
-    return np.isnan(weight) & (not elsewhere)
+    for role, lacking in (("weight", counts.unweighted), ("cluster", counts.unclustered)):
+        values = log.said_of_queries(role)
+        if values is not None:
+            lacking[:] = np.isnan(values)
 
 
 def _raise(broken: list[BadRowsError], total: int) -> None:

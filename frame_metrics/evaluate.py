@@ -119,7 +119,7 @@ def check_grades(asked: Asked, log: Log, how: Conventions) -> None:
             raise NotComputableError(
                 f"{name}: no grade in {grade} reaches rel={rel:g}; the largest is {log.top_grade:g}"
             )
-        if log.parts.n_relevant and log.judged is None and "ideal" in metric.reads and log.top_grade > 1:
+        if log.parts.n_relevant and log.judges_itself and "ideal" in metric.reads and log.top_grade > 1:
             raise NotComputableError(
                 f"{name} needs the grades of all relevant documents, and {log.parts.n_relevant} only counts them; "
                 "list them, or say n_relevant=None to take the ideal from the listed rows"

@@ -35,7 +35,7 @@ def of_log(log: Log, counts: Counted) -> Iterator[Finding]:
     relevant, known = (
         _of_pairs(values[some], grid.pair[some], len(evaluated)) for values in (counts.relevant, counts.judged)
     )
-    of = None if parts.n_relevant and log.judged is None else known
+    of = None if parts.n_relevant and log.judges_itself else known
     yield fact("relevant documents", relevant, of, "documents that are relevant, of all that are judged; found or not")
     place = "rank" if parts.rank else "score"
     if place in log.columns.columns:

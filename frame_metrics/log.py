@@ -75,6 +75,11 @@ class Log:
         """The table that grades and labels come from."""
         return self.columns if self.judged is None else self.judged.pairs
 
+    @property
+    def judges_itself(self) -> bool:
+        """Whether grades and labels stand in the log, and not in a table of their own."""
+        return bool(self.parts.grade or self.parts.label)
+
     @cached_property
     def top_grade(self) -> float:
         """The largest grade, NaN if there is none."""
@@ -84,26 +89,31 @@ class Log:
     def known_relevant(self) -> Array | None:
         """Relevant documents of each ranking's query, where a column counts them."""
         values = self.grid.rankings.values
-        if "n_relevant" not in values or self.judged is not None:
+        if "n_relevant" not in values or not self.judges_itself:
             return None
         return self.grid.amounts(values["n_relevant"], str(self.parts.n_relevant))
 
     def of_queries(self, role: str) -> Array | None:
         """The weight or cluster of each ranking's query, from the log or else the judgments; None if not named."""
+        found, column = self.said_of_queries(role), getattr(self.parts, role)
+        if found is not None and (lacking := np.isnan(found)).any():
+            raise BadValueError(
+                f"{column}: {len(np.unique(self.grid.pair[lacking]))} judged queries without results have no {role}; "
+                f"give the judgments a column {column!r} too"
+            )
+        return found
+
+    def said_of_queries(self, role: str) -> Array | None:
+        """The same, NaN where neither log nor judgments say it."""
         column, grid = getattr(self.parts, role), self.grid
         if column is None:
             return None
-        found = grid.amounts(grid.rankings.values[role], column)
+        found: Array = grid.amounts(grid.rankings.values[role], column)
         if self.judged is not None and role in self.judged.names.columns:
             theirs = self._of_judged(self.judged, role)
             if role == "cluster" and (~np.isnan(found) & ~np.isnan(theirs) & (found != theirs)).any():
                 raise BadValueError(f"{column}: log and judgments differ in the value of a query; give each query one")
             found = np.where(np.isnan(found), theirs, found)
-        if (lacking := np.isnan(found)).any():
-            raise BadValueError(
-                f"{column}: {len(np.unique(grid.pair[lacking]))} judged queries without results have no {role}; "
-                f"give the judgments a column {column!r} too"
-            )
         return found
 
     def _of_judged(self, judged: Judged, role: str) -> Array:
@@ -193,7 +203,9 @@ def read_log(
     names = ("score", "rank", "grade", "label", "predicted", "weight", "cluster", "n_relevant", "size")
     laid = [name for name in (*names, "hash") if name in log.columns]
     named = queries or judged is not None or bool(system or by)
-    single = parts.doc is not None or bool({"rank", "weight", "n_relevant", "size"} & set(laid))  # errors name rows
+    single = parts.doc is not None or bool(
+        {"rank", "weight", "cluster", "n_relevant", "size"} & set(laid)
+    )  # errors name rows
     rankings = blocks.find_rankings(log, [*system, *by, *query], laid, first=named, rows=single)
     if parts.doc and how.duplicates != "first":
         again = blocks.find_duplicates(rankings, log["doc"])

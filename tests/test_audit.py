@@ -230,6 +230,7 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "more relevant documents than n_relevant": (too_few_relevant, "error", 1, 1 / 2, "q1"),
     "more documents than collection_size": (too_small, "error", 1, 1 / 2, "q1"),
     "queries without a weight": (unweighted, "error", 2, 2 / 4, "q3"),
+    "queries without a cluster": (lambda: unweighted()(weight=None, cluster="visits"), "error", 2, 2 / 4, "q3"),
     "grades that do not reach rel": (out_of_reach, "error", 3, 3 / 6, "q1"),
     "grades below 0": (lambda: graded(-1.0), "warning", 1, 1 / 6, "q2"),
     "grades with a fraction": (lambda: graded(0.5), "info", 1, 1 / 6, "q2"),
@@ -261,6 +262,7 @@ def test_a_check_is_silent_about_the_rest(check: str) -> None:
     """What fires one check fires no other, unless it is odd in two ways."""
     with_it = {
         "queries without a weight": {"queries without results"},
+        "queries without a cluster": {"queries without results"},
         "grades that do not reach rel": {"queries without relevant documents"},
         "unjudged in the top 10": {"unjudged results"},
         "unjudged results": {"unjudged in the top 10"},

@@ -724,3 +724,22 @@ def test_judged_queries_without_results_keep_their_names_where_repeated_document
     irm = IRM(as_kind(log, kind), system="run", duplicates="first", doc="doc").judge(as_kind(qrels, kind))
     found = as_polars(irm.per_query("recall")).select("run", "query", "value").rows()
     assert found == [("one", "a", 1.0), ("one", "b", 1.0), ("one", "c", 0.0), ("one", "d", 0.0)]
+
+
+def test_a_known_count_holds_for_systems_that_share_their_judgments() -> None:
+    """Where the log has the judgments itself, `n_relevant` says how many there are; systems cannot differ in it."""
+    log = pl.DataFrame(
+        {
+            "query": [1] * 4,
+            "run": ["x", "x", "y", "y"],
+            "doc": ["a", "b", "b", "c"],
+            "score": [2.0, 1.0] * 2,
+            "grade": [1, 0, 0, 1],
+            "total": [4] * 4,
+        }
+    )
+    irm = log.irm(query="query", doc="doc", system="run")
+    assert irm.per_query("recall")["value"].to_list() == [1 / 2, 1 / 2]
+    assert irm(n_relevant="total").per_query("recall")["value"].to_list() == [1 / 4, 1 / 4]
+    with pytest.raises(BadValueError, match="systems differ"):
+        log.with_columns(total=pl.Series([4, 4, 5, 5])).irm(doc="doc", system="run", n_relevant="total").evaluate("rr")
