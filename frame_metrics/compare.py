@@ -115,12 +115,12 @@ def compared(measured: Measured, how: Conventions, by: How) -> Answer:
     pairs = _pairs(log, order, by.baseline)
     rows: list[dict[str, float]] = []
     families: list[tuple[int, ...]] = []
-    queries = len(measured.asked) * (int(log.grid.pair.max(initial=-1)) + 1)
+    queries = (len(measured.asked) if by.test == "tukey" else 1) * (int(log.grid.pair.max(initial=-1)) + 1)
     with _progress(queries * by.permutations, queries) as tick:
         for segment in segments:
-            for i in range(len(measured.asked)):
-                one = _paired(measured, i, how, segment)
-                rows += _tested(one, pairs, by, tick)
+            ones = [_paired(measured, i, how, segment) for i in range(len(measured.asked))]
+            rows += _tested(ones, pairs, by, tick)
+            for i in range(len(ones)):
                 families += [(segment, i) if by.over == "metric" else (0, 0)] * len(pairs)
     p = np.array([row["p_value"] for row in rows])
     corrected = np.full(len(p), np.nan)
@@ -200,28 +200,42 @@ def _retrieved(log: Log) -> Array:
     return counted
 
 
-def _tested(one: Paired, pairs: list[tuple[int, int]], by: How, tick: Tick) -> list[dict[str, float]]:
-    """Compare the pairs of systems on one metric in one segment."""
-    alone = [one.answered[:, system] != one.answered[:, base] for system, base in pairs]
+def _tested(ones: list[Paired], pairs: list[tuple[int, int]], by: How, tick: Tick) -> list[dict[str, float]]:
+    """Compare the pairs of systems on every metric in one segment; those with the same queries share what is drawn."""
+    rows: list[dict[str, float]] = []
+    differences: list[Array] = []
+    groups: dict[bytes, list[int]] = {}
+    for one in ones:
+        for (system, base), unpaired, use in zip(pairs, *_together(one, pairs, by), strict=True):
+            row = _described(one.values[use, system], one.values[use, base])
+            row["n_unpaired"] = float(unpaired.sum())
+            row["n_undefined"] = float(one.undefined[:, [system, base]].any(axis=1).sum())
+            groups.setdefault(np.packbits(use).tobytes(), []).append(len(rows))
+            rows.append(row)
+            differences.append(one.values[use, system] - one.values[use, base])
+        if by.test == "tukey":
+            _tested_together(one, pairs, by, tick, rows[-len(pairs) :])
+    for packed, some in groups.items():
+        each = np.column_stack([differences[at] for at in some])
+        if not len(each):
+            continue
+        use = np.unpackbits(np.frombuffer(packed, np.uint8), count=len(ones[0].pairs)).astype(bool)
+        found = _found(each, ones[0].clusters(use), alone=ones[0].alone(use), by=by, tick=tick)
+        for i, at in enumerate(some):
+            rows[at] |= {name: float(values[i]) for name, values in found.items()}
+    return rows
+
+
+def _together(one: Paired, pairs: list[tuple[int, int]], by: How) -> tuple[list[Array], list[Array]]:
+    """Of each pair: the queries that only one of them answered, and those that are compared."""
+    alone: list[Array] = [one.answered[:, system] != one.answered[:, base] for system, base in pairs]
     together: list[Array] = []
     for (system, base), unpaired in zip(pairs, alone, strict=True):
         known: Array = ~np.isnan(one.values[:, system] - one.values[:, base])
         together.append(known & ~unpaired if by.unanswered == "drop" else known)
     if by.test == "tukey":  # which looks at all systems of a query at once
         together = [np.all(together, axis=0)] * len(pairs)
-    rows: list[dict[str, float]] = []
-    kept: list[Array] = []
-    for (system, base), unpaired, use in zip(pairs, alone, together, strict=True):
-        row = _described(one.values[use, system], one.values[use, base])
-        row["n_unpaired"] = float(unpaired.sum())
-        row["n_undefined"] = float(one.undefined[:, [system, base]].any(axis=1).sum())
-        rows.append(row)
-        kept.append(one.values[use, system] - one.values[use, base])
-        if len(kept[-1]) > 1:
-            row |= sureness(kept[-1], one.clusters(use), by.ci, by.power, by.resamples, by.seed)
-    for at, p in _p_values(one, kept, together, pairs, by, tick):
-        rows[at]["p_value"] = p
-    return rows
+    return alone, together
 
 
 def _described(value: Array, base: Array) -> dict[str, float]:
@@ -237,35 +251,33 @@ def _described(value: Array, base: Array) -> dict[str, float]:
     return row
 
 
-def _p_values(
-    one: Paired, kept: list[Array], together: list[Array], pairs: list[tuple[int, int]], by: How, tick: Tick
-) -> Iterator[tuple[int, float]]:
-    """Give each pair its p-value; pairs with the same queries are tested at once."""
-    if by.test == "tukey":
-        use = together[0]
-        systems = sorted({system for pair in pairs for system in pair})
-        p = None
-        if use.any() and not one.alone(use):
-            units = in_clusters(one.values[use][:, systems], one.clusters(use))
-            p = tukey(units, by.permutations, by.seed, tick)
-        for at, (system, base) in enumerate(pairs):
-            yield at, np.nan if p is None else float(p[systems.index(system), systems.index(base)])
+def _found(differences: Array, cluster: Array | None, *, alone: bool, by: How, tick: Tick) -> dict[str, Array]:
+    """Return intervals and p-values of differences, shape (queries, columns), one of each column."""
+    found: dict[str, Array] = {}
+    if len(differences) > 1:
+        found |= sureness(differences, cluster, by.ci, by.power, by.resamples, by.seed)
+    if alone or by.test == "tukey":
+        return found
+    if by.test == "randomization":
+        p = randomization(in_clusters(differences, cluster), by.permutations, by.seed, tick)
+    elif by.test == "bootstrap":
+        p = bootstrap(differences, by.resamples, by.seed, cluster)
+    else:
+        p = classical(differences, by.test)
+    return found | {"p_value": p}
+
+
+def _tested_together(
+    one: Paired, pairs: list[tuple[int, int]], by: How, tick: Tick, rows: list[dict[str, float]]
+) -> None:
+    """Test all pairs of systems at once."""
+    use = _together(one, pairs, by)[1][0]
+    if not use.any() or one.alone(use):
         return
-    groups: dict[bytes, list[int]] = {}
-    for at, use in enumerate(together):
-        groups.setdefault(use.tobytes(), []).append(at)
-    for some in groups.values():
-        differences, use = np.column_stack([kept[at] for at in some]), together[some[0]]
-        if not len(differences) or one.alone(use):
-            continue
-        if by.test == "randomization":
-            units = in_clusters(differences, one.clusters(use))
-            p = randomization(units, by.permutations, by.seed, tick)
-        elif by.test == "bootstrap":
-            p = bootstrap(differences, by.resamples, by.seed, one.clusters(use))
-        else:
-            p = classical(differences, by.test)
-        yield from zip(some, p.tolist(), strict=True)
+    systems = sorted({system for pair in pairs for system in pair})
+    p = tukey(in_clusters(one.values[use][:, systems], one.clusters(use)), by.permutations, by.seed, tick)
+    for row, (system, base) in zip(rows, pairs, strict=True):
+        row["p_value"] = float(p[systems.index(system), systems.index(base)])
 
 
 @contextmanager

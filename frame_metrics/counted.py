@@ -84,7 +84,9 @@ def counted(log: Log, how: Conventions) -> Counted:
         except BadRowsError as error:
             broken.append(error)
             return
-        run = sheet.ranking(rel=how.rel, condensed=False, **measured_against(log, how, part))
+        by_score = "score" in sheet.cells and "rank" not in sheet.cells
+        run = sheet.ranking(rel=how.rel, condensed=False, scored=by_score, **measured_against(log, how, part))
+        counts.tied[part] = run.tied_at(TOP) if by_score else False
         _look_at_results(counts, part, run)
         _look_at_scores(counts, part, run, sheet)
         if "label" in sheet.cells and "grade" in sheet.cells:
@@ -154,8 +156,3 @@ def _look_at_scores(counts: Counted, part: slice | Array, run: Ranking, sheet: S
     counts.constant[part] = (run.n_ret > 1) & (level == run.n_ret - 1)
     if by_rank:
         counts.disordered[part] = run.count_of(inner & rises, None) > 0
-        return
-    deep = run.n_ret > TOP
-    tied = np.zeros(run.n, bool)
-    tied[deep] = equal[run.start[deep] + TOP]
-    counts.tied[part] = tied

@@ -12,10 +12,11 @@ import numpy as np
 from frame_metrics.averages import resampled_means, within
 from frame_metrics.blocks import in_threads
 from frame_metrics.errors import NotComputableError
-from frame_metrics.rows import Array
+from frame_metrics.rows import Array, ratio
 
 CLOSE = 1e-10  # sums nearer than this share of what they could be are equal: each is a sum of floats
 BYTES = 1 << 22  # random bytes drawn at a time
+ATONCE = 16  # blocks of them
 Tick = Callable[[int], None]
 
 
@@ -36,38 +37,41 @@ def in_clusters(values: Array, cluster: Array | None) -> Array:
 
 def sureness(
     differences: Array, cluster: Array | None, level: float, power: float, resamples: int, seed: int
-) -> dict[str, float]:
-    """Return what the differences of two queries or more say of how sure their mean is.
+) -> dict[str, Array]:
+    """Return what the differences of two queries or more say of how sure their means are, shape (columns,) each.
 
     Parameters
     ----------
+    differences : shape (queries, columns); all columns are resampled by the same draws.
     cluster : the number of each query's cluster, shape (queries,). Of one cluster alone only the effect size is known.
     level : of the interval.
     power : how likely the smallest difference that is told from none (mde) is to be seen.
     """
-    least = CLOSE * np.abs(differences).max()  # what is nearer to 0 is what adding floats leaves
-    spread = differences.std(ddof=1)
-    found = {"effect_size": differences.mean() / spread if spread >= least and spread > 0 else np.nan}
+    least = CLOSE * np.abs(differences).max(axis=0)  # what is nearer to 0 is what adding floats leaves
+    spread = differences.std(axis=0, ddof=1)
+    spread = np.where(spread < least, 0, spread)
+    found = {"effect_size": ratio(differences.mean(axis=0), spread)}
     if cluster is not None and not cluster.any():
         return found
     tails = [(1 - level) / 2, (1 + level) / 2]
-    means = resampled_means(differences[None], cluster, resamples, seed)[0]
-    found["ci_low"], found["ci_high"] = np.quantile(means, tails)
-    spread = spread if cluster is None else _robust_spread(differences, cluster)
+    means = resampled_means(differences.T, cluster, resamples, seed)
+    found["ci_low"], found["ci_high"] = np.quantile(means, tails, axis=1)
+    robust = spread if cluster is None else _robust_spread(differences, cluster)
     factor = NormalDist().inv_cdf(tails[1]) + NormalDist().inv_cdf(power)
-    found["mde"] = 0.0 if spread < least else factor * spread / np.sqrt(len(differences))
+    found["mde"] = np.where(robust < least, 0, factor * robust / np.sqrt(len(differences)))
     return found
 
 
-def _robust_spread(differences: Array, cluster: Array) -> float:
-    """Return sqrt(n) times the standard error of the mean of n queries in G clusters.
+def _robust_spread(differences: Array, cluster: Array) -> Array:
+    """Return sqrt(n) times the standard error of the mean of n queries in G clusters, shape (columns,).
 
     The error is sqrt(G / (G - 1) sum_c (S_c - n_c mean)^2) / n, where S_c is the sum over the n_c queries of a cluster.
     Where each has one query, what is returned is the standard deviation.
     """
     size = np.bincount(cluster)
-    apart = np.bincount(cluster, differences) - size * differences.mean()
-    return float(np.sqrt(len(size) / (len(size) - 1) * (apart**2).sum() / len(differences)))
+    apart = within(cluster, len(size), differences.T) - size * differences.mean(axis=0)[:, None]
+    spread: Array = np.sqrt(len(size) / (len(size) - 1) * (apart**2).sum(axis=1) / len(differences))
+    return spread
 
 
 def randomization(differences: Array, permutations: int, seed: int, tick: Tick) -> Array:
@@ -121,31 +125,34 @@ def _flipped(rows: Array, permutations: int, seed: int, tick: Tick) -> Array:
     Eight rows at a time: a table holds their sum for each of the 256 ways to flip them, and a random byte chooses.
     Blocks are added in their order, so that threads and libraries of linear algebra make no difference.
     """
-    groups = -(-len(rows) // 8)
-    padded = np.zeros((groups * 8, rows.shape[1]))
+    groups, columns = -(-len(rows) // 8), rows.shape[1]
+    padded = np.zeros((groups * 8, columns))
     padded[: len(rows)] = rows
-    eights = padded.reshape(groups, 8, rows.shape[1])
+    eights = padded.reshape(groups, 8, columns)
     signs = 1.0 - 2.0 * (np.arange(256)[:, None] >> np.arange(8) & 1)
     step = max(BYTES // permutations, 1)
     begins = range(0, groups, step)
-    parts: list[Array] = [np.zeros(0)] * len(begins)
+    parts: dict[int, Array] = {}
 
     def work(i: int) -> None:
         some = eights[begins[i] : begins[i] + step]
         chosen = np.frombuffer(np.random.default_rng([seed, i]).bytes(len(some) * permutations), np.uint8)
-        total = np.zeros((permutations, rows.shape[1]))
+        total, each = np.zeros((permutations, columns)), np.empty((permutations, columns))
         for eight, byte in zip(some, chosen.reshape(len(some), permutations), strict=True):
-            table = np.zeros((256, rows.shape[1]))
+            table = np.zeros((256, columns))
             for sign, row in zip(signs.T, eight, strict=True):
                 table += sign[:, None] * row
-            total += table.take(byte, axis=0)
+            table.take(byte, axis=0, out=each, mode="clip")  # which needs no buffer of its own
+            total += each
         parts[i] = total
         tick(8 * len(some))
 
-    in_threads(range(len(begins)), work)
-    whole = np.zeros((permutations, rows.shape[1]))
-    for part in parts:
-        whole += part
+    whole = np.zeros((permutations, columns))
+    for begin in range(0, len(begins), ATONCE):  # so that few sums wait for their turn
+        these = range(begin, min(begin + ATONCE, len(begins)))
+        in_threads(these, work)
+        for i in these:
+            whole += parts.pop(i)
     return whole
 
 
