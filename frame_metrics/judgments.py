@@ -89,8 +89,9 @@ def _judged_rows(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_parts
     table = pl.DataFrame(columns).with_row_index("row")
     judged = "label" if "label" in columns else "grade"
     table = table.filter(pl.col(judged).is_not_null())
-    if parts.cluster and len(table.select(*by, *query, "cluster").unique()) > len(table.select(*by, *query).unique()):
-        raise BadValueError(f"{parts.cluster} (of the judgments): rows of one query differ; give each query one value")
+    for role, column in (("weight", parts.weight), ("cluster", parts.cluster)):
+        if column and len(table.select(*by, *query, role).unique()) > len(table.select(*by, *query).unique()):
+            raise BadValueError(f"{column} (of the judgments): rows of one query differ; give each query one value")
     return table
 
 

@@ -111,7 +111,7 @@ class Log:
         found: Array = grid.amounts(grid.rankings.values[role], column)
         if self.judged is not None and role in self.judged.names.columns:
             theirs = self._of_judged(self.judged, role)
-            if role == "cluster" and (~np.isnan(found) & ~np.isnan(theirs) & (found != theirs)).any():
+            if (~np.isnan(found) & ~np.isnan(theirs) & (found != theirs)).any():
                 raise BadValueError(f"{column}: log and judgments differ in the value of a query; give each query one")
             found = np.where(np.isnan(found), theirs, found)
         return found

@@ -337,7 +337,7 @@ def test_imports_run_one_way(module: str) -> None:
     assert {name for name in _own(module) if height[name] >= height[module]} == set()
 
 
-@pytest.mark.parametrize("module", KERNELS)
+@pytest.mark.parametrize("module", sorted(KERNELS))
 def test_what_kernels_see(module: str) -> None:
     """Kernels see numpy, the metric, its input and the errors, and nothing else."""
     seen = {name for name, _ in _imports(MODULES[module])}

@@ -743,3 +743,14 @@ def test_a_known_count_holds_for_systems_that_share_their_judgments() -> None:
     assert irm(n_relevant="total").per_query("recall")["value"].to_list() == [1 / 4, 1 / 4]
     with pytest.raises(BadValueError, match="systems differ"):
         log.with_columns(total=pl.Series([4, 4, 5, 5])).irm(doc="doc", system="run", n_relevant="total").evaluate("rr")
+
+
+def test_a_weight_that_is_said_twice_is_said_the_same() -> None:
+    """In two rows of the judgments, or in log and judgments: two weights of one query are an error."""
+    log = pl.DataFrame({"query": ["a"], "doc": ["x"], "score": [1.0], "visits": [2.0]})
+    qrels = pl.DataFrame({"query": ["a", "a"], "doc": ["x", "y"], "grade": [1, 1], "visits": [2.0, 2.0]})
+    assert log.irm(weight="visits").judge(qrels).evaluate("recall")["value"].item() == 0.5
+    with pytest.raises(BadValueError, match=r"^visits \(of the judgments\): rows of one query differ"):
+        log.irm(weight="visits").judge(qrels.with_columns(visits=pl.Series([2.0, 3.0]))).evaluate("recall")
+    with pytest.raises(BadValueError, match=r"^visits: log and judgments differ"):
+        log.irm(weight="visits").judge(qrels.with_columns(visits=pl.lit(3.0))).evaluate("recall")
