@@ -33,13 +33,23 @@ def table(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
 
 
-@pytest.mark.parametrize("flags", [[], ["--markdown"]])
-def test_every_part_of_the_table_comes_out(flags: list[str]) -> None:
-    """One table holds every part, with the installed peers, and each row has a ratio."""
+def rows_of(*flags: str) -> list[list[str]]:
+    """The rows that the benchmark prints."""
     run = subprocess.run([sys.executable, str(PATH), "--quick", *flags], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     head, _, *rows = table(run.stdout)
     assert head == HEAD
+    return rows
+
+
+def test_one_part_of_the_table_can_be_had_for_a_page() -> None:
+    """A part by itself, in Markdown."""
+    assert [row[0] for row in rows_of("--only", "small", "--markdown")] == ["small"] * 6
+
+
+def test_every_part_of_the_table_comes_out() -> None:
+    """One table holds every part, with the installed peers, and each row has a ratio."""
+    rows = rows_of()
     peers = sum(find_spec(name) is not None for name in ("pytrec_eval", "ir_measures"))
     memory = Path("/proc/self/clear_refs").exists()
     tables = 4 + (find_spec("fairlearn") is not None)

@@ -66,11 +66,11 @@ def test_by_hand_of_ties() -> None:
 
 
 def test_the_bounds_of_ties_are_reached_and_hold_for_every_order() -> None:
-    """On 300 random queries of up to six results, for every order of equal scores."""
+    """On 300 random queries of up to five results, for every order of equal scores."""
     rng = np.random.default_rng(0)
     logs, orders = [], []
     for query in range(300):
-        n = int(rng.integers(1, 7))
+        n = int(rng.integers(1, 6))
         score, grade = rng.integers(0, 3, n).astype(float), rng.integers(0, 3, n).tolist()
         grade = [0, *(None if g == 0 and rng.random() < 0.3 else g for g in grade[1:])]
         log = pl.DataFrame({"query": [query] * n, "score": score, "grade": grade}, SCHEMA)
