@@ -15,6 +15,7 @@ from frame_metrics.columns import Parts
 from frame_metrics.errors import ColumnError
 from frame_metrics.frames import Past, apply, columns_of, missing_hint, to_polars
 from frame_metrics.log import Conventions, read_log
+from frame_metrics.metric import plain
 from frame_metrics.names import Asked
 from frame_metrics.needs import Needs, needs_of
 from frame_metrics.roles import RESULT, Roles, check_roles, conventions, resolve, resolve_judgments
@@ -38,6 +39,7 @@ class Base(Generic[Frame]):
     judgments: tuple[Any, dict[str, Any]] | None
 
     def _set(self, frame: Any, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> None:
+        roles = {name: plain(value) for name, value in roles.items()}
         check_roles(roles)
         object.__setattr__(self, "frame", frame)
         object.__setattr__(self, "roles", {name: value for name, value in roles.items() if value is not None})

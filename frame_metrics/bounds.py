@@ -45,6 +45,9 @@ def of_ties(log: Log, asked: Asked, how: Conventions) -> Bounded:
     """Return values, and what they are in the worst and in the best order of equal scores."""
     own = measure(log, asked, how)
     ends = [_ordered(log, asked, replace(how, ties=rule)) for rule in ("worst", "best")]
+    for i, (name, _) in enumerate(asked):
+        if (np.isnan(ends[0][i]) != np.isnan(ends[1][i])).any():
+            raise NotComputableError(f"{name} is undefined in some orders of equal scores and has no bounds over them")
     return Bounded(own, np.minimum(*ends), np.maximum(*ends), _tied(log, asked, how))
 
 
@@ -87,6 +90,13 @@ def _tied(log: Log, asked: Asked, how: Conventions) -> Array:
     return out
 
 
+def check_ordered(asked: Asked) -> None:
+    """Raise for a metric that the worst and the best order of equal scores do not bound; nothing is read."""
+    for name, metric in asked:
+        if not metric.bounded:
+            raise NotComputableError(f"{name} is not bounded by the worst and the best order of equal scores")
+
+
 def check_open(asked: Asked, parts: Parts, how: Conventions, max_grade: float | None) -> None:
     """Raise for what bounds of unjudged rows cannot be had of; nothing is read."""
     if how.unjudged == "drop":
@@ -118,7 +128,7 @@ def of_unjudged(log: Log, asked: Asked, how: Conventions, max_grade: float | Non
     own = measure(log, asked, how)
     lower, upper, seen = (np.zeros(own.values.shape) for _ in range(3))
     sorter = sorter_of(log, how)
-    spare = {graded: _spare(log, graded=graded) for graded in {of_gains(metric) for _, metric in asked}}
+    spare = _spare(log)
 
     def work(part: slice | Array) -> None:
         sheet = sorter.block(part)
@@ -127,8 +137,9 @@ def of_unjudged(log: Log, asked: Asked, how: Conventions, max_grade: float | Non
         runs = {rel: sheet.ranking(rel=rel, condensed=False, **against) for rel in kinds}
         for i, (name, metric) in enumerate(asked):
             run = runs[how.variant(metric)[0]]
-            lower[i, part], upper[i, part] = extremes(name, metric, run, spare[of_gains(metric)][part], max_grade)
-            seen[i, part] = run.count_of(run.judged, metric.k) / np.maximum(run.retrieved(metric.k), 1)
+            lower[i, part], upper[i, part] = extremes(name, metric, run, spare[part], max_grade)
+            known = ~np.isnan(run.grade) if of_gains(metric) else run.judged
+            seen[i, part] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 
     kinds = {how.variant(metric)[0] for _, metric in asked}
     each_block(log.grid.size, work)
@@ -139,18 +150,19 @@ def _lacks_scale(metric: Metric) -> bool:
     return "max_grade" in metric.reads and metric.params.get("max_grade") is None
 
 
-def _spare(log: Log, *, graded: bool) -> Array:
-    """Unjudged documents of each ranking's query that others list, and that it does not."""
+def _spare(log: Log) -> Array:
+    """Documents of each ranking's query that others list and it does not, and that are not among the judgments."""
     grid, query = log.grid, key_names(log.parts)[2]
     if log.judged is None:
         return np.zeros(len(grid.pair), np.int64)
-    known = "label" if "label" in log.columns.columns and not (graded and "grade" in log.columns.columns) else "grade"
-    rows = log.columns.filter(pl.col(known).is_nan())
+    judgments = [name for name in ("label", "grade") if name in log.columns.columns]
+    rows = log.columns.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
     count = rows.group_by(query).agg(pl.col("doc").n_unique().alias("open"))
     every = log.keys_at(query, grid.query_row).join(
         count, on=query, how="left", nulls_equal=True, maintain_order="left"
     )
-    own = np.concatenate([[0], np.cumsum(np.isnan(grid.rankings.values[known]))])
+    unjudged = np.all([np.isnan(grid.rankings.values[name]) for name in judgments], axis=0)
+    own = np.concatenate([[0], np.cumsum(unjudged)])
     start, end = grid.rankings.start, grid.rankings.start + grid.rankings.length
     others: Array = every["open"].fill_null(0).to_numpy().astype(np.int64)[grid.query] - (own[end] - own[start])
     return others

@@ -324,11 +324,10 @@ def each(measured: Measured, how: Conventions, by: How) -> Answer:
     for segment in segments:
         for i in range(len(measured.asked)):
             one = _paired(measured, i, how, segment)
+            together = _together(one, pairs, by)[1]
             for at, (system, base) in enumerate(pairs):
                 value, other = one.values[:, system], one.values[:, base]
-                use = ~np.isnan(value - other)
-                if by.unanswered == "drop":
-                    use &= one.answered[:, system] & one.answered[:, base]
+                use = together[at]
                 value, other, query = value[use], other[use], one.pairs[use]
                 first = np.argsort(-np.abs(value - other), kind="stable")
                 n = len(first)

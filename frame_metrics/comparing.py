@@ -19,7 +19,7 @@ from frame_metrics.errors import (
 from frame_metrics.evaluate import check_asked, measure
 from frame_metrics.inputs import Confusion, Ranking
 from frame_metrics.log import read_log
-from frame_metrics.metric import Metric
+from frame_metrics.metric import Metric, plain
 from frame_metrics.names import read
 from frame_metrics.needs import Needs
 from frame_metrics.tidy import Answer
@@ -195,21 +195,25 @@ class Comparing(Base[Frame]):
         ----------
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
         of : "ties", the worst and the best order of results with equal scores; "unjudged", the least and the greatest
-            value over all judgments that the unjudged rows could get, the order of the results being as it is.
+            value over all judgments that the unjudged rows could get, the order of the results being as it is, and an
+            undefined value being 0.
         max_grade : the highest grade of the scale 0, 1, 2 ...; metrics of gains need it to bound unjudged rows.
         per_query : whether to return a row per query instead of their mean.
 
         Returns
         -------
         A frame of the caller's kind: system, by..., metric, k, average, value, lower, upper, tied or judged, n,
-        n_undefined. ``tied`` is the share of queries with equal scores on both sides of the cutoff (without one, with
-        any), ``judged`` the mean share of judged results up to the cutoff. With ``per_query``: system, by..., the query
-        columns, metric, k, value, lower, upper, and whether the query is tied, or what share of it is judged.
+        n_undefined. The value and its bounds are averaged as evaluate() does, whose ``average``, ``n`` and
+        ``n_undefined`` these are. ``tied`` is the share of queries with equal scores on both sides of the cutoff
+        (without one, with any), ``judged`` the share of judged results up to the cutoff, its plain mean over queries.
+        With ``per_query``: system, by..., the query columns, metric, k, value, lower, upper, and whether the query is
+        tied, or what share of it is judged.
 
         Raises
         ------
         FrameMetricsError
-            A metric has no bounds, max_grade is needed, or what evaluate() raises.
+            A metric has no bounds, max_grade is needed, an undefined query would leave the mean, unjudged rows have
+            equal scores that their judgments would order, or what evaluate() raises.
 
         Examples
         --------
@@ -221,13 +225,15 @@ class Comparing(Base[Frame]):
         from frame_metrics import bounds
 
         check_choice("of", of, get_args(Of))
-        asked = read(metrics)
+        asked, max_grade = read(metrics), plain(max_grade)
         parts, how = self._parts(self._needs(asked) | Needs(query=True))
         check_asked(asked, parts, how, self._judging(parts))
         check_apart(parts.keys, bounds.schema(of, per_query=per_query))
         if of == "unjudged":
             bounds.check_open(asked, parts, how, max_grade)
-        elif max_grade is not None:
+        else:
+            bounds.check_ordered(asked)
+        if of == "ties" and max_grade is not None:
             raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
 
         def run(frame: pl.DataFrame) -> Answer:

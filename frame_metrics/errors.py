@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 
@@ -89,13 +90,13 @@ def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, reme
 
 def check_level(ci: Any) -> None:
     """Raise unless ``ci`` is the level of an interval."""
-    if isinstance(ci, bool) or not isinstance(ci, int | float) or not 0 < ci < 1:
+    if isinstance(ci, bool) or not isinstance(ci, Real) or not 0 < float(ci) < 1:
         raise BadValueError(f"ci={ci!r} is not a level between 0 and 1, as 0.95")
 
 
 def check_whole(option: str, given: Any, least: int) -> None:
     """Raise unless ``given`` is a whole number, and at least so much."""
-    if isinstance(given, bool) or not isinstance(given, int) or given < least:
+    if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
         raise BadValueError(f"{option}={given!r} is not a whole number from {least}")
 
 

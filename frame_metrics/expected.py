@@ -78,7 +78,7 @@ class Expected(Ranking):
         return self.relevant.total(values * self.relevant.value)
 
     def hits(self, k: int | None = None) -> Array:
-        return self.relevant.total_within(k, self.relevant.value)
+        return self.run.hits() if k is None else self.count_of(self.good, k)
 
     def _gainful(self, gain: Gain) -> Rows:
         return self._shared(gain_of(self.grade, gain))
@@ -89,8 +89,17 @@ class Expected(Ranking):
     def count_of(self, rows: Array, k: int | None, *, retrieved: bool = True) -> Array:
         if k is None:
             return super().count_of(rows, k, retrieved=retrieved)
-        seen = self._shared(rows)
-        return seen.total_within(k, seen.value)
+        # Rows of whole ties are counted, so that only the tie across the cutoff is a share.
+        seen = np.minimum(self.n_ret, k)
+        some = np.flatnonzero(seen)
+        end = self.start[some] + seen[some]
+        last = self.group[end - 1]
+        begin = np.searchsorted(self.group, last)
+        down = np.concatenate([[0], np.cumsum(rows)])
+        counted = np.zeros(self.n)
+        counted[some] = down[begin] - down[self.start[some]]
+        counted[some] += np.bincount(self.group, rows)[last] * ((end - begin) / self._rows_in[last])
+        return counted
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
         seen = self._shared(rows)

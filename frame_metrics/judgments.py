@@ -87,8 +87,9 @@ def _judged_rows(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_parts
         dtype = wider(log["cluster"].dtype, clusters.dtype)
         columns["cluster"] = like(clusters, dtype, parts.cluster, parts.cluster, log["cluster"].dtype)
     table = pl.DataFrame(columns).with_row_index("row")
-    judged = "label" if "label" in columns else "grade"
-    table = table.filter(pl.col(judged).is_not_null())
+    table = table.filter(
+        pl.any_horizontal(pl.col(name).is_not_null() for name in ("grade", "label") if name in columns)
+    )
     for role, column in (("weight", parts.weight), ("cluster", parts.cluster)):
         if column and len(table.select(*by, *query, role).unique()) > len(table.select(*by, *query).unique()):
             raise BadValueError(f"{column} (of the judgments): rows of one query differ; give each query one value")
@@ -103,6 +104,8 @@ def laid_out(table: pl.DataFrame, by: list[str], query: list[str], parts: Parts)
     again = find_duplicates(found, pairs["doc"])
     if len(again):
         _refuse_two_grades(pairs, again, query, values, parts)
+        if pairs.select(values).null_count().sum_horizontal().item():  # one row may have the grade, another the label
+            pairs = pairs.with_columns(pl.col(values).drop_nulls().first().over(*query, "doc"))
         once = np.ones(len(pairs), bool)
         once[again] = False
         pairs = pairs.filter(once)
@@ -121,7 +124,10 @@ def _refuse_two_grades(
     same = pairs.join(pairs[again].select(keys).unique(), on=keys, how="semi", nulls_equal=True)
     differ = (
         same.group_by(keys, maintain_order=True)
-        .agg(pl.any_horizontal(pl.col(value).n_unique() > 1 for value in values).alias("differ"), pl.col("row"))
+        .agg(
+            pl.any_horizontal(pl.col(value).drop_nulls().n_unique() > 1 for value in values).alias("differ"),
+            pl.col("row"),
+        )
         .filter("differ")
     )
     if len(differ):

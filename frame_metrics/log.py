@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -224,9 +225,9 @@ def read_log(
 
 def _shared(log: pl.DataFrame, query: list[str], parts: Parts) -> Judged:
     """The judgments that systems share: a document judged in one system's rows is judged in all."""
-    known = "label" if "label" in log.columns else "grade"
-    columns = [*query, "doc", *(name for name in ("grade", "label") if name in log.columns)]
-    table = log.select(columns).with_row_index("row").filter(pl.col(known).is_not_null())
+    values = [name for name in ("grade", "label") if name in log.columns]
+    table = log.select(*query, "doc", *values).with_row_index("row")
+    table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
     return laid_out(table, [], query, parts)
 
 
@@ -243,8 +244,21 @@ def _first_places(log: pl.DataFrame, keys: list[str], parts: Parts) -> tuple[pl.
     if judgment and len(log.select(*keys, *judgment).drop_nulls(judgment).unique()) > len(
         log.select(*keys, *judgment).drop_nulls(judgment).unique(keys)
     ):
-        raise BadValueError(f"{parts.doc}: repeated documents have different judgments; keep one of each")
+        raise bad_rows(
+            str(parts.doc),
+            _judged_otherwise(log, keys, judgment),
+            len(log),
+            "repeat a document of their query with another judgment",
+            "keep one of each",
+        )
     return log[kept], kept.to_numpy().astype(np.int64)
+
+
+def _judged_otherwise(log: pl.DataFrame, keys: list[str], judgment: Sequence[str]) -> Array:
+    """The rows of documents that have two judgments."""
+    differ = pl.any_horizontal(pl.col(name).drop_nulls().n_unique().over(keys) > 1 for name in judgment)
+    rows: Array = log.select(differ).to_series().arg_true().to_numpy().astype(np.int64)
+    return rows
 
 
 def sorter_of(log: Log, how: Conventions) -> Sorter:

@@ -14,6 +14,7 @@ import numpy as np
 
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, closest, listed
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Gain, Ranking, Scores
+from frame_metrics.rows import LARGEST
 from frame_metrics.watched import WatchedRanking, WatchedScores
 
 REGISTRY: dict[str, Metric] = {}
@@ -137,7 +138,7 @@ class Metric:
     def __call__(self, /, *args: Any, **params: Any) -> Any:
         if args:
             return self.kernel(*args, **params)
-        params = {name: _plain(value) for name, value in params.items()}
+        params = {name: plain(value) for name, value in params.items()}
         for name, value in params.items():
             self._check(name, value)
             if _hints(self.kernel).get(name) is Count:
@@ -276,7 +277,7 @@ def _is_gain_table(value: Any) -> bool:
     if not isinstance(value, Mapping) or not value:
         return False
     numbers = [*value, *value.values()]
-    real = all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) for x in numbers)
+    real = all(isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= LARGEST for x in numbers)
     return real and min(value.values()) >= 0
 
 
@@ -284,11 +285,11 @@ def _not_none(hint: Any) -> Any:
     return next(a for a in get_args(hint) if a is not type(None))
 
 
-def _plain(value: Any) -> Any:
-    """A parameter as plain Python, so that it prints as it is read."""
+def plain(value: Any) -> Any:
+    """Return a number, or what a mapping has, as plain Python, so that it prints as it is read."""
     if isinstance(value, Mapping):
-        return {_plain(grade): _plain(gain) for grade, gain in value.items()}
-    return value.item() if isinstance(value, np.generic) else value
+        return {plain(grade): plain(gain) for grade, gain in value.items()}
+    return value.item() if isinstance(value, np.number | np.bool_) else value
 
 
 def metric(

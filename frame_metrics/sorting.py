@@ -191,6 +191,9 @@ class Sorted:
             grade, label, shown = grade[keep], None if label is None else label[keep], None
             score, decision = (None if values is None else values[keep] for values in (score, decision))
             tie = None if tie is None else tie[keep]
+            if pool is not None and pool[2] is not None:
+                known = ~np.isnan(pool[2])
+                pool = (pool[0][known], pool[1][known], pool[2][known])
         return Ranking(
             grade,
             length,

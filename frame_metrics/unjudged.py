@@ -60,19 +60,10 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
     spare : documents of each query that stand neither in the ranking nor among the judgments, shape (n,). Judged
         relevant they count in R and in the ideal ranking.
     top : the highest grade an unjudged row could get, for metrics of gains; None for the metric's own ``max_grade``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from frame_metrics import metrics
-    >>> from frame_metrics.inputs import Ranking
-    >>> run = Ranking(np.array([2, np.nan, 2]), np.array([3]), np.array([3]))
-    >>> [bound.round(3).tolist() for bound in extremes("ndcg", metrics.ndcg, run, np.zeros(1), 3)]
-    [[0.92], [1.0]]
     """
     check_bounded(name, metric, top)
-    spare = spare.astype(np.int64)
     graded = of_gains(metric)
+    spare = spare.astype(np.int64) + _undecided(run, graded=graded)
     if graded:
         top = metric.params.get("max_grade") if top is None else top
         if "max_grade" in metric.options and metric.params.get("max_grade") is None:
@@ -120,9 +111,14 @@ def _share(a: Array, b: Array) -> Array:
 def _best_graded(run: Ranking, metric: Metric, top: float | None) -> Ranking:
     """The rankings with the greatest gain for each row without a grade."""
     gain = metric.params.get("gain")
-    best = max(gain, key=lambda grade: gain[grade]) if isinstance(gain, Mapping) else top
+    best = max(_known(gain, top), key=gain.__getitem__, default=0) if isinstance(gain, Mapping) else top
     grade = np.where(np.isnan(run.grade), float(best or 0), run.grade)
     return Ranking(grade, run.length, run.n_ret, rel=run.rel, shown=run.shown)
+
+
+def _known(gain: Mapping[float, float], top: float | None) -> list[float]:
+    """The grades of a mapping, up to the highest that there is to be."""
+    return [grade for grade in gain if top is None or grade <= top]
 
 
 def _completed(run: Ranking, good: Array, r: Array) -> Ranking:
@@ -229,7 +225,7 @@ def _ap(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
 def _ndcg(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
     gain = metric.params.get("gain", "linear")
     if isinstance(gain, Mapping):
-        gains = np.array(list(gain.values()), dtype=np.float64)
+        gains = np.array([gain[grade] for grade in _known(gain, top)], dtype=np.float64)
     else:
         # Whole grades that no judged one is next to are not looked at by themselves, as _steps says.
         judged = run.grade if run.pool is None else run.pool[1]
@@ -254,7 +250,7 @@ class _Gains:
         unjudged = np.isnan(run.grade)
         rows = _marked(run, unjudged, unjudged, metric.k)
         self.levels, self.start = levels, weigh.compute(run)
-        self.outside = _n_open(run, unjudged) - rows.count + spare + _ungraded(run, unjudged)
+        self.outside = _n_open(run, unjudged) - rows.count + spare
         self.discounted = _after(0, np.cumsum(rows.grid(_discount(weigh, rows.rank)), axis=1))
         # A column for none of the unjudged rows, the first, the first two ...; past the end, all.
         self.marked = np.minimum(np.arange(self.discounted.shape[1]), rows.count[:, None])
@@ -306,12 +302,15 @@ def _discount(weigh: Metric, rank: Array) -> Array:
     return replace(weigh, params=params, cutoff=None).compute(Ranking(one, one, one, shown=rank.astype(np.int64)))
 
 
-def _ungraded(run: Ranking, unjudged: Array) -> Array:
-    """Documents among the judgments that are not listed and have a label but no grade, shape (n,)."""
-    if run.pool is None:
+def _undecided(run: Ranking, *, graded: bool) -> Array:
+    """Documents among the judgments that are not listed and have a label but no grade, or the reverse, shape (n,)."""
+    if run.pool is None or run.pool[2] is None or run.label is None:
         return np.zeros(run.n, np.int64)
-    without = np.bincount(run.pool[0][np.isnan(run.pool[1])], minlength=run.n)
-    return np.maximum(without - _n_open(run, unjudged & run.judged), 0)
+    grade, label = (run.pool[1], run.grade), (run.pool[2], run.label)
+    here, there = (grade, label) if graded else (label, grade)
+    lacking, listed = (np.isnan(one) & ~np.isnan(other) for one, other in zip(here, there, strict=True))
+    without = np.bincount(run.pool[0][lacking], minlength=run.n)
+    return np.maximum(without - _n_open(run, listed), 0)
 
 
 def _steps(best: Rows, levels: Array) -> tuple[Array, Array, Array]:

@@ -135,6 +135,13 @@ def test_a_metric_without_bounds_refuses() -> None:
         log.irm(query="query", doc="doc").bounds("infap", of="ties")
 
 
+def test_a_metric_that_some_orders_leave_undefined_has_no_bounds() -> None:
+    """Or its mean would be over other queries in each order."""
+    log = pl.DataFrame({"query": [1, 1, 1], "score": [3.0, 1.0, 1.0], "grade": [1, 1, 0]})
+    with pytest.raises(NotComputableError, match="lr_positive@2 is undefined in some orders"):
+        log.irm(query="query", collection_size=6).bounds("lr_positive@2", of="ties")
+
+
 # Unjudged rows
 
 
@@ -213,6 +220,39 @@ def test_labels_leave_their_documents_open_and_grades_theirs() -> None:
     assert found.select("value", "lower", "upper").rows() == [(0.5, 0.5, 1), (1, 1, 4)]
     alone = log.irm(query="query", label="label").bounds("precision@2", "cg@2", of="unjudged", max_grade=1)
     assert alone.select("value", "lower", "upper").rows() == [(0.5, 0.5, 1), (1, 1, 2)]
+
+
+def test_a_document_with_a_label_and_no_grade_is_open_once() -> None:
+    """To metrics of gains, in every system; so is one with a grade and no label to metrics of what is relevant."""
+    log = pl.DataFrame(
+        {"run": ["A", "B", "B"], "query": [1] * 3, "doc": ["x", "z", "y"], "score": [1.0, 1.0, 0.5]}
+    ).with_columns(grade=pl.Series([3, None, 2]), label=pl.Series([1, 1, None]))
+    roles: Any = {"query": "query", "doc": "doc", "system": "run", "label": "label", "grade": "grade"}
+    asked = ("ndcg", "recall", "ap", "ndcg@1")
+    found = log.irm(**roles).bounds(*asked, of="unjudged", max_grade=3, per_query=True)
+    every = []
+    for i, (grade, label) in enumerate(itertools.product(range(4), range(2))):
+        filled = {"grade": pl.col("grade").fill_null(grade), "label": pl.col("label").fill_null(label)}
+        every.append(log.with_columns(**filled, query=pl.lit(i)))
+    values = pl.concat(every).irm(**roles).per_query(*asked)
+    ends = {
+        tuple(row[:2]): row[2:]
+        for row in values.group_by("run", "metric").agg(least=pl.min("value"), greatest=pl.max("value")).rows()
+    }
+    for run, name, lower, upper in found.select("run", "metric", "lower", "upper").rows():
+        assert (lower, upper) == pytest.approx(ends[run, name]), (run, name)
+    assert column(found.filter(metric="ndcg"), "judged") == [1, 0.5]
+    assert column(found.filter(metric="recall"), "judged") == [1, 0.5]
+
+
+def test_a_mapping_of_gains_is_the_scale_up_to_the_highest_grade() -> None:
+    """All its grades, or those that max_grade= leaves."""
+    log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1, None]})
+    asked = ("cg(gain={1: 1, 2: 5, 3: 9})", "ndcg(gain={1: 1, 2: 5, 3: 9})")
+    whole = log.irm.bounds(*asked, of="unjudged")
+    assert column(whole, "upper") == [10, 1]
+    assert column(whole, "lower") == pytest.approx([1, (1 + 9 / np.log2(3)) / (9 + 1 / np.log2(3))])
+    assert column(log.irm.bounds(asked[0], of="unjudged", max_grade=2), "upper") == [6]
 
 
 def test_what_is_judged_stands_beside() -> None:

@@ -1008,3 +1008,12 @@ def test_dropping_leaves_out_what_only_one_of_two_answers() -> None:
     values = {"a": [1, 2, 3, 4], "b": [2, 3, 4, 6], "c": [1, None, None, 4]}
     for test, n in (("tukey", [2, 2, 2]), ("randomization", [4, 2, 2])):
         assert of(values).compare("cg", test=test, unanswered="drop")["n"].to_list() == n
+
+
+def test_queries_that_no_system_answers_are_paired() -> None:
+    """They are 0 for both, whatever becomes of those that one system answers, in the differences as in their mean."""
+    run = pl.DataFrame({"system": ["a", "b"], "query": [1, 1], "doc": ["x", "y"], "score": [1.0, 1.0]})
+    qrels = pl.DataFrame({"query": [1, 2], "doc": ["x", "x"], "grade": [1, 1]})
+    irm = run.irm(system="system").judge(qrels)
+    assert irm.compare("rr", unanswered="drop")["n"].to_list() == [2]
+    assert irm.compare("rr", unanswered="drop", per_query=True)["query"].to_list() == [1, 2]

@@ -137,7 +137,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "document twice with two grades": (
         {"sku": ["a", "a", "b", "c"]},
         {"doc": "sku", "duplicates": "first"},
-        "sku: repeated documents have different judgments; keep one of each",
+        "sku: 2 of 4 rows repeat a document of their query with another judgment (rows 0, 1); keep one of each",
     ),
     "systems that differ in a grade": (
         {"sku": ["a", "a", "b", "c"], "run": ["x", "y", "x", "x"]},

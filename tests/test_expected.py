@@ -105,6 +105,18 @@ def test_without_a_cutoff_a_table_asks_for_no_order() -> None:
     log = pl.DataFrame({"query": [1, 1, 1], "score": [1.0, 1.0, 0.5], "grade": [1, 0, 1]})
     irm = log.irm(query="query", ties="expected", collection_size=5)
     assert irm.per_query("jaccard", "lr_positive").equals(irm(ties="order").per_query("jaccard", "lr_positive"))
+    for n in range(2, 12):  # the shares of some ties do not add up to a whole number
+        tie = pl.DataFrame({"query": [1] * n, "score": [1.0] * n, "grade": [1] + [0] * (n - 1)}).irm(
+            collection_size=n + 2
+        )
+        asked = ("odds_ratio", "fn", "recall", f"recall@{n}", f"fn@{n}", f"success@{n}", "lr_positive")
+        for average in ("macro", "micro"):
+            names = [name for name in asked if average == "macro" or "success" not in name]
+            assert (
+                tie(ties="expected")
+                .evaluate(*names[:-1], average=average)
+                .equals(tie(ties="order").evaluate(*names[:-1], average=average))
+            )
     cut = irm(threshold=1)
     assert cut.per_query("jaccard", "roc_auc").equals(cut(ties="order").per_query("jaccard", "roc_auc"))
 

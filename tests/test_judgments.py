@@ -754,3 +754,41 @@ def test_a_weight_that_is_said_twice_is_said_the_same() -> None:
         log.irm(weight="visits").judge(qrels.with_columns(visits=pl.Series([2.0, 3.0]))).evaluate("recall")
     with pytest.raises(BadValueError, match=r"^visits: log and judgments differ"):
         log.irm(weight="visits").judge(qrels.with_columns(visits=pl.lit(3.0))).evaluate("recall")
+
+
+def test_a_grade_without_a_label_is_kept_wherever_judgments_stand() -> None:
+    """In the log, shared between systems, or in a table of their own: the label decides what is relevant."""
+    log = pl.DataFrame(
+        {
+            "query": [1, 1],
+            "run": ["s", "s"],
+            "doc": ["x", "y"],
+            "score": [2.0, 1.0],
+            "grade": [1, 3],
+            "label": [1, None],
+        }
+    )
+    roles: Any = {"query": "query", "score": "score", "label": "label", "grade": "grade"}
+    asked = ("ndcg", "recall", "judged@2")
+    alone = values(log.irm(**roles).evaluate(*asked))
+    for more in ({"doc": "doc"}, {"system": "run"}, {"doc": "doc", "system": "run"}):
+        assert values(log.irm(**roles, **more).evaluate(*asked)) == alone  # type: ignore[arg-type]
+    beside = log.select("query", "doc", "score").irm(query="query").judge(log, grade="grade", label="label")
+    assert values(beside.evaluate(*asked)) == alone
+    two = pl.concat([log, log.with_columns(run=pl.lit("t"), grade=pl.Series([None, 3]), label=pl.Series([1, None]))])
+    assert values(two.irm(**roles, doc="doc", system="run").evaluate("ndcg")) == alone[:1] * 2
+
+
+def test_condensed_lists_have_condensed_ideals() -> None:
+    """What `unjudged="drop"` leaves out of a list is out of its ideal too, whatever other systems found."""
+    log = pl.DataFrame(
+        {
+            "run": ["A", "A", "B"],
+            "query": [1, 1, 2],
+            "score": [2.0, 1.0, 1.0],
+            "grade": [1, 3, 1],
+            "label": [1, None, 1],
+        }
+    )
+    irm = log.irm(query="query", system="run", label="label", grade="grade", unjudged="drop")
+    assert irm.per_query("ndcg").filter(run="A", query=1)["value"].item() == 1

@@ -478,3 +478,18 @@ def test_a_metric_can_be_pickled() -> None:
         again = pickle.loads(pickle.dumps(metric))
         assert (again, again.average) == (metric, metric.average)
         assert again.kernel is metric.kernel
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    """What a column's max() gives may be given back, to roles, options and metrics."""
+    log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1, None]})
+    irm = log.irm(query="query", rel=np.int64(1), collection_size=np.int32(9))  # type: ignore[typeddict-item]
+    assert repr(irm).endswith("rel=1, collection_size=9)")
+    assert irm.evaluate("rr", ci=np.float64(0.9), resamples=np.int64(9))["value"].item() == 1  # type: ignore[arg-type]
+    assert irm.bounds("cg", of="unjudged", max_grade=np.int64(3))["upper"].item() == 4  # type: ignore[arg-type]
+
+
+def test_gains_that_no_float_holds_are_refused() -> None:
+    """A mapping's gains are numbers that can be added."""
+    with pytest.raises(BadValueError, match="is not 'linear', 'exp' or a mapping"):
+        metrics.dcg(gain={1: 10**400})

@@ -260,7 +260,7 @@ def success(run: Ranking, k: int | None = None) -> Array:
     Formula: 1 if there is one, else 0.
     Undefined: no document is relevant.
     """
-    return _defined(run, run.relevant.total_within(k, run.is_first))
+    return _defined(run, np.minimum(run.relevant.total_within(k, run.is_first), 1))
 
 
 @metric()
