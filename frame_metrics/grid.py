@@ -90,9 +90,9 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judg
         pairs = np.arange(count + len(judged.names))
     found = segment_code[pairs] * len(query_at) + query_code[pairs]
     _, first_pair, pair = np.unique(found, return_index=True, return_inverse=True)
-    wanted = (np.arange(len(system_at))[:, None] * len(first_pair) + np.arange(len(first_pair))).ravel()
-    mine = system_code * len(first_pair) + pair[:count]
-    lacking = np.setdiff1d(wanted, mine)
+    there = np.zeros(len(system_at) * len(first_pair), bool)
+    there[system_code * len(first_pair) + pair[:count]] = True
+    lacking = np.flatnonzero(~there)
     grown = _grown(rankings, np.zeros(len(lacking), np.int64))
     pair = np.concatenate([pair[:count], lacking % max(len(first_pair), 1)])
     at = pairs[first_pair][pair]

@@ -17,6 +17,7 @@ from frame_metrics.rows import Array, ratio
 CLOSE = 1e-10  # sums nearer than this share of what they could be are equal: each is a sum of floats
 BYTES = 1 << 22  # random bytes drawn at a time
 ATONCE = 16  # blocks of them
+TABLES = 64  # made together
 Tick = Callable[[int], None]
 
 
@@ -129,7 +130,6 @@ def _flipped(rows: Array, permutations: int, seed: int, tick: Tick) -> Array:
     padded = np.zeros((groups * 8, columns))
     padded[: len(rows)] = rows
     eights = padded.reshape(groups, 8, columns)
-    signs = 1.0 - 2.0 * (np.arange(256)[:, None] >> np.arange(8) & 1)
     step = max(BYTES // permutations, 1)
     begins = range(0, groups, step)
     parts: dict[int, Array] = {}
@@ -138,10 +138,8 @@ def _flipped(rows: Array, permutations: int, seed: int, tick: Tick) -> Array:
         some = eights[begins[i] : begins[i] + step]
         chosen = np.frombuffer(np.random.default_rng([seed, i]).bytes(len(some) * permutations), np.uint8)
         total, each = np.zeros((permutations, columns)), np.empty((permutations, columns))
-        for eight, byte in zip(some, chosen.reshape(len(some), permutations), strict=True):
-            table = np.zeros((256, columns))
-            for sign, row in zip(signs.T, eight, strict=True):
-                table += sign[:, None] * row
+        tables = (table for at in range(0, len(some), TABLES) for table in _sums(some[at : at + TABLES]))
+        for table, byte in zip(tables, chosen.reshape(len(some), permutations), strict=True):
             table.take(byte, axis=0, out=each, mode="clip")  # which needs no buffer of its own
             total += each
         parts[i] = total
@@ -154,6 +152,14 @@ def _flipped(rows: Array, permutations: int, seed: int, tick: Tick) -> Array:
         for i in these:
             whole += parts.pop(i)
     return whole
+
+
+def _sums(eights: Array) -> Array:
+    """The sums of eight rows for each of the 256 ways to flip their signs, shape (eights, 256, columns)."""
+    sums = np.zeros((len(eights), 256, eights.shape[2]))
+    for i, sign in enumerate((1.0 - 2.0 * (np.arange(256)[:, None] >> np.arange(8) & 1)).T):
+        sums += sign[:, None] * eights[:, i, None]
+    return sums
 
 
 def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
