@@ -533,6 +533,7 @@ def test_what_bad_values_are_called() -> None:
         *(f"rows that have no {part}" for part in ("query", "document")),
         *(f"rows that have neither a {place} nor a judgment" for place in ("score", "rank")),
         *(f"rows that repeat a {part} of their query" for part in ("document", "rank")),
+        "rows that repeat a document of their query with another judgment",
         *(f"scores that are {what}" for what in ("infinite", "past 2**53")),
         *(f"ranks that are {what}" for what in ("infinite", "past 2**53", "below 1", "not whole")),
         "grades that are infinite",
