@@ -58,6 +58,7 @@ def by_ranx(log: pd.DataFrame) -> Callable[[], Any]:
     """Return ranx's comparison with Fisher's randomization test, from its own objects, which are built before."""
     import ranx
 
+    log = log.astype({"query": object, "doc": object})  # it takes ids as Python objects only
     qrels = ranx.Qrels.from_df(log[log["system"] == "old"], "query", "doc", "grade")
     runs = []
     for name in ("old", "new"):
