@@ -9,7 +9,7 @@ import numpy as np
 from frame_metrics.blocks import each_block
 from frame_metrics.errors import BadRowsError, bad_rows
 from frame_metrics.inputs import Array, Ranking
-from frame_metrics.log import Conventions, Log, measured_against, sorter_of
+from frame_metrics.log import Conventions, Log, measured_against, rows_of_the_frame, sorter_of
 from frame_metrics.sorting import Sorted
 
 TOP = 10  # the cutoff that is looked at
@@ -94,13 +94,10 @@ def counted(log: Log, how: Conventions) -> Counted:
             wrong = (label == (grade < how.rel)) & ~np.isnan(grade)
             counts.contradicted[part] = run.count_of(wrong, None, retrieved=False)
 
-    try:
+    with rows_of_the_frame(log):
         _look_at_queries(counts, log, how)
         each_block(log.grid.size, work)
         _raise(broken, len(log.columns))
-    except BadRowsError as error:
-        rows = error.rows if log.row is None else log.row[error.rows]
-        raise bad_rows(error.column, rows, log.frame_rows, error.what, error.remedy) from None
     if log.judged is not None or "n_relevant" in log.grid.rankings.values:
         counts.listed[:] = False
     return counts

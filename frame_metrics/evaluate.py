@@ -13,7 +13,7 @@ from frame_metrics.columns import Parts, refuse
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
 from frame_metrics.expected import Expected
 from frame_metrics.inputs import Array, Classes, Confusion, Scores
-from frame_metrics.log import Conventions, Log, measured_against, sorter_of
+from frame_metrics.log import Conventions, Log, measured_against, rows_of_the_frame, sorter_of
 from frame_metrics.metric import Metric
 from frame_metrics.names import Asked
 
@@ -169,8 +169,10 @@ def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None
                     counts[i][:, part] = run.confusion(asked[i][1].k).counts
             evaluated[part] = run.n_judged > 0
 
-    blocks.each_block(_load(log), work)
-    return Measured(log, asked, out, counts, evaluated, log.of_queries("weight"), log.of_queries("cluster"))
+    with rows_of_the_frame(log):
+        blocks.each_block(_load(log), work)
+        weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
+    return Measured(log, asked, out, counts, evaluated, weight, cluster)
 
 
 def _load(log: Log) -> Array:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -12,7 +13,7 @@ import polars as pl
 
 from frame_metrics import blocks
 from frame_metrics.columns import ABSENT, Parts, checked, key_names, largest_grade, refuse_infinite
-from frame_metrics.errors import BadValueError, bad_rows
+from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.grid import Grid, build_grid
 from frame_metrics.inputs import Array
 from frame_metrics.judgments import Judged, id_hash, laid_out, match, number_clusters, read_judgments
@@ -259,6 +260,17 @@ def _judged_otherwise(log: pl.DataFrame, keys: list[str], judgment: Sequence[str
     differ = pl.any_horizontal(pl.col(name).drop_nulls().n_unique().over(keys) > 1 for name in judgment)
     rows: Array = log.select(differ).to_series().arg_true().to_numpy().astype(np.int64)
     return rows
+
+
+@contextmanager
+def rows_of_the_frame(log: Log) -> Iterator[None]:
+    """Let errors about rows name those of the caller's frame, where the log has left some out."""
+    try:
+        yield
+    except BadRowsError as error:
+        if log.row is None:
+            raise
+        raise bad_rows(error.column, log.row[error.rows], log.frame_rows, error.what, error.remedy) from None
 
 
 def sorter_of(log: Log, how: Conventions) -> Sorter:

@@ -792,3 +792,10 @@ def test_condensed_lists_have_condensed_ideals() -> None:
     )
     irm = log.irm(query="query", system="run", label="label", grade="grade", unjudged="drop")
     assert irm.per_query("ndcg").filter(run="A", query=1)["value"].item() == 1
+
+
+def test_errors_name_the_rows_of_the_frame_where_repeated_documents_were_left_out() -> None:
+    """A rank that is given twice, after the best place of each document was kept."""
+    log = pl.DataFrame({"query": [1] * 4, "doc": ["a", "a", "b", "c"], "rank": [1, 2, 3, 3], "grade": [1, 1, 0, 1]})
+    with pytest.raises(BadValueError, match=r"^rank: 1 of 4 rows repeats a rank of its query \(row 3\)"):
+        log.irm(doc="doc", duplicates="first").evaluate("rr")
