@@ -43,6 +43,12 @@ class Rankings:
         """Return the rows of the frame at places below."""
         return places if self.row is None else self.row[places]
 
+    def count(self, rows: Array) -> Array:
+        """Return how many of the marked rows below each ranking has, shape (rankings,)."""
+        down = np.concatenate([[0], np.cumsum(rows)])
+        counted: Array = down[self.start + self.length] - down[self.start]
+        return counted
+
 
 @dataclass(frozen=True, eq=False)
 class Pool:

@@ -162,9 +162,7 @@ def _spare(log: Log) -> Array:
         count, on=query, how="left", nulls_equal=True, maintain_order="left"
     )
     unjudged = np.all([np.isnan(grid.rankings.values[name]) for name in judgments], axis=0)
-    own = np.concatenate([[0], np.cumsum(unjudged)])
-    start, end = grid.rankings.start, grid.rankings.start + grid.rankings.length
-    others: Array = every["open"].fill_null(0).to_numpy().astype(np.int64)[grid.query] - (own[end] - own[start])
+    others: Array = every["open"].fill_null(0).to_numpy().astype(np.int64)[grid.query] - grid.rankings.count(unjudged)
     return others
 
 
@@ -173,10 +171,8 @@ def _check_open_ties(sheet: Sorted, log: Log, how: Conventions) -> None:
     if how.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.cells:
         return
     grade, label = sheet.judgments()
-    unjudged, score = np.isnan(grade) | (False if label is None else np.isnan(label)), sheet.ordered(sheet.score)
-    equal = (score[1:] == score[:-1]) & (score[1:] > -np.inf) & (unjudged[1:] | unjudged[:-1])
-    ends = np.cumsum(sheet.length)[:-1] - 1
-    equal[ends[(ends >= 0) & (ends < len(equal))]] = False
+    unjudged = np.isnan(grade) | (False if label is None else np.isnan(label))
+    equal = sheet.equal_to_next() & (unjudged[1:] | unjudged[:-1])
     if equal.any():
         rows = sheet.frame_rows(log.grid.rankings, np.flatnonzero(equal) + 1)
         raise bad_rows(

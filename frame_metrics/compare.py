@@ -70,7 +70,6 @@ class Paired:
 
     Parameters
     ----------
-    segment : its number.
     pairs : the numbers of its queries, shape (queries,).
     values : NaN where undefined, shape (queries, systems).
     answered : whether the system has results, shape (queries, systems).
@@ -78,7 +77,6 @@ class Paired:
     cluster : of each query; None where queries are independent.
     """
 
-    segment: int
     pairs: Array
     values: Array
     answered: Array
@@ -118,7 +116,7 @@ def compared(measured: Measured, how: Conventions, by: How) -> Answer:
     queries = (len(measured.asked) if by.test == "tukey" else 1) * (int(log.grid.pair.max(initial=-1)) + 1)
     with _progress(queries * by.permutations, queries) as tick:
         for segment in segments:
-            ones = [_paired(measured, i, how, segment) for i in range(len(measured.asked))]
+            ones = _paired(measured, how, segment)
             rows += _tested(ones, pairs, by, tick)
             for i in range(len(ones)):
                 families += [(segment, i) if by.over == "metric" else (0, 0)] * len(pairs)
@@ -168,58 +166,60 @@ def _pairs(log: Log, order: Array, baseline: Any) -> list[tuple[int, int]]:
     return [(int(one), base) for one in order if one != base]
 
 
-def _paired(measured: Measured, i: int, how: Conventions, segment: int) -> Paired:
-    """Lay out a metric's values by query and system."""
+def _paired(measured: Measured, how: Conventions, segment: int) -> list[Paired]:
+    """Lay out the values of each metric by query and system."""
     grid = measured.log.grid
     here = np.flatnonzero(grid.segment == segment)
     pairs, place = np.unique(grid.pair[here], return_inverse=True)
-    shape = (len(pairs), len(grid.system_row))
-    values, undefined = np.full(shape, np.nan), np.zeros(shape, bool)
-    answered, evaluated = np.zeros(shape, bool), np.zeros(shape, bool)
-    values[place, grid.system[here]] = filled(measured, i, how)[here]
-    undefined[place, grid.system[here]] = np.isnan(measured.values[i])[here]
-    answered[place, grid.system[here]] = _retrieved(measured.log)[here] > 0
-    evaluated[place, grid.system[here]] = measured.evaluated[here]
-    some = evaluated.all(axis=1)
+
+    def laid(values: Array, fill: Any) -> Array:
+        cells = np.full((len(pairs), len(grid.system_row)), fill)
+        cells[place, grid.system[here]] = values[here]
+        return cells
+
+    some = laid(measured.evaluated, False).all(axis=1)
+    answered = laid(_retrieved(measured.log) > 0, False)[some]
     cluster = None
     if measured.cluster is not None:
         cluster = np.zeros(len(pairs))
         cluster[place] = measured.cluster[here]
         cluster = cluster[some]
-    return Paired(segment, pairs[some], values[some], answered[some], undefined[some], cluster)
+    found = []
+    for i, raw in enumerate(measured.values):
+        values, undefined = laid(filled(measured, i, how), np.nan)[some], laid(np.isnan(raw), False)[some]
+        found.append(Paired(pairs[some], values, answered, undefined, cluster))
+    return found
 
 
 def _retrieved(log: Log) -> Array:
     """How many results each ranking has."""
     rankings = log.grid.rankings
     place = rankings.values.get("rank", rankings.values.get("score"))
-    if place is None:
-        return rankings.length
-    down = np.concatenate([[0], np.cumsum(~np.isnan(place))])
-    counted: Array = down[rankings.start + rankings.length] - down[rankings.start]
-    return counted
+    return rankings.length if place is None else rankings.count(~np.isnan(place))
 
 
 def _tested(ones: list[Paired], pairs: list[tuple[int, int]], by: How, tick: Tick) -> list[dict[str, float]]:
     """Compare the pairs of systems on every metric in one segment; those with the same queries share what is drawn."""
     rows: list[dict[str, float]] = []
     differences: list[Array] = []
+    used: list[Array] = []
     groups: dict[bytes, list[int]] = {}
     for one in ones:
-        for (system, base), unpaired, use in zip(pairs, *_together(one, pairs, by), strict=True):
+        alone, together = _together(one, pairs, by)
+        for (system, base), unpaired, use in zip(pairs, alone, together, strict=True):
             row = _described(one.values[use, system], one.values[use, base])
             row["n_unpaired"] = float(unpaired.sum())
             row["n_undefined"] = float(one.undefined[:, [system, base]].any(axis=1).sum())
-            groups.setdefault(np.packbits(use).tobytes(), []).append(len(rows))
+            groups.setdefault(use.tobytes(), []).append(len(rows))
             rows.append(row)
+            used.append(use)
             differences.append(one.values[use, system] - one.values[use, base])
         if by.test == "tukey":
-            _tested_together(one, pairs, by, tick, rows[-len(pairs) :])
-    for packed, some in groups.items():
-        each = np.column_stack([differences[at] for at in some])
+            _tested_together(one, together[0], pairs, by, tick, rows[-len(pairs) :])
+    for some in groups.values():
+        each, use = np.column_stack([differences[at] for at in some]), used[some[0]]
         if not len(each):
             continue
-        use = np.unpackbits(np.frombuffer(packed, np.uint8), count=len(ones[0].pairs)).astype(bool)
         found = _found(each, ones[0].clusters(use), alone=ones[0].alone(use), by=by, tick=tick)
         for i, at in enumerate(some):
             rows[at] |= {name: float(values[i]) for name, values in found.items()}
@@ -268,10 +268,9 @@ def _found(differences: Array, cluster: Array | None, *, alone: bool, by: How, t
 
 
 def _tested_together(
-    one: Paired, pairs: list[tuple[int, int]], by: How, tick: Tick, rows: list[dict[str, float]]
+    one: Paired, use: Array, pairs: list[tuple[int, int]], by: How, tick: Tick, rows: list[dict[str, float]]
 ) -> None:
-    """Test all pairs of systems at once."""
-    use = _together(one, pairs, by)[1][0]
+    """Test all pairs of systems at once, on the queries that all are compared on."""
     if not use.any() or one.alone(use):
         return
     systems = sorted({system for pair in pairs for system in pair})
@@ -322,8 +321,7 @@ def each(measured: Measured, how: Conventions, by: How) -> Answer:
     pairs = _pairs(log, order, by.baseline)
     found: list[Array] = []
     for segment in segments:
-        for i in range(len(measured.asked)):
-            one = _paired(measured, i, how, segment)
+        for i, one in enumerate(_paired(measured, how, segment)):
             together = _together(one, pairs, by)[1]
             for at, (system, base) in enumerate(pairs):
                 value, other = one.values[:, system], one.values[:, base]

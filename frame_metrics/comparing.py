@@ -233,8 +233,8 @@ class Comparing(Base[Frame]):
             bounds.check_open(asked, parts, how, max_grade)
         else:
             bounds.check_ordered(asked)
-        if of == "ties" and max_grade is not None:
-            raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
+            if max_grade is not None:
+                raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
 
         def run(frame: pl.DataFrame) -> Answer:
             log = read_log(frame, parts, how, self._qrels(parts))

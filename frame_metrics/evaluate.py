@@ -158,7 +158,7 @@ def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None
         against = measured_against(log, how, part)
         for (rel, condensed), wanted in by_variant.items():
             run = sheet.ranking(rel=rel, condensed=condensed, scored=scored, **against)
-            run = run if run.tie is None else Expected(run)
+            run = run if run.tie is None else Expected(run, run.tie)
             if run.known_relevant is not None and rel == how.rel and (run.listed_relevant > run.n_relevant).any():
                 raise BadValueError(
                     f"{parts.n_relevant}: a query lists more relevant documents than it is said to have"

@@ -19,13 +19,14 @@ class Expected(Ranking):
 
     Parameters
     ----------
-    run : the ranking in any of its orders, with the tie of each row.
+    run : the ranking in any of its orders.
+    tie : the number of the tie of each row, ascending.
 
     Source: F. McSherry, M. Najork, Computing information retrieval performance measures efficiently in the presence of
     tied scores, ECIR 2008.
     """
 
-    def __init__(self, run: Ranking) -> None:
+    def __init__(self, run: Ranking, tie: Array) -> None:
         super().__init__(
             run.grade,
             run.length,
@@ -38,10 +39,9 @@ class Expected(Ranking):
             size=run.size,
             decision=run.decision,
             score=run.score,
-            tie=run.tie,
+            tie=tie,
         )
-        self.run = run
-        self.group: Array = np.arange(len(run.grade)) if run.tie is None else run.tie
+        self.run, self.group = run, tie
         self.n_relevant, self.listed_relevant = run.n_relevant, run.listed_relevant
 
     @cached_property

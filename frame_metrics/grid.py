@@ -149,17 +149,10 @@ def _borrowed(grid: Grid) -> Pool | None:
     if judgment is None:
         return None
     start, length = grid.rankings.start, grid.rankings.length
-    known = _count(~np.isnan(judgment), start, length)
-    good = _count(judgment > 0, start, length)
+    known, good = grid.rankings.count(~np.isnan(judgment)), grid.rankings.count(judgment > 0)
     if known.all():
         return None
     best = np.lexsort((np.arange(len(known)), -known, -good, grid.pair))
     _, at = np.unique(grid.pair[best], return_index=True)
     donor = np.where(known > 0, np.arange(len(known)), best[at][grid.pair])
     return Pool(start[donor], length[donor], values.get("grade", judgment), values.get("label"))
-
-
-def _count(rows: Array, start: Array, length: Array) -> Array:
-    down = np.concatenate([[0], np.cumsum(rows)])
-    counted: Array = down[start + length] - down[start]
-    return counted

@@ -73,10 +73,7 @@ class Sorter:
 
     def _settled(self, sheet: Sorted) -> Sorted:
         """Order the rows of equal score by the tie rule."""
-        score = sheet.ordered(np.zeros(0) if sheet.score is None else sheet.score)
-        tied = (score[1:] == score[:-1]) & (score[1:] > -np.inf)
-        ends = np.cumsum(sheet.length)[:-1] - 1
-        tied[ends[(ends >= 0) & (ends < len(tied))]] = False
+        tied = sheet.equal_to_next()
         if not tied.any():
             return sheet
         if "rank" in sheet.cells:
@@ -150,6 +147,14 @@ class Sorted:
     def ordered(self, values: Array) -> Array:
         """Return values of the block's rows in rank order."""
         return values if self.order is None else values[self.order]
+
+    def equal_to_next(self) -> Array:
+        """Return whether each row but the last was retrieved with the score of the next one of its ranking."""
+        score = self.ordered(np.zeros(0) if self.score is None else self.score)
+        equal: Array = (score[1:] == score[:-1]) & (score[1:] > -np.inf)
+        ends = np.cumsum(self.length)[:-1] - 1
+        equal[ends[(ends >= 0) & (ends < len(equal))]] = False
+        return equal
 
     def judgments(self) -> tuple[Array, Array | None]:
         """Return grades and labels in rank order; a label is a grade where there is none."""
