@@ -15,7 +15,7 @@ from frame_metrics.choosing import Deciding
 from frame_metrics.comparing import Comparing
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole
 from frame_metrics.evaluate import check_asked, measure
-from frame_metrics.frames import check_frame
+from frame_metrics.frames import Past, check_frame
 from frame_metrics.log import read_log
 from frame_metrics.metric import Metric
 from frame_metrics.names import read
@@ -214,10 +214,10 @@ class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
         check_wide(asked, parts, layout, ci is not None)
         given: Any = {"margins": margins, "ci": ci, "resamples": resamples, "seed": seed, "layout": layout}
 
-        def run(frame: pl.DataFrame) -> Answer:
+        def run(frame: pl.DataFrame, past: Past) -> Answer:
             if not parts.query:
-                return deciding.evaluated(self._cases(frame, parts, how), asked, how, average, **given)
-            log = read_log(frame, parts, how, self._qrels(parts), queries=False)
+                return deciding.evaluated(self._cases(frame, past, parts, how), asked, how, average, **given)
+            log = read_log(frame, parts, how, self._qrels(parts, past), queries=False)
             found = measure(log, asked, how, average)
             return averaged(found, how, average, **given)
 
@@ -255,7 +255,7 @@ class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
         check_asked(asked, parts, how, self._judging(parts))
         check_wide(asked, parts, layout)
 
-        def run(frame: pl.DataFrame) -> Answer:
-            return each_query(measure(read_log(frame, parts, how, self._qrels(parts)), asked, how), how, layout)
+        def run(frame: pl.DataFrame, past: Past) -> Answer:
+            return each_query(measure(read_log(frame, parts, how, self._qrels(parts, past)), asked, how), how, layout)
 
         return self._answer(run, parts, partial(schema, asked, parts.keys, layout=layout, each_query=True))

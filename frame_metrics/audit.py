@@ -253,18 +253,16 @@ def _small_segments(log: Log, counts: Counted) -> Finding:
 
 def _unknown_segments(log: Log) -> Finding:
     """Judged queries of which no row says which segment they belong to."""
-    by, query = key_names(log.parts)[1:]
-    lost = pl.DataFrame()
-    if log.judged is not None and by and not set(by) <= set(log.judged.names.columns):
-        lost = log.judged.queries.join(
-            log.columns.select(query), on=query, how="anti", nulls_equal=True, maintain_order="left"
-        )
+    by, judged, lost = key_names(log.parts)[1], log.judged, pl.DataFrame()
+    if judged is not None and not set(by) <= set(judged.keys):
+        names = judged.names.select(judged.keys)
+        lost = names.join(log.columns, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
     example = ", ".join(str(value) for value in lost.row(0)) if len(lost) else None
     return found(
         "judged queries of no known segment",
         "warning",
         len(lost),
-        0 if log.judged is None else len(log.judged.queries),
+        0 if judged is None else len(judged.names),
         example,
         "not evaluated: no result has them, and the judgments have no column that says their segment",
     )

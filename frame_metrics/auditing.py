@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_metrics.base import Base, Frame
 from frame_metrics.errors import check_choice
-from frame_metrics.frames import columns_of
+from frame_metrics.frames import Past, columns_of
 from frame_metrics.log import read_log
 from frame_metrics.needs import audited
 from frame_metrics.tidy import Answer
@@ -69,8 +69,8 @@ class Auditing(Base[Frame]):
         parts, how = self._parts(audited(self.roles, columns_of(self.frame), judged=self.judgments is not None))
         decided = parts.predicted is not None or how.threshold is not None
 
-        def run(frame: pl.DataFrame) -> Answer:
-            judgments = self._qrels(parts)
+        def run(frame: pl.DataFrame, past: Past) -> Answer:
+            judgments = self._qrels(parts, past)
 
             def look(rows: pl.DataFrame) -> list[findings.Finding]:
                 if not parts.query:

@@ -13,7 +13,7 @@ import polars as pl
 
 from frame_metrics.columns import Parts
 from frame_metrics.errors import ColumnError
-from frame_metrics.frames import Past, apply, columns_of, missing_hint, to_polars
+from frame_metrics.frames import Past, apply, columns_of, in_memory, missing_hint, to_polars
 from frame_metrics.log import Conventions, read_log
 from frame_metrics.metric import plain
 from frame_metrics.names import Asked
@@ -76,14 +76,14 @@ class Base(Generic[Frame]):
         """The columns of the table that grades and labels come from."""
         return parts if self.judgments is None else self._judged_parts(parts)[2]
 
-    def _cases(self, frame: pl.DataFrame, parts: Parts, how: Conventions, *, named: bool = False) -> Cases:
+    def _cases(self, frame: pl.DataFrame, past: Past, parts: Parts, how: Conventions, *, named: bool = False) -> Cases:
         """Read the rows to decide about: all of them, those of queries that are judged where queries are named."""
         from frame_metrics.cases import read_cases
         from frame_metrics.labels import two_classes
         from frame_metrics.logged import cases_of
 
         if parts.query:
-            found = cases_of(read_log(frame, parts, how, self._qrels(parts)), how)
+            found = cases_of(read_log(frame, parts, how, self._qrels(parts, past)), how)
             return replace(found, classes=two_classes(frame, parts, how)) if named else found
         return read_cases(frame, parts, how, named=named)
 
@@ -93,27 +93,32 @@ class Base(Generic[Frame]):
         qrels, given = self.judgments
         return qrels, given, resolve_judgments(given, columns_of(qrels), self.roles, parts)
 
-    def _qrels(self, parts: Parts) -> tuple[pl.DataFrame, Parts] | None:
-        """Read the judgments, if there are any beside the frame."""
+    def _qrels(self, parts: Parts, past: Past) -> tuple[pl.DataFrame, Parts] | None:
+        """The judgments as polars, if there are any beside the frame."""
         if self.judgments is None:
             return None
-        qrels, given, found = self._judged_parts(parts)
-        if given["label"] is not True:
-            return to_polars(qrels, found.needed), found
-        needed = [name for name in found.needed if name != found.label]
-        return to_polars(qrels, needed).with_columns(pl.lit(1, dtype=pl.Int8).alias(str(found.label))), found
+        _, given, found = self._judged_parts(parts)
+        table = to_polars(past.frame, _read(given, found))
+        if given["label"] is True:
+            table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(found.label)))
+        return table, found
 
     def _past(self, parts: Parts) -> Past:
-        """The judgments, and their column for each key column of the log."""
+        """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""
         if self.judgments is None:
             return Past(None, {})
-        qrels, _, found = self._judged_parts(parts)
-        own = (*(found.by or parts.by), *found.query)
-        return Past(qrels, dict(zip((*parts.by, *parts.query), own, strict=True)))
+        qrels, given, found = self._judged_parts(parts)
+        own = dict(zip(parts.query, found.query, strict=True)) | {name: name for name in found.by}
+        return Past(in_memory(qrels, _read(given, found)), own)
 
     def _answer(self, run: Any, parts: Parts, schema: Any) -> Frame:
-        result: Frame = apply(self.frame, parts.needed, run, schema, self._past(parts))
+        result: Frame = apply(self.frame, parts.needed, run, schema, partial(self._past, parts))
         return result
+
+
+def _read(given: dict[str, Any], found: Parts) -> list[str]:
+    """The columns of the judgments that are there to be read."""
+    return [name for name in found.needed if given["label"] is not True or name != found.label]
 
 
 def check_wide(asked: Asked, parts: Parts, layout: str, ci: bool = False) -> None:

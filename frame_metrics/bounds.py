@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.blocks import each_block
-from frame_metrics.columns import Parts, key_names
+from frame_metrics.columns import Parts
 from frame_metrics.errors import NotComputableError, bad_rows
 from frame_metrics.evaluate import Measured, measure
 from frame_metrics.inputs import Array
@@ -152,17 +152,15 @@ def _lacks_scale(metric: Metric) -> bool:
 
 def _spare(log: Log) -> Array:
     """Documents of each ranking's query that others list and it does not, and that are not among the judgments."""
-    grid, query = log.grid, key_names(log.parts)[2]
+    grid = log.grid
     if log.judged is None:
         return np.zeros(len(grid.pair), np.int64)
     judgments = [name for name in ("label", "grade") if name in log.columns.columns]
     rows = log.columns.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
-    count = rows.group_by(query).agg(pl.col("doc").n_unique().alias("open"))
-    every = log.keys_at(query, grid.query_row).join(
-        count, on=query, how="left", nulls_equal=True, maintain_order="left"
-    )
+    count = rows.group_by(log.judged.keys).agg(pl.col("doc").n_unique().alias("open"))
+    every = log.joined(count, log.judged.keys)
     unjudged = np.all([np.isnan(grid.rankings.values[name]) for name in judgments], axis=0)
-    others: Array = every["open"].fill_null(0).to_numpy().astype(np.int64)[grid.query] - grid.rankings.count(unjudged)
+    others: Array = every["open"].fill_null(0).to_numpy().astype(np.int64) - grid.rankings.count(unjudged)
     return others
 
 

@@ -12,7 +12,7 @@ from frame_metrics.base import Base, Frame, check_wide
 from frame_metrics.columns import Parts
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_apart, check_choice
 from frame_metrics.evaluate import check_asked, measure
-from frame_metrics.frames import columns_of
+from frame_metrics.frames import Past, columns_of
 from frame_metrics.log import Conventions, read_log
 from frame_metrics.metric import Metric
 from frame_metrics.names import Asked, read
@@ -62,8 +62,8 @@ class Deciding(Base[Frame]):
         check_pooled(asked, "macro")
         self._check_pooled(parts, how, ("class", "metric", "value", "n", "n_undefined"))
 
-        def run(frame: pl.DataFrame) -> Answer:
-            return by_class(self._cases(frame, parts, how, named=True), asked, how)
+        def run(frame: pl.DataFrame, past: Past) -> Answer:
+            return by_class(self._cases(frame, past, parts, how, named=True), asked, how)
 
         columns = {"metric": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
         return self._pooled(run, parts, lambda types: {"class": _class_type(types, parts, how)} | columns)
@@ -98,8 +98,8 @@ class Deciding(Base[Frame]):
         if how.match is not None and parts.predicted is None:
             raise ColumnError("match= is about predicted clusters; name predicted=")
 
-        def run(frame: pl.DataFrame) -> Answer:
-            return confusions(self._cases(frame, parts, how, named=True), how)
+        def run(frame: pl.DataFrame, past: Past) -> Answer:
+            return confusions(self._cases(frame, past, parts, how, named=True), how)
 
         def schema(types: dict[str, Any]) -> dict[str, Any]:
             kind, said = _class_type(types, parts, how), None if how.match is None else types[str(parts.predicted)]
@@ -137,8 +137,8 @@ class Deciding(Base[Frame]):
         asked = read(metrics) if metrics else []
         parts, how = self._ready(asked)
 
-        def run(frame: pl.DataFrame) -> Answer:
-            return at_thresholds.every(self._binary(frame, parts, how), asked, how)
+        def run(frame: pl.DataFrame, past: Past) -> Answer:
+            return at_thresholds.every(self._binary(frame, past, parts, how), asked, how)
 
         return self._pooled(run, parts, lambda types: at_thresholds.schema(asked, parts))
 
@@ -189,8 +189,8 @@ class Deciding(Base[Frame]):
                 raise NotComputableError(f"{text}: no value of it is better than another")
         parts, how = self._ready(asked)
 
-        def run(frame: pl.DataFrame) -> Answer:
-            return at_thresholds.best(self._binary(frame, parts, how), name, wanted, limits, how)
+        def run(frame: pl.DataFrame, past: Past) -> Answer:
+            return at_thresholds.best(self._binary(frame, past, parts, how), name, wanted, limits, how)
 
         return self._pooled(run, parts, lambda types: at_thresholds.schema(asked, parts))
 
@@ -257,8 +257,8 @@ class Deciding(Base[Frame]):
         _no_threshold(how)
         query = [f"query:{i}" for i in range(len(parts.query))] if per else []
 
-        def run(frame: pl.DataFrame) -> Answer:
-            cases = self._binary(frame, parts, how)
+        def run(frame: pl.DataFrame, past: Past) -> Answer:
+            cases = self._binary(frame, past, parts, how)
             return curves.curve(
                 cases, kind, how, query=query, levels=at, interpolated=interpolated, points=points, bins=bins or 10
             )
@@ -279,8 +279,8 @@ class Deciding(Base[Frame]):
         check_asked(asked, parts, how, self._judging(parts))
         check_apart(parts.keys, ("k", "value"))
 
-        def run(frame: pl.DataFrame) -> Answer:
-            found = measure(read_log(frame, parts, how, self._qrels(parts)), asked, how)
+        def run(frame: pl.DataFrame, past: Past) -> Answer:
+            found = measure(read_log(frame, parts, how, self._qrels(parts, past)), asked, how)
             whole = each_query(found, how, "long") if per else averaged(found, how, "macro", layout="long")
             return Answer(whole.keys, {name: whole.columns[name] for name in ("k", "value")})
 
@@ -302,8 +302,8 @@ class Deciding(Base[Frame]):
         check_wide(asked, parts, "wide")
         return parts, how
 
-    def _binary(self, frame: pl.DataFrame, parts: Parts, how: Conventions) -> Cases:
-        cases = self._cases(frame, parts, how)
+    def _binary(self, frame: pl.DataFrame, past: Past, parts: Parts, how: Conventions) -> Cases:
+        cases = self._cases(frame, past, parts, how)
         if not cases.binary:
             raise ColumnError(
                 "there are several classes, and a threshold parts one from the rest; name it with positive="

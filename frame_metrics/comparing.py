@@ -17,6 +17,7 @@ from frame_metrics.errors import (
     check_whole,
 )
 from frame_metrics.evaluate import check_asked, measure
+from frame_metrics.frames import Past
 from frame_metrics.inputs import Confusion, Ranking
 from frame_metrics.log import read_log
 from frame_metrics.metric import Metric, plain
@@ -117,8 +118,8 @@ class Comparing(Base[Frame]):
         check_apart(parts.keys, ("baseline", "metric", "k", *compare.SCHEMA))
         by = compare.How(baseline, test, correction, over, unanswered, ci, permutations, resamples, seed)
 
-        def run(frame: pl.DataFrame) -> Answer:
-            found = measure(read_log(frame, parts, how, self._qrels(parts)), asked, how)
+        def run(frame: pl.DataFrame, past: Past) -> Answer:
+            found = measure(read_log(frame, parts, how, self._qrels(parts, past)), asked, how)
             return compare.each(found, how, by) if per_query else compare.compared(found, how, by)
 
         def schema(types: dict[str, Any]) -> dict[str, Any]:
@@ -182,9 +183,10 @@ class Comparing(Base[Frame]):
         )
         check_apart(keys, explain.SCHEMA)
 
-        def run(frame: pl.DataFrame) -> Answer:
+        def run(frame: pl.DataFrame, past: Past) -> Answer:
             rows = explain.rows_of(frame, parts, query)
-            return explain.explained(read_log(frame[rows], parts, how, self._qrels(parts)), name, wanted, how, rows)
+            log = read_log(frame[rows], parts, how, self._qrels(parts, past))
+            return explain.explained(log, name, wanted, how, rows)
 
         return self._answer(run, parts, lambda types: {key: types[key] for key in keys} | explain.SCHEMA)
 
@@ -236,8 +238,8 @@ class Comparing(Base[Frame]):
             if max_grade is not None:
                 raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
 
-        def run(frame: pl.DataFrame) -> Answer:
-            log = read_log(frame, parts, how, self._qrels(parts))
+        def run(frame: pl.DataFrame, past: Past) -> Answer:
+            log = read_log(frame, parts, how, self._qrels(parts, past))
             found = bounds.of_ties(log, asked, how) if of == "ties" else bounds.of_unjudged(log, asked, how, max_grade)
             return bounds.answer(found, how, of, per_query=per_query)
 

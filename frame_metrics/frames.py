@@ -16,7 +16,7 @@ from frame_metrics.rows import NONE, Array
 if TYPE_CHECKING:
     from frame_metrics.tidy import Answer
 
-Run = Callable[[pl.DataFrame], "Answer"]
+Run = Callable[[pl.DataFrame, "Past"], "Answer"]
 
 
 def _is_pandas(frame: Any) -> bool:
@@ -86,6 +86,14 @@ def to_polars(frame: Any, columns: Sequence[str]) -> pl.DataFrame:
     if _is_pandas(frame):
         return pl.DataFrame({name: _from_pandas(name, frame[name]) for name in columns})
     return _from_arrow(_arrow_table(frame, columns))
+
+
+def in_memory(frame: Any, columns: Sequence[str]) -> Any:
+    """Return the named columns of a frame so that they can be read again: a plan is run, a stream read to its end."""
+    check_columns(frame, columns)
+    if isinstance(frame, pl.LazyFrame):
+        return frame.select(columns).collect()
+    return frame if isinstance(frame, pl.DataFrame) or _is_pandas(frame) else _arrow_table(frame, columns)
 
 
 def _arrow_reader(frame: Any) -> Any:
@@ -190,7 +198,7 @@ class Past:
 
     Parameters
     ----------
-    frame : of any kind.
+    frame : of any kind, in memory.
     columns : its column for each key column of the log.
     """
 
@@ -212,7 +220,11 @@ class Past:
 
 
 def apply(
-    frame: Any, columns: Sequence[str], run: Run, schema: Callable[[dict[str, Any]], dict[str, Any]], past: Past
+    frame: Any,
+    columns: Sequence[str],
+    run: Run,
+    schema: Callable[[dict[str, Any]], dict[str, Any]],
+    judgments: Callable[[], Past],
 ) -> Any:
     """Run an eager function on the named columns and return its answer as a frame of the caller's kind.
 
@@ -220,27 +232,28 @@ def apply(
     ----------
     frame : the caller's.
     columns : the columns that are read.
-    run : columns to answer.
+    run : columns, and judgments that were read, to answer.
     schema : key types to the types of the result, for a plan that has not run.
-    past : the judgments, for rows past the frame's end.
+    judgments : reads the judgments, for rows past the frame's end; called once for each time that ``run`` is.
     """
     check_columns(frame, columns)
     if isinstance(frame, pl.LazyFrame):
         types = frame.select(columns).collect_schema()
         return frame.select(columns).map_batches(
-            lambda eager: _to_polars(run(eager), eager, past),
+            lambda eager: _to_polars(run(eager, past := judgments()), eager, past),
             predicate_pushdown=False,
             projection_pushdown=False,
             slice_pushdown=False,
             schema=pl.Schema(schema(dict(types))),
         )
+    past = judgments()
     if isinstance(frame, pl.DataFrame):
-        return _to_polars(run(frame.select(columns)), frame, past)
+        return _to_polars(run(frame.select(columns), past), frame, past)
     if _is_pandas(frame):
-        return _to_pandas(run(to_polars(frame, columns)), frame, past)
+        return _to_pandas(run(to_polars(frame, columns), past), frame, past)
     table = _arrow_table(frame, columns)
     eager = _from_arrow(table)
-    return _to_arrow(run(eager), table, eager, past)
+    return _to_arrow(run(eager, past), table, eager, past)
 
 
 def _keys(name: str, rows: Array, own: pl.Series, past: Past) -> pl.Series:

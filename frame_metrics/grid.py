@@ -76,10 +76,9 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judg
     queries = names.select(query)
     segments = names.select(by)
     if judged is not None:
-        apart = [judged.queries.select(query)] if len(judged.names) != len(judged.queries) else []
-        queries = pl.concat([queries, judged.names.select(query), *apart], how="vertical_relaxed")
-        if by and set(by) <= set(judged.names.columns):
-            segments = pl.concat([segments, judged.names.select(by)], how="vertical_relaxed")
+        queries = pl.concat([queries, judged.names.select(query)])
+        if by and set(by) <= set(judged.keys):
+            segments = pl.concat([segments, judged.names.select(by)])
         row = np.concatenate([row, n + judged.row])
     query_code, query_at = codes(queries, query)
     one = np.zeros(1, np.int64)
@@ -108,21 +107,22 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judg
         None,
     )
     if judged is not None:
-        return replace(
-            grid, pool=_pool_of(grid.query, judged, query_code[len(query_code) - len(judged.queries) :], len(query_at))
-        )
+        key_code = query_code
+        if judged.keys != query:
+            key_code, _ = codes(pl.concat([names.select(judged.keys), judged.names.select(judged.keys)]), judged.keys)
+        return replace(grid, pool=_pool_of(key_code[at], judged, key_code[count:]))
     return replace(grid, pool=_borrowed(grid)) if system_keys else grid
 
 
 def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str], judged: Judged) -> Grid:
     """The rankings of one system in one segment: a query each, then the judged queries that the log lacks."""
-    both = pl.concat([names, judged.names.select(query)], how="vertical_relaxed")
+    both = pl.concat([names, judged.names.select(query)])
     code, at = codes(both, query)
     row = np.concatenate([rankings.first, n + judged.row])[at]
     none, each = np.zeros(len(at), np.int64), np.arange(len(at))
     lacking = np.zeros(len(at) - len(names), np.int64)
     grown = _grown(rankings, lacking)
-    pool = _pool_of(each, judged, code[len(names) :], len(at))
+    pool = _pool_of(each, judged, code[len(names) :])
     return Grid(grown, none, none, each, each, none[:1], none[:1], row, pool)
 
 
@@ -132,11 +132,11 @@ def _grown(rankings: Rankings, nothing: Array) -> Rankings:
     return replace(rankings, start=start, length=length)
 
 
-def _pool_of(query: Array, judged: Judged, judged_code: Array, n: int) -> Pool:
-    """The judgments of each ranking's query."""
-    place = np.full(n, -1)
+def _pool_of(code: Array, judged: Judged, judged_code: Array) -> Pool:
+    """The judgments of each ranking, by the number of its keys and those of the judged ones."""
+    place = np.full(int(max(code.max(initial=-1), judged_code.max(initial=-1))) + 1, -1)
     place[judged_code] = np.arange(len(judged_code))
-    mine = place[query]
+    mine = place[code]
     pool = judged.pool
     length = np.append(pool.length, 0)[mine]
     return replace(pool, start=np.append(pool.start, 0)[mine], length=length)

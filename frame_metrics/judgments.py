@@ -15,6 +15,7 @@ from frame_metrics.errors import BadRowsError, BadValueError
 from frame_metrics.inputs import Array
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)
+UNITS = ("ms", "us", "ns")  # of time, the finest last
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,16 +24,16 @@ class Judged:
 
     Parameters
     ----------
-    pairs : query and document of every judgment, with its grade or label, laid query by query.
-    names : the queries, a row each, with the segment columns, weight and cluster where the judgments have them.
-    pool : the judgments of each row of ``queries``.
-    queries : the distinct queries.
+    pairs : segment, query and document of every judgment, with its grade or label, laid query by query.
+    keys : what a judgment belongs to: the query, and those of the segment's columns that the judgments carry.
+    names : the distinct values of the keys, a row each, with weight and cluster where the judgments have them.
+    pool : the judgments of each row of ``names``.
     row : row of the judgments' frame for each row of ``names``.
     """
 
     pairs: pl.DataFrame
+    keys: list[str]
     names: pl.DataFrame
-    queries: pl.DataFrame
     pool: Pool
     row: Array
 
@@ -44,7 +45,7 @@ def read_judgments(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_par
     ----------
     frame : the judgments' columns, as polars.
     parts : which of their columns is which.
-    log : the log's checked columns; its key types are taken over.
+    log : the log's checked columns; its types of queries and segments are taken over.
     log_parts : the log's own names, for messages.
 
     Raises
@@ -52,30 +53,29 @@ def read_judgments(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_par
     BadValueError
         A value is bad; no ``BadRowsError``, which is about rows of the log.
     """
-    _, by, query = key_names(parts)
+    names = key_names(log_parts)
+    by = [inside for inside, name in zip(names[1], log_parts.by, strict=True) if name in parts.by]
     try:
-        table = _judged_rows(frame, parts, log, log_parts)
+        table = _judged_rows(frame, parts, log, log_parts, by)
     except BadRowsError as bad:
         raise BadValueError(f"{bad.column} (of the judgments){str(bad).removeprefix(bad.column)}") from None
-    return laid_out(table, by, query, parts)
+    return laid_out(table, [*by, *names[2]], parts)
 
 
-def _judged_rows(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_parts: Parts) -> pl.DataFrame:
+def _judged_rows(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_parts: Parts, by: list[str]) -> pl.DataFrame:
     """The rows of the judgments that judge, checked, under the names of their roles."""
-    _, by, query = key_names(parts)
+    query = key_names(parts)[2]
     columns: dict[str, pl.Series] = {}
-    for inside, name in [*zip(by, parts.by, strict=True), *zip(query, parts.query, strict=True), ("doc", parts.doc)]:
-        own = (
-            log_parts.doc
-            if inside == "doc"
-            else dict(zip(by + query, log_parts.by + log_parts.query, strict=False))[inside]
-        )
-        if name is None:
-            raise BadValueError("the judgments have no document column; name it with doc=")
-        if inside not in by:
+    for inside, name, own in zip((*by, *query), (*parts.by, *parts.query), (*parts.by, *log_parts.query), strict=True):
+        if inside in query:
             refuse(name, frame[name].is_null(), "are missing", "drop them")
-        dtype = wider(log["doc"].dtype, frame[name].dtype) if inside == "doc" else log[inside].dtype
-        columns[inside] = like(frame[name], dtype, name, str(own), log[inside].dtype)
+        dtype = log[inside].dtype
+        columns[inside] = like(frame[name], dtype, name, own, dtype)
+    if parts.doc is None:
+        raise BadValueError("the judgments have no document column; name it with doc=")
+    docs, ours = frame[parts.doc], log["doc"].dtype
+    refuse(parts.doc, docs.is_null(), "are missing", "drop them")
+    columns["doc"] = like(docs, wider(ours, docs.dtype), parts.doc, str(log_parts.doc), ours)
     if parts.grade:
         columns["grade"] = grade_column(frame[parts.grade], parts.grade)
     if parts.label:
@@ -91,36 +91,32 @@ def _judged_rows(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_parts
         pl.any_horizontal(pl.col(name).is_not_null() for name in ("grade", "label") if name in columns)
     )
     for role, column in (("weight", parts.weight), ("cluster", parts.cluster)):
-        if column and len(table.select(*by, *query, role).unique()) > len(table.select(*by, *query).unique()):
+        if column and table.select(*by, *query, role).n_unique() > table.select(*by, *query).n_unique():
             raise BadValueError(f"{column} (of the judgments): rows of one query differ; give each query one value")
     return table
 
 
-def laid_out(table: pl.DataFrame, by: list[str], query: list[str], parts: Parts) -> Judged:
-    """Lay checked judgments out by query, once each pair has one grade."""
+def laid_out(table: pl.DataFrame, keys: list[str], parts: Parts) -> Judged:
+    """Lay checked judgments out by their keys, once each document has one grade there."""
     values = [name for name in ("grade", "label") if name in table.columns]
     pairs = table.with_columns(id_hash(table["doc"]).alias("hash"))
-    found = find_rankings(pairs, query, [*values, "hash"], rows=True)
+    found = find_rankings(pairs, keys, [*values, "hash"], rows=True)
     again = find_duplicates(found, pairs["doc"])
     if len(again):
-        _refuse_two_grades(pairs, again, query, values, parts)
+        _refuse_two_grades(pairs, again, [*keys, "doc"], values, parts)
         if pairs.select(values).null_count().sum_horizontal().item():  # one row may have the grade, another the label
-            pairs = pairs.with_columns(pl.col(values).drop_nulls().first().over(*query, "doc"))
+            pairs = pairs.with_columns(pl.col(values).drop_nulls().first().over(*keys, "doc"))
         once = np.ones(len(pairs), bool)
         once[again] = False
         pairs = pairs.filter(once)
-        found = find_rankings(pairs, query, values)
-    queries = pairs[found.first]
-    names = table.unique([*by, *query], keep="first", maintain_order=True) if by else queries
+        found = find_rankings(pairs, keys, values)
+    names = pairs[found.first]
     pool = Pool(found.start, found.length, found.values[values[0]], found.values.get("label"))
-    return Judged(pairs, names, queries.select(query), pool, names["row"].to_numpy().astype(np.int64))
+    return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64))
 
 
-def _refuse_two_grades(
-    pairs: pl.DataFrame, again: Array, query: list[str], values: Sequence[str], parts: Parts
-) -> None:
-    """Raise if any pair that stands twice has two judgments."""
-    keys = [*query, "doc"]
+def _refuse_two_grades(pairs: pl.DataFrame, again: Array, keys: list[str], values: Sequence[str], parts: Parts) -> None:
+    """Raise if any document that stands twice has two judgments."""
     same = pairs.join(pairs[again].select(keys).unique(), on=keys, how="semi", nulls_equal=True)
     differ = (
         same.group_by(keys, maintain_order=True)
@@ -133,10 +129,10 @@ def _refuse_two_grades(
     if len(differ):
         shown = ", ".join(str(differ[name][0]) for name in keys)
         rows = ", ".join(str(row) for row in differ["row"][0].to_list()[:3])
+        what = "segment, query and document" if any(key.startswith("by:") for key in keys) else "query and document"
         how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"
         raise BadValueError(
-            f"{parts.grade or parts.label}: {how_many} two judgments (query and document ({shown}), rows {rows}); "
-            "keep one of each"
+            f"{parts.grade or parts.label}: {how_many} two judgments ({what} ({shown}), rows {rows}); keep one of each"
         )
 
 
@@ -151,12 +147,20 @@ def number_clusters(log: pl.DataFrame, judged: Judged | None) -> tuple[pl.DataFr
 
 
 def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
-    """Return the type that holds document ids of both types, if they are of one kind."""
+    """Return the type that holds ids of both types, if they are of one kind."""
     if ours == theirs or _kind(ours) != _kind(theirs):
         return ours
     if ours in TEXT:
         return pl.String()
-    return pl.Int128() if ours.is_integer() else ours
+    if ours.is_integer():
+        return pl.Int128()
+    if isinstance(ours, pl.Decimal) and isinstance(theirs, pl.Decimal):
+        return pl.Decimal(38, max(ours.scale, theirs.scale))
+    if ours.is_numeric():
+        return pl.Float64()
+    if isinstance(ours, pl.Datetime | pl.Duration) and isinstance(theirs, pl.Datetime | pl.Duration):
+        return ours if UNITS.index(ours.time_unit) >= UNITS.index(theirs.time_unit) else theirs
+    return ours
 
 
 def _kind(dtype: pl.DataType) -> Any:
@@ -171,13 +175,18 @@ def _kind(dtype: pl.DataType) -> Any:
 
 
 def like(values: pl.Series, dtype: pl.DataType, name: str, own: str, shown: pl.DataType) -> pl.Series:
-    """Return ids of the judgments in a type of the log's kind of ids.
+    """Return ids of the judgments in a type of the log's kind of ids, unchanged.
 
     Parameters
     ----------
     dtype : the type to give them.
     name, own : what the caller calls the columns of the judgments and of the log.
     shown : the log's own type, for messages.
+
+    Raises
+    ------
+    BadValueError
+        The ids are of another kind, or the type cannot hold one of them.
     """
     if values.dtype == dtype:
         return values
@@ -185,21 +194,27 @@ def like(values: pl.Series, dtype: pl.DataType, name: str, own: str, shown: pl.D
         raise BadValueError(
             f"{name} of the judgments is {values.dtype}, and {own} of the log is {shown}; give both one type"
         )
+    if dtype == pl.Null:
+        return values
     try:
-        return values if dtype == pl.Null else values.cast(dtype)
+        held = values.cast(dtype)
+        exact = dtype in TEXT or bool(held.cast(values.dtype).eq_missing(values).all())
     except pl.exceptions.InvalidOperationError:
-        raise BadValueError(f"{name} of the judgments has ids that {own} of the log ({shown}) cannot hold") from None
+        exact = False
+    if not exact:
+        raise BadValueError(f"{name} of the judgments has ids that {own} of the log ({shown}) cannot hold")
+    return held
 
 
 def match(log: pl.DataFrame, judged: Judged, query: list[str], parts: Parts) -> pl.DataFrame:
     """Return the log with the judgments' grade and label of each row, NaN where it has none.
 
-    Rows and judgments with equal hashes of query and document are held side by side, and match if the ids are equal.
+    Rows and judgments with equal hashes of keys and document are held side by side, and match if the ids are equal.
     """
     values = [name for name in ("grade", "label") if name in judged.pairs.columns]
-    keys = [*query, "doc"]
+    keys = [*judged.keys, "doc"]
     log = log.drop("grade", "label", strict=False)
-    ours, theirs = _pair_hash(log, query), _pair_hash(judged.pairs, query)
+    ours, theirs = _pair_hash(log, judged.keys), _pair_hash(judged.pairs, judged.keys)
     row = _likely(ours, theirs)
     few = pl.DataFrame({"hash": ours[row], "at": row})
     alike = few.join(pl.DataFrame({"hash": theirs}).with_row_index("judgment"), on="hash", how="inner")
@@ -219,10 +234,10 @@ def id_hash(ids: pl.Series, seed: int = 0) -> pl.Series:
     return (ids.cast(pl.String) if ids.dtype in TEXT else ids).hash(seed)
 
 
-def _pair_hash(frame: pl.DataFrame, query: list[str]) -> Array:
-    """A hash of query and document of each row."""
+def _pair_hash(frame: pl.DataFrame, keys: list[str]) -> Array:
+    """A hash of the keys and the document of each row."""
     mixed = frame["hash"] if "hash" in frame.columns else id_hash(frame["doc"])
-    for seed, key in enumerate(query, start=1):
+    for seed, key in enumerate(keys, start=1):
         mixed = mixed ^ id_hash(frame[key], seed)
     return mixed.to_numpy()
 

@@ -120,13 +120,16 @@ class Log:
 
     def _of_judged(self, judged: Judged, role: str) -> Array:
         """What the judgments say of each ranking's query, NaN where nothing."""
+        said = self.joined(judged.names.select(*judged.keys, role), judged.keys)[role]
+        return said.cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+    def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+        """Return the row of a table for each ranking by keys of its segment and query, nulls where it has none."""
         grid, (_, by, query) = self.grid, key_names(self.parts)
-        keys = self.keys_at(query, grid.query_row[grid.query])
-        if by and set(by) <= set(judged.names.columns):
-            keys = keys.hstack(self.keys_at(by, grid.segment_row[grid.segment]))
-        said = judged.names.select(*keys.columns, role)
-        found = keys.join(said, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")
-        return found[role].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        mine = self.keys_at(query, grid.query_row[grid.query])
+        if by := [key for key in by if key in keys]:
+            mine = mine.hstack(self.keys_at(by, grid.segment_row[grid.segment]))
+        return mine.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
     def sizes(self, how: Conventions, part: slice | Array) -> Array | None:
         """Documents in the collection, for the rankings of a block."""
@@ -153,7 +156,7 @@ class Log:
         if self.judged is None or not (rows >= n).any():
             return own[rows]
         place = n + np.searchsorted(self.judged.row, np.maximum(rows - n, 0))
-        both = pl.concat([own, self.judged.names.select(keys)], how="vertical_relaxed")
+        both = pl.concat([own, self.judged.names.select(keys)])
         return both[np.where(rows < n, rows, place)]
 
     def rows(self, at: Array) -> Array:
@@ -191,14 +194,13 @@ def read_log(
     judged = None
     if judgments is not None:
         judged = read_judgments(*judgments, log, parts)
-        shared = [key for key in [*by, *query, "doc"] if key in judged.pairs.columns]
-        log = log.with_columns(pl.col(key).cast(judged.pairs[key].dtype) for key in shared)
+        log = log.with_columns(pl.col(key).cast(judged.pairs[key].dtype) for key in [*judged.keys, "doc"])
     if parts.doc:
         log = log.with_columns(id_hash(log["doc"]).alias("hash"))
     if judgments is not None and judged is not None:
         log = match(log, judged, query, parts)
     elif parts.system and parts.doc and (parts.grade or parts.label):
-        judged = _shared(log, query, parts)
+        judged = _shared(log, [*by, *query], parts)
         log = match(log, judged, query, parts)
     if parts.cluster:
         log, judged = number_clusters(log, judged)
@@ -224,12 +226,12 @@ def read_log(
     return Log(log, row, len(frame), repeated, parts, name, build_grid(log, rankings, parts, judged), judged)
 
 
-def _shared(log: pl.DataFrame, query: list[str], parts: Parts) -> Judged:
-    """The judgments that systems share: a document judged in one system's rows is judged in all."""
+def _shared(log: pl.DataFrame, keys: list[str], parts: Parts) -> Judged:
+    """The judgments that systems share: a document judged in one system's rows of a segment is judged in all."""
     values = [name for name in ("grade", "label") if name in log.columns]
-    table = log.select(*query, "doc", *values).with_row_index("row")
+    table = log.select(*keys, "doc", *values).with_row_index("row")
     table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
-    return laid_out(table, [], query, parts)
+    return laid_out(table, keys, parts)
 
 
 def _first_places(log: pl.DataFrame, keys: list[str], parts: Parts) -> tuple[pl.DataFrame, Array | None]:

@@ -305,6 +305,6 @@ def resolve_judgments(given: dict[str, Any], columns: list[str], roles: Roles, p
         if not judgment:
             own = {role: str(roles.get(role)) for role in ("label", "grade") if roles.get(role) in columns}
             judgment = own or _pair({}, ("label", "grade"), columns, needed=True)
-    by = parts.by if parts.by and set(parts.by) <= set(columns) else ()
+    by = tuple(column for column in parts.by if column in columns)
     of_query: dict[str, Any] = {role: own for role in ("weight", "cluster") if (own := getattr(parts, role)) in columns}
     return replace(Parts(query, by=by, doc=one("doc", parts.doc)), **of_query, **judgment)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 import math
+from decimal import Decimal
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -139,11 +141,46 @@ def test_judgments_may_say_the_segment_of_a_query() -> None:
     assert irm.audit().filter(check="judged queries of no known segment").is_empty()
 
 
-def test_a_query_is_measured_in_the_segments_of_the_log_and_of_the_judgments() -> None:
-    """Where log and judgments name different segments for a query, it counts in both."""
+def test_judgments_that_name_a_segment_belong_to_it() -> None:
+    """A query that is judged in one segment is not judged by that in another."""
     qrels = frame("query seg doc grade", ("a", "v", "x", 1), ("b", "v", "x", 1))
     found = SEGMENTED.irm(by="seg").judge(qrels).per_query("rr", layout="wide")
-    assert found.rows() == [("u", "a", 1), ("v", "a", 0), ("v", "b", 1)]
+    assert found.rows() == [("v", "a", 0), ("v", "b", 1)]
+
+
+def test_judgments_may_name_one_of_the_columns_of_a_segment() -> None:
+    """They belong to every segment with that value."""
+    run = frame("query seg day doc score", ("a", "u", 1, "x", 1.0), ("a", "u", 2, "x", 1.0), ("a", "v", 1, "x", 1.0))
+    qrels = frame("query seg doc grade", ("a", "u", "x", 1), ("a", "u", "y", 1), ("a", "v", "x", 0), ("b", "v", "x", 1))
+    irm = run.irm(by=["seg", "day"]).judge(qrels)
+    found = irm.per_query("recall", "precision", layout="wide")
+    assert found.rows() == [("u", 1, "a", 0.5, 1), ("u", 2, "a", 0.5, 1), ("v", 1, "a", 0, 0)]
+    lost = irm.audit().filter(check="judged queries of no known segment")
+    assert lost.select("n", "share", "example").rows() == [(1, 1 / 3, "v, b")]
+
+
+def test_a_document_may_be_judged_differently_in_two_segments() -> None:
+    """Two grades are an error within a segment only."""
+    run = frame("query seg doc score", ("a", "de", "x", 2.0), ("a", "en", "x", 2.0), ("a", "en", "y", 1.0))
+    qrels = frame("query seg doc grade", ("a", "de", "x", 0), ("a", "en", "x", 1), ("a", "en", "y", 1))
+    judged = run.irm(by="seg").judge(qrels)
+    assert judged.per_query("precision", layout="wide").rows() == [("de", "a", 0), ("en", "a", 1)]
+    log = run.join(qrels, on=["query", "seg", "doc"], how="left").with_columns(run=pl.lit("p"))
+    own = log.irm(system="run", by="seg").per_query("precision", layout="wide")
+    assert own.rows() == [("p", "de", "a", 0), ("p", "en", "a", 1)]
+    with pytest.raises(BadValueError, match=r"2 pairs have two judgments \(query and document \(a, x\)"):
+        run.irm.judge(pl.concat([qrels, qrels.with_columns(pl.col("grade") + 1)]).drop("seg")).evaluate("precision")
+    with pytest.raises(BadValueError, match=r"segment, query and document \(de, a, x\), rows 0, 3\)"):
+        run.irm(by="seg").judge(pl.concat([qrels, qrels.with_columns(pl.col("grade") + 1)])).evaluate("precision")
+
+
+def test_a_constant_system_changes_nothing_in_segments() -> None:
+    """Systems share the judgments of a query within its segment, and no others."""
+    log = frame("query seg doc score grade", ("a", "u", "x", 2.0, 1), ("a", "v", "y", 1.0, 1))
+    plain = log.irm(doc="doc", by="seg")
+    named = log.with_columns(run=pl.lit("p")).irm(doc="doc", by="seg", system="run")
+    assert plain.evaluate("recall")["value"].to_list() == [1.0, 1.0]
+    assert named.evaluate("recall")["value"].to_list() == [1.0, 1.0]
 
 
 def test_a_judged_query_whose_segment_nobody_knows_counts_in_no_segment() -> None:
@@ -170,9 +207,15 @@ def test_systems_are_measured_in_each_others_segments() -> None:
 
 
 def plain_values(run: pl.DataFrame, qrels: pl.DataFrame, known: bool) -> dict[tuple[Any, ...], tuple[float, float]]:
-    """rr and recall of every system on every (segment, query), one ranking at a time; 0 where nothing is relevant."""
-    grades = {(query, doc): grade for query, doc, grade in qrels.select("query", "doc", "grade").iter_rows()}
-    judged = {query for (query, _), grade in grades.items() if grade is not None}
+    """rr and recall of every system on every (segment, query), one ranking at a time; 0 where nothing is relevant.
+
+    Judgments are those of a query, or if their segments are ``known``, of a query in a segment.
+    """
+    grades = {
+        ((seg if known else "any"), query, doc): grade
+        for seg, query, doc, grade in qrels.select("seg", "query", "doc", "grade").iter_rows()
+    }
+    judged = {key[:2] for key, grade in grades.items() if grade is not None}
     pairs = set(run.select("seg", "query").iter_rows())
     pairs |= set(qrels.drop_nulls("grade").select("seg", "query").iter_rows()) if known else set()
     found = {}
@@ -182,9 +225,10 @@ def plain_values(run: pl.DataFrame, qrels: pl.DataFrame, known: bool) -> dict[tu
                 pl.col("run").eq_missing(pl.lit(system)), pl.col("seg").eq_missing(pl.lit(seg)), query=query
             )
             ranked = sorted(mine.select("score", "doc").iter_rows(), key=lambda row: (row[0], row[1]), reverse=True)
-            hits = [rank for rank, (_, doc) in enumerate(ranked, 1) if (grades.get((query, doc)) or 0) >= 1]
-            relevant = sum((grade or 0) >= 1 for (of, _), grade in grades.items() if of == query)
-            if query in judged:
+            own = (seg if known else "any", query)
+            hits = [rank for rank, (_, doc) in enumerate(ranked, 1) if (grades.get((*own, doc)) or 0) >= 1]
+            relevant = sum((grade or 0) >= 1 for key, grade in grades.items() if key[:2] == own)
+            if own in judged:
                 found[system, seg, query] = (1 / hits[0] if hits else 0, len(hits) / relevant if relevant else 0)
     return found
 
@@ -195,7 +239,7 @@ def plain_values(run: pl.DataFrame, qrels: pl.DataFrame, known: bool) -> dict[tu
 def test_systems_segments_and_judgments_together(
     seed: int, known: bool, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every system on every (segment, query) pair, null segments too, against all judgments of the query."""
+    """Every system on every (segment, query) pair, null segments too, against all judgments of the query there."""
     for module in (blocks, judgments):
         monkeypatch.setattr(module, "BLOCK", block)
     random = np.random.default_rng(seed)
@@ -216,7 +260,11 @@ def test_systems_segments_and_judgments_together(
             "grade": random.choice([0, 0, 1, 2], 54),
             "seg": np.repeat(random.choice(["u", "w", "none"], 9), 6),
         }
-    ).sample(fraction=0.6, shuffle=True, seed=seed)
+    )
+    if known:  # judged again in another segment, by others
+        grades = pl.Series("grade", random.choice([0, 0, 1, 2], len(qrels)))
+        qrels = pl.concat([qrels, qrels.with_columns(grades, seg=pl.lit("v"))])
+    qrels = qrels.sample(fraction=0.6, shuffle=True, seed=seed)
     run, qrels = (one.with_columns(pl.col("seg").replace("none", None)) for one in (run, qrels))
     irm = run.irm(system="run", by="seg").judge(qrels if known else qrels.drop("seg"))
     table = irm.per_query("rr", "recall", layout="wide")
@@ -799,3 +847,86 @@ def test_errors_name_the_rows_of_the_frame_where_repeated_documents_were_left_ou
     log = pl.DataFrame({"query": [1] * 4, "doc": ["a", "a", "b", "c"], "rank": [1, 2, 3, 3], "grade": [1, 1, 0, 1]})
     with pytest.raises(BadValueError, match=r"^rank: 1 of 4 rows repeats a rank of its query \(row 3\)"):
         log.irm(doc="doc", duplicates="first").evaluate("rr")
+
+
+# Judgments that are read once
+
+
+class InAnotherOrder:
+    """Judgments that come in another order each time they are read, as of a plan that promises none."""
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        self.rows, self.times = rows, 0
+
+    def read(self) -> pl.DataFrame:
+        self.times += 1
+        return self.rows.sample(fraction=1, shuffle=True, seed=self.times)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.read().to_arrow().__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("lazy", [False, True], ids=["log in memory", "lazy log"])
+@pytest.mark.parametrize("kind", ["plan", "stream"])
+def test_judgments_are_read_once(kind: str, lazy: bool) -> None:
+    """Values stand under their own queries, whatever the order in which the judgments come."""
+    clicks = pl.DataFrame({"query": [query for query in range(9) for _ in range(query)]})
+    source = InAnotherOrder(clicks.with_columns(doc=pl.int_range(pl.len()), grade=pl.lit(1)))
+    plan = source.rows.lazy().map_batches(lambda rows: source.read(), schema=source.rows.schema)
+    run = pl.DataFrame({"query": [3], "doc": [3], "score": [1.0]})
+    irm: Any = IRM(run.lazy() if lazy else run).judge(plan if kind == "plan" else source)
+    found = as_polars(irm.per_query("num_rel", layout="wide"))
+    assert dict(found.iter_rows()) == {query: query for query in range(1, 9)}
+
+
+def test_judgments_from_duckdb_are_read_once() -> None:
+    """A relation whose rows come in a random order gives the values of its queries."""
+    rows = (
+        "SELECT a AS query, b AS doc, 1 AS grade FROM range(1, 300) x(a), range(300) y(b) WHERE b < a ORDER BY random()"
+    )
+    run = pl.DataFrame({"query": [3], "doc": [3], "score": [1.0]})
+    found = run.irm.judge(duckdb.sql(rows)).per_query("num_rel", layout="wide")
+    assert dict(found.iter_rows()) == {query: query for query in range(1, 300)}
+
+
+# Ids in other types
+
+
+@pytest.mark.parametrize("role", ["query", "doc", "seg"])
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (pl.Series([Decimal("2.2")]), pl.Series([Decimal("2.25")])),
+        (pl.Series([2.2], dtype=pl.Float32), pl.Series([2.2])),
+        (pl.Series([1_000], dtype=pl.Datetime("ms")), pl.Series([1_000_001], dtype=pl.Datetime("us"))),
+        (pl.Series([1_000], dtype=pl.Duration("ms")), pl.Series([1_000_001], dtype=pl.Duration("us"))),
+        (pl.Series([1_000], dtype=pl.Datetime("us")), pl.Series([1_000_001], dtype=pl.Datetime("ns"))),
+    ],
+    ids=["decimal", "float32", "datetime", "duration", "nanoseconds"],
+)
+def test_ids_are_not_cut_to_match(role: str, ours: pl.Series, theirs: pl.Series) -> None:
+    """Ids that differ in what the other type cannot hold are different ids: none matches, or the type is refused."""
+    run = pl.DataFrame({"query": ["a"], "seg": ["u"], "doc": ["x"], "score": [1.0]}).with_columns(ours.alias(role))
+    qrels = run.select("query", "seg", "doc", grade=pl.lit(1)).with_columns(theirs.alias(role))
+    with pytest.raises(BadValueError, match=r"cannot hold|no id of the log"):
+        run.irm(by="seg").judge(qrels).evaluate("precision")
+
+
+@pytest.mark.parametrize("role", ["query", "doc", "seg"])
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (pl.Series([Decimal("2.2")]), pl.Series([Decimal("2.20")])),
+        (pl.Series([2.5], dtype=pl.Float32), pl.Series([2.5])),
+        (pl.Series([1_000], dtype=pl.Datetime("ms")), pl.Series([1_000_000], dtype=pl.Datetime("us"))),
+        (pl.Series([1_000_000], dtype=pl.Duration("us")), pl.Series([1_000], dtype=pl.Duration("ms"))),
+        (pl.Series([7], dtype=pl.Int8), pl.Series([7], dtype=pl.UInt64)),
+        (pl.Series(["x"], dtype=pl.Categorical), pl.Series(["x"])),
+    ],
+    ids=["decimal", "float32", "datetime", "duration", "integer", "text"],
+)
+def test_equal_ids_of_two_types_match(role: str, ours: pl.Series, theirs: pl.Series) -> None:
+    """The same id in a wider or a finer type is the same id."""
+    run = pl.DataFrame({"query": ["a"], "seg": ["u"], "doc": ["x"], "score": [1.0]}).with_columns(ours.alias(role))
+    qrels = run.select("query", "seg", "doc", grade=pl.lit(1)).with_columns(theirs.alias(role))
+    assert run.irm(by="seg").judge(qrels).evaluate("precision")["value"].to_list() == [1.0]
