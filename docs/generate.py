@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
-from frame_metrics.metric import FORMS, Metric, metrics_of
-from frame_metrics.names import read_text
+from frame_metrics.metrics.metric import FORMS, Metric, metrics_of
+from frame_metrics.metrics.names import read_text
 
 PAGE = Path(__file__).parent / "metrics.md"
 README = Path(__file__).parents[1] / "README.md"

@@ -2,10 +2,10 @@
 
 from frame_metrics import metrics
 from frame_metrics.accessor import IRM
+from frame_metrics.border.trec import read_qrels, read_run, write_qrels, write_run
 from frame_metrics.errors import FrameMetricsError
-from frame_metrics.metric import Metric
+from frame_metrics.metrics.metric import Metric
 from frame_metrics.register import register as _register
-from frame_metrics.trec import read_qrels, read_run, write_qrels, write_run
 
 __all__ = [
     "IRM",

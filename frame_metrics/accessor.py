@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, overload
 
 import polars as pl
 
+from frame_metrics.answer import Answer
 from frame_metrics.auditing import Auditing
 from frame_metrics.base import Frame, check_wide
+from frame_metrics.border.frames import Past, check_frame
 from frame_metrics.choosing import Deciding
 from frame_metrics.comparing import Comparing
+from frame_metrics.data.log import read_log
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole
-from frame_metrics.evaluate import check_asked, measure
-from frame_metrics.frames import Past, check_frame
-from frame_metrics.log import read_log
-from frame_metrics.metric import Metric
-from frame_metrics.names import read
-from frame_metrics.needs import Needs
-from frame_metrics.roles import Roles
-from frame_metrics.tidy import Answer, averaged, each_query, schema
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import read
+from frame_metrics.roles.needs import Needs
+from frame_metrics.roles.roles import Roles
+from frame_metrics.verbs.evaluate import check_asked, measure
+from frame_metrics.verbs.tidy import averaged, each_query, schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -193,7 +194,7 @@ class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
         >>> log.irm.evaluate("rr", "precision@1", layout="wide").rows()
         [('macro', 2, 0.75, 0.5)]
         """
-        from frame_metrics import deciding
+        from frame_metrics.verbs import pooled as deciding
 
         check_choice("average", average, get_args(Average))
         check_choice("layout", layout, get_args(Layout))

@@ -7,12 +7,12 @@ from typing import Literal, get_args
 
 import polars as pl
 
+from frame_metrics.answer import Answer
 from frame_metrics.base import Base, Frame
+from frame_metrics.border.frames import Past, columns_of
+from frame_metrics.data.log import read_log
 from frame_metrics.errors import check_choice
-from frame_metrics.frames import Past, columns_of
-from frame_metrics.log import read_log
-from frame_metrics.needs import audited
-from frame_metrics.tidy import Answer
+from frame_metrics.roles.needs import audited
 
 Severity = Literal["error", "warning", "info"]
 
@@ -61,8 +61,8 @@ class Auditing(Base[Frame]):
         >>> found.filter(severity="fact", check="queries").select("n", "share").rows()
         [(1, 0.5)]
         """
-        from frame_metrics import audit, findings, guards
-        from frame_metrics.logged import cases_of
+        from frame_metrics.data.query_cases import cases_of
+        from frame_metrics.verbs import audit, findings, guards
 
         if fail_on is not None:
             check_choice("fail_on", fail_on, get_args(Severity))

@@ -11,21 +11,22 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
-from frame_metrics.columns import Parts
+from frame_metrics.border.frames import Past, apply, columns_of, in_memory, missing_hint, to_polars
+from frame_metrics.data.log import read_log
 from frame_metrics.errors import ColumnError
-from frame_metrics.frames import Past, apply, columns_of, in_memory, missing_hint, to_polars
-from frame_metrics.log import Conventions, read_log
-from frame_metrics.metric import plain
-from frame_metrics.names import Asked
-from frame_metrics.needs import Needs, needs_of
-from frame_metrics.roles import RESULT, Roles, check_roles, conventions, resolve, resolve_judgments
+from frame_metrics.metrics.metric import plain
+from frame_metrics.metrics.names import Asked
+from frame_metrics.roles.columns import Parts
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.needs import Needs, needs_of
+from frame_metrics.roles.roles import RESULT, Roles, check_roles, conventions, resolve, resolve_judgments
 
 if TYPE_CHECKING:
     from typing import Self
 
     from typing_extensions import Unpack
 
-    from frame_metrics.cases import Cases
+    from frame_metrics.data.cases import Cases
 
 Frame = TypeVar("Frame")
 
@@ -78,9 +79,9 @@ class Base(Generic[Frame]):
 
     def _cases(self, frame: pl.DataFrame, past: Past, parts: Parts, how: Conventions, *, named: bool = False) -> Cases:
         """Read the rows to decide about: all of them, those of queries that are judged where queries are named."""
-        from frame_metrics.cases import read_cases
-        from frame_metrics.labels import two_classes
-        from frame_metrics.logged import cases_of
+        from frame_metrics.data.cases import read_cases
+        from frame_metrics.data.classes import two_classes
+        from frame_metrics.data.query_cases import cases_of
 
         if parts.query:
             found = cases_of(read_log(frame, parts, how, self._qrels(parts, past)), how)

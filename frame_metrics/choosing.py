@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import polars as pl
 
+from frame_metrics.answer import Answer
 from frame_metrics.base import Base, Frame, check_wide
-from frame_metrics.columns import Parts
+from frame_metrics.border.frames import Past, columns_of
+from frame_metrics.data.log import read_log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_apart, check_choice
-from frame_metrics.evaluate import check_asked, measure
-from frame_metrics.frames import Past, columns_of
-from frame_metrics.log import Conventions, read_log
-from frame_metrics.metric import Metric
-from frame_metrics.names import Asked, read
-from frame_metrics.needs import Needs, decision_of
-from frame_metrics.tidy import Answer, averaged, each_query
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import Asked, read
+from frame_metrics.roles.columns import Parts
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.needs import Needs, decision_of
+from frame_metrics.verbs.evaluate import check_asked, measure
+from frame_metrics.verbs.tidy import averaged, each_query
 
 if TYPE_CHECKING:
-    from frame_metrics.cases import Cases
+    from frame_metrics.data.cases import Cases
 
 Per = Literal["query"]
 COUNTS = ("tp", "fp", "fn", "tn")
@@ -54,8 +56,8 @@ class Deciding(Base[Frame]):
         >>> animals.irm.per_class("recall").select("class", "value").rows()
         [('cat', 0.5), ('dog', 1.0), ('owl', 1.0)]
         """
-        from frame_metrics.by_class import by_class
-        from frame_metrics.deciding import check_pooled
+        from frame_metrics.verbs.per_class import by_class
+        from frame_metrics.verbs.pooled import check_pooled
 
         asked = read(metrics)
         parts, how = self._parts(self._needs(asked))
@@ -89,8 +91,8 @@ class Deciding(Base[Frame]):
         >>> cases.irm.confusion().rows()
         [(0, 0, 2), (0, 1, 1), (1, 0, 0), (1, 1, 1)]
         """
-        from frame_metrics.by_class import confusions
-        from frame_metrics.labels import class_type
+        from frame_metrics.data.classes import class_type
+        from frame_metrics.verbs.per_class import confusions
 
         needs = decision_of(self.roles, columns_of(self.frame), "confusion()", judged=False, retrieved=False)
         parts, how = self._parts(needs)
@@ -132,7 +134,7 @@ class Deciding(Base[Frame]):
         >>> cases.irm.thresholds("accuracy").select("threshold", "tp", "fp", "accuracy").rows()
         [(inf, 0, 0, 0.5), (0.9, 1, 0, 0.75), (0.6, 2, 1, 0.75), (0.1, 2, 2, 0.5)]
         """
-        from frame_metrics import thresholds as at_thresholds
+        from frame_metrics.verbs import thresholds as at_thresholds
 
         asked = read(metrics) if metrics else []
         parts, how = self._ready(asked)
@@ -172,7 +174,7 @@ class Deciding(Base[Frame]):
         >>> cases.irm.best_threshold("f1", subject_to={"fallout": 0.1}).select("threshold", "fallout").rows()
         [(0.9, 0.0)]
         """
-        from frame_metrics import thresholds as at_thresholds
+        from frame_metrics.verbs import thresholds as at_thresholds
 
         ((name, wanted),) = _one(read([metric]))
         limits = {}
@@ -241,7 +243,7 @@ class Deciding(Base[Frame]):
         >>> cases.irm.curve("pr", levels=[0.5, 1]).select("recall", "precision").rows()
         [(0.5, 1.0), (1.0, 0.6666666666666666)]
         """
-        from frame_metrics import curves
+        from frame_metrics.verbs import curves
 
         options = {"levels": levels, "interpolated": interpolated or None, "points": points, "bins": bins}
         curves.check(kind, options | {"cutoffs": cutoffs})
@@ -271,7 +273,7 @@ class Deciding(Base[Frame]):
 
     def _by_cutoff(self, kind: str, per: Per | None, cutoffs: int | Sequence[int]) -> Frame:
         """A ranked metric at each cutoff."""
-        from frame_metrics.curves import cutoffs_of
+        from frame_metrics.verbs.curves import cutoffs_of
 
         ((_, metric),) = _one(read([kind[:-2]]))
         asked = [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs_of(cutoffs)]
@@ -289,7 +291,7 @@ class Deciding(Base[Frame]):
 
     def _ready(self, asked: Asked) -> tuple[Parts, Conventions]:
         """The columns that a threshold is compared with."""
-        from frame_metrics import thresholds as at_thresholds
+        from frame_metrics.verbs import thresholds as at_thresholds
 
         parts, how = self._parts(Needs(score=True, query=self.judgments is not None))
         at_thresholds.check_thresholds(asked, how)
@@ -336,7 +338,7 @@ def _one(asked: Asked) -> Asked:
 
 def _class_type(types: dict[str, Any], parts: Parts, how: Conventions) -> Any:
     """The type of the classes, known before anything is read."""
-    from frame_metrics.labels import class_type
+    from frame_metrics.data.classes import class_type
 
     if not parts.label:
         return pl.Boolean

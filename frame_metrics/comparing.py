@@ -7,7 +7,10 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
+from frame_metrics.answer import Answer
 from frame_metrics.base import Base, Frame
+from frame_metrics.border.frames import Past
+from frame_metrics.data.log import read_log
 from frame_metrics.errors import (
     BadValueError,
     NotComputableError,
@@ -16,14 +19,11 @@ from frame_metrics.errors import (
     check_level,
     check_whole,
 )
-from frame_metrics.evaluate import check_asked, measure
-from frame_metrics.frames import Past
 from frame_metrics.inputs import Confusion, Ranking
-from frame_metrics.log import read_log
-from frame_metrics.metric import Metric, plain
-from frame_metrics.names import read
-from frame_metrics.needs import Needs
-from frame_metrics.tidy import Answer
+from frame_metrics.metrics.metric import Metric, plain
+from frame_metrics.metrics.names import read
+from frame_metrics.roles.needs import Needs
+from frame_metrics.verbs.evaluate import check_asked, measure
 
 Test = Literal["randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
@@ -96,7 +96,7 @@ class Comparing(Base[Frame]):
         >>> runs.irm(system="system").compare("rr").select("system", "baseline", "difference", "p_value", "n").rows()
         [('b', 'a', -0.6666666666666666, 0.5, 3)]
         """
-        from frame_metrics import compare
+        from frame_metrics.verbs import compare
 
         given = {"test": Test, "correction": Correction, "over": Over, "unanswered": Unanswered}
         chosen = {"test": test, "correction": correction, "over": over, "unanswered": unanswered}
@@ -159,7 +159,7 @@ class Comparing(Base[Frame]):
         >>> log.irm.explain("recall@3", query="a").select("rank", "gain", "contribution").rows()
         [(1, 1.0, 0.5), (2, 0.0, 0.0), (3, 1.0, 0.5)]
         """
-        from frame_metrics import explain
+        from frame_metrics.verbs import explain
 
         asked = read([metric])
         if len(asked) > 1:
@@ -224,7 +224,7 @@ class Comparing(Base[Frame]):
         >>> log.irm.bounds("precision@2", "ap", of="ties").select("metric", "value", "lower", "upper", "tied").rows()
         [('precision@2', 0.5, 0.5, 1.0, 1.0), ('ap', 0.8333333333333333, 0.8333333333333333, 1.0, 1.0)]
         """
-        from frame_metrics import bounds
+        from frame_metrics.verbs import bounds
 
         check_choice("of", of, get_args(Of))
         asked, max_grade = read(metrics), plain(max_grade)

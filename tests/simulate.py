@@ -19,7 +19,7 @@ import polars as pl
 from scipy.special import ndtr
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
-from frame_metrics.significance import adjusted, bootstrap, classical, randomization, tukey
+from frame_metrics.stats.significance import adjusted, bootstrap, classical, randomization, tukey
 
 MEASURES = ("ndcg@10", "rr")
 QUERIES = 20_000  # in the population

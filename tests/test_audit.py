@@ -15,11 +15,13 @@ from conftest import as_kind, as_polars
 from test_errors import BAD_VALUES, ROLES, _log
 
 import frame_metrics
-from frame_metrics import IRM, audit, blocks
+from frame_metrics import IRM
+from frame_metrics.data import blocks
+from frame_metrics.data.log import read_log
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, FrameMetricsError
-from frame_metrics.log import read_log
-from frame_metrics.needs import Needs
-from frame_metrics.roles import Ties
+from frame_metrics.roles.needs import Needs
+from frame_metrics.roles.roles import Ties
+from frame_metrics.verbs import audit
 
 COLUMNS = {
     "check": pl.String,

@@ -20,8 +20,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from frame_metrics import IRM, blocks, compare, significance
+from frame_metrics import IRM
+from frame_metrics.data import blocks
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, NotComputableError, UnknownNameError
+from frame_metrics.stats import significance
+from frame_metrics.verbs import compare
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey")

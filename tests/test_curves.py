@@ -20,7 +20,7 @@ from sklearn.calibration import calibration_curve
 from frame_metrics import IRM
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError
 from frame_metrics.inputs import Confusion
-from frame_metrics.metric import metrics_of
+from frame_metrics.metrics.metric import metrics_of
 
 Array: TypeAlias = NDArray[Any]
 Point: TypeAlias = tuple[float, ...]

@@ -26,7 +26,7 @@ from sklearn.calibration import calibration_curve
 from frame_metrics import IRM, inputs
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Confusion
-from frame_metrics.metric import REGISTRY
+from frame_metrics.metrics.metric import REGISTRY
 
 Array: TypeAlias = NDArray[Any]
 Theirs: TypeAlias = Callable[..., float]

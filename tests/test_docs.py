@@ -16,8 +16,8 @@ import pytrec_eval
 import frame_metrics
 from frame_metrics import metrics
 from frame_metrics.inputs import Ranking
-from frame_metrics.metric import FORMS, REGISTRY
-from frame_metrics.names import read_text
+from frame_metrics.metrics.metric import FORMS, REGISTRY
+from frame_metrics.metrics.names import read_text
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -12,7 +12,7 @@ import pytest
 from frame_metrics import Metric, metrics
 from frame_metrics.errors import FrameMetricsError, NotComputableError
 from frame_metrics.inputs import Confusion, Ranking
-from frame_metrics.metric import REGISTRY
+from frame_metrics.metrics.metric import REGISTRY
 
 CASES = 200
 MANY = 10_000

@@ -13,7 +13,7 @@ from test_laws import ROLES, irm, made_log, ready
 from frame_metrics import IRM
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
 from frame_metrics.inputs import Confusion, Ranking
-from frame_metrics.metric import REGISTRY, Metric
+from frame_metrics.metrics.metric import REGISTRY, Metric
 
 LOG = pl.DataFrame({"query": ["a"] * 3 + ["b"], "doc": [*"xyzx"], "score": [3.0, 2.0, 1.0, 1.0], "grade": [1, 0, 3, 1]})
 EMPTY_IS_NOT_ZERO = {

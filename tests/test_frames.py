@@ -909,7 +909,9 @@ def test_row_order_does_not_matter(roles: Any, seed: int) -> None:
     log = _random_log(seed)
     if "system" not in roles:
         log = log.unique(["query", "doc"], maintain_order=True)
-    metrics = METRICS if "doc" in roles else [m for m in METRICS if frame_metrics.names.read([m])[0][1].monotone]
+    metrics = (
+        METRICS if "doc" in roles else [m for m in METRICS if frame_metrics.metrics.names.read([m])[0][1].monotone]
+    )
     keys = [name for name in ("run", "key", "query") if name in ("query", *roles.values())]
     order = np.random.default_rng(seed).permutation(len(log))
     first = log.irm(**roles).per_query(*metrics, layout="wide").sort(keys)
@@ -976,8 +978,8 @@ def test_the_size_of_a_block_does_not_matter(
         qrels = log.select("query", "doc", "grade").drop_nulls().unique(maintain_order=True)
         asked = log.drop("grade").irm(**roles).judge(qrels)
     expected = asked.per_query(*METRICS), asked.evaluate(*METRICS, ci=0.9)
-    monkeypatch.setattr("frame_metrics.blocks.BLOCK", size)
+    monkeypatch.setattr("frame_metrics.data.blocks.BLOCK", size)
     if hasattr(frame_metrics.judgments, "BLOCK"):
-        monkeypatch.setattr("frame_metrics.judgments.BLOCK", size)
+        monkeypatch.setattr("frame_metrics.data.judgments.BLOCK", size)
     for result, old in zip((asked.per_query(*METRICS), asked.evaluate(*METRICS, ci=0.9)), expected, strict=True):
         pl.testing.assert_frame_equal(result, old, check_exact=True)

@@ -11,9 +11,10 @@ import pytest
 from conftest import as_kind, as_polars
 from test_decision_errors import VALUES
 
-from frame_metrics import IRM, guards
+from frame_metrics import IRM
 from frame_metrics.errors import BadValueError
-from frame_metrics.needs import Needs
+from frame_metrics.roles.needs import Needs
+from frame_metrics.verbs import guards
 
 RARE = "prevalence near 0 or 1"
 MAJORITY = "accuracy below the majority class"

@@ -1,17 +1,15 @@
 """Importing: ``df.irm`` exists whatever is imported first, at little cost, and modules see only what is below them."""
 
-import ast
 import importlib.resources
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import frame_metrics
-from frame_metrics.metric import REGISTRY
+from frame_metrics.metrics.metric import REGISTRY
 
 PACKAGE = Path(frame_metrics.__file__).parent
 
@@ -260,103 +258,3 @@ def test_every_metric_is_a_value() -> None:
 def test_types_ship() -> None:
     """The package says that it has types."""
     assert importlib.resources.files("frame_metrics").joinpath("py.typed").is_file()
-
-
-# Which module may import which
-
-# From the bottom up: a module may import from the layers below its own, and from nothing else of the package.
-LAYERS = [
-    {"errors"},
-    {"rows", "columns"},
-    {"tables", "levels", "results", "matching", "frames"},
-    {"inputs", "trec"},
-    {"blocks", "watched", "expected"},
-    {"metric", "judgments", "sorting"},
-    {"metrics.confusion", "metrics.ranking", "metrics.classes", "metrics.scores", "names", "averages", "grid"},
-    {"metrics", "log", "needs", "unjudged"},
-    {"evaluate", "roles", "labels"},
-    {"tidy", "cases"},
-    {"logged", "pooled", "findings", "counted"},
-    {"facts", "base", "deciding", "points", "significance"},
-    {"audit", "by_class", "thresholds", "curves", "guards", "compare", "explain", "bounds"},
-    {"auditing", "choosing", "comparing"},
-    {"accessor"},
-    {"register"},
-    {""},
-]
-KERNELS = {"metrics.confusion", "metrics.ranking", "metrics.classes", "metrics.scores"}
-# Libraries beside polars and numpy, and who may import them inside a function.
-FOREIGN = {"frames": {"pandas", "pyarrow"}, "matching": {"scipy"}, "significance": {"scipy"}, "compare": {"tqdm"}}
-
-
-def _modules() -> dict[str, ast.Module]:
-    found = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = [part for part in path.relative_to(PACKAGE).with_suffix("").parts if part != "__init__"]
-        found[".".join(parts)] = ast.parse(path.read_text(encoding="utf-8"))
-    return found
-
-
-MODULES = _modules()
-
-
-def _imports(node: ast.AST, inside: bool = False) -> Iterator[tuple[str, bool]]:
-    """Every module that is imported when code runs, and whether only inside a function."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Import):
-            yield from ((alias.name, inside) for alias in child.names)
-        elif isinstance(child, ast.ImportFrom):
-            assert child.level == 0, "imports are absolute"
-            known = child.module == "frame_metrics"
-            yield from (
-                (f"frame_metrics.{alias.name}" if known and alias.name in MODULES else str(child.module), inside)
-                for alias in child.names
-            )
-        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            yield from ((name, inside) for part in child.orelse for name, _ in _imports(part, inside))
-        else:
-            yield from _imports(child, inside or isinstance(child, ast.FunctionDef | ast.Lambda))
-
-
-def _own(module: str) -> set[str]:
-    """The modules of the package that a module imports."""
-    names = {name for name, _ in _imports(MODULES[module]) if name.split(".")[0] == "frame_metrics"}
-    return {name.removeprefix("frame_metrics").removeprefix(".") for name in names}
-
-
-def test_every_module_has_its_layer() -> None:
-    """Each module stands in one layer, and each layer holds modules that are there."""
-    layered = [module for layer in LAYERS for module in layer]
-    assert sorted(layered) == sorted(MODULES)
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_run_one_way(module: str) -> None:
-    """A module imports only from layers below its own, so that no two import each other."""
-    height = {name: i for i, layer in enumerate(LAYERS) for name in layer}
-    assert {name for name in _own(module) if height[name] >= height[module]} == set()
-
-
-@pytest.mark.parametrize("module", sorted(KERNELS))
-def test_what_kernels_see(module: str) -> None:
-    """Kernels see numpy, the metric, its input and the errors, and nothing else."""
-    seen = {name for name, _ in _imports(MODULES[module])}
-    libraries = {name for name in seen if name.split(".")[0] not in sys.stdlib_module_names}
-    assert libraries <= {"numpy", "frame_metrics.metric", "frame_metrics.inputs", "frame_metrics.errors"}
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_who_knows_of_libraries(module: str) -> None:
-    """Only the border, and the one that matches clusters, import more than polars and numpy, where they need it."""
-    imported = [(name.split(".")[0], inside) for name, inside in _imports(MODULES[module])]
-    home = {*sys.stdlib_module_names, "numpy", "polars", "frame_metrics"}
-    foreign = {pair for pair in imported if pair[0] not in home}
-    assert foreign <= {(library, True) for library in FOREIGN.get(module, ())}
-    spoken = {node.value for node in ast.walk(MODULES[module]) if isinstance(node, ast.Constant)}
-    assert module in ("frames", "register", "trec") or not spoken & {"pandas", "pyarrow"}
-
-
-def test_who_imports_the_accessor() -> None:
-    """Nothing below imports the accessor: only its registration and the package."""
-    assert {module for module in MODULES if "accessor" in _own(module)} == {"register", ""}
-    assert {module for module in MODULES if "register" in _own(module)} == {""}

@@ -16,7 +16,8 @@ import pytest
 from conftest import as_kind, as_polars
 
 import frame_metrics
-from frame_metrics import IRM, blocks, judgments
+from frame_metrics import IRM
+from frame_metrics.data import blocks, judgments
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, NotComputableError
 
 
@@ -757,7 +758,7 @@ def test_a_hash_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         return run.irm.judge(qrels).per_query("rr", "recall", "ndcg")["value"].to_list()
 
     honest = expected()
-    for module in ("frame_metrics.judgments", "frame_metrics.log"):
+    for module in ("frame_metrics.data.judgments", "frame_metrics.data.log"):
         monkeypatch.setattr(f"{module}.id_hash", lambda ids, seed=0: pl.Series([7] * len(ids), dtype=pl.UInt64))
     assert expected() == honest
     assert honest[:2] == [0.5, 1.0]

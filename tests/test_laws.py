@@ -20,11 +20,12 @@ from conftest import as_kind, as_polars
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frame_metrics import IRM, blocks, judgments, metrics
+from frame_metrics import IRM, metrics
+from frame_metrics.data import blocks, judgments
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
-from frame_metrics.metric import REGISTRY, Metric, metrics_of
-from frame_metrics.names import read_text
+from frame_metrics.metrics.metric import REGISTRY, Metric, metrics_of
+from frame_metrics.metrics.names import read_text
 
 TOP = 4  # the highest grade of the logs below
 CUTOFFS = (1, 3, 25)  # 25 is past the end of every ranking of the logs below

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM
-from frame_metrics.metric import FORMS, REGISTRY
-from frame_metrics.names import read
+from frame_metrics.metrics.metric import FORMS, REGISTRY
+from frame_metrics.metrics.names import read
 
 
 def results(grades: Sequence[float | None], missed: Sequence[float] = (), **roles: Any) -> IRM[pl.DataFrame]:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from frame_metrics import Metric, metrics
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError
-from frame_metrics.metric import REGISTRY
-from frame_metrics.names import read, read_text
+from frame_metrics.metrics.metric import REGISTRY
+from frame_metrics.metrics.names import read, read_text
 
 # What each text means: a registered name, parameters, a cutoff.
 OURS: dict[str, tuple[str, dict[str, Any], float | None]] = {

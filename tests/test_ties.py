@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from frame_metrics import Metric, metrics
 from frame_metrics.errors import ColumnError, FrameMetricsError, NotComputableError
 from frame_metrics.inputs import Confusion, Ranking
-from frame_metrics.metric import REGISTRY
+from frame_metrics.metrics.metric import REGISTRY
 
 RULES = ("doc", "worst", "best", "order")
 REGISTERED = [

@@ -13,7 +13,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from frame_metrics import IRM
-from frame_metrics.roles import CHOICES, COLUMNS, Roles
+from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles
 
 PROGRAM = '''\
 # pyright: strict

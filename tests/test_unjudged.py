@@ -13,9 +13,9 @@ import pytest
 from frame_metrics import metrics
 from frame_metrics.errors import BadValueError, NotComputableError
 from frame_metrics.inputs import Array, Ranking
-from frame_metrics.metric import REGISTRY, Metric
-from frame_metrics.names import read_text
-from frame_metrics.unjudged import MISTAKES, RISING, SCANNED, TURNING, check_bounded, extremes
+from frame_metrics.metrics.metric import REGISTRY, Metric
+from frame_metrics.metrics.names import read_text
+from frame_metrics.verbs.unjudged import MISTAKES, RISING, SCANNED, TURNING, check_bounded, extremes
 
 NAN = float("nan")
 TOP = 3

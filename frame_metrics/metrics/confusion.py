@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.inputs import Array, Confusion, ratio
-from frame_metrics.metric import NotNegative, Share, metric
+from frame_metrics.metrics.metric import NotNegative, Share, metric
 
 
 @metric(range=(0, np.inf), best=None, summed=True, expected=True)

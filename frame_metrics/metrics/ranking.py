@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.inputs import Array, Ranking, Rows, by_rank, ratio, top_gain
-from frame_metrics.metric import GainName, LogBase, Positive, Share, metric
+from frame_metrics.metrics.metric import GainName, LogBase, Positive, Share, metric
 
 Discount = Literal["log2", "jk"]
 

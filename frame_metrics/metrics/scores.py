@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.inputs import Array, Scores, ratio
-from frame_metrics.metric import Count, PartOfAll, Share, metric
+from frame_metrics.metrics.metric import Count, PartOfAll, Share, metric
 
 
 @metric(undefined=None, also=("auc", "auroc", "roc", "roc_auc_score"), monotone=None)

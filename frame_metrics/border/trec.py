@@ -1,0 +1,245 @@
+"""Runs and relevance judgements (qrels) as the text files of TREC.
+
+The formats are what trec_eval reads: get_trec_results.c and get_qrels.c of https://github.com/usnistgov/trec_eval.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
+
+import polars as pl
+
+from frame_metrics.border.frames import columns_of, to_polars
+from frame_metrics.errors import ColumnError, FrameMetricsError, bad_rows, check_choice, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+FilePath: TypeAlias = "str | os.PathLike[str]"
+_RUN, _QRELS = "query Q0 doc rank score run", "query iter doc grade"
+_FIELD = r"[^ \t\r]+"
+# Like trec_eval: anything may follow a run's name, nothing a grade. A run read as judgements must not pass.
+_LINE_END = {_RUN: r"(?:[ \t][^\r]*)?\r*$", _QRELS: r"[ \t]*\r*$"}
+_ONE_COLUMN: Any = {"has_header": False, "quote_char": None, "schema": {"line": pl.String}, "raise_if_empty": False}
+# Stricter than reading, as other readers split at any white space and drop a leading U+FEFF.
+_UNFIT_ID = r"^$|[\s\p{Cc}\x{FEFF}]"
+
+
+@overload
+def read_run(path: FilePath, *, library: Literal["polars"] = "polars") -> pl.DataFrame: ...
+@overload
+def read_run(path: FilePath, *, library: Literal["pandas"]) -> pd.DataFrame: ...
+@overload
+def read_run(path: FilePath, *, library: Literal["pyarrow"]) -> pa.Table: ...
+def read_run(path: FilePath, *, library: str = "polars") -> Any:
+    r"""Read a TREC run file, lines of ``query Q0 doc rank score run``, as a frame.
+
+    Its columns are ``query``, ``doc``, ``run`` (text) and ``score`` (float64), its rows in the order of the file. The
+    second field, the rank and what follows the sixth field are ignored.
+
+    Parameters
+    ----------
+    path : a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
+    library : library of the frame, ``"polars"``, ``"pandas"`` or ``"pyarrow"``.
+
+    Raises
+    ------
+    FrameMetricsError
+        A line has too few fields or a score that is not finite, or the file is not UTF-8 text.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, frame_metrics
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "run.txt").write_text("q1 Q0 d7 1 2.5 bm25\nq1 Q0 d3 2 0.5 bm25\n")
+    ...     frame_metrics.read_run(f"{folder}/run.txt").rows()
+    [('q1', 'd7', 2.5, 'bm25'), ('q1', 'd3', 0.5, 'bm25')]
+    """
+    check_choice("library", library, ["polars", "pandas", "pyarrow"])
+    rows = _read(path, _RUN, "score")
+    return _given_as(library, rows.select("query", "doc", pl.col("number").alias("score"), "run"))
+
+
+@overload
+def read_qrels(path: FilePath, *, library: Literal["polars"] = "polars") -> pl.DataFrame: ...
+@overload
+def read_qrels(path: FilePath, *, library: Literal["pandas"]) -> pd.DataFrame: ...
+@overload
+def read_qrels(path: FilePath, *, library: Literal["pyarrow"]) -> pa.Table: ...
+def read_qrels(path: FilePath, *, library: str = "polars") -> Any:
+    r"""Read a TREC file of relevance judgements, lines of ``query iter doc grade``, as a frame.
+
+    Its columns are ``query``, ``doc`` (text) and ``grade`` (int64, or float64 if any grade has a fraction), its rows in
+    the order of the file. The second field is ignored.
+
+    Parameters
+    ----------
+    path : a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
+    library : library of the frame, ``"polars"``, ``"pandas"`` or ``"pyarrow"``.
+
+    Raises
+    ------
+    FrameMetricsError
+        A line has not four fields or a grade that is not finite, or the file is not UTF-8 text.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, frame_metrics
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "qrels.txt").write_text("q1 0 d3 2\nq1 0 d5 0\n")
+    ...     frame_metrics.read_qrels(f"{folder}/qrels.txt").rows()
+    [('q1', 'd3', 2), ('q1', 'd5', 0)]
+    """
+    check_choice("library", library, ["polars", "pandas", "pyarrow"])
+    rows = _read(path, _QRELS, "grade")
+    # The text first, as not every int64 survives being a float64.
+    whole = pl.coalesce(pl.col("grade").cast(pl.Int64, strict=False), pl.col("number").cast(pl.Int64, strict=False))
+    has_fraction = (pl.col("number") != pl.col("number").floor()) | whole.is_null()
+    grade = pl.col("number") if rows.select(has_fraction.any()).item() else whole
+    return _given_as(library, rows.select("query", "doc", grade.alias("grade")))
+
+
+def write_run(
+    frame: Any, path: FilePath, *, query: str = "query", doc: str = "doc", score: str = "score", run: str = "run"
+) -> None:
+    """Write a frame as a TREC run file, lines of ``query Q0 doc rank score run`` in the order of the frame.
+
+    The rank counts the documents of a query from 1, by descending score and, where scores are equal, by descending
+    document id, as ``trec_eval`` does. Scores are written in full: reading them gives the same float64.
+
+    Parameters
+    ----------
+    frame : a polars, pandas or pyarrow frame, or any other with ``__arrow_c_stream__``.
+    path : the file, compressed by gzip if its name ends in ``.gz``.
+    query, doc : columns of ids.
+    score : column of scores. Rows where it is null (NaN in pandas) are not written: the document was not retrieved.
+    run : column with the run's name or, where there is no such column, the name itself; the default is always a column.
+
+    Raises
+    ------
+    FrameMetricsError
+        An id is null, empty or has white space, a score is not finite, or there are several runs; nothing is written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, frame_metrics, polars as pl
+    >>> frame = pl.DataFrame({"query": ["q1", "q1"], "doc": ["d3", "d7"], "score": [0.5, 2.5]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     frame_metrics.write_run(frame, f"{folder}/run.txt", run="bm25")
+    ...     print(pathlib.Path(folder, "run.txt").read_text(), end="")
+    q1 Q0 d3 2 0.5 bm25
+    q1 Q0 d7 1 2.5 bm25
+    """
+    has_run = run in columns_of(frame)
+    if run == "run" and not has_run:
+        raise ColumnError("the frame has no column 'run'; pass run= with the name of the run, or of its column")
+    rows = _rows_to_write(frame, {"query": query, "doc": doc} | ({"run": run} if has_run else {}), score)
+    if not has_run:
+        if pl.Series([run]).str.contains(_UNFIT_ID).item():
+            raise FrameMetricsError(f"run={run!r}: the name of a run cannot be empty or have white space in it")
+        rows = rows.with_columns(pl.lit(run).alias("run"))
+    elif rows["run"].n_unique() > 1:
+        runs = listed(rows["run"].unique(maintain_order=True)[:3])
+        raise FrameMetricsError(f"{run}: there are several runs ({runs}), but a file holds one; write one file per run")
+    rank = pl.struct("number", "doc").rank("ordinal", descending=True).over("query")
+    _write(path, rows.select("query", pl.lit("Q0"), "doc", rank.alias("rank"), "number", "run"))
+
+
+def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = "doc", grade: str = "grade") -> None:
+    """Write a frame as a TREC file of relevance judgements, lines of ``query 0 doc grade`` in the order of the frame.
+
+    Parameters
+    ----------
+    frame : a polars, pandas or pyarrow frame, or any other with ``__arrow_c_stream__``.
+    path : the file, compressed by gzip if its name ends in ``.gz``.
+    query, doc : columns of ids.
+    grade : column of grades, written as integers where whole. Null (NaN in pandas) is not judged: not written.
+
+    Raises
+    ------
+    FrameMetricsError
+        An id is null, empty or has white space, or a grade is not finite; nothing is written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, frame_metrics, polars as pl
+    >>> frame = pl.DataFrame({"query": ["q1", "q1"], "doc": ["d3", "d5"], "grade": [2, None]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     frame_metrics.write_qrels(frame, f"{folder}/qrels.txt")
+    ...     print(pathlib.Path(folder, "qrels.txt").read_text(), end="")
+    q1 0 d3 2
+    """
+    rows = _rows_to_write(frame, {"query": query, "doc": doc}, grade)
+    number = pl.col("number")
+    whole = pl.when(number == number.floor()).then(number.cast(pl.Int64, strict=False))
+    _write(path, rows.select("query", pl.lit("0"), "doc", pl.coalesce(whole.cast(pl.String), number.cast(pl.String))))
+
+
+def _read(path: FilePath, layout: str, number: str) -> pl.DataFrame:
+    """Return the fields of every line as text, and the one that is a number once more as float64 ``number``."""
+    lines = _lines(path)
+    groups = [_FIELD if field in ("Q0", "rank", "iter") else f"(?P<{field}>{_FIELD})" for field in layout.split()]
+    values = pl.col("line").str.extract_groups("^[ \t]*" + "[ \t]+".join(groups) + _LINE_END[layout])
+    parsed = pl.col(number).cast(pl.Float64, strict=False).alias("number")
+    rows = lines.lazy().select(values).unnest("line").with_columns(parsed).collect(engine="streaming")
+    is_number = pl.col("number").is_finite().fill_null(False)
+    if rows.select(is_number.all()).item():
+        return rows
+    rows = rows.with_columns(lines["line"], pl.int_range(1, pl.len() + 1).alias("at"))
+    rows = rows.filter(pl.col("line").str.contains(r"[^ \t\r]"))
+    kinds = {f"{len(groups)} fields, {layout!r}": pl.col("query").is_null(), f"a finite number as {number}": ~is_number}
+    for expected, is_bad in kinds.items():
+        bad = rows.filter(is_bad)
+        for at, line in bad.select("at", "line").head(1).iter_rows():
+            shown = line if len(line) <= 80 else line[:77] + "..."
+            many = f"{len(bad)} such line{'s' if len(bad) > 1 else ''}"
+            raise FrameMetricsError(f"{os.fspath(path)}, line {at}: expected {expected}, got {shown!r} ({many})")
+    return rows
+
+
+def _lines(path: FilePath) -> pl.DataFrame:
+    """Return the file as a text column ``line``, null where a line is empty."""
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        data = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).removeprefix(b"\xef\xbb\xbf")
+        # The fastest splitter of lines that polars has is its CSV reader, given a separator that no line contains.
+        separator = next(chr(code) for code in range(1, 32) if chr(code) not in "\t\n\r" and code not in data)
+        return pl.read_csv(data, separator=separator, **_ONE_COLUMN)
+    except (EOFError, OSError, StopIteration, zlib.error, pl.exceptions.ComputeError) as error:
+        raise FrameMetricsError(f"{os.fspath(path)}: not UTF-8 text, plain or compressed by gzip") from error
+
+
+def _given_as(library: str, rows: pl.DataFrame) -> Any:
+    return rows.to_pandas() if library == "pandas" else rows.to_arrow() if library == "pyarrow" else rows
+
+
+def _rows_to_write(frame: Any, ids: dict[str, str], value: str) -> pl.DataFrame:
+    """Return the rows that have a value, as ``number``, with the ids as text under the keys of ``ids``."""
+    given = to_polars(frame, [*ids.values(), value])
+    for column, kind in given.schema.items():
+        is_number, is_text = kind.is_numeric() or kind == pl.Boolean, kind in (pl.String, pl.Categorical, pl.Enum)
+        if kind != pl.Null and not (is_number if column == value else is_text or kind.is_integer()):
+            wanted = "numbers" if column == value else "text or integers"
+            raise ColumnError(f"{column}: a TREC file needs {wanted} here, not {kind}; cast the column")
+    number = pl.col(value) if given.schema[value].is_integer() else pl.col(value).cast(pl.Float64)
+    texts = [pl.col(column).cast(pl.String).alias(part) for part, column in ids.items()]
+    rows = given.select(number.alias("number"), *texts).with_row_index("row").drop_nulls("number")
+    for part, column in (ids | {"number": value}).items():
+        unfit = pl.col(part).str.contains(_UNFIT_ID).fill_null(True) if part in ids else ~pl.col(part).is_finite()
+        bad = rows.filter(unfit)
+        if len(bad):
+            what = "have an id that is null, empty or has white space in it" if part in ids else "are not finite"
+            remedy = f"a TREC file cannot hold {listed(bad[part][:3])}"
+            raise bad_rows(column, bad["row"].to_list(), len(given), what, remedy)
+    return rows
+
+
+def _write(path: FilePath, rows: pl.DataFrame) -> None:
+    # Without the time of writing in it, the same rows always give the same compressed file.
+    with gzip.GzipFile(path, "wb", 6, mtime=0) if os.fspath(path).endswith(".gz") else open(path, "wb") as file:
+        rows.write_csv(cast("IO[bytes]", file), separator=" ", include_header=False, quote_style="never")

@@ -1,0 +1,222 @@
+"""Columns become rankings: the rows of each query found, and cut into blocks of whole queries."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.errors import BadRowsError
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import EXACT
+from frame_metrics.threads import in_threads
+
+BLOCK = 1 << 18  # rows: what a block needs stays in cache
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """Every ranking's rows, laid end to end, in the order of the rankings' first appearance.
+
+    Parameters
+    ----------
+    first : row of the frame where each ranking first appears, shape (rankings,).
+    start, length : where each ranking's rows begin below, and how many there are, shape (rankings,).
+    row : row of the frame of each row below, shape (rows,); None where they are the same.
+    values : columns of rows by name, shape (rows,) each; NaN is null.
+    """
+
+    first: Array
+    start: Array
+    length: Array
+    row: Array | None
+    values: dict[str, Array]
+
+    def rows_of(self, places: Array) -> Array:
+        """Return the rows of the frame at places below."""
+        return places if self.row is None else self.row[places]
+
+    def count(self, rows: Array) -> Array:
+        """Return how many of the marked rows below each ranking has, shape (rankings,)."""
+        down = np.concatenate([[0], np.cumsum(rows)])
+        counted: Array = down[self.start + self.length] - down[self.start]
+        return counted
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The judged documents of queries, where they are kept beside the results: slices of flat arrays."""
+
+    start: Array
+    length: Array
+    grade: Array
+    label: Array | None
+
+
+def find_rankings(
+    frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str], *, first: bool = True, rows: bool = False
+) -> Rankings:
+    """Lay the rows of each ranking end to end.
+
+    A log whose equal keys all stand together is taken as it is; otherwise a group-by lays out the columns.
+
+    Parameters
+    ----------
+    frame : the checked columns.
+    keys : columns that make a ranking.
+    values : columns to lay out.
+    first : whether the row where a ranking first appears will be asked for; else it may be any number.
+    rows : whether single rows will be asked for.
+    """
+    n = len(frame)
+    start = _run_starts(frame, keys)
+    if start is not None and (not keys or frame.select(keys)[start].n_unique() == len(start)):
+        length = np.diff(np.append(start, n))
+        return Rankings(start, start, length, None, {name: to_array(frame[name]) for name in values})
+    numbered = frame.select(*keys, *values).with_row_index("row")
+    begin = pl.col("row").first() if first else pl.lit(0)
+    laid = [
+        begin.alias("first"),
+        pl.len().alias("length"),
+        *(pl.col(name) for name in [*values, *(["row"] if rows else [])]),
+    ]
+    lists = numbered.group_by(keys, maintain_order=True).agg(laid)
+    length = lists["length"].to_numpy().astype(np.int64)
+    flat = {name: to_array(lists[name].explode()) for name in values}
+    row = lists["row"].explode().to_numpy() if rows else None
+    return Rankings(lists["first"].to_numpy().astype(np.int64), np.cumsum(length) - length, length, row, flat)
+
+
+def to_array(values: pl.Series) -> Array:
+    """Return a column as an array, null as NaN."""
+    out: Array = values.to_numpy()
+    return out.astype(np.float64) if out.dtype == object else out
+
+
+def _run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
+    """Rows where the keys change; None where they change too often for equal keys to stand together."""
+    n = len(frame)
+    if not keys or not n:
+        return np.zeros(min(n, 1), np.int64)
+    changed = frame.select(pl.any_horizontal([pl.col(key).ne_missing(pl.col(key).shift()) for key in keys])).to_series()
+    if n >= 1000 and int(changed.sum()) * 2 > n:
+        return None
+    start = changed.arg_true().to_numpy().astype(np.int64)
+    return start if len(start) and start[0] == 0 else np.concatenate([[0], start])
+
+
+def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
+    """Number the values of columns in the order of their first appearance.
+
+    Returns
+    -------
+    The number of each row, shape (rows,), and the row where each number first appears.
+    """
+    numbered = frame.select(columns).with_row_index("row")
+    at = numbered.select(pl.col("row").first().over(columns)).to_series().to_numpy().astype(np.int64)
+    begin, code = np.unique(at, return_inverse=True)
+    return code, begin
+
+
+def numbers(values: pl.Series) -> pl.Series:
+    """Return different numbers for different values, none of which is past what a float64 tells apart."""
+    plain = (values.cast(pl.Categorical) if values.dtype == pl.String else values).to_physical()
+    if plain.dtype.is_integer() and plain.dtype not in (pl.Int128, pl.UInt128):
+        whole = plain if plain.dtype == pl.UInt64 else plain.cast(pl.Int64)
+        low, high = whole.min(), whole.max()
+        if isinstance(low, int) and isinstance(high, int) and high - low <= EXACT:
+            return (whole - low).cast(pl.Int64)
+    return pl.Series(values.name, codes(values.to_frame(), [values.name])[0])
+
+
+def spans(start: Array, length: Array) -> Array:
+    """Return the places of slices, one slice after the other."""
+    places: Array = np.repeat(start - (np.cumsum(length) - length), length) + np.arange(int(length.sum()))
+    return places
+
+
+def cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
+    """Cut rankings into blocks.
+
+    Returns
+    -------
+    An order of the rankings, None for their own, and the blocks as slices of it. Rankings of one block are of like
+    size, so that a grid as wide as its longest ranking is never much larger than the block.
+    """
+    n = len(size)
+    if not n:
+        return None, []
+    least, most = max(int(size.min()), 1), max(int(size.max()), 1)
+    if most <= 1.5 * least + 8:
+        step = max(BLOCK // most, 1)
+        return None, [(a, min(a + step, n)) for a in range(0, n, step)]
+    order = np.argsort(size, kind="stable")
+    ascending = size[order].tolist()
+    found, a = [], 0
+    while a < n:
+        area = partial(_area, ascending, a)
+        b = a + max(bisect_right(range(a + 1, n + 1), BLOCK, key=area), 1)
+        found.append((a, b))
+        a = b
+    return order, found
+
+
+def _area(ascending: list[int], a: int, b: int) -> int:
+    """Cells of a grid that holds the rankings from ``a`` up to ``b``."""
+    return (b - a) * ascending[b - 1]
+
+
+def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
+    """Call ``work`` with the rankings of each block, blocks side by side."""
+    order, blocks = cut(size)
+    in_threads((slice(a, b) if order is None else order[a:b] for a, b in blocks), work)
+
+
+def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:
+    """Return the rows of the frame that repeat a document of their ranking, in ascending order.
+
+    Parameters
+    ----------
+    rankings : the rankings, with a column ``hash`` of their documents' hashes.
+    doc : document ids by row of the frame.
+    """
+    found: list[Array] = []
+
+    def work(part: slice | Array) -> None:
+        length, start = rankings.length[part], rankings.start[part]
+        at = spans(start, length)
+        low = rankings.values["hash"][at] >> np.uint64(1)
+        grid = np.full((len(length), int(length.max(initial=0))), np.iinfo(np.uint64).max)
+        grid[np.arange(grid.shape[1]) < length[:, None]] = low
+        grid.sort(axis=1)
+        again = (grid[:, 1:] == grid[:, :-1]) & (grid[:, 1:] != np.iinfo(np.uint64).max)
+        suspects = np.flatnonzero(again.any(axis=1))
+        if len(suspects):
+            rows = rankings.rows_of(spans(start[suspects], length[suspects]))
+            seen = pl.DataFrame({"query": np.repeat(suspects, length[suspects]), "doc": doc.gather(rows)})
+            found.append(rows[~seen.select(pl.struct("query", "doc").is_first_distinct()).to_series().to_numpy()])
+
+    each_block(rankings.length, work)
+    return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+
+def constant(values: Array, rankings: Rankings, column: str) -> Array:
+    """Return the one value that each ranking's rows have, NaN for a ranking without rows."""
+    first = np.full(len(rankings.length), np.nan)
+    some = rankings.length > 0
+    first[some] = values[rankings.start[some]]
+    wrong = np.flatnonzero(values[spans(rankings.start, rankings.length)] != np.repeat(first, rankings.length))
+    if len(wrong):
+        rows = rankings.rows_of(wrong)
+        raise BadRowsError(
+            f"{column}: rows of one query differ (row {int(rows[0])} is one); give each query one value",
+            column=column,
+            rows=rows,
+            what="differ from another row of their query",
+            remedy="give each query one value",
+        )
+    return first

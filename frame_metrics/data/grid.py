@@ -1,0 +1,158 @@
+"""Which rankings are measured: every system on every query that is judged in a segment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import Pool, Rankings, codes, constant, spans
+from frame_metrics.data.judgments import Judged
+from frame_metrics.errors import BadRowsError
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import Parts, key_names
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The rankings to measure, and what each one is.
+
+    Parameters
+    ----------
+    rankings : all of them; those that a system lacks have no rows.
+    system, segment, query : the number of each ranking's system, segment and query, shape (rankings,).
+    pair : the number of each ranking's segment and query together, shape (rankings,).
+    system_row, segment_row, query_row : for each number a row that holds the values: of the log, or past its end,
+        of the judgments.
+    pool : the judged documents of each ranking, where its rows are not all there is.
+    """
+
+    rankings: Rankings
+    system: Array
+    segment: Array
+    query: Array
+    pair: Array
+    system_row: Array
+    segment_row: Array
+    query_row: Array
+    pool: Pool | None
+
+    @property
+    def size(self) -> Array:
+        """Rows that each ranking has to do with, shape (rankings,)."""
+        own = self.rankings.length
+        return own if self.pool is None else np.maximum(own, self.pool.length)
+
+    def amounts(self, values: Array, column: str) -> Array:
+        """Return a column's one value for each ranking's query: NaN where no row has one."""
+        mine = constant(values, self.rankings, column)
+        of_pair = np.full(int(self.pair.max(initial=-1)) + 1, np.nan)
+        some = np.flatnonzero(~np.isnan(mine))
+        of_pair[self.pair[some[::-1]]] = mine[some[::-1]]
+        odd = some[of_pair[self.pair[some]] != mine[some]]
+        if len(odd):
+            raise BadRowsError(
+                f"{column}: systems differ in the value of a query; give each query one value",
+                column=column,
+                rows=self.rankings.rows_of(spans(self.rankings.start[odd], self.rankings.length[odd])),
+                what="differ from another system in the value of their query",
+                remedy="give each query one value",
+            )
+        return of_pair[self.pair]
+
+
+def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judged | None) -> Grid:
+    """Number the systems, segments and queries, and add the rankings that are missing."""
+    system_keys, by, query = key_names(parts)
+    n, count = len(log), len(rankings.first)
+    if judged is None and not system_keys and not by:
+        none, each = np.zeros(count, np.int64), np.arange(count)
+        return Grid(rankings, none, none, each, each, none[:1], none[:1], rankings.first, None)
+    names = log.select([*system_keys, *by, *query])[rankings.first]
+    if judged is not None and not system_keys and not by:
+        return _plain_grid(names, len(log), rankings, query, judged)
+    row = rankings.first
+    queries = names.select(query)
+    segments = names.select(by)
+    if judged is not None:
+        queries = pl.concat([queries, judged.names.select(query)])
+        if by and set(by) <= set(judged.keys):
+            segments = pl.concat([segments, judged.names.select(by)])
+        row = np.concatenate([row, n + judged.row])
+    query_code, query_at = codes(queries, query)
+    one = np.zeros(1, np.int64)
+    segment_code, segment_at = codes(segments, by) if by else (np.zeros(len(queries), np.int64), one)
+    system_code, system_at = codes(names, system_keys) if system_keys else (np.zeros(count, np.int64), one)
+    pairs = np.arange(count)
+    if judged is not None and (not by or len(segments) > count):
+        pairs = np.arange(count + len(judged.names))
+    found = segment_code[pairs] * len(query_at) + query_code[pairs]
+    _, first_pair, pair = np.unique(found, return_index=True, return_inverse=True)
+    there = np.zeros(len(system_at) * len(first_pair), bool)
+    there[system_code * len(first_pair) + pair[:count]] = True
+    lacking = np.flatnonzero(~there)
+    grown = _grown(rankings, np.zeros(len(lacking), np.int64))
+    pair = np.concatenate([pair[:count], lacking % max(len(first_pair), 1)])
+    at = pairs[first_pair][pair]
+    grid = Grid(
+        grown,
+        np.concatenate([system_code, lacking // max(len(first_pair), 1)]),
+        segment_code[at],
+        query_code[at],
+        pair,
+        row[system_at] if len(row) else system_at,
+        row[segment_at] if len(row) else segment_at,
+        row[query_at] if len(row) else query_at,
+        None,
+    )
+    if judged is not None:
+        key_code = query_code
+        if judged.keys != query:
+            key_code, _ = codes(pl.concat([names.select(judged.keys), judged.names.select(judged.keys)]), judged.keys)
+        return replace(grid, pool=_pool_of(key_code[at], judged, key_code[count:]))
+    return replace(grid, pool=_borrowed(grid)) if system_keys else grid
+
+
+def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str], judged: Judged) -> Grid:
+    """The rankings of one system in one segment: a query each, then the judged queries that the log lacks."""
+    both = pl.concat([names, judged.names.select(query)])
+    code, at = codes(both, query)
+    row = np.concatenate([rankings.first, n + judged.row])[at]
+    none, each = np.zeros(len(at), np.int64), np.arange(len(at))
+    lacking = np.zeros(len(at) - len(names), np.int64)
+    grown = _grown(rankings, lacking)
+    pool = _pool_of(each, judged, code[len(names) :])
+    return Grid(grown, none, none, each, each, none[:1], none[:1], row, pool)
+
+
+def _grown(rankings: Rankings, nothing: Array) -> Rankings:
+    """Rankings, and behind them some without rows."""
+    start, length = np.concatenate([rankings.start, nothing]), np.concatenate([rankings.length, nothing])
+    return replace(rankings, start=start, length=length)
+
+
+def _pool_of(code: Array, judged: Judged, judged_code: Array) -> Pool:
+    """The judgments of each ranking, by the number of its keys and those of the judged ones."""
+    place = np.full(int(max(code.max(initial=-1), judged_code.max(initial=-1))) + 1, -1)
+    place[judged_code] = np.arange(len(judged_code))
+    mine = place[code]
+    pool = judged.pool
+    length = np.append(pool.length, 0)[mine]
+    return replace(pool, start=np.append(pool.start, 0)[mine], length=length)
+
+
+def _borrowed(grid: Grid) -> Pool | None:
+    """What systems without a judged row of a query are measured against: the rows of the system that found most."""
+    values = grid.rankings.values
+    judgment = values.get("label", values.get("grade"))
+    if judgment is None:
+        return None
+    start, length = grid.rankings.start, grid.rankings.length
+    known, good = grid.rankings.count(~np.isnan(judgment)), grid.rankings.count(judgment > 0)
+    if known.all():
+        return None
+    best = np.lexsort((np.arange(len(known)), -known, -good, grid.pair))
+    _, at = np.unique(grid.pair[best], return_index=True)
+    donor = np.where(known > 0, np.arange(len(known)), best[at][grid.pair])
+    return Pool(start[donor], length[donor], values.get("grade", judgment), values.get("label"))

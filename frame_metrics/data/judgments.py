@@ -1,0 +1,276 @@
+"""Judgments that are kept beside a log: checked, matched to its rows by query and document, laid out by query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import BLOCK, Pool, find_duplicates, find_rankings, numbers
+from frame_metrics.errors import BadRowsError, BadValueError
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import (
+    Parts,
+    amount_column,
+    cluster_column,
+    grade_column,
+    key_names,
+    label_column,
+    refuse,
+)
+from frame_metrics.threads import in_threads
+
+TEXT = (pl.String, pl.Categorical, pl.Enum)
+UNITS = ("ms", "us", "ns")  # of time, the finest last
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Judgments ready to be joined.
+
+    Parameters
+    ----------
+    pairs : segment, query and document of every judgment, with its grade or label, laid query by query.
+    keys : what a judgment belongs to: the query, and those of the segment's columns that the judgments carry.
+    names : the distinct values of the keys, a row each, with weight and cluster where the judgments have them.
+    pool : the judgments of each row of ``names``.
+    row : row of the judgments' frame for each row of ``names``.
+    """
+
+    pairs: pl.DataFrame
+    keys: list[str]
+    names: pl.DataFrame
+    pool: Pool
+    row: Array
+
+
+def read_judgments(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_parts: Parts) -> Judged:
+    """Check judgments and lay them out by query.
+
+    Parameters
+    ----------
+    frame : the judgments' columns, as polars.
+    parts : which of their columns is which.
+    log : the log's checked columns; its types of queries and segments are taken over.
+    log_parts : the log's own names, for messages.
+
+    Raises
+    ------
+    BadValueError
+        A value is bad; no ``BadRowsError``, which is about rows of the log.
+    """
+    names = key_names(log_parts)
+    by = [inside for inside, name in zip(names[1], log_parts.by, strict=True) if name in parts.by]
+    try:
+        table = _judged_rows(frame, parts, log, log_parts, by)
+    except BadRowsError as bad:
+        raise BadValueError(f"{bad.column} (of the judgments){str(bad).removeprefix(bad.column)}") from None
+    return laid_out(table, [*by, *names[2]], parts)
+
+
+def _judged_rows(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_parts: Parts, by: list[str]) -> pl.DataFrame:
+    """The rows of the judgments that judge, checked, under the names of their roles."""
+    query = key_names(parts)[2]
+    columns: dict[str, pl.Series] = {}
+    for inside, name, own in zip((*by, *query), (*parts.by, *parts.query), (*parts.by, *log_parts.query), strict=True):
+        if inside in query:
+            refuse(name, frame[name].is_null(), "are missing", "drop them")
+        dtype = log[inside].dtype
+        columns[inside] = like(frame[name], dtype, name, own, dtype)
+    if parts.doc is None:
+        raise BadValueError("the judgments have no document column; name it with doc=")
+    docs, ours = frame[parts.doc], log["doc"].dtype
+    refuse(parts.doc, docs.is_null(), "are missing", "drop them")
+    columns["doc"] = like(docs, wider(ours, docs.dtype), parts.doc, str(log_parts.doc), ours)
+    if parts.grade:
+        columns["grade"] = grade_column(frame[parts.grade], parts.grade)
+    if parts.label:
+        columns["label"] = label_column(frame[parts.label], parts.label)
+    if parts.weight:
+        columns["weight"] = amount_column(frame[parts.weight], parts.weight, "weight")
+    if parts.cluster:
+        clusters = cluster_column(frame[parts.cluster], parts.cluster)
+        dtype = wider(log["cluster"].dtype, clusters.dtype)
+        columns["cluster"] = like(clusters, dtype, parts.cluster, parts.cluster, log["cluster"].dtype)
+    table = pl.DataFrame(columns).with_row_index("row")
+    table = table.filter(
+        pl.any_horizontal(pl.col(name).is_not_null() for name in ("grade", "label") if name in columns)
+    )
+    for role, column in (("weight", parts.weight), ("cluster", parts.cluster)):
+        if column and table.select(*by, *query, role).n_unique() > table.select(*by, *query).n_unique():
+            raise BadValueError(f"{column} (of the judgments): rows of one query differ; give each query one value")
+    return table
+
+
+def laid_out(table: pl.DataFrame, keys: list[str], parts: Parts) -> Judged:
+    """Lay checked judgments out by their keys, once each document has one grade there."""
+    values = [name for name in ("grade", "label") if name in table.columns]
+    pairs = table.with_columns(id_hash(table["doc"]).alias("hash"))
+    found = find_rankings(pairs, keys, [*values, "hash"], rows=True)
+    again = find_duplicates(found, pairs["doc"])
+    if len(again):
+        _refuse_two_grades(pairs, again, [*keys, "doc"], values, parts)
+        if pairs.select(values).null_count().sum_horizontal().item():  # one row may have the grade, another the label
+            pairs = pairs.with_columns(pl.col(values).drop_nulls().first().over(*keys, "doc"))
+        once = np.ones(len(pairs), bool)
+        once[again] = False
+        pairs = pairs.filter(once)
+        found = find_rankings(pairs, keys, values)
+    names = pairs[found.first]
+    pool = Pool(found.start, found.length, found.values[values[0]], found.values.get("label"))
+    return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64))
+
+
+def _refuse_two_grades(pairs: pl.DataFrame, again: Array, keys: list[str], values: Sequence[str], parts: Parts) -> None:
+    """Raise if any document that stands twice has two judgments."""
+    same = pairs.join(pairs[again].select(keys).unique(), on=keys, how="semi", nulls_equal=True)
+    differ = (
+        same.group_by(keys, maintain_order=True)
+        .agg(
+            pl.any_horizontal(pl.col(value).drop_nulls().n_unique() > 1 for value in values).alias("differ"),
+            pl.col("row"),
+        )
+        .filter("differ")
+    )
+    if len(differ):
+        shown = ", ".join(str(differ[name][0]) for name in keys)
+        rows = ", ".join(str(row) for row in differ["row"][0].to_list()[:3])
+        what = "segment, query and document" if any(key.startswith("by:") for key in keys) else "query and document"
+        how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"
+        raise BadValueError(
+            f"{parts.grade or parts.label}: {how_many} two judgments ({what} ({shown}), rows {rows}); keep one of each"
+        )
+
+
+def number_clusters(log: pl.DataFrame, judged: Judged | None) -> tuple[pl.DataFrame, Judged | None]:
+    """Put numbers for the clusters of a log and of its judgments."""
+    if judged is None or "cluster" not in judged.names.columns:
+        return log.with_columns(numbers(log["cluster"])), judged
+    theirs = judged.names["cluster"]
+    number = numbers(pl.concat([log["cluster"].cast(theirs.dtype), theirs]))
+    names = judged.names.with_columns(number[len(log) :])
+    return log.with_columns(number[: len(log)]), replace(judged, names=names)
+
+
+def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
+    """Return the type that holds ids of both types, if they are of one kind."""
+    if ours == theirs or _kind(ours) != _kind(theirs):
+        return ours
+    if ours in TEXT:
+        return pl.String()
+    if ours.is_integer():
+        return pl.Int128()
+    if isinstance(ours, pl.Decimal) and isinstance(theirs, pl.Decimal):
+        return pl.Decimal(38, max(ours.scale, theirs.scale))
+    if ours.is_numeric():
+        return pl.Float64()
+    if isinstance(ours, pl.Datetime | pl.Duration) and isinstance(theirs, pl.Datetime | pl.Duration):
+        return ours if UNITS.index(ours.time_unit) >= UNITS.index(theirs.time_unit) else theirs
+    return ours
+
+
+def _kind(dtype: pl.DataType) -> Any:
+    """What ids of a type are: two kinds are never equal."""
+    if dtype in TEXT:
+        return "text"
+    if dtype.is_numeric():
+        return "integer" if dtype.is_integer() else "number"
+    if isinstance(dtype, pl.Datetime):
+        return "moment", dtype.time_zone
+    return type(dtype)
+
+
+def like(values: pl.Series, dtype: pl.DataType, name: str, own: str, shown: pl.DataType) -> pl.Series:
+    """Return ids of the judgments in a type of the log's kind of ids, unchanged.
+
+    Parameters
+    ----------
+    dtype : the type to give them.
+    name, own : what the caller calls the columns of the judgments and of the log.
+    shown : the log's own type, for messages.
+
+    Raises
+    ------
+    BadValueError
+        The ids are of another kind, or the type cannot hold one of them.
+    """
+    if values.dtype == dtype:
+        return values
+    if pl.Null not in (values.dtype, dtype) and _kind(values.dtype) != _kind(dtype):
+        raise BadValueError(
+            f"{name} of the judgments is {values.dtype}, and {own} of the log is {shown}; give both one type"
+        )
+    if dtype == pl.Null:
+        return values
+    try:
+        held = values.cast(dtype)
+        exact = dtype in TEXT or bool(held.cast(values.dtype).eq_missing(values).all())
+    except pl.exceptions.InvalidOperationError:
+        exact = False
+    if not exact:
+        raise BadValueError(f"{name} of the judgments has ids that {own} of the log ({shown}) cannot hold")
+    return held
+
+
+def match(log: pl.DataFrame, judged: Judged, query: list[str], parts: Parts) -> pl.DataFrame:
+    """Return the log with the judgments' grade and label of each row, NaN where it has none.
+
+    Rows and judgments with equal hashes of keys and document are held side by side, and match if the ids are equal.
+    """
+    values = [name for name in ("grade", "label") if name in judged.pairs.columns]
+    keys = [*judged.keys, "doc"]
+    log = log.drop("grade", "label", strict=False)
+    ours, theirs = _pair_hash(log, judged.keys), _pair_hash(judged.pairs, judged.keys)
+    row = _likely(ours, theirs)
+    few = pl.DataFrame({"hash": ours[row], "at": row})
+    alike = few.join(pl.DataFrame({"hash": theirs}).with_row_index("judgment"), on="hash", how="inner")
+    ids = (log[key].gather(alike["at"]).eq_missing(judged.pairs[key].gather(alike["judgment"])) for key in keys)
+    hits = alike.filter(*ids)
+    if not len(hits) and len(log) and len(judged.pairs):
+        _refuse_strangers(log, judged.pairs, query, ", ".join(parts.query))
+        _refuse_strangers(log, judged.pairs, ["doc"], str(parts.doc))
+    out = {name: np.full(len(log), np.nan) for name in values}
+    for name, column in out.items():
+        column[hits["at"].to_numpy()] = judged.pairs[name].gather(hits["judgment"]).to_numpy()
+    return log.with_columns(pl.Series(name, column) for name, column in out.items())
+
+
+def id_hash(ids: pl.Series, seed: int = 0) -> pl.Series:
+    """Return a hash of ids, the same in every frame: of categories by their text."""
+    return (ids.cast(pl.String) if ids.dtype in TEXT else ids).hash(seed)
+
+
+def _pair_hash(frame: pl.DataFrame, keys: list[str]) -> Array:
+    """A hash of the keys and the document of each row."""
+    mixed = frame["hash"] if "hash" in frame.columns else id_hash(frame["doc"])
+    for seed, key in enumerate(keys, start=1):
+        mixed = mixed ^ id_hash(frame[key], seed)
+    return mixed.to_numpy()
+
+
+def _likely(ours: Array, theirs: Array) -> Array:
+    """Rows whose hash may be among the others': its low bits are marked in a table."""
+    low = np.uint64((1 << max(16 * len(theirs), 1024).bit_length()) - 1)
+    marked = np.zeros(int(low) + 1, bool)
+    marked[theirs & low] = True
+    rows: list[Array] = [np.zeros(0, np.int64)] * (len(ours) // BLOCK + 1)
+
+    def work(block: int) -> None:
+        begin = block * BLOCK
+        rows[block] = np.flatnonzero(marked[ours[begin : begin + BLOCK] & low]) + begin
+
+    in_threads(range(len(rows)), work)
+    return np.concatenate(rows)
+
+
+def _refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:
+    """Raise if log and judgments have no id in common: then the ids are written in two ways."""
+    ours, theirs = log.select(keys).unique(maintain_order=True), judgments.select(keys).unique(maintain_order=True)
+    if not len(ours.join(theirs, on=keys, how="semi", nulls_equal=True)):
+        raise BadValueError(
+            f"{name}: no id of the log is among those of the judgments (the log has {ours[keys[0]][0]!r}, "
+            f"the judgments {theirs[keys[0]][0]!r}); do both write ids the same way?"
+        )

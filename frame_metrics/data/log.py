@@ -1,0 +1,276 @@
+"""A log made ready: columns checked, judgments joined, rankings found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data import blocks
+from frame_metrics.data.grid import Grid, build_grid
+from frame_metrics.data.judgments import Judged, id_hash, laid_out, match, number_clusters, read_judgments
+from frame_metrics.data.sorting import Sorter
+from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import ABSENT, Parts, checked, key_names, largest_grade, refuse_infinite
+from frame_metrics.roles.conventions import Conventions
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """A log read and checked, its rankings found, its judgments joined.
+
+    Parameters
+    ----------
+    columns : the checked columns by role.
+    row : row of the caller's frame of each row; None where they are the same.
+    frame_rows : rows of the caller's frame.
+    repeated : the query of the first repeated document that was left out.
+    grid : the rankings to measure.
+    judgment_name : what the caller calls the column of grades or labels.
+    judged : the judgments, where they are kept beside.
+    """
+
+    columns: pl.DataFrame
+    row: Array | None
+    frame_rows: int
+    repeated: str | None
+    parts: Parts
+    judgment_name: str
+    grid: Grid
+    judged: Judged | None
+
+    @property
+    def judgments(self) -> pl.DataFrame:
+        """The table that grades and labels come from."""
+        return self.columns if self.judged is None else self.judged.pairs
+
+    @property
+    def judges_itself(self) -> bool:
+        """Whether grades and labels stand in the log, and not in a table of their own."""
+        return bool(self.parts.grade or self.parts.label)
+
+    @cached_property
+    def top_grade(self) -> float:
+        """The largest grade, NaN if there is none."""
+        return largest_grade(self.judgments["grade"]) if "grade" in self.judgments.columns else np.nan
+
+    @cached_property
+    def known_relevant(self) -> Array | None:
+        """Relevant documents of each ranking's query, where a column counts them."""
+        values = self.grid.rankings.values
+        if "n_relevant" not in values or not self.judges_itself:
+            return None
+        return self.grid.amounts(values["n_relevant"], str(self.parts.n_relevant))
+
+    def of_queries(self, role: str) -> Array | None:
+        """The weight or cluster of each ranking's query, from the log or else the judgments; None if not named."""
+        found, column = self.said_of_queries(role), getattr(self.parts, role)
+        if found is not None and (lacking := np.isnan(found)).any():
+            raise BadValueError(
+                f"{column}: {len(np.unique(self.grid.pair[lacking]))} judged queries without results have no {role}; "
+                f"give the judgments a column {column!r} too"
+            )
+        return found
+
+    def said_of_queries(self, role: str) -> Array | None:
+        """The same, NaN where neither log nor judgments say it."""
+        column, grid = getattr(self.parts, role), self.grid
+        if column is None:
+            return None
+        found: Array = grid.amounts(grid.rankings.values[role], column)
+        if self.judged is not None and role in self.judged.names.columns:
+            theirs = self._of_judged(self.judged, role)
+            if (~np.isnan(found) & ~np.isnan(theirs) & (found != theirs)).any():
+                raise BadValueError(f"{column}: log and judgments differ in the value of a query; give each query one")
+            found = np.where(np.isnan(found), theirs, found)
+        return found
+
+    def _of_judged(self, judged: Judged, role: str) -> Array:
+        """What the judgments say of each ranking's query, NaN where nothing."""
+        said = self.joined(judged.names.select(*judged.keys, role), judged.keys)[role]
+        return said.cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+    def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+        """Return the row of a table for each ranking by keys of its segment and query, nulls where it has none."""
+        grid, (_, by, query) = self.grid, key_names(self.parts)
+        mine = self.keys_at(query, grid.query_row[grid.query])
+        if by := [key for key in by if key in keys]:
+            mine = mine.hstack(self.keys_at(by, grid.segment_row[grid.segment]))
+        return mine.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+    def sizes(self, how: Conventions, part: slice | Array) -> Array | None:
+        """Documents in the collection, for the rankings of a block."""
+        if how.size is not None and how.size is not True:
+            return np.full(len(self.grid.pair[part]), float(how.size))
+        each = self._listed if how.size is True else self._size
+        return None if each is None else each[part]
+
+    @cached_property
+    def _size(self) -> Array | None:
+        values = self.grid.rankings.values
+        return self.grid.amounts(values["size"], str(self.parts.size)) if "size" in values else None
+
+    @cached_property
+    def _listed(self) -> Array:
+        """How many documents the frame lists for each ranking's query, from the system that has most."""
+        most = np.zeros(int(self.grid.pair.max(initial=-1)) + 1)
+        np.maximum.at(most, self.grid.pair, self.grid.rankings.length)
+        return most[self.grid.pair]
+
+    def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
+        """Return key values at rows of the log, or of the judgments past its end."""
+        n, own = len(self.columns), self.columns.select(keys)
+        if self.judged is None or not (rows >= n).any():
+            return own[rows]
+        place = n + np.searchsorted(self.judged.row, np.maximum(rows - n, 0))
+        both = pl.concat([own, self.judged.names.select(keys)])
+        return both[np.where(rows < n, rows, place)]
+
+    def rows(self, at: Array) -> Array:
+        """Return rows of the caller's frame, or of the judgments past its end."""
+        if self.row is None:
+            return at
+        n = len(self.row)
+        return np.where(at < n, np.append(self.row, 0)[np.minimum(at, n)], at - n + self.frame_rows)
+
+
+def read_log(
+    frame: pl.DataFrame,
+    parts: Parts,
+    how: Conventions,
+    judgments: tuple[pl.DataFrame, Parts] | None,
+    *,
+    queries: bool = True,
+) -> Log:
+    """Check the columns, join the judgments and find the rankings.
+
+    Parameters
+    ----------
+    queries : whether the queries will be named in the result.
+    """
+    later = how.duplicates != "first"  # which moves rows, and errors name rows
+    log = checked(frame, parts, judged_elsewhere=judgments is not None, scores_later=later, positive=how.positive)
+    system, by, query = key_names(parts)
+    row, repeated = None, None
+    if parts.doc and how.duplicates == "first":
+        whole = log
+        log, row = _first_places(log, [*system, *by, *query, "doc"], parts)
+        if row is not None:
+            gone = int(np.setdiff1d(np.arange(len(whole)), row)[0])
+            repeated = ", ".join(str(value) for value in whole.select(query).row(gone))
+    judged = None
+    if judgments is not None:
+        judged = read_judgments(*judgments, log, parts)
+        log = log.with_columns(pl.col(key).cast(judged.pairs[key].dtype) for key in [*judged.keys, "doc"])
+    if parts.doc:
+        log = log.with_columns(id_hash(log["doc"]).alias("hash"))
+    if judgments is not None and judged is not None:
+        log = match(log, judged, query, parts)
+    elif parts.system and parts.doc and (parts.grade or parts.label):
+        judged = _shared(log, [*by, *query], parts)
+        log = match(log, judged, query, parts)
+    if parts.cluster:
+        log, judged = number_clusters(log, judged)
+    names = ("score", "rank", "grade", "label", "predicted", "weight", "cluster", "n_relevant", "size")
+    laid = [name for name in (*names, "hash") if name in log.columns]
+    named = queries or judged is not None or bool(system or by)
+    single = parts.doc is not None or bool(
+        {"rank", "weight", "cluster", "n_relevant", "size"} & set(laid)
+    )  # errors name rows
+    rankings = blocks.find_rankings(log, [*system, *by, *query], laid, first=named, rows=single)
+    if parts.doc and how.duplicates != "first":
+        again = blocks.find_duplicates(rankings, log["doc"])
+        if len(again):
+            raise bad_rows(
+                parts.doc,
+                again.tolist(),
+                len(log),
+                "repeat a document of their query",
+                "drop them, or say duplicates='first' to keep the best place of each",
+            )
+    beside = parts if judgments is None else judgments[1]
+    name = str(beside.label or beside.grade)
+    return Log(log, row, len(frame), repeated, parts, name, build_grid(log, rankings, parts, judged), judged)
+
+
+def _shared(log: pl.DataFrame, keys: list[str], parts: Parts) -> Judged:
+    """The judgments that systems share: a document judged in one system's rows of a segment is judged in all."""
+    values = [name for name in ("grade", "label") if name in log.columns]
+    table = log.select(*keys, "doc", *values).with_row_index("row")
+    table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
+    return laid_out(table, keys, parts)
+
+
+def _first_places(log: pl.DataFrame, keys: list[str], parts: Parts) -> tuple[pl.DataFrame, Array | None]:
+    """Keep the best place of each document of a ranking."""
+    place = next((name for name in ("rank", "score") if name in log.columns), None)
+    rows = log.with_row_index("at")
+    if place:
+        rows = rows.sort(place, descending=place == "score", nulls_last=True, maintain_order=True)
+    kept = rows.unique(keys, keep="first", maintain_order=True)["at"].sort()
+    if len(kept) == len(log):
+        return log, None
+    judgment = [name for name in ("grade", "label") if name in log.columns]
+    if judgment and len(log.select(*keys, *judgment).drop_nulls(judgment).unique()) > len(
+        log.select(*keys, *judgment).drop_nulls(judgment).unique(keys)
+    ):
+        raise bad_rows(
+            str(parts.doc),
+            _judged_otherwise(log, keys, judgment),
+            len(log),
+            "repeat a document of their query with another judgment",
+            "keep one of each",
+        )
+    return log[kept], kept.to_numpy().astype(np.int64)
+
+
+def _judged_otherwise(log: pl.DataFrame, keys: list[str], judgment: Sequence[str]) -> Array:
+    """The rows of documents that have two judgments."""
+    differ = pl.any_horizontal(pl.col(name).drop_nulls().n_unique().over(keys) > 1 for name in judgment)
+    rows: Array = log.select(differ).to_series().arg_true().to_numpy().astype(np.int64)
+    return rows
+
+
+@contextmanager
+def rows_of_the_frame(log: Log) -> Iterator[None]:
+    """Let errors about rows name those of the caller's frame, where the log has left some out."""
+    try:
+        yield
+    except BadRowsError as error:
+        if log.row is None:
+            raise
+        raise bad_rows(error.column, log.row[error.rows], log.frame_rows, error.what, error.remedy) from None
+
+
+def sorter_of(log: Log, how: Conventions) -> Sorter:
+    """Return what puts the log's rankings in order."""
+    doc = log.columns["doc"] if how.ties == "doc" else None
+    place = next((name for name in ("rank", "score") if name in log.columns.columns), None)
+    nulls = place is not None and log.columns[place].null_count() > 0
+    unchecked = place == "score" and not nulls
+    check = partial(refuse_infinite, log.columns["score"], str(log.parts.score), ABSENT) if unchecked else None
+    return Sorter(log.grid.rankings, how.ties, doc, how.rel, log.parts.rank or "rank", nulls, check)
+
+
+def measured_against(log: Log, how: Conventions, part: slice | Array) -> dict[str, Any]:
+    """Return what the rankings of a block are measured against, beside their rows."""
+    grid = log.grid
+    known = log.known_relevant
+    pool = None
+    if grid.pool is not None:
+        length = grid.pool.length[part]
+        at = blocks.spans(grid.pool.start[part], length)
+        label = grid.pool.label
+        pool = (np.repeat(np.arange(len(length)), length), grid.pool.grade[at], None if label is None else label[at])
+    return {
+        "pool": pool,
+        "known_relevant": None if known is None else known[part],
+        "size": log.sizes(how, part),
+        "threshold": how.threshold,
+    }

@@ -1,0 +1,295 @@
+"""Rows without queries, pooled within a segment: their tables and levels of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import each_block, find_rankings, spans
+from frame_metrics.data.cases import Cases
+from frame_metrics.data.matching import matched
+from frame_metrics.data.sorting import SIGN, in_rank_order, rank_order
+from frame_metrics.inputs import Array, Classes, ClassScores, Scores
+from frame_metrics.inputs.scores import levels
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.stats.averages import numbered, resampled
+
+CHUNK = 1 << 15  # scores: what is done to them stays in cache
+DENSE = 0.5  # with less than this share of rows that are relevant or predicted so, only those are counted
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """The segments of one level, in the order of the result.
+
+    Parameters
+    ----------
+    keys : the key columns that tell them apart, by their inside names.
+    table : their values, with "n", the rows of each, and "row:" before a key, a row that holds its value.
+    """
+
+    keys: list[str]
+    table: pl.DataFrame
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def n(self) -> Array:
+        """Rows of each segment."""
+        return self.table["n"].to_numpy().astype(np.int64)
+
+    def place(self, values: pl.DataFrame) -> Array:
+        """Return which segment each row of key values belongs to."""
+        if not self.keys:
+            return np.zeros(len(values), np.int64)
+        numbered = self.table.select(self.keys).with_row_index("segment")
+        found = values.select(self.keys).join(
+            numbered, on=self.keys, how="left", nulls_equal=True, maintain_order="left"
+        )
+        return found["segment"].to_numpy().astype(np.int64)
+
+
+def segments(cases: Cases, keys: list[str], *, query: Sequence[str] = ()) -> Segments:
+    """Find the segments that some key columns make, sorted, nulls last.
+
+    Parameters
+    ----------
+    keys : key columns, by their inside names.
+    query : more of them, which tell the queries of a segment apart; queries stand as they first appear.
+    """
+    whole = cases.rows if cases.every is None else cases.every
+    if not keys and not query:
+        return Segments(keys, pl.DataFrame({"n": [len(cases.rows)]}))
+    rows = [key for key in (*keys, *query) if f"row:{key}" in whole.columns]
+    numbered = whole.select(*keys, *query, *(f"row:{key}" for key in rows)).with_row_index("first")
+    marks = [pl.col("first").first(), *(pl.col(f"row:{key}").first() for key in rows)]
+    found = numbered.group_by([*keys, *query]).agg(pl.len().alias("n"), *marks)
+    found = found.sort([*keys, *(["first"] if query else [])], nulls_last=True)
+    keys = [*keys, *query]
+    found = found.with_columns(
+        pl.col("first").cast(pl.Int64).alias(f"row:{key}") for key in keys if f"row:{key}" not in whole.columns
+    )
+    if cases.every is not None:
+        kept = cases.rows.group_by(keys).agg(pl.len().alias("kept"))
+        found = found.join(kept, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        found = found.with_columns(pl.col("kept").fill_null(0).alias("n"))
+    return Segments(keys, found)
+
+
+def tables(cases: Cases, of: Segments, how: Conventions) -> Classes:
+    """Count true and predicted classes within segments."""
+    everything = np.ones((len(of), cases.k), bool)
+    if cases.binary and not cases.weighted and not cases.rows["predicted"].null_count():
+        return Classes(_two_by_two(cases, of), everything)
+    counts, rows = crossed(cases, of)
+    if how.match is not None:
+        return Classes(matched(counts, how.match)[0], rows.sum(axis=2) > 0)
+    if cases.binary or how.classes is not None:
+        return Classes(counts, everything)
+    return Classes(counts, (rows.sum(axis=2) > 0) | (rows[:, :, :-1].sum(axis=1) > 0))
+
+
+def crossed(cases: Cases, of: Segments) -> tuple[Array, Array]:
+    """Count rows by true class and what was predicted, last those without a prediction.
+
+    Returns
+    -------
+    Their weight, shape (segments, K, predicted + 1), and how many there are, of the same shape.
+    """
+    width = (cases.k if cases.found is None else len(cases.found)) + 1
+    said = pl.col("predicted").cast(pl.Int64).fill_null(width - 1)
+    cell = (pl.col("actual").cast(pl.Int64) * width + said).alias("cell")
+    cells = cases.rows.select(*of.keys, *(["weight"] if cases.weighted else []), cell)
+    weight = pl.col("weight").sum() if cases.weighted else pl.len().alias("weight")
+    counted = cells.group_by([*of.keys, "cell"]).agg(weight, pl.len().alias("rows"))
+    counts = np.zeros((2, len(of), cases.k * width))
+    for i, name in enumerate(("weight", "rows")):
+        counts[i, of.place(counted), counted["cell"].to_numpy()] = counted[name].to_numpy()
+    weights, rows = counts.reshape(2, len(of), cases.k, width)
+    return weights, rows
+
+
+def _two_by_two(cases: Cases, of: Segments) -> Array:
+    """The counts of two classes; rows that are neither relevant nor predicted so are what remains."""
+    actual, predicted = pl.col("actual").cast(pl.Boolean), pl.col("predicted").cast(pl.Boolean)
+    rows = cases.rows.select(*of.keys, a=actual, p=predicted)
+    if (seen := rows["a"] | rows["p"]).sum() < DENSE * len(rows):
+        rows = rows.filter(seen)
+    marks = {"tp": pl.col("a") & pl.col("p"), "actual": pl.col("a"), "predicted": pl.col("p")}
+    sums = [mark.cast(pl.UInt32).sum().alias(name) for name, mark in marks.items()]
+    found = rows.group_by(of.keys).agg(sums) if of.keys else rows.select(sums)
+    sides = np.zeros((3, len(of)))
+    sides[:, of.place(found)] = [found[name].to_numpy() for name in marks]
+    tp, true, said = sides
+    counts = np.zeros((len(of), 2, 3))
+    counts[:, 1, 1], counts[:, 1, 0], counts[:, 0, 1] = tp, true - tp, said - tp
+    counts[:, 0, 0] = of.n - true - said + tp
+    return counts
+
+
+def drawn_counts(cases: Cases, of: Segments, table: Classes, resamples: int, seed: int) -> Iterator[tuple[int, Array]]:
+    """Give each segment of two rows, or clusters, or more, and the counts of its resampled rows."""
+    n, shape = of.n, (resamples, table.k, table.k + 1)
+    cluster = cases.rows["cluster"].to_numpy() if cases.parts.cluster else None
+    order = edges = np.zeros(len(of) + 1, np.int64)
+    if cases.weighted or cluster is not None:  # then single rows are asked for
+        place = of.place(cases.rows)
+        order = np.argsort(place, kind="stable")
+        edges = np.searchsorted(place[order], np.arange(len(of) + 1))
+    for g in np.flatnonzero(n > 1):
+        mine = order[edges[g] : edges[g + 1]]
+        unit = None if cluster is None else numbered(cluster[mine])
+        if unit is not None and not unit.any():
+            continue
+        if unit is None and not cases.weighted:
+            share = table.counts[g].ravel() / table.counts[g].sum()
+            draws = np.random.default_rng(seed).multinomial(n[g], share, resamples)
+            yield int(g), draws.reshape(shape).astype(np.float64)
+            continue
+        yield int(g), resampled(_cells(cases.rows[mine], table.k, unit), resamples, seed).T.reshape(shape)
+
+
+def _cells(rows: pl.DataFrame, k: int, cluster: Array | None) -> Array:
+    """The weight that each row, or cluster, has in each cell of the table, shape (cells, rows)."""
+    cell = (rows["actual"].cast(pl.Int64) * (k + 1) + rows["predicted"].cast(pl.Int64).fill_null(k)).to_numpy()
+    unit = np.arange(len(rows)) if cluster is None else cluster
+    weight = rows["weight"].to_numpy() if "weight" in rows.columns else np.ones(len(rows))
+    n, cells = int(unit.max()) + 1, k * (k + 1)
+    summed: Array = np.bincount(cell * n + unit, weight, minlength=cells * n).reshape(cells, n)
+    return summed
+
+
+def scored(cases: Cases, of: Segments, work: Callable[[Array, Scores], None]) -> None:
+    """Call ``work`` with some segments and the levels of their scores, until all segments with rows are done."""
+    columns = ["score", "actual", *(["weight"] if cases.weighted else [])]
+    rows = cases.rows.filter(pl.col("weight") > 0) if cases.weighted else cases.rows
+    rankings = find_rankings(rows, of.keys, columns)
+    place = of.place(rows.select(of.keys)[rankings.first]) if of.keys else np.zeros(len(rankings.first), int)
+
+    def block(part: slice | Array) -> None:
+        length, start = rankings.length[part], rankings.start[part]
+        one = len(length) == 1
+        at = slice(int(start[0]), int(start[0] + length[0])) if one else spans(start, length)
+        values = {name: rankings.values[name][at] for name in columns}
+        work(place[part], _sorted_levels(values["score"], values["actual"], values.get("weight"), length))
+
+    if len(rankings.length):
+        each_block(rankings.length, block)
+
+
+def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Array) -> Scores:
+    """The levels of some segments' rows."""
+    if len(length) == 1 and weight is None:
+        return one_segment(score, good)
+    score = np.where(np.isnan(score), -np.inf, score)
+    segment = np.repeat(np.arange(len(length)), length)
+    if not in_rank_order(score, length):
+        order = rank_order(score, length)
+        score, good, weight = score[order], good[order], None if weight is None else weight[order]
+    weight = np.ones(len(score)) if weight is None else weight
+    return levels(segment, score, good * weight, weight, len(length))
+
+
+def one_segment(score: Array, good: Array) -> Scores:
+    """Return the levels of one segment's rows without weights."""
+    falling, tp, fp = (values[1:] for values in reached(score, good))
+    return Scores(np.zeros(len(tp), np.int64), falling, tp, fp, 1)
+
+
+def reached(score: Array, good: Array) -> tuple[Array, Array, Array]:
+    """Sort scores that carry their labels in the last bit.
+
+    Parameters
+    ----------
+    score : of each row, NaN for those without one, shape (rows,).
+    good : 1 for relevant rows, shape (rows,).
+
+    Returns
+    -------
+    The distinct scores, after infinity, and how many relevant and other rows reach each.
+    """
+    there = ~np.isnan(score)
+    all_there = bool(there.all())
+    known, label = (score, good) if all_there else (score[there], good[there])
+    packed, low = _packed(known, label)
+    if packed is not None:
+        falling, tp, rows = _unpacked(pl.Series(packed).sort().to_numpy(), low)
+    else:
+        order = pl.Series(known).arg_sort(descending=True).to_numpy()
+        ordered = known[order]
+        end = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(ordered) - 1)
+        falling, rows = np.append(np.inf, ordered[end]), np.append(0, end + 1)
+        tp = np.append(0, np.cumsum(label[order] == 1)[end])
+    if not all_there:  # documents without a score stand below all others
+        falling = np.append(falling, -np.inf)
+        tp, rows = np.append(tp, np.count_nonzero(good == 1)), np.append(rows, len(good))
+    return falling, tp, np.subtract(rows, tp, out=rows)
+
+
+def _chunks(n: int) -> list[slice]:
+    return [slice(a, a + CHUNK) for a in range(0, n, CHUNK)]
+
+
+def _packed(score: Array, label: Array) -> tuple[Array | None, int]:
+    """Scores as integers that rise as the scores fall, less the least of them, with the label as the last bit.
+
+    None where the scores are too far apart for that.
+    """
+    if not len(score):
+        return np.zeros(0, np.uint64), 0
+    ends = np.array([score.max(), score.min()])
+    low, high = (int(x) for x in _falling_bits(ends))
+    if high - low >= 1 << 63:
+        return None, 0
+    packed = np.empty(len(score), np.uint64)
+    for part in _chunks(len(score)):
+        key = _falling_bits(score[part]) - np.int64(low)
+        packed[part] = (key.view(np.uint64) << np.uint64(1)) | (label[part] == 1)
+    return packed, low
+
+
+def _falling_bits(score: Array) -> Array:
+    """The bits of scores as integers in the order of falling scores."""
+    key = (0.0 - score).view(np.int64)
+    key ^= (key >> 63) & SIGN
+    return key
+
+
+def _unpacked(packed: Array, low: int) -> tuple[Array, Array, Array]:
+    """The distinct scores, after infinity, and how many relevant rows and rows in all reach each."""
+    n = len(packed)
+    score, tp, rows = np.empty(n + 1), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    score[0], tp[0], rows[0] = np.inf, 0, 0
+    found, relevant = 1, 0
+    for part in _chunks(n):
+        here = packed[part]
+        last = np.empty(len(here), bool)
+        last[:-1] = (here[1:] ^ here[:-1]) > 1
+        last[-1] = part.stop >= n or (packed[part.stop] ^ here[-1]) > 1
+        end = np.flatnonzero(last)
+        to = slice(found, found + len(end))
+        count = np.cumsum((here & np.uint64(1)).view(np.int64)) + relevant
+        key = (here[end] >> np.uint64(1)).view(np.int64) + np.int64(low)
+        key ^= (key >> 63) & SIGN
+        score[to], tp[to], rows[to] = 0.0 - key.view(np.float64), count[end], end + (part.start + 1)
+        found, relevant = to.stop, int(count[-1])
+    return score[:found], tp[:found], rows[:found]
+
+
+def class_scores(cases: Cases, of: Segments, seen: Array) -> ClassScores:
+    """Return the scores of several classes, rows sorted by segment."""
+    place = of.place(cases.rows)
+    order = np.argsort(place, kind="stable")
+    columns = [cases.rows[f"score:{i}"].to_numpy() for i in range(cases.k)]
+    weight = cases.rows["weight"].to_numpy() if cases.weighted else np.ones(len(place))
+    actual = cases.rows["actual"].to_numpy()
+    return ClassScores(place[order], actual[order], np.stack(columns, 1)[order], weight[order], len(of), seen)
+
+
+def margins_of(keys: Sequence[str]) -> list[list[str]]:
+    """Return the key columns of each margin: of several each alone, then none."""
+    return [*([[key] for key in keys] if len(keys) > 1 else []), []]

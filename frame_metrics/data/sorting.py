@@ -1,0 +1,290 @@
+"""A block of rankings in rank order: an exact sort of packed scores, and the rule for equal scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import Rankings, spans
+from frame_metrics.errors import BadValueError, bad_rows
+from frame_metrics.inputs import Array, Ranking
+
+LONG = 1 << 16  # from here on, one sort of indices beats sorting packed values
+SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
+
+
+@dataclass(frozen=True, eq=False)
+class Sorter:
+    """Puts the rows of a block in rank order.
+
+    Parameters
+    ----------
+    rankings : all rankings.
+    ties : "doc", "worst", "best", "order" or "expected".
+    doc : document ids by row of the frame; for ties by document.
+    rel : the least relevant grade, for ties where no label decides.
+    rank_name : what the caller calls the column of ranks.
+    nulls : whether any score or rank is null.
+    refuse_infinite : looks at all scores, and raises if any is NaN or infinite.
+    """
+
+    rankings: Rankings
+    ties: str
+    doc: pl.Series | None = None
+    rel: float = 1
+    rank_name: str = "rank"
+    nulls: bool = True
+    refuse_infinite: Callable[[], None] | None = None
+
+    def block(self, part: slice | Array) -> Sorted:
+        """Sort the rows of some rankings."""
+        length, start = self.rankings.length[part], self.rankings.start[part]
+        if isinstance(part, slice):
+            begin = int(start[0]) if len(start) else 0
+            at: slice | Array = slice(begin, begin + int(length.sum()))
+        else:
+            at = spans(start, length)
+        cells = {name: values[at] for name, values in self.rankings.values.items()}
+        n_ret = length
+        order = None
+        score = _key(cells)
+        if score is not None:
+            if self.nulls and (absent := np.isnan(score)).any():
+                score = np.where(absent, -np.inf, score)
+                down = np.concatenate([[0], np.cumsum(absent)])
+                end = np.cumsum(length)
+                n_ret = length - (down[end] - down[end - length])
+            ranked = in_rank_order(score, length)
+            self._check_finite(score, length, n_ret, ranked)
+            order = None if ranked else rank_order(score, length)
+        sheet = Sorted(cells, length, n_ret, order, at, score)
+        return self._settled(sheet) if score is not None else sheet
+
+    def _check_finite(self, score: Array, length: Array, n_ret: Array, ranked: bool) -> None:
+        """Refuse infinite scores and NaN; rows in rank order can have them at the ends of a ranking only."""
+        some = n_ret > 0
+        first = (np.cumsum(length) - length)[some]
+        looked_at = score[np.concatenate([first, first + n_ret[some] - 1])] if ranked else score
+        if self.refuse_infinite and not np.isfinite(looked_at).all():
+            self.refuse_infinite()
+
+    def _settled(self, sheet: Sorted) -> Sorted:
+        """Order the rows of equal score by the tie rule."""
+        tied = sheet.equal_to_next()
+        if not tied.any():
+            return sheet
+        if "rank" in sheet.cells:
+            rows = sheet.frame_rows(self.rankings, np.flatnonzero(tied) + 1)
+            raise bad_rows(
+                self.rank_name,
+                rows,
+                len(self.rankings.values["rank"]),
+                "repeat a rank of their query",
+                "every rank of a query is given once; name score= if equal places are meant",
+            )
+        if not {"grade", "label"} & set(sheet.cells):
+            return sheet
+        grade, label = sheet.judgments()
+        known = ~np.isnan(grade if label is None else label)
+        worth = np.where(np.isnan(grade), 0, grade)
+        relevant = (worth >= self.rel) & known if label is None else label == 1
+        mixed = tied & ((worth[1:] != worth[:-1]) | (known[1:] != known[:-1]) | (relevant[1:] != relevant[:-1]))
+        if not mixed.any():
+            return sheet
+        run = np.concatenate([[0], np.cumsum(~tied)])
+        if self.ties == "expected":
+            return replace(sheet, tied=True, tie=run)
+        matters = np.zeros(run[-1] + 1, bool)
+        matters[run[1:][mixed]] = True
+        rows = np.flatnonzero(matters[run])
+        if self.ties in ("worst", "best"):
+            sign = 1.0 if self.ties == "worst" else -1.0
+            keys: tuple[Array, ...] = (~known[rows], sign * relevant[rows], sign * worth[rows])
+        else:
+            keys = (self._tie_key(sheet.frame_rows(self.rankings, rows)),)
+        new = rows[np.lexsort((*keys, run[rows]))]
+        order = np.arange(len(run)) if sheet.order is None else sheet.order
+        settled = order.copy()
+        settled[rows] = order[new]
+        return replace(sheet, order=settled, tied=True)
+
+    def _tie_key(self, rows: Array) -> Array:
+        """What orders tied rows of the frame: their own order, or their documents from the last to the first."""
+        if self.doc is None:
+            return rows
+        try:
+            text = self.doc.gather(rows).cast(pl.String)
+        except pl.exceptions.PolarsError:
+            raise BadValueError(
+                f"documents of type {self.doc.dtype} have no text to order equal scores by; say ties='worst' or 'order'"
+            ) from None
+        falling: Array = -text.rank("dense").to_numpy().astype(np.int64)
+        return falling
+
+
+@dataclass(frozen=True, eq=False)
+class Sorted:
+    """The rows of a block and the order that puts each ranking in rank order.
+
+    Parameters
+    ----------
+    tied : whether rows of equal score have different judgments.
+    tie : then, where they are to stand in every order, the number of each row's tie.
+    """
+
+    cells: dict[str, Array]
+    length: Array
+    n_ret: Array
+    order: Array | None
+    at: slice | Array
+    score: Array | None
+    tied: bool = False
+    tie: Array | None = None
+
+    def ordered(self, values: Array) -> Array:
+        """Return values of the block's rows in rank order."""
+        return values if self.order is None else values[self.order]
+
+    def equal_to_next(self) -> Array:
+        """Return whether each row but the last was retrieved with the score of the next one of its ranking."""
+        score = self.ordered(np.zeros(0) if self.score is None else self.score)
+        equal: Array = (score[1:] == score[:-1]) & (score[1:] > -np.inf)
+        ends = np.cumsum(self.length)[:-1] - 1
+        equal[ends[(ends >= 0) & (ends < len(equal))]] = False
+        return equal
+
+    def judgments(self) -> tuple[Array, Array | None]:
+        """Return grades and labels in rank order; a label is a grade where there is none."""
+        label = self.ordered(self.cells["label"]) if "label" in self.cells else None
+        if "grade" in self.cells:
+            return self.ordered(self.cells["grade"]), label
+        return np.full(len(self), np.nan) if label is None else label, label
+
+    def __len__(self) -> int:
+        return int(self.length.sum())
+
+    def frame_rows(self, rankings: Rankings, rows: Array) -> Array:
+        """Return rows of the frame for rows in rank order."""
+        places: Array = rows if self.order is None else self.order[rows]
+        return rankings.rows_of(places + self.at.start if isinstance(self.at, slice) else self.at[places])
+
+    def ranking(
+        self,
+        *,
+        rel: float,
+        pool: tuple[Array, Array, Array | None] | None,
+        condensed: bool,
+        known_relevant: Array | None,
+        size: Array | None,
+        threshold: float | None = None,
+        scored: bool = False,
+    ) -> Ranking:
+        """Return the block as kernels read it; with its scores where some metric reads them."""
+        grade, label = self.judgments()
+        shown = self._shown()
+        length, n_ret, tie = self.length, self.n_ret, self.tie
+        score = self.ordered(self.cells["score"]) if threshold is not None or scored else None
+        decision = self.ordered(self.cells["predicted"]) if "predicted" in self.cells else None
+        if threshold is not None and score is not None:
+            decision = score >= threshold
+        if condensed:
+            keep = ~np.isnan(grade if label is None else label) if label is not None else grade >= 0
+            length, n_ret = _kept(keep, length, length), _kept(keep, length, n_ret)
+            grade, label, shown = grade[keep], None if label is None else label[keep], None
+            score, decision = (None if values is None else values[keep] for values in (score, decision))
+            tie = None if tie is None else tie[keep]
+            if pool is not None and pool[2] is not None:
+                known = ~np.isnan(pool[2])
+                pool = (pool[0][known], pool[1][known], pool[2][known])
+        return Ranking(
+            grade,
+            length,
+            n_ret,
+            rel=rel,
+            label=label,
+            shown=shown,
+            pool=pool,
+            known_relevant=known_relevant,
+            size=size,
+            decision=decision,
+            score=score,
+            tie=tie,
+        )
+
+    def _shown(self) -> Array | None:
+        """The ranks as they were shown, if any position is missing among them."""
+        if "rank" not in self.cells:
+            return None
+        rank = self.ordered(self.cells["rank"])
+        last = np.cumsum(self.length) - self.length + self.n_ret - 1
+        last = last[self.n_ret > 0]
+        if (rank[last] == self.n_ret[self.n_ret > 0]).all():
+            return None
+        return np.where(np.isnan(rank), 0, rank).astype(np.int64)
+
+
+def _kept(keep: Array, length: Array, n: Array) -> Array:
+    """How many of the first ``n`` rows of each query are kept."""
+    down = np.concatenate([[0], np.cumsum(keep)])
+    start = np.cumsum(length) - length
+    counted: Array = down[start + n] - down[start]
+    return counted
+
+
+def _key(cells: dict[str, Array]) -> Array | None:
+    """What orders the rows, greatest first."""
+    if "rank" in cells:
+        return -cells["rank"].astype(np.float64)
+    return cells["score"].astype(np.float64, copy=False) if "score" in cells else None
+
+
+def in_rank_order(score: Array, length: Array) -> bool:
+    """Whether no ranking's score rises from one row to the next."""
+    down = score[1:] <= score[:-1]
+    start = np.cumsum(length) - length
+    inner = start[(start > 0) & (start < len(score))]
+    down[inner - 1] = True
+    return bool(down.all())
+
+
+def rank_order(score: Array, length: Array) -> Array:
+    """Return the places of a block's rows in rank order, equal scores in any order."""
+    start = np.cumsum(length) - length
+    m, width = len(length), int(length.max())
+    if m * width == len(score):
+        whole: Array = (descending(score.reshape(m, width)) + start[:, None]).ravel()
+        return whole
+    inside = np.arange(width) < length[:, None]
+    grid = np.full((m, width), -np.inf)
+    grid[inside] = score
+    order: Array = (descending(grid) + start[:, None])[inside]
+    return order
+
+
+def descending(score: Array) -> Array:
+    """Return for each row of a grid the order of its columns by falling score.
+
+    The score's bits, made to order as integers, give their lowest places to the column, so that sorting values sorts
+    columns with them. Where neighbours agree in all that is left of their scores and the scores differ, the row is
+    sorted again by comparing.
+    """
+    n = score.shape[1]
+    if n >= LONG:
+        return np.argsort(-score, axis=1)
+    low = np.int64((1 << max(n - 1, 1).bit_length()) - 1)
+    key = (0.0 - score).view(np.int64)
+    key ^= (key >> 63) & SIGN
+    key &= ~low
+    key |= np.arange(n)
+    key.sort(axis=1)
+    order: Array = key & low
+    key ^= order
+    row, column = np.nonzero(key[:, 1:] == key[:, :-1])
+    if len(row):
+        differ = score[row, order[row, column]] != score[row, order[row, column + 1]]
+        again = np.unique(row[differ])
+        order[again] = np.argsort(-score[again], axis=1, kind="stable")
+    return order

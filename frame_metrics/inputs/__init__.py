@@ -1,0 +1,25 @@
+"""What kernels read: the rows of many queries, sorted, grouped and laid end to end. Arrays only.
+
+Everything here is about one *block*: some whole queries. A query is its index in the block, from 0.
+No frame library is imported here.
+"""
+
+from frame_metrics.inputs.ranking import Ranking
+from frame_metrics.inputs.rows import Array, Gain, Rows, by_rank, gain_of, ratio, top_gain
+from frame_metrics.inputs.scores import ClassScores, Scores
+from frame_metrics.inputs.tables import Classes, Confusion
+
+__all__ = [
+    "Array",
+    "ClassScores",
+    "Classes",
+    "Confusion",
+    "Gain",
+    "Ranking",
+    "Rows",
+    "Scores",
+    "by_rank",
+    "gain_of",
+    "ratio",
+    "top_gain",
+]

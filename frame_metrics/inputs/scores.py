@@ -1,0 +1,192 @@
+"""Scores against the truth: how many relevant rows and others stand at or above each distinct score."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from frame_metrics.errors import BadValueError
+from frame_metrics.inputs.rows import Array
+
+
+class Scores:
+    """The distinct scores of each query or segment, greatest first, with the rows that reach them.
+
+    Parameters
+    ----------
+    query : the query (or segment) of each distinct score, ascending, shape (levels,).
+    score : the scores, falling within a query, shape (levels,); minus infinity for documents that were not retrieved.
+    tp, fp : relevant and other rows of the query with at least this score, shape (levels,).
+    n : number of queries, those without rows included.
+    """
+
+    def __init__(self, query: Array, score: Array, tp: Array, fp: Array, n: int) -> None:
+        self.query, self.score, self.tp, self.fp, self.n = query, score, tp, fp, n
+
+    @cached_property
+    def count(self) -> Array:
+        """Distinct scores of each query, shape (n,)."""
+        return np.bincount(self.query, minlength=self.n)
+
+    @cached_property
+    def first(self) -> Array:
+        """Whether a level is the first of its query, shape (levels,)."""
+        new = np.ones(len(self.query), bool)
+        new[1:] = self.query[1:] != self.query[:-1]
+        return new
+
+    def before(self, values: Array) -> Array:
+        """Return the values of the level above, 0 above a query's first, shape (levels,)."""
+        shifted: Array = np.concatenate([values[:0], np.zeros(min(len(values), 1), values.dtype), values[:-1]])
+        shifted[self.first] = 0
+        return shifted
+
+    @cached_property
+    def retrieved(self) -> Array:
+        """Which levels are scores, and not what stands below all of them, bool, shape (levels,)."""
+        real: Array = self.score > -np.inf
+        return real
+
+    @cached_property
+    def pos(self) -> Array:
+        """Relevant rows with exactly this score, shape (levels,)."""
+        rows: Array = self.tp - self.before(self.tp)
+        return rows
+
+    @cached_property
+    def neg(self) -> Array:
+        """Other rows with exactly this score, shape (levels,)."""
+        rows: Array = self.fp - self.before(self.fp)
+        return rows
+
+    def last(self, values: Array) -> Array:
+        """Return the values of each query's last level, 0 without rows, shape (n,)."""
+        out = np.zeros(self.n)
+        some = self.count > 0
+        out[some] = values[np.cumsum(self.count)[some] - 1]
+        return out
+
+    @cached_property
+    def positives(self) -> Array:
+        """Relevant rows of each query, shape (n,)."""
+        return self.last(self.tp)
+
+    @cached_property
+    def negatives(self) -> Array:
+        """Other rows of each query, shape (n,)."""
+        return self.last(self.fp)
+
+    def each(self, of_query: Array) -> Array:
+        """Return a query's value at each of its levels, shape (levels,)."""
+        at_level: Array = of_query[self.query]
+        return at_level
+
+    def reduce(self, ufunc: np.ufunc, values: Array) -> Array:
+        """Return ``ufunc`` over each query's values, 0 without rows, shape (n,)."""
+        out = np.zeros(self.n)
+        some = np.flatnonzero(self.count)
+        if len(some):
+            out[some] = ufunc.reduceat(values, np.flatnonzero(self.first), dtype=np.float64)
+        return out
+
+    def total(self, values: Array) -> Array:
+        """Return the sum of each query's values, shape (n,)."""
+        return self.reduce(np.add, values)
+
+    @cached_property
+    def probability(self) -> Array:
+        """The scores, known to lie between 0 and 1."""
+        outside = (self.score < 0) | (self.score > 1)
+        if outside.any():
+            wrong = float(self.score[outside][0])
+            what = "a document that was not retrieved has no score" if np.isinf(wrong) else f"{wrong:g} is a score"
+            raise BadValueError(f"the scores have to be probabilities, between 0 and 1, and {what}")
+        return self.score
+
+
+class ClassScores:
+    """The scores of several classes for each row, and its true class.
+
+    Parameters
+    ----------
+    query : the segment of each row, ascending, shape (rows,).
+    actual : the number of its true class, shape (rows,).
+    score : a column per class, shape (rows, K).
+    weight : of each row, shape (rows,).
+    n : number of segments.
+    seen : which classes take part, shape (n, K).
+    """
+
+    def __init__(self, query: Array, actual: Array, score: Array, weight: Array, n: int, seen: Array) -> None:
+        self.query, self.actual, self.score, self.weight, self.n, self.seen = query, actual, score, weight, n, seen
+
+    @cached_property
+    def support(self) -> Array:
+        """Weight of the rows of each class, shape (n, K)."""
+        k = self.score.shape[1]
+        cell = self.query * k + self.actual
+        return np.bincount(cell, self.weight, minlength=self.n * k).reshape(self.n, k)
+
+    @cached_property
+    def there(self) -> Array:
+        """Which classes have rows, shape (n, K)."""
+        k = self.score.shape[1]
+        cell = self.query * k + self.actual
+        some: Array = np.bincount(cell, minlength=self.n * k).reshape(self.n, k) > 0
+        return some
+
+    def rest(self, c: int) -> Scores:
+        """Return the scores of one class against the rest."""
+        return self._of(self.score[:, c], self.actual == c, slice(None))
+
+    def pair(self, a: int, b: int) -> Scores:
+        """Return the scores of class ``a`` among the rows of classes ``a`` and ``b``."""
+        kept = np.flatnonzero((self.actual == a) | (self.actual == b))
+        return self._of(self.score[:, a], self.actual == a, kept)
+
+    def _of(self, score: Array, good: Array, rows: slice | Array) -> Scores:
+        query, score, good, weight = self.query[rows], score[rows], good[rows], self.weight[rows]
+        order = np.lexsort((-score, query))
+        order = order[weight[order] > 0]
+        return levels(query[order], score[order], good[order] * weight[order], weight[order], self.n)
+
+    @cached_property
+    def probability(self) -> Array:
+        """The scores, known to lie between 0 and 1, shape (rows, K)."""
+        outside = (self.score < 0) | (self.score > 1)
+        if outside.any():
+            raise BadValueError(
+                f"the scores have to be probabilities, between 0 and 1, and {self.score[outside][0]:g} is a score"
+            )
+        return self.score
+
+    def mean(self, values: Array) -> Array:
+        """Return the weighted mean of the rows' values, NaN for a segment without weight, shape (n,)."""
+        weight = np.bincount(self.query, self.weight, minlength=self.n)
+        with np.errstate(invalid="ignore"):
+            share: Array = np.bincount(self.query, self.weight * values, minlength=self.n) / weight
+        return share
+
+
+def levels(query: Array, score: Array, good: Array, weight: Array, n: int) -> Scores:
+    """Gather rows into levels.
+
+    Parameters
+    ----------
+    query, score : rows sorted by query, within a query by falling score, shape (rows,).
+    good, weight : weight of each row if it is relevant, else 0, and its weight, shape (rows,).
+    n : number of queries.
+    """
+    if not len(score):
+        return Scores(query, score, good, good, n)
+    new = np.ones(len(score), bool)
+    new[1:] = (score[1:] != score[:-1]) | (query[1:] != query[:-1])
+    end = np.append(np.flatnonzero(new)[1:], len(score)) - 1
+    tp, fp = np.cumsum(good, dtype=np.float64)[end], np.cumsum(weight - good, dtype=np.float64)[end]
+    found = Scores(query[end], score[end], tp, fp, n)
+    if n > 1 and len(found.query):  # sums start anew with each query
+        past = np.concatenate([[0], np.flatnonzero(found.first)[1:]])
+        for values in (tp, fp):
+            values -= np.repeat(np.concatenate([[0], values[past[1:] - 1]]), np.diff(np.append(past, len(values))))
+    return found

@@ -1,0 +1,158 @@
+"""Contingency tables: what was decided against what is true, of two classes or of many."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from frame_metrics.errors import BadValueError, NotComputableError
+from frame_metrics.inputs.rows import Array
+
+
+class Confusion:
+    """The 2x2 table of each query or segment: what was retrieved, or predicted, against what is relevant.
+
+    Parameters
+    ----------
+    tp, fp, fn : true positives, false positives, false negatives, shape (n,).
+    empty : places up to the cutoff that were not filled, shape (n,); 0 without a cutoff.
+    size : documents in the collection, shape (n,); None where it is not known, and then tn is an error.
+    silent : relevant and other documents without a decision, shape (n,) each, where decisions may be missing. They
+        are not positive and not right: the relevant ones are among the false negatives, the others are not among the
+        true negatives.
+    rest : the true negatives where they are counted and are not what remains of ``size``, shape (n,).
+    """
+
+    def __init__(
+        self,
+        tp: Array,
+        fp: Array,
+        fn: Array,
+        empty: Array,
+        size: Array | None = None,
+        silent: tuple[Array, Array] | None = None,
+        rest: Array | None = None,
+    ) -> None:
+        self.tp, self.fp, self.fn, self.empty, self.size, self.rest = tp, fp, fn, empty, size, rest
+        nothing = np.zeros(len(tp))
+        self.silent = (nothing, nothing) if silent is None else silent
+
+    @cached_property
+    def tn(self) -> Array:
+        """True negatives: the rest of the collection, shape (n,)."""
+        if self.rest is not None:
+            return self.rest
+        if self.size is None:
+            raise NotComputableError("true negatives need collection_size=")
+        rest: Array = self.size - self.tp - self.fp - self.fn - self.silent[1]
+        if (rest < 0).any():
+            raise BadValueError(
+                f"collection_size: {int(self.size[rest < 0][0])} documents are fewer than the "
+                f"{int((self.size - rest)[rest < 0][0])} that a query retrieved or has relevant"
+            )
+        return rest
+
+    @cached_property
+    def predicted(self) -> Array:
+        """What was retrieved, with the places that were not filled, shape (n,)."""
+        places: Array = self.tp + self.fp + self.empty
+        return places
+
+    @cached_property
+    def actual(self) -> Array:
+        """What is relevant, shape (n,)."""
+        relevant: Array = self.tp + self.fn
+        return relevant
+
+    @cached_property
+    def negative(self) -> Array:
+        """What is not relevant, shape (n,)."""
+        others: Array = self.fp + self.tn + self.silent[1]
+        return others
+
+    @cached_property
+    def total(self) -> Array:
+        """All documents, shape (n,)."""
+        documents: Array = self.actual + self.negative
+        return documents
+
+    @property
+    def agreement(self) -> Array:
+        """N (tp + tn) less what shares of these sizes would agree in by chance, times N, shape (n,)."""
+        missed = self.fn - self.silent[0]
+        beyond: Array = self.negative * (self.tp - missed) + self.actual * (self.tn - self.fp)
+        return beyond
+
+    @cached_property
+    def inverse(self) -> Confusion:
+        """The table seen from what is not relevant."""
+        missed, nothing = self.fp + self.silent[1], np.zeros(len(self.tp))
+        return Confusion(self.tn, self.fn - self.silent[0], missed, nothing, self.total, self.silent[::-1])
+
+    @property
+    def counts(self) -> tuple[Array, ...]:
+        """Everything that is summed when queries are pooled; what is not known is NaN."""
+        unknown = np.full(len(self.tp), np.nan)
+        size, rest = (unknown if values is None else values for values in (self.size, self.rest))
+        return (self.tp, self.fp, self.fn, self.empty, *self.silent, size, rest)
+
+    @classmethod
+    def of_counts(cls, counts: Array) -> Confusion:
+        """Return the table of summed counts, as ``counts`` gives them."""
+        tp, fp, fn, empty, silent, other = counts[:6]
+        size, rest = (None if np.isnan(values).any() else values for values in counts[6:])
+        return cls(tp, fp, fn, empty, size, (silent, other), rest)
+
+
+class Classes:
+    """The table of several classes of each segment: how often each class was predicted where each one is true.
+
+    Parameters
+    ----------
+    counts : rows by true and predicted class, the last column those without a prediction, shape (n, K, K + 1).
+    seen : which classes take part, shape (n, K); None for those that stand on either side.
+    """
+
+    def __init__(self, counts: Array, seen: Array | None = None) -> None:
+        self.counts = counts
+        self.n, self.k = counts.shape[:2]
+        self.seen = (self.actual + self.predicted > 0) if seen is None else seen
+
+    @cached_property
+    def actual(self) -> Array:
+        """Rows of each class, shape (n, K)."""
+        rows: Array = self.counts.sum(axis=2)
+        return rows
+
+    @cached_property
+    def predicted(self) -> Array:
+        """Rows predicted to be of each class, shape (n, K)."""
+        rows: Array = self.counts[:, :, :-1].sum(axis=1)
+        return rows
+
+    @cached_property
+    def hits(self) -> Array:
+        """Rows of each class that were predicted rightly, shape (n, K)."""
+        rows: Array = np.einsum("naa->na", self.counts[:, :, :-1])
+        return rows
+
+    @cached_property
+    def silent(self) -> Array:
+        """Rows of each class without a prediction, shape (n, K)."""
+        rows: Array = self.counts[:, :, -1]
+        return rows
+
+    @cached_property
+    def size(self) -> Array:
+        """All rows, shape (n,)."""
+        rows: Array = self.actual.sum(axis=1)
+        return rows
+
+    def rest(self, c: int) -> Confusion:
+        """Return the 2x2 table of one class against the rest."""
+        others = np.arange(self.k) != c
+        fp, fn = self.counts[:, others, c].sum(axis=1), self.counts[:, c][:, np.append(others, True)].sum(axis=1)
+        elsewhere = self.counts[:, others][:, :, np.append(others, False)].sum(axis=(1, 2))
+        silent = self.silent[:, c], self.silent[:, others].sum(axis=1)
+        return Confusion(self.hits[:, c], fp, fn, np.zeros(self.n), self.size, silent, elsewhere)

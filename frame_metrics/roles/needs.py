@@ -1,0 +1,80 @@
+"""What metrics cannot do without: which columns are read, and what the 2x2 table is read from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from frame_metrics.errors import ColumnError, listed
+from frame_metrics.inputs import ClassScores, Confusion, Ranking, Scores
+from frame_metrics.metrics.names import Asked
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What the metrics that are asked for cannot do without."""
+
+    query: bool = False
+    order: bool = False
+    score: bool = False
+    predicted: bool = False
+
+    def __or__(self, other: Needs) -> Needs:
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Needs(*(one or another for one, another in pairs))
+
+
+def needs_of(asked: Asked, roles: Mapping[str, Any], columns: list[str], *, judged: bool) -> Needs:
+    """Return what metrics need: the 2x2 table is read at the cutoff, the threshold, of the prediction, or else of the
+    retrieved set."""
+    found = Needs(query=judged)
+    for name, metric in asked:
+        own = metric.of_classes
+        if metric.input is Ranking or metric.k is not None:
+            found |= Needs(query=True, order=True)
+        elif metric.input is Scores or (own is not None and own.input is ClassScores):
+            found |= Needs(score=True)
+        else:
+            found |= decision_of(roles, columns, name, judged=judged, retrieved=metric.input is Confusion)
+    return found
+
+
+def decision_of(roles: Mapping[str, Any], columns: list[str], name: str, *, judged: bool, retrieved: bool) -> Needs:
+    """Return what the 2x2 table without a cutoff is read from; a score alone decides nothing."""
+    if roles.get("threshold") is not None:
+        return Needs(score=True)
+    if roles.get("predicted") is not None:
+        return Needs(predicted=True)
+    ways = "name predicted=, or say threshold=" + (", or name query= for the retrieved set" if retrieved else "")
+    if retrieved and (judged or roles.get("query") is not None):
+        return Needs(query=True)
+    if retrieved and {"predicted", "query"} <= set(columns):
+        raise ColumnError(
+            f"{name}: both 'predicted' and 'query' are columns; name predicted= for the prediction, or "
+            "query= for what a query retrieved"
+        )
+    if "predicted" in columns:
+        return Needs(predicted=True)
+    if retrieved and "query" in columns:
+        return Needs(query=True)
+    raise ColumnError(
+        f"{name}: nothing says what is predicted among {listed(columns)}; {ways}, or give it a cutoff"
+        if retrieved
+        else f"{name}: nothing says what is predicted among {listed(columns)}; {ways}"
+    )
+
+
+def audited(roles: Mapping[str, Any], columns: list[str], *, judged: bool) -> Needs:
+    """Return what an audit looks at: the results of queries, or else rows that are decided or scored."""
+    decided = roles.get("threshold") is not None or roles.get("predicted") is not None
+    of_queries = judged or roles.get("query") is not None or (not decided and "query" in columns)
+    named = isinstance(roles.get("score"), Mapping)
+    scored = not named and (roles.get("score") is not None or "score" in columns)
+    if decided:
+        return Needs(
+            of_queries, score=roles.get("threshold") is not None or scored, predicted=roles.get("threshold") is None
+        )
+    if of_queries:  # a score beside a rank is looked at too
+        return Needs(query=True, score=roles.get("rank") is not None and roles.get("score") is not None and not named)
+    return Needs(score=scored, predicted="predicted" in columns)

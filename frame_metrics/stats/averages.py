@@ -1,0 +1,184 @@
+"""Averages over queries, and their intervals: sums of columns within groups, and what becomes of the sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from frame_metrics.inputs import Array, Confusion
+from frame_metrics.metrics.metric import Metric
+
+FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """One averaged metric: columns that are summed over queries, and the value that the sums give.
+
+    Parameters
+    ----------
+    average : what the result's column says.
+    columns : what is summed, each of shape (queries,).
+    finish : sums of the columns, shape (columns, groups), to values, shape (groups,).
+    defined : whether each query counts, shape (queries,).
+    undefined : whether the metric was undefined for each query, shape (queries,).
+    """
+
+    average: str
+    columns: tuple[Array, ...]
+    finish: Callable[[Array], Array]
+    defined: Array
+    undefined: Array
+
+
+def _quotient(sums: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share: Array = sums[0] / sums[1]
+    return share
+
+
+def tally(metric: Metric, raw: Array, filled: Array, average: str, weight: Array | None) -> Tally:
+    """Return what to sum for an average over queries.
+
+    Parameters
+    ----------
+    metric : counts are summed whatever the average.
+    raw : values of the queries, NaN where undefined.
+    filled : the same with undefined values replaced, NaN where they leave the mean.
+    average : "macro" or "gmean".
+    weight : of each query; None for equal weights.
+    """
+    undefined = np.isnan(raw)
+    defined = ~np.isnan(filled) if undefined.any() else ~undefined
+    values = np.where(defined, filled, 0) if undefined.any() else filled
+    if metric.summed:
+        return Tally("sum", (values,), lambda sums: sums[0], defined, undefined)
+    if average == "gmean":
+        values = np.log(np.maximum(values, FLOOR)) * defined
+    columns = (values, defined) if weight is None else (values * weight, defined * weight)
+    if average == "gmean":
+        return Tally("gmean", columns, lambda sums: np.exp(_quotient(sums)), defined, undefined)
+    return Tally("macro" if weight is None else "weighted", columns, _quotient, defined, undefined)
+
+
+def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tally:
+    """Return what to sum for the micro average: the counts of the 2x2 table, on which the metric is computed once."""
+
+    def finish(sums: Array) -> Array:
+        own = {name: value for name, value in metric.params.items() if name in metric.options}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = metric.kernel(Confusion.of_counts(sums), **own)
+        return values if fill is None else np.where(np.isnan(values), fill, values)
+
+    here = np.ones(counts.shape[1], bool)
+    return Tally("sum" if metric.summed else "micro", tuple(counts), finish, here, np.isnan(raw))
+
+
+def within(group: Array | None, n: int, columns: Sequence[Array] | Array) -> Array:
+    """Return the sums of columns within groups, shape (columns, n); all in one group where ``group`` is None.
+
+    A group's rows are summed side by side, so that its sum is the same to the last bit whatever other groups there are.
+    """
+    out = np.zeros((len(columns), n))
+    if group is None:
+        for i, column in enumerate(columns):
+            out[i, 0] = np.add.reduceat(column, [0], dtype=np.float64)[0] if len(column) else 0
+        return out
+    order = np.argsort(group, kind="stable")
+    there, first = np.unique(group[order], return_index=True)
+    if len(there):
+        for i, column in enumerate(columns):
+            out[i, there] = np.add.reduceat(column[order], first, dtype=np.float64)
+    return out
+
+
+def numbered(cluster: Array | None) -> Array | None:
+    """Number the clusters of queries or rows as they first appear; None where each has its own, which is no cluster."""
+    if cluster is None:
+        return None
+    _, first, code = np.unique(cluster, return_index=True, return_inverse=True)
+    if len(first) == len(cluster):
+        return None
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    found: Array = rank[code]
+    return found
+
+
+def intervals(
+    tallies: list[Tally],
+    group: Array | None,
+    n: int,
+    level: float,
+    resamples: int,
+    seed: int,
+    cluster: Array | None = None,
+) -> Array:
+    """Return percentile bootstrap intervals over the queries of each group, NaN for fewer than two queries.
+
+    Every group draws from the same seed, so that a group's interval does not depend on the others.
+
+    Parameters
+    ----------
+    cluster : of each query; whole clusters are then drawn, and an interval needs two.
+
+    Returns
+    -------
+    Low and high ends, shape (2, tallies, n).
+    """
+    out = np.full((2, len(tallies), n), np.nan)
+    columns = np.array([column for t in tallies for column in t.columns], dtype=np.float64)
+    group = np.zeros(columns.shape[1], np.int64) if group is None else group
+    ends = np.cumsum([len(t.columns) for t in tallies])[:-1]
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    order = np.argsort(group, kind="stable")
+    edges = np.searchsorted(group[order], np.arange(n + 1))
+    for g in range(n):
+        members = order[edges[g] : edges[g + 1]]
+        if len(members) < 2:
+            continue
+        units = columns[:, members]
+        of = None if cluster is None else numbered(cluster[members])
+        if of is not None:
+            units = within(of, int(of.max()) + 1, units)
+        draws = resampled(units, resamples, seed)
+        for i, (one, sums) in enumerate(zip(tallies, np.split(draws, ends), strict=True)):
+            values = one.finish(sums)
+            values = values[~np.isnan(values)]
+            defined = one.defined[members] if of is None else np.bincount(of, one.defined[members]) > 0
+            if len(values) and defined.sum() >= 2:
+                out[:, i, g] = np.quantile(values, tails)
+    return out
+
+
+def resampled(columns: Array, resamples: int, seed: int) -> Array:
+    """Return the sums of columns over resampled queries, rows or clusters, shape (columns, resamples)."""
+    size = columns.shape[1]
+    step = max((1 << 20) // size, 1)
+    random = np.random.default_rng(seed)
+    parts = []
+    for begin in range(0, resamples, step):
+        m = min(step, resamples - begin)
+        drawn = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
+        times = np.bincount(drawn.ravel(), minlength=m * size).reshape(m, size)
+        parts.append(columns @ times.T.astype(np.float64))
+    return np.concatenate(parts, axis=1)
+
+
+def resampled_means(columns: Array, cluster: Array | None, resamples: int, seed: int) -> Array:
+    """Return the means of columns over resampled queries, shape (columns, resamples).
+
+    Parameters
+    ----------
+    cluster : the number of each query's cluster; whole clusters are then drawn, and a mean is over the queries drawn.
+    """
+    if cluster is None:
+        sums, drawn = resampled(columns, resamples, seed), np.array(columns.shape[1])
+    else:
+        size = np.bincount(cluster)
+        both = resampled(np.vstack([within(cluster, len(size), columns), size]), resamples, seed)
+        sums, drawn = both[:-1], both[-1]
+    means: Array = sums / drawn
+    return means

@@ -1,0 +1,267 @@
+"""Tests of paired differences, intervals around them, and corrections for testing many at once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from frame_metrics.errors import NotComputableError
+from frame_metrics.inputs.rows import Array, ratio
+from frame_metrics.stats.averages import resampled_means, within
+from frame_metrics.threads import in_threads
+
+CLOSE = 1e-10  # sums nearer than this share of what they could be are equal: each is a sum of floats
+BYTES = 1 << 22  # random bytes drawn at a time
+ATONCE = 16  # blocks of them
+TABLES = 64  # made together
+Tick = Callable[[int], None]
+
+
+def in_clusters(values: Array, cluster: Array | None) -> Array:
+    """Return the sums of values within clusters, a row each, 0 where they cancel; the values where there are none.
+
+    Parameters
+    ----------
+    values : shape (queries, columns).
+    cluster : the number of each query's cluster, shape (queries,).
+    """
+    if cluster is None:
+        return values
+    n = int(cluster.max()) + 1
+    sums, most = within(cluster, n, values.T), within(cluster, n, np.abs(values.T))
+    return np.where(np.abs(sums) < CLOSE * most, 0, sums).T
+
+
+def sureness(
+    differences: Array, cluster: Array | None, level: float, power: float, resamples: int, seed: int
+) -> dict[str, Array]:
+    """Return what the differences of two queries or more say of how sure their means are, shape (columns,) each.
+
+    Parameters
+    ----------
+    differences : shape (queries, columns); all columns are resampled by the same draws.
+    cluster : the number of each query's cluster, shape (queries,). Of one cluster alone only the effect size is known.
+    level : of the interval.
+    power : how likely the smallest difference that is told from none (mde) is to be seen.
+    """
+    least = CLOSE * np.abs(differences).max(axis=0)  # what is nearer to 0 is what adding floats leaves
+    spread = differences.std(axis=0, ddof=1)
+    spread = np.where(spread < least, 0, spread)
+    found = {"effect_size": ratio(differences.mean(axis=0), spread)}
+    if cluster is not None and not cluster.any():
+        return found
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    means = resampled_means(differences.T, cluster, resamples, seed)
+    found["ci_low"], found["ci_high"] = np.quantile(means, tails, axis=1)
+    robust = spread if cluster is None else _robust_spread(differences, cluster)
+    factor = NormalDist().inv_cdf(tails[1]) + NormalDist().inv_cdf(power)
+    found["mde"] = np.where(robust < least, 0, factor * robust / np.sqrt(len(differences)))
+    return found
+
+
+def _robust_spread(differences: Array, cluster: Array) -> Array:
+    """Return sqrt(n) times the standard error of the mean of n queries in G clusters, shape (columns,).
+
+    The error is sqrt(G / (G - 1) sum_c (S_c - n_c mean)^2) / n, where S_c is the sum over the n_c queries of a cluster.
+    Where each has one query, what is returned is the standard deviation.
+    """
+    size = np.bincount(cluster)
+    apart = within(cluster, len(size), differences.T) - size * differences.mean(axis=0)[:, None]
+    spread: Array = np.sqrt(len(size) / (len(size) - 1) * (apart**2).sum(axis=1) / len(differences))
+    return spread
+
+
+def randomization(differences: Array, permutations: int, seed: int, tick: Tick) -> Array:
+    """Flip the signs of paired differences at random (Fisher's test), two-sided.
+
+    If nothing differs between two systems, a query's difference is as likely to be positive as negative. Where there
+    are no more ways to flip than ``permutations``, each is counted; else so many are drawn, and what was seen counts as
+    one of them: (b + 1) / (n + 1), which is never 0.
+
+    Parameters
+    ----------
+    differences : shape (queries, columns), or their sums within clusters; all columns are tested by the same flips.
+    permutations : how many flips are drawn.
+    seed : of the draw.
+    tick : told how many queries are done.
+
+    Returns
+    -------
+    p-values, shape (columns,).
+    """
+    p = np.ones(differences.shape[1])
+    moved = (differences != 0).sum(axis=0)
+    few = moved <= min(np.log2(permutations), 62)
+    for column in np.flatnonzero(few):
+        p[column] = _every_flip(differences[differences[:, column] != 0, column])
+    many = np.flatnonzero(~few)
+    if len(many):
+        sums = _flipped(differences[:, many], permutations, seed, tick)
+        reached = np.abs(sums) >= _enough(differences[:, many])
+        p[many] = (reached.sum(axis=0) + 1) / (permutations + 1)
+    return p
+
+
+def _enough(differences: Array) -> Array:
+    """How far from 0 a sum has to be to count as at least as far as what was seen."""
+    far: Array = np.abs(differences.sum(axis=0)) - CLOSE * np.abs(differences).sum(axis=0)
+    return far
+
+
+def _every_flip(moved: Array) -> float:
+    """The share of all ways to flip that are at least as far from 0 as what was seen."""
+    sums = np.zeros(1)
+    for difference in moved:
+        sums = np.concatenate([sums + difference, sums - difference])
+    return float((np.abs(sums) >= _enough(moved)).mean())
+
+
+def _flipped(rows: Array, permutations: int, seed: int, tick: Tick) -> Array:
+    """Sums of rows with random signs, shape (permutations, columns).
+
+    Eight rows at a time: a table holds their sum for each of the 256 ways to flip them, and a random byte chooses.
+    Blocks are added in their order, so that threads and libraries of linear algebra make no difference.
+    """
+    groups, columns = -(-len(rows) // 8), rows.shape[1]
+    padded = np.zeros((groups * 8, columns))
+    padded[: len(rows)] = rows
+    eights = padded.reshape(groups, 8, columns)
+    step = max(BYTES // permutations, 1)
+    begins = range(0, groups, step)
+    parts: dict[int, Array] = {}
+
+    def work(i: int) -> None:
+        some = eights[begins[i] : begins[i] + step]
+        chosen = np.frombuffer(np.random.default_rng([seed, i]).bytes(len(some) * permutations), np.uint8)
+        total, each = np.zeros((permutations, columns)), np.empty((permutations, columns))
+        tables = (table for at in range(0, len(some), TABLES) for table in _sums(some[at : at + TABLES]))
+        for table, byte in zip(tables, chosen.reshape(len(some), permutations), strict=True):
+            table.take(byte, axis=0, out=each, mode="clip")  # which needs no buffer of its own
+            total += each
+        parts[i] = total
+        tick(8 * len(some))
+
+    whole = np.zeros((permutations, columns))
+    for begin in range(0, len(begins), ATONCE):  # so that few sums wait for their turn
+        these = range(begin, min(begin + ATONCE, len(begins)))
+        in_threads(these, work)
+        for i in these:
+            whole += parts.pop(i)
+    return whole
+
+
+def _sums(eights: Array) -> Array:
+    """The sums of eight rows for each of the 256 ways to flip their signs, shape (eights, 256, columns)."""
+    sums = np.zeros((len(eights), 256, eights.shape[2]))
+    for i, sign in enumerate((1.0 - 2.0 * (np.arange(256)[:, None] >> np.arange(8) & 1)).T):
+        sums += sign[:, None] * eights[:, i, None]
+    return sums
+
+
+def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
+    """Exchange the systems of each query at random, and look at the widest gap between them (randomised Tukey HSD).
+
+    The p-value of a pair is the share of draws in which the greatest difference of any two means is at least theirs,
+    what was seen counting as one of them, so that the pairs of all systems are tested together.
+
+    Parameters
+    ----------
+    values : shape (queries, systems), or their sums within clusters.
+
+    Returns
+    -------
+    p-values of each system against each, shape (systems, systems).
+
+    Source: B. Carterette, Multiple testing in statistical analysis of systems-based information retrieval experiments,
+    ACM TOIS 30(1), 2012.
+    """
+    n, systems = values.shape
+    means = values.sum(axis=0)
+    gap = np.abs(means[:, None] - means)
+    sums = np.zeros((permutations, systems))
+    step = max(BYTES // (permutations * systems), 1)
+    for i, begin in enumerate(range(0, n, step)):
+        some = values[begin : begin + step]
+        random = np.random.default_rng([seed, i]).random((permutations, len(some), systems))
+        sums += np.take_along_axis(some[None], random.argsort(axis=2), axis=2).sum(axis=1)
+        tick(len(some))
+    widest = sums.max(axis=1) - sums.min(axis=1)
+    enough = gap - CLOSE * np.abs(values).sum()
+    p: Array = ((widest[:, None, None] >= enough).sum(axis=0) + 1) / (permutations + 1)
+    return p
+
+
+def bootstrap(differences: Array, resamples: int, seed: int, cluster: Array | None = None) -> Array:
+    """Resample differences whose mean was moved to 0; the share of means at least as far from 0 as what was seen.
+
+    Parameters
+    ----------
+    cluster : the number of each query's cluster; whole clusters are then drawn.
+    """
+    n = len(differences)
+    if n < 2:
+        return np.ones(differences.shape[1])
+    seen = np.abs(differences.mean(axis=0))
+    moved = (differences - differences.mean(axis=0)).T
+    means = np.abs(resampled_means(moved, cluster, resamples, seed))
+    close = CLOSE * np.abs(differences).mean(axis=0)
+    p: Array = ((means >= (seen - close)[:, None]).sum(axis=1) + 1) / (resamples + 1)
+    return p
+
+
+def classical(differences: Array, test: str) -> Array:
+    """Return the p-values of scipy's paired t-test, Wilcoxon's signed rank test or the sign test, two-sided."""
+    stats = _scipy(test)
+    found = []
+    for column in differences.T:
+        moved = column[column != 0]
+        if not len(moved) or (test == "t" and len(column) < 2):
+            found.append(1.0 if len(column) > 1 or test != "t" else np.nan)
+        elif test == "sign":
+            found.append(float(stats.binomtest(int((moved > 0).sum()), len(moved)).pvalue))
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about zeros and constant differences, which are nothing odd here
+                run = stats.wilcoxon(column) if test == "wilcoxon" else stats.ttest_1samp(column, 0)
+            found.append(float(run.pvalue))
+    return np.array(found)
+
+
+def _scipy(test: str) -> Any:
+    try:
+        from scipy import stats  # type: ignore[import-untyped]
+    except ImportError:
+        raise NotComputableError(
+            f"test={test!r} needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
+        ) from None
+    return stats
+
+
+def adjusted(p: Array, correction: str) -> Array:
+    """Return p-values corrected for testing so many at once; NaN stays, and is not counted.
+
+    Parameters
+    ----------
+    correction : "holm" and "bonferroni" bound the chance of any false alarm, "bh" (Benjamini and Hochberg) the expected
+        share of false ones among all alarms; "none".
+    """
+    out = np.array(p, np.float64)
+    at = np.flatnonzero(~np.isnan(out))
+    known, m = out[at], len(at)
+    if correction == "none" or not m:
+        return out
+    if correction == "bonferroni":
+        out[at] = np.minimum(known * m, 1)
+        return out
+    order = np.argsort(known, kind="stable")
+    rank = np.arange(m)
+    if correction == "holm":
+        steps = np.maximum.accumulate(known[order] * (m - rank))
+    else:
+        steps = np.minimum.accumulate((known[order] * m / (rank + 1))[::-1])[::-1]
+    out[at[order]] = np.minimum(steps, 1)
+    return out

@@ -1,0 +1,26 @@
+"""Work done side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+Part = TypeVar("Part")
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count())
+
+
+def in_threads(parts: Iterable[Part], work: Callable[[Part], None]) -> None:
+    """Call ``work`` with each part, side by side."""
+    todo = list(parts)
+    if len(todo) == 1:
+        work(todo[0])
+        return
+    for _ in _threads().map(work, todo):
+        pass

@@ -1,0 +1,209 @@
+"""How far values can be trusted: what other orders of equal scores, or judgments that are missing, could make them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.blocks import each_block
+from frame_metrics.data.log import Log, measured_against, sorter_of
+from frame_metrics.data.sorting import Sorted
+from frame_metrics.errors import NotComputableError, bad_rows
+from frame_metrics.inputs import Array
+from frame_metrics.metrics.metric import REGISTRY, Metric
+from frame_metrics.metrics.names import Asked
+from frame_metrics.roles.columns import Parts
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.verbs.evaluate import Measured, measure
+from frame_metrics.verbs.tidy import averaged, each_query
+from frame_metrics.verbs.unjudged import check_bounded, extremes, of_gains
+
+BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is open
+
+
+@dataclass(frozen=True, eq=False)
+class Bounded:
+    """Values, and what they could be.
+
+    Parameters
+    ----------
+    own : the values as they are.
+    lower, upper : the least and the greatest they could be, shape (metrics, rankings).
+    beside : how much is open: whether scores are equal across the cutoff, or the share of judged results.
+    """
+
+    own: Measured
+    lower: Array
+    upper: Array
+    beside: Array
+
+
+def of_ties(log: Log, asked: Asked, how: Conventions) -> Bounded:
+    """Return values, and what they are in the worst and in the best order of equal scores."""
+    own = measure(log, asked, how)
+    ends = [_ordered(log, asked, replace(how, ties=rule)) for rule in ("worst", "best")]
+    for i, (name, _) in enumerate(asked):
+        if (np.isnan(ends[0][i]) != np.isnan(ends[1][i])).any():
+            raise NotComputableError(f"{name} is undefined in some orders of equal scores and has no bounds over them")
+    return Bounded(own, np.minimum(*ends), np.maximum(*ends), _tied(log, asked, how))
+
+
+def _ordered(log: Log, asked: Asked, how: Conventions) -> Array:
+    """Values where equal scores are ordered by what each metric looks at: the gain, or what is relevant."""
+    values = np.empty((len(asked), len(log.grid.pair)))
+    graded = np.array(["gains" in metric.reads for _, metric in asked])
+    for some, one in ((graded, log), (~graded, _labelled(log))):
+        at = np.flatnonzero(some).tolist()
+        if at:
+            values[at] = measure(one, [asked[i] for i in at], how).values
+    return values
+
+
+def _labelled(log: Log) -> Log:
+    """The log without its grades, where labels say what is relevant."""
+    rankings = log.grid.rankings
+    if "label" not in rankings.values:
+        return log
+    values = {name: column for name, column in rankings.values.items() if name != "grade"}
+    return replace(log, grid=replace(log.grid, rankings=replace(rankings, values=values)))
+
+
+def _tied(log: Log, asked: Asked, how: Conventions) -> Array:
+    """Whether results at a metric's cutoff and after it have equal scores; without a cutoff, whether any two have."""
+    out = np.zeros((len(asked), len(log.grid.pair)))
+    sorter = sorter_of(log, how)
+
+    def work(part: slice | Array) -> None:
+        sheet = sorter.block(part)
+        if sheet.score is None or "rank" in sheet.cells:
+            return
+        against = measured_against(log, how, part)
+        runs = {dropped: sheet.ranking(rel=how.rel, condensed=dropped, scored=True, **against) for dropped in kinds}
+        for i, (_, metric) in enumerate(asked):
+            out[i, part] = runs[how.variant(metric)[1]].tied_at(metric.k)
+
+    kinds = {how.variant(metric)[1] for _, metric in asked}
+    each_block(log.grid.size, work)
+    return out
+
+
+def check_ordered(asked: Asked) -> None:
+    """Raise for a metric that the worst and the best order of equal scores do not bound; nothing is read."""
+    for name, metric in asked:
+        if not metric.bounded:
+            raise NotComputableError(f"{name} is not bounded by the worst and the best order of equal scores")
+
+
+def check_open(asked: Asked, parts: Parts, how: Conventions, max_grade: float | None) -> None:
+    """Raise for what bounds of unjudged rows cannot be had of; nothing is read."""
+    if how.unjudged == "drop":
+        raise NotComputableError(
+            "unjudged='drop' leaves out the rows that bounds(of='unjudged') is about; take it back"
+        )
+    if parts.n_relevant:
+        raise NotComputableError(
+            f"{parts.n_relevant} counts the relevant documents already, whichever they are; say n_relevant=None to "
+            "count those that are judged"
+        )
+    for name, metric in asked:
+        check_bounded(name, metric, max_grade)
+        if how.fill(metric) != 0:
+            raise NotComputableError(
+                f"{name}: a query can be undefined under some judgments and not under others, and would leave the "
+                "mean; say undefined='zero'"
+            )
+
+
+def of_unjudged(log: Log, asked: Asked, how: Conventions, max_grade: float | None) -> Bounded:
+    """Return values, and what they are at least and at most once every row is judged."""
+    if log.grid.pool is not None and log.judged is None:
+        raise NotComputableError(
+            "systems that list unjudged rows, and no document is named to tell which are the same; name doc="
+        )
+    if max_grade is not None:
+        asked = [(name, metric(max_grade=max_grade) if _lacks_scale(metric) else metric) for name, metric in asked]
+    own = measure(log, asked, how)
+    lower, upper, seen = (np.zeros(own.values.shape) for _ in range(3))
+    sorter = sorter_of(log, how)
+    spare = _spare(log)
+
+    def work(part: slice | Array) -> None:
+        sheet = sorter.block(part)
+        _check_open_ties(sheet, log, how)
+        against = measured_against(log, how, part)
+        runs = {rel: sheet.ranking(rel=rel, condensed=False, **against) for rel in kinds}
+        for i, (name, metric) in enumerate(asked):
+            run = runs[how.variant(metric)[0]]
+            lower[i, part], upper[i, part] = extremes(name, metric, run, spare[part], max_grade)
+            known = ~np.isnan(run.grade) if of_gains(metric) else run.judged
+            seen[i, part] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
+
+    kinds = {how.variant(metric)[0] for _, metric in asked}
+    each_block(log.grid.size, work)
+    return Bounded(own, lower, upper, seen)
+
+
+def _lacks_scale(metric: Metric) -> bool:
+    return "max_grade" in metric.reads and metric.params.get("max_grade") is None
+
+
+def _spare(log: Log) -> Array:
+    """Documents of each ranking's query that others list and it does not, and that are not among the judgments."""
+    grid = log.grid
+    if log.judged is None:
+        return np.zeros(len(grid.pair), np.int64)
+    judgments = [name for name in ("label", "grade") if name in log.columns.columns]
+    rows = log.columns.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
+    count = rows.group_by(log.judged.keys).agg(pl.col("doc").n_unique().alias("open"))
+    every = log.joined(count, log.judged.keys)
+    unjudged = np.all([np.isnan(grid.rankings.values[name]) for name in judgments], axis=0)
+    others: Array = every["open"].fill_null(0).to_numpy().astype(np.int64) - grid.rankings.count(unjudged)
+    return others
+
+
+def _check_open_ties(sheet: Sorted, log: Log, how: Conventions) -> None:
+    """Raise where the judgment that an unjudged row will get decides where it stands."""
+    if how.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.cells:
+        return
+    grade, label = sheet.judgments()
+    unjudged = np.isnan(grade) | (False if label is None else np.isnan(label))
+    equal = sheet.equal_to_next() & (unjudged[1:] | unjudged[:-1])
+    if equal.any():
+        rows = sheet.frame_rows(log.grid.rankings, np.flatnonzero(equal) + 1)
+        raise bad_rows(
+            str(log.parts.score),
+            rows,
+            len(log.columns),
+            f"have the score of another row, one of the two has no judgment, and ties={how.ties!r} orders by judgment",
+            "name doc= to order equal scores by document, or say ties='order'",
+        )
+
+
+def answer(found: Bounded, how: Conventions, of: str, *, per_query: bool) -> Answer:
+    """Return one row per group and metric, or per query and metric."""
+    lay: Any = partial(each_query, how=how, layout="long")
+    if not per_query:
+        lay = partial(averaged, how=how, average="macro", layout="long")
+    rows: Answer = lay(found.own)
+    ends = (lay(replace(found.own, values=values)).columns["value"] for values in (found.lower, found.upper))
+    plain = [(name, replace(REGISTRY["judged"], cutoff=metric.k)) for name, metric in found.own.asked]  # a plain mean
+    beside = lay(replace(found.own, asked=plain, values=found.beside, weight=None)).columns["value"]
+    columns = dict(rows.columns)
+    counts = {name: columns.pop(name) for name in ("n", "n_undefined") if name in columns}
+    columns |= dict(zip(("lower", "upper"), ends, strict=True))
+    columns[BESIDE[of]] = beside.cast(pl.Boolean) if per_query and of == "ties" else beside
+    return replace(rows, columns=columns | counts)
+
+
+def schema(of: str, *, per_query: bool) -> dict[str, Any]:
+    """Return the columns of a result beside the keys, and their types."""
+    number = pl.Float64
+    found: dict[str, Any] = {"metric": pl.String, "k": pl.Int64} | ({} if per_query else {"average": pl.String})
+    found |= {"value": number, "lower": number, "upper": number}
+    found[BESIDE[of]] = pl.Boolean if per_query and of == "ties" else number
+    return found | ({} if per_query else {"n": pl.Int64, "n_undefined": pl.Int64})

@@ -1,0 +1,176 @@
+"""Curves as frames."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.cases import Cases
+from frame_metrics.data.segments import Segments, scored, segments
+from frame_metrics.errors import BadValueError, check_choice
+from frame_metrics.inputs import Array, Scores, ratio
+from frame_metrics.metrics.metric import REGISTRY
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.verbs.evaluate import check_probability
+from frame_metrics.verbs.points import EQUAL, Points, keys_of, points_of, thinned
+from frame_metrics.verbs.tidy import number, whole
+
+COLUMNS = {
+    "roc": ("threshold", "fpr", "tpr"),
+    "pr": ("threshold", "recall", "precision"),
+    "gain": ("threshold", "share", "gain"),
+    "calibration": ("predicted", "observed", "n"),
+}
+
+
+def check(kind: str, options: dict[str, Any]) -> None:
+    """Raise for a curve that does not exist, or an option that another curve has."""
+    if not isinstance(kind, str) or not kind.endswith("@k"):
+        check_choice("curve", kind, list(COLUMNS))
+    of = {"levels": ("pr",), "interpolated": ("pr",), "points": ("roc", "pr", "gain"), "bins": ("calibration",)}
+    for name, value in options.items():
+        if value is None:
+            continue
+        if kind in COLUMNS if name == "cutoffs" else kind not in of[name]:
+            raise BadValueError(f"{name}= is not for the curve {kind!r}")
+        least = {"points": 3, "bins": 1}.get(name)
+        if least and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+            raise BadValueError(f"{name}={value!r} is not a whole number from {least}")
+    if options["levels"] is not None and (options["points"] or options["interpolated"]):
+        raise BadValueError("levels= reads off an interpolated curve, and leaves nothing to points= or interpolated=")
+
+
+def curve(
+    cases: Cases,
+    kind: str,
+    how: Conventions,
+    *,
+    query: Sequence[str] = (),
+    levels: Sequence[float] | None = None,
+    interpolated: bool = False,
+    points: int | None = None,
+    bins: int = 10,
+) -> Answer:
+    """Return the points of a curve for each segment, or each query.
+
+    Parameters
+    ----------
+    query : the columns that tell the queries apart, where each has a curve.
+    levels : recall levels at which precision is read off, the curves of queries then being averaged.
+    """
+    system, by = cases.keys
+    of = segments(cases, [*system, *by], query=query)
+    if kind == "calibration":
+        check_probability("curve('calibration')", cases.rows["score"], str(cases.parts.score))
+        return _calibration(cases, of, bins)
+    found = points_of(cases, of, scored_only=kind == "pr")
+    if kind == "pr":
+        if levels is not None:
+            return _at_levels(cases, of, found, levels, how, by_query=bool(query))
+        x, y = ratio(found.tp, found.each(found.positives)), ratio(found.tp, found.tp + found.fp)
+        y[found.first] = 1.0
+        if interpolated:
+            for part in found.spans():
+                y[part] = np.maximum.accumulate(y[part][::-1])[::-1]
+        arc = np.nan_to_num(x) + np.log1p(found.tp + found.fp)
+    else:
+        y = ratio(found.tp, found.each(found.positives))
+        rows = found.tp + found.fp
+        x = (
+            ratio(found.fp, found.each(found.negatives))
+            if kind == "roc"
+            else ratio(rows, found.each(found.positives + found.negatives))
+        )
+        arc = np.nan_to_num(x) + np.nan_to_num(y)
+    if points is not None:
+        at = thinned(found, arc, points)
+        found, x, y = found.kept(at), x[at], y[at]
+    names = COLUMNS[kind]
+    columns = dict(zip(names, (pl.Series(found.threshold), number(x), number(y)), strict=True))
+    return Answer(keys_of(cases, of, found.segment), columns)
+
+
+def _at_levels(
+    cases: Cases, of: Segments, points: Points, levels: Sequence[float], how: Conventions, *, by_query: bool
+) -> Answer:
+    """The greatest precision at each recall level or a higher one; 0 where recall does not get that far."""
+    wanted = np.asarray(levels, np.float64)
+    m = len(wanted)
+    height, at = np.zeros((len(of), m)), np.full((len(of), m), np.nan)
+    for part in points.spans():
+        i = int(points.segment[part.start])
+        tp, rows = points.tp[part][1:], (points.tp + points.fp)[part][1:]
+        if not len(tp) or not points.positives[i]:
+            continue
+        precision = tp / rows
+        where = np.arange(len(tp))
+        best = np.maximum.accumulate(precision[::-1])[::-1]
+        reached = np.searchsorted(tp, wanted * points.positives[i] * (1 - EQUAL))
+        some = reached < len(tp)
+        height[i, some] = best[reached[some]]
+        source = np.minimum.accumulate(np.where(precision == best, where, len(tp))[::-1])[::-1]
+        at[i, some] = points.threshold[part][1:][source[reached[some]]]
+    fill = how.fill(REGISTRY["iprec"]) if by_query else None
+    height[points.positives == 0] = np.nan if fill is None else fill
+    if not by_query:
+        segment = np.repeat(np.arange(len(of)), m)
+        columns = (number(at.ravel()), pl.Series(np.tile(wanted, len(of))), number(height.ravel()))
+        return Answer(keys_of(cases, of, segment), dict(zip(COLUMNS["pr"], columns, strict=True)))
+    system, by = cases.keys
+    whole_of = segments(cases, [*system, *by])
+    group = whole_of.place(of.table)
+    defined = ~np.isnan(height[:, 0]) if m else np.zeros(len(of), bool)
+    mean = np.zeros((len(whole_of), m))
+    np.add.at(mean, group[defined], height[defined])
+    mean = ratio(mean, np.bincount(group[defined], minlength=len(whole_of))[:, None])
+    segment = np.repeat(np.arange(len(whole_of)), m)
+    threshold = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(segment))
+    columns = (threshold, pl.Series(np.tile(wanted, len(whole_of))), number(mean.ravel()))
+    return Answer(keys_of(cases, whole_of, segment), dict(zip(COLUMNS["pr"], columns, strict=True)))
+
+
+def _calibration(cases: Cases, of: Segments, bins: int) -> Answer:
+    """Mean score and share of relevant rows, in bins of equal width; empty bins are left out."""
+    sums = np.zeros((3, len(of) * bins))
+    edges = np.linspace(0, 1, bins + 1)[1:-1]
+
+    def work(at: Array, scores: Scores) -> None:
+        place = at[scores.query] * bins + np.searchsorted(edges, scores.probability)
+        rows = scores.pos + scores.neg
+        for i, values in enumerate((rows * scores.score, scores.pos, rows)):
+            np.add.at(sums[i], place, values)
+
+    scored(cases, of, work)
+    at = np.flatnonzero(sums[2])
+    amount = number if cases.weighted else whole
+    columns = (number(sums[0, at] / sums[2, at]), number(sums[1, at] / sums[2, at]), amount(sums[2, at]))
+    keys = keys_of(cases, of, at // bins)
+    return Answer(keys, dict(zip(COLUMNS["calibration"], columns, strict=True)))
+
+
+def recall_levels(levels: Any) -> Sequence[float] | None:
+    """Return recall levels: so many equal steps from 0 to 1, or as they are given."""
+    if levels is None:
+        return None
+    if isinstance(levels, int) and not isinstance(levels, bool) and levels > 1:
+        return [float(x) for x in np.linspace(0, 1, levels)]
+    several = isinstance(levels, Sequence) and not isinstance(levels, str) and len(levels) > 0
+    if several and all(isinstance(x, int | float) and math.isfinite(x) and 0 <= x <= 1 for x in levels):
+        return [float(x) for x in levels]
+    raise BadValueError(f"levels={levels!r} is not a number of recall levels from 2, or a list of some between 0 and 1")
+
+
+def cutoffs_of(cutoffs: Any) -> Sequence[int]:
+    """Return cutoffs: all up to a last one, or as they are given."""
+    several = isinstance(cutoffs, Sequence) and not isinstance(cutoffs, str)
+    if isinstance(cutoffs, bool) or not (several or isinstance(cutoffs, int)):
+        raise BadValueError(f"cutoffs={cutoffs!r} is not a cutoff, or a list of them")
+    ks: Sequence[int] = cutoffs if several else range(1, cutoffs + 1)
+    if not len(ks) or len(set(ks)) < len(ks):
+        raise BadValueError(f"cutoffs={cutoffs!r} names {'a cutoff twice' if len(ks) else 'no cutoff'}")
+    return ks

@@ -1,0 +1,127 @@
+"""Where a metric's value comes from: what each rank of a query adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.blocks import BLOCK, spans
+from frame_metrics.data.log import Log, measured_against, sorter_of
+from frame_metrics.errors import BadValueError, NotComputableError
+from frame_metrics.inputs import Array, Ranking, gain_of
+from frame_metrics.metrics.metric import REGISTRY, Metric
+from frame_metrics.roles.columns import Parts, same_as
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.verbs.evaluate import check_grades
+from frame_metrics.verbs.tidy import number
+
+# Metrics that weigh the gain of each rank, and the metric that is the sum of the weights where every gain is 1.
+WEIGHED = {"cg": "cg", "dcg": "dcg", "ndcg": "dcg", "rbp": "rbp"}
+SCHEMA = {"rank": pl.Int64, "gain": pl.Float64, "discount": pl.Float64, "contribution": pl.Float64}
+
+
+def rows_of(frame: pl.DataFrame, parts: Parts, query: Any) -> Array:
+    """Return the rows of one query.
+
+    Raises
+    ------
+    BadValueError
+        There are none, or the query is another number of columns.
+    """
+    values = (query,) if len(parts.query) == 1 else query
+    if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != len(parts.query):
+        raise BadValueError(f"query={query!r} is not a value for each of {', '.join(parts.query)}")
+    mine = pl.Series([True]).new_from_index(0, len(frame))
+    for column, value in zip(parts.query, values, strict=True):
+        mine &= same_as(frame[column], value, column).fill_null(False)
+    rows: Array = mine.arg_true().to_numpy().astype(np.int64)
+    if not len(rows):
+        raise BadValueError(f"query={query!r}: no row of the frame has it")
+    return rows
+
+
+def explained(log: Log, name: str, metric: Metric, how: Conventions, original: Array) -> Answer:
+    """Return one row per result of a query's rankings, in rank order.
+
+    Parameters
+    ----------
+    log : the rows of one query, and its judgments.
+    original : row of the caller's frame of each row of the log's frame.
+    """
+    check_grades([(name, metric)], log, how)
+    grid, parts = log.grid, log.parts
+    mine = np.flatnonzero(grid.rankings.length > 0)
+    sheet = sorter_of(log, how).block(mine)
+    rel, _ = how.variant(metric)
+    run = sheet.ranking(rel=rel, condensed=False, **measured_against(log, how, mine))
+    cut = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
+    at, which = spans(run.start, cut), np.repeat(np.arange(run.n), cut)
+    weigh = REGISTRY[WEIGHED[metric.name]] if metric.name in WEIGHED else None
+    if weigh is not None:
+        weigh = weigh(**{key: value for key, value in metric.params.items() if key in ("p", "discount", "base")})
+    added = [_added(run, i, int(cut[i]), metric) for i in range(run.n)]
+    weight = [_added(run, i, int(cut[i]), weigh, ones=True) for i in range(run.n)]
+    rank = at - run.start[which] + 1 if run.shown is None else run.shown[at]
+    graded = "gains" in metric.reads
+    gain = gain_of(run.grade, metric.params.get("gain") or "linear") if graded else run.good
+    found = (pl.Series(rank.astype(np.int64)), number(gain[at]), number(_joined(weight)), number(_joined(added)))
+    rows = {str(parts.system): grid.system_row[grid.system[mine]]} if parts.system else {}
+    rows |= dict.fromkeys(parts.by, grid.segment_row[grid.segment[mine]])
+    rows |= dict.fromkeys(parts.query, grid.query_row[grid.query[mine]])
+    keys = {key: original[log.rows(row[which])] for key, row in rows.items()}
+    if parts.doc:
+        keys[parts.doc] = original[log.rows(sheet.frame_rows(grid.rankings, at))]
+    return Answer(keys, dict(zip(SCHEMA, found, strict=True)))
+
+
+def _joined(parts: list[Array]) -> Array:
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _added(run: Ranking, i: int, cut: int, metric: Metric | None, *, ones: bool = False) -> Array:
+    """By how much a metric of one ranking changes with each further result; NaN where it is undefined.
+
+    Parameters
+    ----------
+    ones : whether every result is taken to be relevant, with a gain of 1.
+    """
+    if metric is None:
+        return np.full(cut, np.nan)
+    rows = slice(int(run.start[i]), int(run.start[i] + run.length[i]))
+    step = max(BLOCK // max(int(run.length[i]), 1), 1)
+    values = [
+        metric.compute(_shortened(run, i, rows, np.arange(a, min(a + step, cut + 1)), ones))
+        for a in range(0, cut + 1, step)
+    ]
+    whole = np.concatenate(values)
+    if abs(np.nan_to_num(whole[0])) > 1e-12:
+        raise NotComputableError(
+            f"{metric} is {whole[0]:g} where nothing is retrieved; explain() takes apart what begins at 0, as ndcg@10"
+        )
+    changed: Array = np.diff(np.nan_to_num(whole))
+    return np.full(cut, np.nan) if np.isnan(whole[-1]) else changed
+
+
+def _shortened(run: Ranking, i: int, rows: slice, n_ret: Array, ones: bool) -> Ranking:
+    """One ranking as often as there are lengths, of which so many results are retrieved; its judgments stay."""
+    m, grade = len(n_ret), run.grade[rows]
+    length = np.full(m, len(grade))
+    shown = None if run.shown is None else np.tile(run.shown[rows], m)
+    if ones:
+        return Ranking(np.ones(m * len(grade)), length, n_ret, shown=shown)
+    label = None if run.label is None else np.tile(run.label[rows], m)
+    pool = None
+    if run.pool is not None:
+        own = run.pool[0] == i
+        judged = None if run.pool[2] is None else np.tile(run.pool[2][own], m)
+        pool = (np.repeat(np.arange(m), own.sum()), np.tile(run.pool[1][own], m), judged)
+    known = None if run.known_relevant is None else np.full(m, run.known_relevant[i])
+    size = None if run.size is None else np.full(m, run.size[i])
+    grades = np.tile(grade, m)
+    return Ranking(
+        grades, length, n_ret, rel=run.rel, label=label, shown=shown, pool=pool, known_relevant=known, size=size
+    )

@@ -1,0 +1,134 @@
+"""What the literature warns about in decisions and scores, looked for in each segment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.cases import Cases, read_cases
+from frame_metrics.data.classes import out_of_reach
+from frame_metrics.data.segments import Segments
+from frame_metrics.inputs import Array
+from frame_metrics.metrics.metric import REGISTRY
+from frame_metrics.roles.columns import Parts, grade_column, key_names, largest_grade
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.verbs import facts
+from frame_metrics.verbs.findings import Finding, found
+from frame_metrics.verbs.pooled import Source, one_metric, source_of
+
+RARE = 0.1  # with less than this share, or more than the rest, accuracy says little
+FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
+
+
+def findings(rows: pl.DataFrame, parts: Parts, how: Conventions) -> list[Finding]:
+    """Return what is found in rows without a query, checks that find nothing and plain facts too.
+
+    Raises
+    ------
+    FrameMetricsError
+        A value is not what its role can hold, or what is relevant is not said.
+    """
+    if parts.grade and not parts.label:
+        grade = grade_column(rows[parts.grade], parts.grade)
+        if out_of_reach(grade, how.rel):
+            return [_lost(grade, how)]
+    cases = read_cases(rows, parts, how)
+    return [*guarded(cases, how), *facts.of_cases(cases, rows)]
+
+
+def _lost(grade: pl.Series, how: Conventions) -> Finding:
+    """Grades of which none is relevant: then nothing can be computed."""
+    good = grade > 0
+    return found(
+        "grades that do not reach rel",
+        "error",
+        int(good.sum()),
+        len(grade) - grade.null_count(),
+        f"row {good.arg_true()[0]}",
+        f"nothing is relevant at rel={how.rel:g}, as the largest is {largest_grade(grade):g}; every metric is an error",
+    )
+
+
+def guarded(cases: Cases, how: Conventions) -> list[Finding]:
+    """Return the findings about decisions and scores, pooled in each segment."""
+    system, by = cases.keys
+    source = source_of(cases, [*system, *by], how)
+    there = source.of.n > 0
+    rows = []
+    for name, severity, bad, message in _checks(source, cases, how):
+        at = np.flatnonzero(bad & there)
+        example = _name(cases, source.of, int(at[0])) if len(at) else None
+        rows.append(found(name, severity, len(at), int(there.sum()), example, message))
+    return rows
+
+
+def _checks(source: Source, cases: Cases, how: Conventions) -> Iterator[tuple[str, str, Array, str]]:
+    """Give each check: its name, severity, which segments have it, and what follows."""
+    if not cases.binary:
+        if source.table is not None:
+            yield _majority(source.table.hits.sum(axis=1), source.table.actual.max(axis=1))
+        return
+
+    def value(name: str) -> Array:
+        return one_metric(source, name, REGISTRY[name], how, "macro").value
+
+    if source.table is not None:
+        prevalence, bias = value("prevalence"), value("bias")
+        yield _prevalence(prevalence)
+        yield _majority(source.table.hits.sum(axis=1), source.table.actual.max(axis=1))
+        sides = ((bias, prevalence), (prevalence, bias), (1 - bias, 1 - prevalence), (1 - prevalence, 1 - bias))
+        far = np.any([one > FAR * other for one, other in sides], axis=0)
+        yield (
+            "bias far from prevalence",
+            "warning",
+            far,
+            "much more or fewer rows are predicted relevant than are; precision and recall then say as much of the "
+            "bias as of the decisions: look at informedness",
+        )
+    if "score" in cases.rows.columns:
+        if source.table is None:
+            yield _prevalence(_share(source))
+        yield (
+            "score worse than chance",
+            "warning",
+            value("roc_auc") < 0.5,
+            "roc_auc < 0.5: relevant rows have lower scores than others; is the score a distance, or another class's?",
+        )
+
+
+def _share(source: Source) -> Array:
+    """The share of relevant rows of each segment."""
+    rows = source.cases.rows
+    weight = rows["weight"].to_numpy() if source.cases.weighted else np.ones(len(rows))
+    place = source.of.place(rows)
+    good = np.bincount(place, weight * rows["actual"].to_numpy(), minlength=len(source.of))
+    with np.errstate(invalid="ignore"):
+        share: Array = good / np.bincount(place, weight, minlength=len(source.of))
+    return share
+
+
+def _prevalence(prevalence: Array) -> tuple[str, str, Array, str]:
+    return (
+        "prevalence near 0 or 1",
+        "warning",
+        (prevalence < RARE) | (prevalence > 1 - RARE),
+        f"less than {RARE:.0%} of the rows are relevant, or are not: always saying the same has a high accuracy; look "
+        "at precision, recall and informedness",
+    )
+
+
+def _majority(right: Array, most: Array) -> tuple[str, str, Array, str]:
+    return (
+        "accuracy below the majority class",
+        "warning",
+        right < most,
+        "always saying the most frequent class would be right more often",
+    )
+
+
+def _name(cases: Cases, of: Segments, segment: int) -> str | None:
+    """The keys of a segment as text; None where all rows are one."""
+    keys = [key for names in key_names(cases.parts)[:2] for key in names]
+    return ", ".join(str(value) for value in of.table.select(keys).row(segment)) if keys else None

@@ -1,0 +1,134 @@
+"""Decisions at every threshold, and the choice of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.cases import Cases
+from frame_metrics.data.segments import Segments
+from frame_metrics.errors import NotComputableError
+from frame_metrics.inputs import Array, Confusion
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import Asked
+from frame_metrics.roles.columns import Parts
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.threads import in_threads
+from frame_metrics.verbs.evaluate import check_parameters
+from frame_metrics.verbs.points import EQUAL, Points, keys_of, points_of, segments_of
+from frame_metrics.verbs.tidy import number, whole
+
+COUNTS = ("tp", "fp", "fn", "tn")
+STEP = 1 << 15  # thresholds: what their tables need stays in cache
+
+
+def check_thresholds(asked: Asked, how: Conventions) -> None:
+    """Raise for a metric that no threshold decides."""
+    for name, metric in asked:
+        if metric.input is not Confusion or metric.k is not None:
+            raise NotComputableError(f"{name} is no measure of the 2x2 table, which a threshold makes")
+        check_parameters(name, metric)
+        if metric.average is not None or {"rel", "judged_only"} & set(metric.params):
+            raise NotComputableError(f"{name}: gm_, rel= and judged_only= are for the results of queries")
+    if how.undefined == "raise":
+        raise NotComputableError("undefined='raise': at the first threshold nothing is predicted; say 'null' or 'zero'")
+
+
+def every(cases: Cases, asked: Asked, how: Conventions) -> Answer:
+    """Return one row per segment and threshold, with its table and the metrics."""
+    of = segments_of(cases)
+    points = points_of(cases, of, scored_only=True)
+    values = at_thresholds(points, asked, how)
+    return _rows(cases, of, points, asked, values)
+
+
+def at_thresholds(points: Points, asked: Asked, how: Conventions) -> Array:
+    """Compute measures of the 2x2 table at every point, NaN where they stay null, shape (metrics, points)."""
+    out = np.empty((len(asked), len(points.tp)))
+
+    def work(part: slice) -> None:
+        table = points.table(part)
+        for i, (_, metric) in enumerate(asked):
+            value = metric.compute(table)
+            fill = how.fill(metric)
+            out[i, part] = value if fill is None else np.where(np.isnan(value), fill, value)
+
+    in_threads((slice(a, a + STEP) for a in range(0, len(points.tp), STEP)), work)
+    return out
+
+
+def _rows(cases: Cases, of: Segments, points: Points, asked: Asked, values: Array) -> Answer:
+    """Points, their tables and metrics, as columns."""
+    positives, negatives = points.each(points.positives), points.each(points.negatives)
+    counts = {"tp": points.tp, "fp": points.fp, "fn": positives - points.tp, "tn": negatives - points.fp}
+    amount = number if cases.weighted else whole
+    columns = {"threshold": pl.Series(points.threshold), **{name: amount(count) for name, count in counts.items()}}
+    columns |= {name: number(value) for (name, _), value in zip(asked, values, strict=True)}
+    return Answer(keys_of(cases, of, points.segment), columns)
+
+
+def best(
+    cases: Cases, name: str, metric: Metric, limits: Mapping[str, tuple[Metric, float]], how: Conventions
+) -> Answer:
+    """Return the best threshold of each segment, of equal ones the highest.
+
+    Parameters
+    ----------
+    limits : for each constraint its metric and the value to reach, or not to pass, by the metric's own direction.
+    """
+    of = segments_of(cases)
+    points = points_of(cases, of, scored_only=True)
+    asked = [(name, metric), *((other, limit) for other, (limit, _) in limits.items() if other != name)]
+    values = at_thresholds(points, asked, how)
+    by_name = dict(zip([one for one, _ in asked], values, strict=True))
+    score = values[0] if metric.higher else -values[0]
+    allowed = np.ones(len(score), bool)
+    for other, (limit, bound) in limits.items():
+        allowed &= by_name[other] >= bound - EQUAL if limit.higher else by_name[other] <= bound + EQUAL
+    chosen = []
+    for part in points.spans():
+        usable = allowed[part] & ~np.isnan(score[part])
+        if not usable.any():
+            where = _segment(of, int(points.segment[part.start]))
+            if allowed[part].any():
+                beside = f" that meets {', '.join(limits)}" if limits else ""
+                raise NotComputableError(f"{name} is undefined at every threshold{beside}{where}")
+            raise _out_of_reach({other: v[part] for other, v in by_name.items()}, limits, where)
+        top = score[part][usable].max()
+        chosen.append(part.start + int(np.argmax(usable & (score[part] >= top - EQUAL))))
+    at = np.array(chosen, np.int64)
+    return _rows(cases, of, points.kept(at), asked, values[:, at])
+
+
+def _segment(of: Segments, segment: int) -> str:
+    """Which segment it is, in words."""
+    return f" in segment {', '.join(map(str, of.table.select(of.keys).row(segment)))}" if of.keys else ""
+
+
+def _out_of_reach(
+    values: dict[str, Array], limits: Mapping[str, tuple[Metric, float]], where: str
+) -> NotComputableError:
+    """The error that says what is asked of the thresholds, and the best that can be had of each beside the others."""
+    meets = {
+        other: values[other] >= bound - EQUAL if limit.higher else values[other] <= bound + EQUAL
+        for other, (limit, bound) in limits.items()
+    }
+    said = []
+    for other, (limit, bound) in limits.items():
+        beside = np.all([meets[one] for one in limits if one != other] or [np.ones(len(meets[other]), bool)], axis=0)
+        here = values[other][beside] if beside.any() else values[other]
+        here = here[~np.isnan(here)]
+        best = "undefined" if not len(here) else f"{here.max() if limit.higher else here.min():.6g}"
+        said.append(f"{other} {'>=' if limit.higher else '<='} {bound:g} (the best that can be had is {best})")
+    each = ", each where the others hold" if len(said) > 1 else ""
+    return NotComputableError(f"no threshold meets {' and '.join(said)}{each}{where}")
+
+
+def schema(asked: Asked, parts: Parts) -> dict[str, Any]:
+    """Return the columns of a result and their polars types, known before anything is read."""
+    count = pl.Float64 if parts.weight and not parts.query else pl.Int64
+    return {"threshold": pl.Float64} | dict.fromkeys(COUNTS, count) | {name: pl.Float64 for name, _ in asked}

@@ -1,0 +1,344 @@
+"""Rows that nobody judged: the least and the greatest value that a metric could have once they are judged.
+
+The arguments for these formulas stand in docs/bounds.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from frame_metrics.errors import BadValueError, NotComputableError
+from frame_metrics.inputs import Array, Confusion, Ranking, Rows, gain_of, ratio
+from frame_metrics.metrics.metric import REGISTRY, Metric
+
+# More relevance or gain, wherever it is, never lowers these.
+RISING = ("precision", "success", "rr", "cg", "dcg", "ncg", "rbp", "err", "tp", "num_rel_ret", "num_rel")
+# These rise with the relevant rows that count as found and fall, or stay, with the others.
+TURNING = ("recall", "f1", "fbeta", "jaccard", "g_measure", "set_ap", "relative_precision")
+MISTAKES = ("miss_rate", "fdr", "fp", "fn")  # the other way round
+GRADED = ("cg", "ncg", "dcg", "ndcg", "err")  # and what has a gain=
+Pair: TypeAlias = tuple[Array, Array]
+
+
+def check_bounded(name: str, metric: Metric, top: float | None = None) -> None:
+    """Raise for a metric whose bounds are not known, or that the scale of grades is not given for.
+
+    Parameters
+    ----------
+    name : the metric as the caller wrote it.
+    top : the highest grade that an unjudged row could get; None where it is not said.
+    """
+    known = sorted((*RISING, *TURNING, *MISTAKES, *SCANNED))
+    if metric.name not in known:
+        raise NotComputableError(f"{name} has no bounds of unjudged rows; these have: {', '.join(known)}")
+    if metric.params.get("judged_only"):
+        raise NotComputableError(f"{name} leaves unjudged rows out; bounds of them need judged_only=False")
+    whole = isinstance(top, int | float) and not isinstance(top, bool) and 1 <= top < np.inf and top == int(top)
+    if top is not None and not whole:
+        raise BadValueError(f"max_grade={top!r} is not a whole number from 1")
+    own = metric.params.get("max_grade")
+    if top is not None and own is not None and top > own:
+        raise BadValueError(f"{name}: its highest grade is {own:g}, and max_grade={top:g}; give both the same")
+    scale = "max_grade" in metric.options or not isinstance(metric.params.get("gain"), Mapping)
+    if of_gains(metric) and scale and top is None and own is None:
+        raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; say max_grade=")
+
+
+def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
+    """Return the least and the greatest value of each query over all judgments of its unjudged rows, shape (n,) each.
+
+    The order of the rows stays. An undefined value counts as 0.
+
+    Parameters
+    ----------
+    name : the metric as the caller wrote it.
+    run : the rankings, with an unjudged row wherever a grade, or for metrics of relevance a label, is NaN.
+    spare : documents of each query that stand neither in the ranking nor among the judgments, shape (n,). Judged
+        relevant they count in R and in the ideal ranking.
+    top : the highest grade an unjudged row could get, for metrics of gains; None for the metric's own ``max_grade``.
+    """
+    check_bounded(name, metric, top)
+    graded = of_gains(metric)
+    spare = spare.astype(np.int64) + _undecided(run, graded=graded)
+    if graded:
+        top = metric.params.get("max_grade") if top is None else top
+        if "max_grade" in metric.options and metric.params.get("max_grade") is None:
+            metric = metric(max_grade=top)
+        _check_top(name, run, top)
+    plain = _value(metric, run)
+    if metric.name in SCANNED:
+        least, greatest = SCANNED[metric.name](metric, run, spare, top)
+    elif metric.name in RISING:
+        least, greatest = plain, _value(metric, _best_graded(run, metric, top) if graded else _best_judged(run, spare))
+    else:
+        least, greatest = _turned(metric, run, spare)
+    # With every unjudged row at 0 the value is the plain one, to the last bit.
+    return np.minimum(least, plain), np.maximum(greatest, plain)
+
+
+def of_gains(metric: Metric) -> bool:
+    return metric.name in GRADED or metric.params.get("gain") is not None
+
+
+def _check_top(name: str, run: Ranking, top: float | None) -> None:
+    """Raise if a grade is higher than the highest."""
+    for grade in (run.grade,) if run.pool is None else (run.grade, run.pool[1]):
+        if top is not None and (higher := grade > top).any():
+            raise BadValueError(f"{name}: max_grade={top:g}, but a grade is {grade[higher].max():g}")
+
+
+def _value(metric: Metric, run: Ranking) -> Array:
+    return _defined(metric.compute(run))
+
+
+def _defined(values: Array) -> Array:
+    """Values, 0 where they are undefined."""
+    return np.where(np.isnan(values), 0.0, values)
+
+
+def _share(a: Array, b: Array) -> Array:
+    """A ratio, 0 where it is undefined."""
+    return _defined(ratio(a, b))
+
+
+# Completed rankings
+
+
+def _best_graded(run: Ranking, metric: Metric, top: float | None) -> Ranking:
+    """The rankings with the greatest gain for each row without a grade."""
+    gain = metric.params.get("gain")
+    best = max(_known(gain, top), key=gain.__getitem__, default=0) if isinstance(gain, Mapping) else top
+    grade = np.where(np.isnan(run.grade), float(best or 0), run.grade)
+    return Ranking(grade, run.length, run.n_ret, rel=run.rel, shown=run.shown)
+
+
+def _known(gain: Mapping[float, float], top: float | None) -> list[float]:
+    """The grades of a mapping, up to the highest that there is to be."""
+    return [grade for grade in gain if top is None or grade <= top]
+
+
+def _completed(run: Ranking, good: Array, r: Array) -> Ranking:
+    """The rankings with these rows relevant, of so many relevant documents."""
+    label = good.astype(np.float64)
+    return Ranking(label, run.length, run.n_ret, label=label, shown=run.shown, known_relevant=r, decision=run.decision)
+
+
+def _best_judged(run: Ranking, spare: Array) -> Ranking:
+    """The rankings with every unjudged document relevant."""
+    return _completed(run, run.good | ~run.judged, run.n_relevant + _n_open(run, ~run.judged) + spare)
+
+
+def _n_open(run: Ranking, unjudged: Array) -> Array:
+    return run.count_of(unjudged, None, retrieved=False)
+
+
+def _turned(metric: Metric, run: Ranking, spare: Array) -> Pair:
+    """Bounds of a metric with its extremes where the found unjudged rows are relevant and the others not, or reversed.
+
+    Which rows are marked outside makes no difference, only how many: they enter by the number of relevant documents.
+    """
+    unjudged = ~run.judged
+    if metric.input is Confusion and metric.k is None and run.decision is not None:
+        found = _n_open(run, unjudged & (run.decision == 1))
+    else:
+        found = run.count_of(unjudged, metric.k)
+    others = _n_open(run, unjudged) - found + spare
+    one = _value(metric, _completed(run, run.good | unjudged, run.n_relevant + found))
+    other = _value(metric, _completed(run, run.good, run.n_relevant + others))
+    return np.minimum(one, other), np.maximum(one, other)
+
+
+# Scans. A grid has a row for each query and a column for each of its rows that matter, in rank order.
+
+
+def _from(values: Array) -> Array:
+    """The sum of a column's value and those after it."""
+    whole: Array = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
+    return whole
+
+
+def _after(first: Array | float, columns: Array) -> Array:
+    """Columns after a first one."""
+    return np.column_stack([np.broadcast_to(first, len(columns)), columns])
+
+
+def _marked(run: Ranking, rows: Array, value: Array, k: int | None) -> Rows:
+    """The marked rows that were retrieved at ranks up to ``k``, with their values."""
+    at = np.flatnonzero(rows)
+    seen = run.rows(at, value[at].astype(np.float64))
+    if k is None:
+        return seen
+    kept = seen.rank <= k
+    return Rows(seen.query[kept], seen.rank[kept], seen.value[kept], run.n)
+
+
+def _rprec(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
+    """Bounds of R-precision.
+
+    With a relevant unjudged rows the first R' = R + a ranks count. Between two ranks with a row that is relevant or
+    unjudged the best value rises with a up to the unjudged rows so far and falls then; the worst falls as long as
+    there is room below and rises then. So one candidate from each stretch is enough.
+    """
+    seen = _marked(run, run.good | ~run.judged, run.good, None)
+    good, rank = seen.grid(seen.value), seen.grid(seen.rank, np.inf)
+    hits, inside = _after(0, np.cumsum(good, axis=1)), _after(0, np.cumsum(seen.inside & (good == 0), axis=1))
+    r, unjudged = run.n_relevant[:, None], (_n_open(run, ~run.judged) + spare)[:, None]
+    below = unjudged - inside
+    low = np.maximum(_after(0, rank) - r, 0)
+    high = np.minimum(np.column_stack([rank, np.full(run.n, np.inf)]) - 1 - r, unjudged)
+    there = low <= high
+    most, fewest = np.clip(inside, low, high), np.clip(below, low, high)
+    greatest = np.where(there, _share(hits + np.minimum(most, inside), r + most), -np.inf)
+    least = np.where(there, _share(hits + np.maximum(fewest - below, 0), r + fewest), np.inf)
+    return least.min(axis=1), greatest.max(axis=1)
+
+
+def _ap(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
+    """Bounds of average precision: the unjudged rows up to some rank relevant, or all from some rank on."""
+    k = metric.k
+    seen = _marked(run, run.good | ~run.judged, run.good, k)
+    good, rank = seen.grid(seen.value), seen.grid(seen.rank, np.inf)
+    unjudged = (seen.inside & (good == 0)).astype(np.float64)
+    above, so_far = np.cumsum(good, axis=1), np.cumsum(unjudged, axis=1)
+    each, other = good / rank, unjudged / rank
+    below = _from(each) - each
+    start = (above * each).sum(axis=1)
+    rising = np.cumsum(unjudged * ((above + so_far) / rank + below), axis=1)
+    falling = _from(unjudged * ((above + 1) / rank + below + _from(other) - other))
+    inside = unjudged.sum(axis=1)
+    outside = _n_open(run, ~run.judged) - inside + spare
+
+    def share(total: Array, more: Array) -> Array:
+        relevant = run.n_relevant[:, None] + more
+        places = relevant if metric.params.get("norm", "R") == "R" or k is None else np.minimum(relevant, k)
+        return _share(_after(start, start[:, None] + total), places)
+
+    last = inside[:, None] - so_far + unjudged
+    least = share(falling, _after(outside, outside[:, None] + last)).min(axis=1)
+    return least, share(rising, _after(0, so_far)).max(axis=1)
+
+
+def _ndcg(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
+    gain = metric.params.get("gain", "linear")
+    if isinstance(gain, Mapping):
+        gains = np.array([gain[grade] for grade in _known(gain, top)], dtype=np.float64)
+    else:
+        # Whole grades that no judged one is next to are not looked at by themselves, as _steps says.
+        judged = run.grade if run.pool is None else run.pool[1]
+        near = judged[judged > 0]
+        gains = gain_of(np.unique(np.concatenate([np.floor(near), np.ceil(near), [float(top or 0)]])), gain)
+    levels = np.unique(gains[gains > 0])
+    if not len(levels):
+        return np.zeros(run.n), np.zeros(run.n)
+    return _Gains(metric, run, spare, levels).bounds()
+
+
+class _Gains:
+    """What bounds of nDCG need of a block: discounts of the unjudged rows, and the judged gains in steps.
+
+    Parameters
+    ----------
+    levels : the positive gains that an unjudged row could have, rising.
+    """
+
+    def __init__(self, metric: Metric, run: Ranking, spare: Array, levels: Array) -> None:
+        weigh = replace(metric, kernel=REGISTRY["dcg"].kernel)
+        unjudged = np.isnan(run.grade)
+        rows = _marked(run, unjudged, unjudged, metric.k)
+        self.levels, self.start = levels, weigh.compute(run)
+        self.outside = _n_open(run, unjudged) - rows.count + spare
+        self.discounted = _after(0, np.cumsum(rows.grid(_discount(weigh, rows.rank)), axis=1))
+        # A column for none of the unjudged rows, the first, the first two ...; past the end, all.
+        self.marked = np.minimum(np.arange(self.discounted.shape[1]), rows.count[:, None])
+        self.width, self.reach, self.ends = _steps(run.ideal(metric.params.get("gain", "linear")), levels)
+        longest = int((self.reach.max(axis=1, initial=0) + self.outside + rows.count).max(initial=0))
+        places = longest if metric.k is None else min(longest, metric.k)
+        self.best = _after(0, np.cumsum(_discount(weigh, np.arange(1, places + 1)))[None])[0]
+
+    def _ideal(self, step: int, more: Array) -> Array:
+        """What one step of gain adds to the ideal, with so many unjudged rows reaching it; as many columns."""
+        place = np.minimum(self.reach[:, step, None] + more, len(self.best) - 1)
+        added: Array = self.width[:, step, None] * self.best[place]
+        return added
+
+    def bounds(self) -> Pair:
+        """Return the least and the greatest value of each query."""
+        tops = self.marked.max(axis=1, initial=0)[:, None] - self.marked
+        last = self.discounted[:, -1:] - self.discounted
+        more = self.outside[:, None] + tops
+        ideal = sum((self._ideal(step, more) for step in range(self.width.shape[1])), np.zeros(tops.shape))
+        least = _share(self.start[:, None] + self.levels[-1] * last, ideal).min(axis=1)
+        share = np.zeros(len(self.start))
+        while True:  # Dinkelbach: each round finds a greater value, and there are finitely many
+            reached = _share(*self._best_at(share))
+            if not (reached > share).any():
+                return least, share
+            share = np.maximum(share, reached)
+
+    def _best_at(self, share: Array) -> Pair:
+        """The dcg and the ideal dcg whose difference, ideal times share, is greatest."""
+        dcg, ideal = self.start.copy(), np.zeros(len(share))
+        gained, cost = np.zeros(len(share)), np.zeros(self.marked.shape)
+        each = np.arange(len(share))
+        for step in range(self.width.shape[1]):
+            gained += self.width[:, step]
+            cost += self._ideal(step, self.marked)
+            column = np.argmax(gained[:, None] * self.discounted - share[:, None] * cost, axis=1)
+            done = self.ends[:, step]
+            dcg += np.where(done, gained * self.discounted[each, column], 0)
+            ideal += np.where(done, cost[each, column], 0)
+            gained[done], cost[done] = 0, 0
+        return dcg, ideal
+
+
+def _discount(weigh: Metric, rank: Array) -> Array:
+    """The discount of each rank: the dcg of one document with a gain of 1 there."""
+    one = np.ones(len(rank), np.int64)
+    params = {name: value for name, value in weigh.params.items() if name in ("discount", "base")}
+    return replace(weigh, params=params, cutoff=None).compute(Ranking(one, one, one, shown=rank.astype(np.int64)))
+
+
+def _undecided(run: Ranking, *, graded: bool) -> Array:
+    """Documents among the judgments that are not listed and have a label but no grade, or the reverse, shape (n,)."""
+    if run.pool is None or run.pool[2] is None or run.label is None:
+        return np.zeros(run.n, np.int64)
+    grade, label = (run.pool[1], run.grade), (run.pool[2], run.label)
+    here, there = (grade, label) if graded else (label, grade)
+    lacking, listed = (np.isnan(one) & ~np.isnan(other) for one, other in zip(here, there, strict=True))
+    without = np.bincount(run.pool[0][lacking], minlength=run.n)
+    return np.maximum(without - _n_open(run, listed), 0)
+
+
+def _steps(best: Rows, levels: Array) -> tuple[Array, Array, Array]:
+    """The axis of gain in steps over which neither the judged documents nor the choice of rows can change.
+
+    Returns
+    -------
+    For each query and step, grids: how wide the step is, how many judged documents have a gain that high, and whether
+    the step ends at a gain that an unjudged row could have. Levels between which no judged gain lies are one step, as
+    what is best for one of them is best for the others.
+    """
+    above = np.minimum(np.searchsorted(levels, best.value), len(levels) - 1)
+    under = np.append(levels, 0)[np.searchsorted(levels, best.value, side="right") - 1]
+    every, nothing = np.arange(best.n), np.zeros(len(best.value))
+    query = np.concatenate([best.query, best.query, best.query, every])
+    gain = np.concatenate([best.value, levels[above], under, np.full(best.n, levels[-1])])
+    count = np.concatenate([nothing + 1, nothing, nothing, np.zeros(best.n)])
+    order = np.lexsort((gain, query))
+    order = order[gain[order] > 0]
+    query, gain, count = query[order], gain[order], count[order]
+    new = np.append(True, (query[1:] != query[:-1]) | (gain[1:] != gain[:-1]))[: len(gain)]
+    steps = Rows(query[new], query[new], gain[new], best.n)
+    docs = np.bincount(np.cumsum(new) - 1, count)
+    before = np.where(steps.position == 1, 0, np.roll(steps.value, 1))
+    reach = _from(steps.grid(docs)).astype(np.int64)
+    ends = steps.grid(np.isin(steps.value, levels)) > 0
+    return steps.grid(steps.value - before), reach, ends
+
+
+Scan: TypeAlias = Callable[[Metric, Ranking, Array, float | None], Pair]
+SCANNED: dict[str, Scan] = {"rprec": _rprec, "ap": _ap, "ndcg": _ndcg}

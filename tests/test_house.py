@@ -1,0 +1,131 @@
+"""The house: which part of the package imports which, and what each may know of other libraries."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import frame_metrics
+
+PACKAGE = Path(frame_metrics.__file__).parent
+
+# What each file and folder at the root of the package imports of the others, from the bottom up.
+HOUSE: dict[str, set[str]] = {
+    "errors": set(),
+    "threads": set(),
+    "inputs": {"errors"},
+    "metrics": {"errors", "inputs"},
+    "answer": {"inputs"},
+    "roles": {"errors", "inputs", "metrics"},
+    "stats": {"errors", "inputs", "metrics", "threads"},
+    "border": {"answer", "errors", "inputs"},
+    "data": {"errors", "inputs", "metrics", "roles", "stats", "threads"},
+    "verbs": {"answer", "data", "errors", "inputs", "metrics", "roles", "stats", "threads"},
+    "accessor": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "verbs"},
+    "register": {"accessor"},
+    "__init__": {"accessor", "border", "errors", "metrics", "register"},
+}
+NO_FRAMES = ("errors", "threads", "inputs", "metrics", "stats")  # neither polars nor pandas is known here
+KERNELS = ("metrics.confusion", "metrics.ranking", "metrics.classes", "metrics.scores")
+# Libraries beside polars and numpy, and who imports them, inside a function only.
+FOREIGN = {
+    "border.frames": {"pandas", "pyarrow"},
+    "data.matching": {"scipy"},
+    "stats.significance": {"scipy"},
+    "verbs.compare": {"tqdm"},
+}
+
+
+def _modules() -> dict[str, ast.Module]:
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+        found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+MODULES = _modules()
+
+
+def _imports(node: ast.AST, inside: bool = False) -> Iterator[tuple[str, bool]]:
+    """Every module that is imported when code runs, and whether only inside a function."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from ((alias.name, inside) for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            assert child.level == 0, "imports are absolute"
+            module = str(child.module)
+            inner = module.removeprefix("frame_metrics").removeprefix(".")
+            for alias in child.names:
+                own = f"{inner}.{alias.name}".removeprefix(".")
+                yield (f"frame_metrics.{own}" if own in MODULES else module), inside
+        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            yield from ((name, inside) for part in child.orelse for name, _ in _imports(part, inside))
+        else:
+            yield from _imports(child, inside or isinstance(child, ast.FunctionDef | ast.Lambda))
+
+
+def _own(module: str) -> set[str]:
+    """The modules of the package that a module imports; "__init__" is the package itself."""
+    names = {name for name, _ in _imports(MODULES[module]) if name.split(".")[0] == "frame_metrics"}
+    return {name.removeprefix("frame_metrics").removeprefix(".") or "__init__" for name in names}
+
+
+def _room(module: str) -> str:
+    return module.split(".")[0]
+
+
+def test_imports_are_those_of_the_house() -> None:
+    """Each file and folder at the root imports just what its line says."""
+    found: dict[str, set[str]] = {_room(module): set() for module in MODULES}
+    for module in MODULES:
+        found[_room(module)] |= {_room(other) for other in _own(module)} - {_room(module)}
+    assert found == HOUSE
+
+
+def test_nothing_is_imported_upwards() -> None:
+    """The lines of the house stand in an order in which each imports only those above it."""
+    order = list(HOUSE)
+    assert [(room, low) for room in order for low in HOUSE[room] if order.index(low) >= order.index(room)] == []
+
+
+def test_no_two_modules_import_each_other() -> None:
+    """Inside the folders, too, there is no circle, and few floors."""
+    sorter = graphlib.TopologicalSorter({module: _own(module) - {module} for module in MODULES})
+    sorter.prepare()
+    floors = 0
+    while sorter.is_active():
+        ready = sorter.get_ready()
+        sorter.done(*ready)
+        floors += 1
+    print(f"{floors} floors of imports")
+
+
+@pytest.mark.parametrize("module", KERNELS)
+def test_what_kernels_see(module: str) -> None:
+    """Kernels see numpy, the metric, its input and the errors, and nothing else."""
+    seen = {name for name, _ in _imports(MODULES[module])}
+    libraries = {name for name in seen if name.split(".")[0] not in sys.stdlib_module_names}
+    assert libraries <= {"numpy", "frame_metrics.metrics.metric", "frame_metrics.inputs", "frame_metrics.errors"}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_who_knows_of_libraries(module: str) -> None:
+    """Only the border, and those that are listed, import more than polars and numpy, where they need it."""
+    imported = [(name.split(".")[0], inside) for name, inside in _imports(MODULES[module])]
+    home = {*sys.stdlib_module_names, "numpy", "frame_metrics", *(() if _room(module) in NO_FRAMES else ("polars",))}
+    foreign = {pair for pair in imported if pair[0] not in home}
+    assert foreign <= {(library, True) for library in FOREIGN.get(module, ())}
+    spoken = {node.value for node in ast.walk(MODULES[module]) if isinstance(node, ast.Constant)}
+    assert _room(module) in ("border", "register") or not spoken & {"pandas", "pyarrow"}
+
+
+def test_who_imports_the_accessor() -> None:
+    """Nothing below imports the accessor: only its registration and the package."""
+    assert {module for module in MODULES if "accessor" in _own(module)} == {"register", "__init__"}
+    assert {module for module in MODULES if "register" in _own(module)} == {"__init__"}
