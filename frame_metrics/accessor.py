@@ -203,27 +203,31 @@ class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
         check_whole("resamples", resamples, 1)
         check_whole("seed", seed, 0)
         asked = read(metrics)
-        parts, how = self._parts(self._needs(asked))
-        if parts.query:
-            check_asked(asked, parts, how, self._judging(parts), average)
+        columns, conventions = self._parts(self._needs(asked))
+        if columns.query:
+            check_asked(asked, columns, conventions, self._judging(columns), average)
         else:
             deciding.check_pooled(asked, average, ci=ci is not None)
         if not isinstance(margins, bool):
             raise BadValueError(f"margins={margins!r} is not True or False")
-        if margins and not parts.by:
+        if margins and not columns.by:
             raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
-        check_wide(asked, parts, layout, ci is not None)
+        check_wide(asked, columns, layout, ci is not None)
         given: Any = {"margins": margins, "ci": ci, "resamples": resamples, "seed": seed, "layout": layout}
 
         def run(frame: pl.DataFrame, past: Past) -> Answer:
-            if not parts.query:
-                return deciding.evaluated(self._cases(frame, past, parts, how), asked, how, average, **given)
-            log = read_log(frame, parts, how, self._qrels(parts, past), queries=False)
-            found = measure(log, asked, how, average)
-            return averaged(found, how, average, **given)
+            if not columns.query:
+                return deciding.evaluated(
+                    self._cases(frame, past, columns, conventions), asked, conventions, average, **given
+                )
+            log = read_log(frame, columns, conventions, self._qrels(columns, past), queries=False)
+            found = measure(log, asked, conventions, average)
+            return averaged(found, conventions, average, **given)
 
-        keys = (*((parts.system,) if parts.system else ()), *parts.by)
-        return self._answer(run, parts, partial(schema, asked, keys, layout=layout, ci=ci is not None, margins=margins))
+        keys = (*((columns.system,) if columns.system else ()), *columns.by)
+        return self._answer(
+            run, columns, partial(schema, asked, keys, layout=layout, ci=ci is not None, margins=margins)
+        )
 
     def per_query(self, *metrics: str | Metric, layout: Layout = "long") -> Frame:
         """Compute metrics for every query that is judged.
@@ -252,11 +256,15 @@ class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
         """
         check_choice("layout", layout, get_args(Layout))
         asked = read(metrics)
-        parts, how = self._parts(self._needs(asked) | Needs(query=True))
-        check_asked(asked, parts, how, self._judging(parts))
-        check_wide(asked, parts, layout)
+        columns, conventions = self._parts(self._needs(asked) | Needs(query=True))
+        check_asked(asked, columns, conventions, self._judging(columns))
+        check_wide(asked, columns, layout)
 
         def run(frame: pl.DataFrame, past: Past) -> Answer:
-            return each_query(measure(read_log(frame, parts, how, self._qrels(parts, past)), asked, how), how, layout)
+            return each_query(
+                measure(read_log(frame, columns, conventions, self._qrels(columns, past)), asked, conventions),
+                conventions,
+                layout,
+            )
 
-        return self._answer(run, parts, partial(schema, asked, parts.keys, layout=layout, each_query=True))
+        return self._answer(run, columns, partial(schema, asked, columns.keys, layout=layout, each_query=True))

@@ -66,19 +66,21 @@ class Auditing(Base[Frame]):
 
         if fail_on is not None:
             check_choice("fail_on", fail_on, get_args(Severity))
-        parts, how = self._parts(audited(self.roles, columns_of(self.frame), judged=self.judgments is not None))
-        decided = parts.predicted is not None or how.threshold is not None
+        columns, conventions = self._parts(
+            audited(self.roles, columns_of(self.frame), judged=self.judgments is not None)
+        )
+        decided = columns.predicted is not None or conventions.threshold is not None
 
         def run(frame: pl.DataFrame, past: Past) -> Answer:
-            judgments = self._qrels(parts, past)
+            judgments = self._qrels(columns, past)
 
             def look(rows: pl.DataFrame) -> list[findings.Finding]:
-                if not parts.query:
-                    return guards.findings(rows, parts, how)
-                log = read_log(rows, parts, how, judgments)
-                found = audit.findings(log, how)
-                return [*found, *guards.guarded(cases_of(log, how), how)] if decided else found
+                if not columns.query:
+                    return guards.findings(rows, columns, conventions)
+                log = read_log(rows, columns, conventions, judgments)
+                found = audit.findings(log, conventions)
+                return [*found, *guards.guarded(cases_of(log, conventions), conventions)] if decided else found
 
-            return findings.report(fail_on, findings.of_good_rows(frame, parts, look))
+            return findings.report(fail_on, findings.of_good_rows(frame, columns, look))
 
-        return self._answer(run, parts, lambda types: dict(findings.SCHEMA))
+        return self._answer(run, columns, lambda types: dict(findings.SCHEMA))

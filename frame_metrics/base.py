@@ -16,7 +16,7 @@ from frame_metrics.data.log import read_log
 from frame_metrics.errors import ColumnError
 from frame_metrics.metrics.metric import plain
 from frame_metrics.metrics.names import Asked
-from frame_metrics.roles.columns import Parts
+from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import Needs, needs_of
 from frame_metrics.roles.roles import RESULT, Roles, check_roles, conventions, resolve, resolve_judgments
@@ -64,72 +64,74 @@ class Base(Generic[Frame]):
         """What metrics cannot do without."""
         return needs_of(asked, self.roles, columns_of(self.frame), judged=self.judgments is not None)
 
-    def _parts(self, needs: Needs) -> tuple[Parts, Conventions]:
+    def _parts(self, needs: Needs) -> tuple[Columns, Conventions]:
         """Find the columns, and the conventions."""
         columns = columns_of(self.frame)
         hint = partial(missing_hint, self.frame)
-        parts = resolve(self.roles, columns, needs, judged=self.judgments is not None, hint=hint)
+        columns = resolve(self.roles, columns, needs, judged=self.judgments is not None, hint=hint)
         if self.judgments is not None:
-            resolve_judgments(self.judgments[1], columns_of(self.judgments[0]), self.roles, parts)
-        return parts, conventions(self.roles, parts)
+            resolve_judgments(self.judgments[1], columns_of(self.judgments[0]), self.roles, columns)
+        return columns, conventions(self.roles, columns)
 
-    def _judging(self, parts: Parts) -> Parts:
+    def _judging(self, columns: Columns) -> Columns:
         """The columns of the table that grades and labels come from."""
-        return parts if self.judgments is None else self._judged_parts(parts)[2]
+        return columns if self.judgments is None else self._judged_parts(columns)[2]
 
-    def _cases(self, frame: pl.DataFrame, past: Past, parts: Parts, how: Conventions, *, named: bool = False) -> Cases:
+    def _cases(
+        self, frame: pl.DataFrame, past: Past, columns: Columns, conventions: Conventions, *, named: bool = False
+    ) -> Cases:
         """Read the rows to decide about: all of them, those of queries that are judged where queries are named."""
         from frame_metrics.data.cases import read_cases
         from frame_metrics.data.classes import two_classes
         from frame_metrics.data.query_cases import cases_of
 
-        if parts.query:
-            found = cases_of(read_log(frame, parts, how, self._qrels(parts, past)), how)
-            return replace(found, classes=two_classes(frame, parts, how)) if named else found
-        return read_cases(frame, parts, how, named=named)
+        if columns.query:
+            found = cases_of(read_log(frame, columns, conventions, self._qrels(columns, past)), conventions)
+            return replace(found, classes=two_classes(frame, columns, conventions)) if named else found
+        return read_cases(frame, columns, conventions, named=named)
 
-    def _judged_parts(self, parts: Parts) -> tuple[Any, dict[str, Any], Parts]:
+    def _judged_parts(self, columns: Columns) -> tuple[Any, dict[str, Any], Columns]:
         if self.judgments is None:
             raise ColumnError("there are no judgments beside the frame")
         qrels, given = self.judgments
-        return qrels, given, resolve_judgments(given, columns_of(qrels), self.roles, parts)
+        return qrels, given, resolve_judgments(given, columns_of(qrels), self.roles, columns)
 
-    def _qrels(self, parts: Parts, past: Past) -> tuple[pl.DataFrame, Parts] | None:
+    def _qrels(self, columns: Columns, past: Past) -> tuple[pl.DataFrame, Columns] | None:
         """The judgments as polars, if there are any beside the frame."""
         if self.judgments is None:
             return None
-        _, given, found = self._judged_parts(parts)
+        _, given, found = self._judged_parts(columns)
         table = to_polars(past.frame, _read(given, found))
         if given["label"] is True:
             table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(found.label)))
         return table, found
 
-    def _past(self, parts: Parts) -> Past:
+    def _past(self, columns: Columns) -> Past:
         """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""
         if self.judgments is None:
             return Past(None, {})
-        qrels, given, found = self._judged_parts(parts)
-        own = dict(zip(parts.query, found.query, strict=True)) | {name: name for name in found.by}
+        qrels, given, found = self._judged_parts(columns)
+        own = dict(zip(columns.query, found.query, strict=True)) | {name: name for name in found.by}
         return Past(in_memory(qrels, _read(given, found)), own)
 
-    def _answer(self, run: Any, parts: Parts, schema: Any) -> Frame:
-        result: Frame = apply(self.frame, parts.needed, run, schema, partial(self._past, parts))
+    def _answer(self, run: Any, columns: Columns, schema: Any) -> Frame:
+        result: Frame = apply(self.frame, columns.needed, run, schema, partial(self._past, columns))
         return result
 
 
-def _read(given: dict[str, Any], found: Parts) -> list[str]:
+def _read(given: dict[str, Any], found: Columns) -> list[str]:
     """The columns of the judgments that are there to be read."""
     return [name for name in found.needed if given["label"] is not True or name != found.label]
 
 
-def check_wide(asked: Asked, parts: Parts, layout: str, ci: bool = False) -> None:
+def check_wide(asked: Asked, columns: Columns, layout: str, ci: bool = False) -> None:
     """Raise if a metric's column would be called as another one is."""
     if layout != "wide":
         return
     names = [name for name, _ in asked]
     ends = [name + end for name in names for end in ("_low", "_high")] if ci else []
     for name in [*names, *ends]:
-        if name in (*parts.keys, *RESULT):
+        if name in (*columns.keys, *RESULT):
             raise ColumnError(
                 f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column"
             )

@@ -15,7 +15,7 @@ from frame_metrics.data.log import read_log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_apart, check_choice
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
-from frame_metrics.roles.columns import Parts
+from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import Needs, decision_of
 from frame_metrics.verbs.evaluate import check_asked, measure
@@ -60,15 +60,15 @@ class Deciding(Base[Frame]):
         from frame_metrics.verbs.pooled import check_pooled
 
         asked = read(metrics)
-        parts, how = self._parts(self._needs(asked))
+        columns, conventions = self._parts(self._needs(asked))
         check_pooled(asked, "macro")
-        self._check_pooled(parts, how, ("class", "metric", "value", "n", "n_undefined"))
+        self._check_pooled(columns, conventions, ("class", "metric", "value", "n", "n_undefined"))
 
         def run(frame: pl.DataFrame, past: Past) -> Answer:
-            return by_class(self._cases(frame, past, parts, how, named=True), asked, how)
+            return by_class(self._cases(frame, past, columns, conventions, named=True), asked, conventions)
 
         columns = {"metric": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
-        return self._pooled(run, parts, lambda types: {"class": _class_type(types, parts, how)} | columns)
+        return self._pooled(run, columns, lambda types: {"class": _class_type(types, columns, conventions)} | columns)
 
     def confusion(self) -> Frame:
         """Count every pair of a predicted and a true class.
@@ -95,20 +95,23 @@ class Deciding(Base[Frame]):
         from frame_metrics.verbs.per_class import confusions
 
         needs = decision_of(self.roles, columns_of(self.frame), "confusion()", judged=False, retrieved=False)
-        parts, how = self._parts(needs)
-        self._check_pooled(parts, how, ("predicted", "matched", "actual", "n"))
-        if how.match is not None and parts.predicted is None:
+        columns, conventions = self._parts(needs)
+        self._check_pooled(columns, conventions, ("predicted", "matched", "actual", "n"))
+        if conventions.match is not None and columns.predicted is None:
             raise ColumnError("match= is about predicted clusters; name predicted=")
 
         def run(frame: pl.DataFrame, past: Past) -> Answer:
-            return confusions(self._cases(frame, past, parts, how, named=True), how)
+            return confusions(self._cases(frame, past, columns, conventions, named=True), conventions)
 
         def schema(types: dict[str, Any]) -> dict[str, Any]:
-            kind, said = _class_type(types, parts, how), None if how.match is None else types[str(parts.predicted)]
+            kind, said = (
+                _class_type(types, columns, conventions),
+                None if conventions.match is None else types[str(columns.predicted)],
+            )
             found = {"predicted": kind} if said is None else {"predicted": class_type(said), "matched": kind}
-            return found | {"actual": kind, "n": pl.Float64 if parts.weight else pl.Int64}
+            return found | {"actual": kind, "n": pl.Float64 if columns.weight else pl.Int64}
 
-        return self._pooled(run, parts, schema)
+        return self._pooled(run, columns, schema)
 
     def thresholds(self, *metrics: str | Metric) -> Frame:
         """Decide at every threshold: a row is predicted positive when its score is at least the threshold.
@@ -137,12 +140,12 @@ class Deciding(Base[Frame]):
         from frame_metrics.verbs import thresholds as at_thresholds
 
         asked = read(metrics) if metrics else []
-        parts, how = self._ready(asked)
+        columns, conventions = self._ready(asked)
 
         def run(frame: pl.DataFrame, past: Past) -> Answer:
-            return at_thresholds.every(self._binary(frame, past, parts, how), asked, how)
+            return at_thresholds.every(self._binary(frame, past, columns, conventions), asked, conventions)
 
-        return self._pooled(run, parts, lambda types: at_thresholds.schema(asked, parts))
+        return self._pooled(run, columns, lambda types: at_thresholds.schema(asked, columns))
 
     def best_threshold(self, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None = None) -> Frame:
         """Choose the threshold at which a metric is best; of equal ones, to 1e-12, the highest.
@@ -189,12 +192,14 @@ class Deciding(Base[Frame]):
         for text, one in asked:
             if one.higher is None:
                 raise NotComputableError(f"{text}: no value of it is better than another")
-        parts, how = self._ready(asked)
+        columns, conventions = self._ready(asked)
 
         def run(frame: pl.DataFrame, past: Past) -> Answer:
-            return at_thresholds.best(self._binary(frame, past, parts, how), name, wanted, limits, how)
+            return at_thresholds.best(
+                self._binary(frame, past, columns, conventions), name, wanted, limits, conventions
+            )
 
-        return self._pooled(run, parts, lambda types: at_thresholds.schema(asked, parts))
+        return self._pooled(run, columns, lambda types: at_thresholds.schema(asked, columns))
 
     def curve(
         self,
@@ -254,22 +259,29 @@ class Deciding(Base[Frame]):
         if kind not in curves.COLUMNS:
             return self._by_cutoff(kind, per, 10 if cutoffs is None else cutoffs)
         at = curves.recall_levels(levels)
-        parts, how = self._parts(Needs(score=True, query=per is not None or self.judgments is not None))
-        self._check_pooled(parts, how, curves.COLUMNS[kind])
-        _no_threshold(how)
-        query = [f"query:{i}" for i in range(len(parts.query))] if per else []
+        columns, conventions = self._parts(Needs(score=True, query=per is not None or self.judgments is not None))
+        self._check_pooled(columns, conventions, curves.COLUMNS[kind])
+        _no_threshold(conventions)
+        query = [f"query:{i}" for i in range(len(columns.query))] if per else []
 
         def run(frame: pl.DataFrame, past: Past) -> Answer:
-            cases = self._binary(frame, past, parts, how)
+            cases = self._binary(frame, past, columns, conventions)
             return curves.curve(
-                cases, kind, how, query=query, levels=at, interpolated=interpolated, points=points, bins=bins or 10
+                cases,
+                kind,
+                conventions,
+                query=query,
+                levels=at,
+                interpolated=interpolated,
+                points=points,
+                bins=bins or 10,
             )
 
         columns: dict[str, Any] = dict.fromkeys(curves.COLUMNS[kind], pl.Float64)
-        if kind == "calibration" and not (parts.weight and not parts.query):
+        if kind == "calibration" and not (columns.weight and not columns.query):
             columns["n"] = pl.Int64
-        keys = parts.keys if per and at is None else None
-        return self._pooled(run, parts, lambda types: columns, keys)
+        keys = columns.keys if per and at is None else None
+        return self._pooled(run, columns, lambda types: columns, keys)
 
     def _by_cutoff(self, kind: str, per: Per | None, cutoffs: int | Sequence[int]) -> Frame:
         """A ranked metric at each cutoff."""
@@ -277,56 +289,58 @@ class Deciding(Base[Frame]):
 
         ((_, metric),) = _one(read([kind[:-2]]))
         asked = [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs_of(cutoffs)]
-        parts, how = self._parts(self._needs(asked))
-        check_asked(asked, parts, how, self._judging(parts))
-        check_apart(parts.keys, ("k", "value"))
+        columns, conventions = self._parts(self._needs(asked))
+        check_asked(asked, columns, conventions, self._judging(columns))
+        check_apart(columns.keys, ("k", "value"))
 
         def run(frame: pl.DataFrame, past: Past) -> Answer:
-            found = measure(read_log(frame, parts, how, self._qrels(parts, past)), asked, how)
-            whole = each_query(found, how, "long") if per else averaged(found, how, "macro", layout="long")
+            found = measure(read_log(frame, columns, conventions, self._qrels(columns, past)), asked, conventions)
+            whole = (
+                each_query(found, conventions, "long") if per else averaged(found, conventions, "macro", layout="long")
+            )
             return Answer(whole.keys, {name: whole.columns[name] for name in ("k", "value")})
 
         columns = {"k": pl.Int64, "value": pl.Float64}
-        return self._pooled(run, parts, lambda types: columns, parts.keys if per else None)
+        return self._pooled(run, columns, lambda types: columns, columns.keys if per else None)
 
-    def _ready(self, asked: Asked) -> tuple[Parts, Conventions]:
+    def _ready(self, asked: Asked) -> tuple[Columns, Conventions]:
         """The columns that a threshold is compared with."""
         from frame_metrics.verbs import thresholds as at_thresholds
 
-        parts, how = self._parts(Needs(score=True, query=self.judgments is not None))
-        at_thresholds.check_thresholds(asked, how)
-        _no_threshold(how)
-        self._check_pooled(parts, how, ("threshold", *COUNTS))
+        columns, conventions = self._parts(Needs(score=True, query=self.judgments is not None))
+        at_thresholds.check_thresholds(asked, conventions)
+        _no_threshold(conventions)
+        self._check_pooled(columns, conventions, ("threshold", *COUNTS))
         names = [name for name, _ in asked]
         for name in names:
             if name in ("threshold", *COUNTS):
                 raise BadValueError(f"{name!r} is a column of the result already")
-        check_wide(asked, parts, "wide")
-        return parts, how
+        check_wide(asked, columns, "wide")
+        return columns, conventions
 
-    def _binary(self, frame: pl.DataFrame, past: Past, parts: Parts, how: Conventions) -> Cases:
-        cases = self._cases(frame, past, parts, how)
+    def _binary(self, frame: pl.DataFrame, past: Past, columns: Columns, conventions: Conventions) -> Cases:
+        cases = self._cases(frame, past, columns, conventions)
         if not cases.binary:
             raise ColumnError(
                 "there are several classes, and a threshold parts one from the rest; name it with positive="
             )
         return cases
 
-    def _check_pooled(self, parts: Parts, how: Conventions, result: Sequence[str]) -> None:
+    def _check_pooled(self, columns: Columns, conventions: Conventions, result: Sequence[str]) -> None:
         """Raise where pooled rows would not be what the roles say."""
-        if parts.size or not (how.size is None or how.size is True):
+        if columns.size or not (conventions.size is None or conventions.size is True):
             raise ColumnError("collection_size=: what is counted here are the rows; say collection_size=None")
-        if parts.query and parts.weight:
-            raise ColumnError(f"rows are pooled here, and {parts.weight} is the weight of a query; say weight=None")
-        check_apart(parts.keys, result)
+        if columns.query and columns.weight:
+            raise ColumnError(f"rows are pooled here, and {columns.weight} is the weight of a query; say weight=None")
+        check_apart(columns.keys, result)
 
-    def _pooled(self, run: Any, parts: Parts, schema: Any, keys: Sequence[str] | None = None) -> Frame:
-        own = (*((parts.system,) if parts.system else ()), *parts.by) if keys is None else keys
-        return self._answer(run, parts, lambda types: {name: types[name] for name in own} | schema(types))
+    def _pooled(self, run: Any, columns: Columns, schema: Any, keys: Sequence[str] | None = None) -> Frame:
+        own = (*((columns.system,) if columns.system else ()), *columns.by) if keys is None else keys
+        return self._answer(run, columns, lambda types: {name: types[name] for name in own} | schema(types))
 
 
-def _no_threshold(how: Conventions) -> None:
-    if how.threshold is not None:
+def _no_threshold(conventions: Conventions) -> None:
+    if conventions.threshold is not None:
         raise ColumnError("threshold= is one threshold, and every threshold is looked at; say threshold=None")
 
 
@@ -336,10 +350,12 @@ def _one(asked: Asked) -> Asked:
     return asked
 
 
-def _class_type(types: dict[str, Any], parts: Parts, how: Conventions) -> Any:
+def _class_type(types: dict[str, Any], columns: Columns, conventions: Conventions) -> Any:
     """The type of the classes, known before anything is read."""
     from frame_metrics.data.classes import class_type
 
-    if not parts.label:
+    if not columns.label:
         return pl.Boolean
-    return class_type(types[parts.label], types[parts.predicted] if parts.predicted and how.match is None else None)
+    return class_type(
+        types[columns.label], types[columns.predicted] if columns.predicted and conventions.match is None else None
+    )

@@ -109,26 +109,26 @@ class Comparing(Base[Frame]):
         if test == "tukey" and baseline is not None:
             raise NotComputableError("test='tukey' tests all pairs together; say baseline=None")
         asked = read(metrics)
-        parts, how = self._parts(self._needs(asked) | Needs(query=True))
-        check_asked(asked, parts, how, self._judging(parts))
-        system = compare.check_system(parts, test)
+        columns, conventions = self._parts(self._needs(asked) | Needs(query=True))
+        check_asked(asked, columns, conventions, self._judging(columns))
+        system = compare.check_system(columns, test)
         for name, metric in asked:
             if metric.average is not None:
                 raise NotComputableError(f"{name} is an average, and compare() pairs the values of queries")
-        check_apart(parts.keys, ("baseline", "metric", "k", *compare.SCHEMA))
+        check_apart(columns.keys, ("baseline", "metric", "k", *compare.SCHEMA))
         by = compare.How(baseline, test, correction, over, unanswered, ci, permutations, resamples, seed)
 
         def run(frame: pl.DataFrame, past: Past) -> Answer:
-            found = measure(read_log(frame, parts, how, self._qrels(parts, past)), asked, how)
-            return compare.each(found, how, by) if per_query else compare.compared(found, how, by)
+            found = measure(read_log(frame, columns, conventions, self._qrels(columns, past)), asked, conventions)
+            return compare.each(found, conventions, by) if per_query else compare.compared(found, conventions, by)
 
         def schema(types: dict[str, Any]) -> dict[str, Any]:
-            keys = (*parts.by, *(parts.query if per_query else ()), system)
+            keys = (*columns.by, *(columns.query if per_query else ()), system)
             columns = {name: compare.SCHEMA[name] for name in compare.SCHEMA if not per_query or name in compare.EACH}
             found = {name: types[name] for name in keys} | {"baseline": types[system]}
             return found | {"metric": pl.String, "k": pl.Int64} | columns
 
-        return self._answer(run, parts, schema)
+        return self._answer(run, columns, schema)
 
     def explain(self, metric: str | Metric, *, query: Any) -> Frame:
         """Say what each result of one query adds to a metric of its ranking.
@@ -165,30 +165,30 @@ class Comparing(Base[Frame]):
         if len(asked) > 1:
             raise BadValueError(f"{asked[0][0]!r} and {asked[1][0]!r} are two metrics; name one")
         ((name, wanted),) = asked
-        parts, how = self._parts(self._needs(asked) | Needs(query=True, order=True))
-        check_asked(asked, parts, how, self._judging(parts))
-        if wanted.input not in (Ranking, Confusion) or parts.predicted or how.threshold is not None:
+        columns, conventions = self._parts(self._needs(asked) | Needs(query=True, order=True))
+        check_asked(asked, columns, conventions, self._judging(columns))
+        if wanted.input not in (Ranking, Confusion) or columns.predicted or conventions.threshold is not None:
             raise NotComputableError(f"{name}: explain() is about the results of a ranking")
-        if how.variant(wanted)[1]:
+        if conventions.variant(wanted)[1]:
             raise NotComputableError(
                 f"{name}: explain() is about whole rankings, and these are condensed; say unjudged=None"
             )
-        if how.ties == "expected":
+        if conventions.ties == "expected":
             raise NotComputableError("explain() is about one order of the results; say ties='worst', or name doc=")
         keys = (
-            *((parts.system,) if parts.system else ()),
-            *parts.by,
-            *parts.query,
-            *((parts.doc,) if parts.doc else ()),
+            *((columns.system,) if columns.system else ()),
+            *columns.by,
+            *columns.query,
+            *((columns.doc,) if columns.doc else ()),
         )
         check_apart(keys, explain.SCHEMA)
 
         def run(frame: pl.DataFrame, past: Past) -> Answer:
-            rows = explain.rows_of(frame, parts, query)
-            log = read_log(frame[rows], parts, how, self._qrels(parts, past))
-            return explain.explained(log, name, wanted, how, rows)
+            rows = explain.rows_of(frame, columns, query)
+            log = read_log(frame[rows], columns, conventions, self._qrels(columns, past))
+            return explain.explained(log, name, wanted, conventions, rows)
 
-        return self._answer(run, parts, lambda types: {key: types[key] for key in keys} | explain.SCHEMA)
+        return self._answer(run, columns, lambda types: {key: types[key] for key in keys} | explain.SCHEMA)
 
     def bounds(self, *metrics: str | Metric, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
         """Say between which values a metric lies, whatever the order of equal scores or the judgments that are missing.
@@ -228,23 +228,27 @@ class Comparing(Base[Frame]):
 
         check_choice("of", of, get_args(Of))
         asked, max_grade = read(metrics), plain(max_grade)
-        parts, how = self._parts(self._needs(asked) | Needs(query=True))
-        check_asked(asked, parts, how, self._judging(parts))
-        check_apart(parts.keys, bounds.schema(of, per_query=per_query))
+        columns, conventions = self._parts(self._needs(asked) | Needs(query=True))
+        check_asked(asked, columns, conventions, self._judging(columns))
+        check_apart(columns.keys, bounds.schema(of, per_query=per_query))
         if of == "unjudged":
-            bounds.check_open(asked, parts, how, max_grade)
+            bounds.check_open(asked, columns, conventions, max_grade)
         else:
             bounds.check_ordered(asked)
             if max_grade is not None:
                 raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
 
         def run(frame: pl.DataFrame, past: Past) -> Answer:
-            log = read_log(frame, parts, how, self._qrels(parts, past))
-            found = bounds.of_ties(log, asked, how) if of == "ties" else bounds.of_unjudged(log, asked, how, max_grade)
-            return bounds.answer(found, how, of, per_query=per_query)
+            log = read_log(frame, columns, conventions, self._qrels(columns, past))
+            found = (
+                bounds.of_ties(log, asked, conventions)
+                if of == "ties"
+                else bounds.of_unjudged(log, asked, conventions, max_grade)
+            )
+            return bounds.answer(found, conventions, of, per_query=per_query)
 
         def schema(types: dict[str, Any]) -> dict[str, Any]:
-            keys = parts.keys if per_query else (*((parts.system,) if parts.system else ()), *parts.by)
+            keys = columns.keys if per_query else (*((columns.system,) if columns.system else ()), *columns.by)
             return {name: types[name] for name in keys} | bounds.schema(of, per_query=per_query)
 
-        return self._answer(run, parts, schema)
+        return self._answer(run, columns, schema)

@@ -16,9 +16,9 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count())
 
 
-def in_threads(parts: Iterable[Part], work: Callable[[Part], None]) -> None:
+def in_threads(items: Iterable[Part], work: Callable[[Part], None]) -> None:
     """Call ``work`` with each part, side by side."""
-    todo = list(parts)
+    todo = list(items)
     if len(todo) == 1:
         work(todo[0])
         return

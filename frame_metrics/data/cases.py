@@ -10,7 +10,7 @@ from frame_metrics.data.blocks import numbers
 from frame_metrics.data.classes import class_values, codes, distinct_values, is_binary, relevant, sides_of, two_classes
 from frame_metrics.errors import ColumnError, NotComputableError, listed
 from frame_metrics.roles.columns import (
-    Parts,
+    Columns,
     amount_column,
     cluster_column,
     key_columns,
@@ -33,7 +33,7 @@ class Cases:
         where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for each class;
         "weight"; "cluster", its number.
     every : the key columns of all rows, where rows without a judgment were dropped.
-    parts : which column is which.
+    columns : which column is which.
     classes : the classes in their order; of two the relevant one is the last. None where nothing needs their names.
     found : the predicted classes, where they are not the true ones but are yet to be matched to them.
     binary : whether there are two classes, one of which is the relevant one.
@@ -41,7 +41,7 @@ class Cases:
 
     rows: pl.DataFrame
     every: pl.DataFrame | None
-    parts: Parts
+    columns: Columns
     classes: pl.Series | None
     found: pl.Series | None
     binary: bool
@@ -59,11 +59,11 @@ class Cases:
     @property
     def keys(self) -> tuple[list[str], list[str]]:
         """What the columns of system and segment are called inside."""
-        system, by, _ = key_names(self.parts)
+        system, by, _ = key_names(self.columns)
         return system, by
 
 
-def read_cases(frame: pl.DataFrame, parts: Parts, how: Conventions, *, named: bool = False) -> Cases:
+def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, *, named: bool = False) -> Cases:
     """Check the columns and number the classes.
 
     Parameters
@@ -75,60 +75,60 @@ def read_cases(frame: pl.DataFrame, parts: Parts, how: Conventions, *, named: bo
     FrameMetricsError
         A value is not what its role can hold, or what is relevant is not said.
     """
-    out = key_columns(frame, parts)
+    out = key_columns(frame, columns)
     keys = list(out)
-    label, predicted = sides_of(frame, parts, how)
-    binary = is_binary(label, predicted, parts, how)
+    label, predicted = sides_of(frame, columns, conventions)
+    binary = is_binary(label, predicted, columns, conventions)
     classes, found = None, None
     if binary:
-        out["actual"] = relevant(frame, label, parts, how)
+        out["actual"] = relevant(frame, label, columns, conventions)
         if predicted is not None:
-            out["predicted"] = label_column(predicted, str(parts.predicted), how.positive, role="prediction")
-        classes = two_classes(frame, parts, how) if named else None
+            out["predicted"] = label_column(predicted, str(columns.predicted), conventions.positive, role="prediction")
+        classes = two_classes(frame, columns, conventions) if named else None
     elif label is None:
         raise ColumnError("several classes are in labels, and a grade is none; name label=")
     else:
-        if how.threshold is not None:
+        if conventions.threshold is not None:
             raise NotComputableError("threshold= decides between two classes; name the relevant one with positive=")
-        classes = class_values(label, predicted if how.match is None else None, parts, how)
-        out["actual"] = codes(label, classes, str(parts.label))
+        classes = class_values(label, predicted if conventions.match is None else None, columns, conventions)
+        out["actual"] = codes(label, classes, str(columns.label))
         if predicted is not None:
-            found = distinct_values(predicted) if how.match is not None else None
-            out["predicted"] = codes(predicted, classes if found is None else found, str(parts.predicted))
-    if parts.score:
-        out["score"] = score_column(frame[parts.score], parts.score).cast(pl.Float64)
-        refuse_infinite(out["score"], parts.score)
-        if how.threshold is not None:
-            out["predicted"] = (out["score"] >= how.threshold).fill_null(False).cast(pl.Int8)
-    out |= _class_scores(frame, parts, classes)
-    if parts.weight:
-        out["weight"] = amount_column(frame[parts.weight], parts.weight, "weight")
-    if parts.cluster:
-        out["cluster"] = numbers(cluster_column(frame[parts.cluster], parts.cluster))
+            found = distinct_values(predicted) if conventions.match is not None else None
+            out["predicted"] = codes(predicted, classes if found is None else found, str(columns.predicted))
+    if columns.score:
+        out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
+        refuse_infinite(out["score"], columns.score)
+        if conventions.threshold is not None:
+            out["predicted"] = (out["score"] >= conventions.threshold).fill_null(False).cast(pl.Int8)
+    out |= _class_scores(frame, columns, classes)
+    if columns.weight:
+        out["weight"] = amount_column(frame[columns.weight], columns.weight, "weight")
+    if columns.cluster:
+        out["cluster"] = numbers(cluster_column(frame[columns.cluster], columns.cluster))
     rows = pl.DataFrame(out)
-    rows, every = _judged(rows, keys, parts, how, binary)
-    return Cases(rows, every, parts, classes, found, binary)
+    rows, every = _judged(rows, keys, columns, conventions, binary)
+    return Cases(rows, every, columns, classes, found, binary)
 
 
 def _judged(
-    rows: pl.DataFrame, keys: list[str], parts: Parts, how: Conventions, binary: bool
+    rows: pl.DataFrame, keys: list[str], columns: Columns, conventions: Conventions, binary: bool
 ) -> tuple[pl.DataFrame, pl.DataFrame | None]:
     """What becomes of rows that are not judged."""
     if not rows["actual"].null_count():
         return rows, None
-    if how.unjudged == "drop":
+    if conventions.unjudged == "drop":
         return rows.filter(pl.col("actual").is_not_null()), rows.select(keys)
     if binary:
         return rows.with_columns(pl.col("actual").fill_null(0)), None
-    refuse(str(parts.label), rows["actual"].is_null(), "have no class", "drop them, or say unjudged='drop'")
+    refuse(str(columns.label), rows["actual"].is_null(), "have no class", "drop them, or say unjudged='drop'")
     return rows, None
 
 
-def _class_scores(frame: pl.DataFrame, parts: Parts, classes: pl.Series | None) -> dict[str, pl.Series]:
+def _class_scores(frame: pl.DataFrame, columns: Columns, classes: pl.Series | None) -> dict[str, pl.Series]:
     """The scores of each class, in the order of the classes."""
-    if not parts.class_scores or classes is None:
+    if not columns.class_scores or classes is None:
         return {}
-    named = dict(parts.class_scores)
+    named = dict(columns.class_scores)
     extra = [value for value in named if value not in classes.to_list()]
     missing = [value for value in classes.to_list() if value not in named]
     if extra or missing:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed
-from frame_metrics.roles.columns import TEXTS, Parts, grade_column, label_column, largest_grade, refuse, same_as
+from frame_metrics.roles.columns import TEXTS, Columns, grade_column, label_column, largest_grade, refuse, same_as
 from frame_metrics.roles.conventions import Conventions
 
 MOST = 1000  # more different values are ids, and no classes
@@ -26,7 +26,9 @@ def class_type(label: Any, predicted: Any = None) -> Any:
     return pl.concat(both, how="vertical_relaxed")["class"].dtype
 
 
-def sides_of(frame: pl.DataFrame, parts: Parts, how: Conventions) -> tuple[pl.Series | None, pl.Series | None]:
+def sides_of(
+    frame: pl.DataFrame, columns: Columns, conventions: Conventions
+) -> tuple[pl.Series | None, pl.Series | None]:
     """Return labels and predictions, each if there are any; catch-alls are no predictions.
 
     Raises
@@ -35,7 +37,7 @@ def sides_of(frame: pl.DataFrame, parts: Parts, how: Conventions) -> tuple[pl.Se
         A value is NaN, or no class.
     """
     found: list[pl.Series | None] = []
-    for column in (parts.label, parts.predicted):
+    for column in (columns.label, columns.predicted):
         values = None if column is None else frame[column]
         if values is not None and column is not None:
             if values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary):
@@ -44,17 +46,17 @@ def sides_of(frame: pl.DataFrame, parts: Parts, how: Conventions) -> tuple[pl.Se
                 refuse(column, values.is_nan().fill_null(False), "are NaN", "drop them, or make them null")
         found.append(values)
     label, predicted = found
-    if predicted is not None and parts.predicted is not None:
-        for value in how.abstain:
-            predicted = predicted.set(same_as(predicted, value, parts.predicted).fill_null(False), None)
+    if predicted is not None and columns.predicted is not None:
+        for value in conventions.abstain:
+            predicted = predicted.set(same_as(predicted, value, columns.predicted).fill_null(False), None)
     return label, predicted
 
 
-def is_binary(label: pl.Series | None, predicted: pl.Series | None, parts: Parts, how: Conventions) -> bool:
+def is_binary(label: pl.Series | None, predicted: pl.Series | None, columns: Columns, conventions: Conventions) -> bool:
     """Decide whether there are two classes or several, once for all rows."""
-    if how.classes is not None or parts.class_scores or how.match is not None:
+    if conventions.classes is not None or columns.class_scores or conventions.match is not None:
         return False
-    if how.positive is not None or label is None:
+    if conventions.positive is not None or label is None:
         return True
     sides = [side for side in (label, predicted) if side is not None and side.dtype != pl.Null]
     if sides and all(_zeros_and_ones(values) for values in sides):
@@ -64,7 +66,7 @@ def is_binary(label: pl.Series | None, predicted: pl.Series | None, parts: Parts
     if len(distinct) > 2 or not distinct:
         return False
     raise NotComputableError(
-        f"{parts.label}: of the values {listed(sorted(distinct))}, nothing says which is the relevant one; "
+        f"{columns.label}: of the values {listed(sorted(distinct))}, nothing says which is the relevant one; "
         "name it with positive=, or list the classes with classes= for measures of all of them"
     )
 
@@ -75,15 +77,15 @@ def _zeros_and_ones(values: pl.Series) -> bool:
     return values.dtype.is_numeric() and bool(((values == 0) | (values == 1)).all())
 
 
-def relevant(frame: pl.DataFrame, label: pl.Series | None, parts: Parts, how: Conventions) -> pl.Series:
+def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, conventions: Conventions) -> pl.Series:
     """Return 1 for relevant rows, 0 for others, null for those not judged."""
     if label is not None:
-        return label_column(label, str(parts.label), how.positive)
-    grade = grade_column(frame[str(parts.grade)], str(parts.grade))
-    if out_of_reach(grade, how.rel):
+        return label_column(label, str(columns.label), conventions.positive)
+    grade = grade_column(frame[str(columns.grade)], str(columns.grade))
+    if out_of_reach(grade, conventions.rel):
         top = largest_grade(grade)
-        raise NotComputableError(f"no grade in {parts.grade} reaches rel={how.rel:g}; the largest is {top:g}")
-    return (grade >= how.rel).cast(pl.Int8)
+        raise NotComputableError(f"no grade in {columns.grade} reaches rel={conventions.rel:g}; the largest is {top:g}")
+    return (grade >= conventions.rel).cast(pl.Int8)
 
 
 def out_of_reach(grade: pl.Series, rel: float) -> bool:
@@ -103,15 +105,17 @@ def distinct_values(values: pl.Series) -> pl.Series:
     return _plain(values).unique().drop_nulls().sort()
 
 
-def class_values(label: pl.Series, predicted: pl.Series | None, parts: Parts, how: Conventions) -> pl.Series:
+def class_values(
+    label: pl.Series, predicted: pl.Series | None, columns: Columns, conventions: Conventions
+) -> pl.Series:
     """Return the classes in their order: as given, or sorted, those on either side."""
     kind = class_type(label.dtype, None if predicted is None else predicted.dtype)
-    if how.classes is not None:
-        return _given(how.classes, kind, parts, label)
+    if conventions.classes is not None:
+        return _given(conventions.classes, kind, columns, label)
     sides = [side for side in (label, predicted) if side is not None and side.null_count() < len(side)]
     if len(sides) == 2 and not _comparable(sides[0].dtype, sides[1].dtype):
         raise BadValueError(
-            f"{parts.predicted}: its values are {sides[1].dtype}, those of {parts.label} are {sides[0].dtype}; "
+            f"{columns.predicted}: its values are {sides[1].dtype}, those of {columns.label} are {sides[0].dtype}; "
             "give both one type, or say match= if they are clusters"
         )
     if sides and all(side.dtype == pl.Enum and side.dtype == label.dtype for side in sides):
@@ -119,14 +123,14 @@ def class_values(label: pl.Series, predicted: pl.Series | None, parts: Parts, ho
     else:
         found = [pl.Series([], dtype=kind), *(_plain(side).unique().cast(kind) for side in sides)]
         values = pl.concat(found).unique().drop_nulls().sort()
-    if parts.class_scores:
-        named = [value for value, _ in parts.class_scores]
+    if columns.class_scores:
+        named = [value for value, _ in columns.class_scores]
         lacking = [value for value in values.to_list() if value not in named]
         if lacking:
-            raise ColumnError(f"score= names no column for the classes {listed(lacking[:3])} of {parts.label}")
-        values = _given(named, kind, parts, label).sort()
+            raise ColumnError(f"score= names no column for the classes {listed(lacking[:3])} of {columns.label}")
+        values = _given(named, kind, columns, label).sort()
     if len(values) > MOST:
-        raise BadValueError(f"{parts.label}: {len(values)} different values are too many for classes")
+        raise BadValueError(f"{columns.label}: {len(values)} different values are too many for classes")
     return values
 
 
@@ -134,7 +138,7 @@ def _comparable(one: Any, other: Any) -> bool:
     return one == other or (one in TEXTS and other in TEXTS) or (one.is_numeric() and other.is_numeric())
 
 
-def _given(values: Sequence[Any], kind: Any, parts: Parts, label: pl.Series) -> pl.Series:
+def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series) -> pl.Series:
     """Classes as the caller lists them, in the type of the labels."""
     dtype = None if kind == pl.Null else kind
     for value in values:
@@ -142,7 +146,7 @@ def _given(values: Sequence[Any], kind: Any, parts: Parts, label: pl.Series) -> 
             pl.Series([value], dtype=dtype, strict=True)
         except (TypeError, OverflowError, pl.exceptions.PolarsError):
             raise BadValueError(
-                f"{parts.label}: {value!r} cannot be one of its values, which are {label.dtype}"
+                f"{columns.label}: {value!r} cannot be one of its values, which are {label.dtype}"
             ) from None
     return pl.Series(list(values), dtype=dtype, strict=True)
 
@@ -168,18 +172,18 @@ def codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series:
     return found
 
 
-def two_classes(frame: pl.DataFrame, parts: Parts, how: Conventions) -> pl.Series:
+def two_classes(frame: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.Series:
     """Return the values of two classes, the relevant one last."""
-    if not parts.label:
+    if not columns.label:
         return pl.Series([False, True])
-    values = frame[parts.label]
-    kind = class_type(values.dtype, frame[parts.predicted].dtype if parts.predicted else None)
-    if how.positive is None:
+    values = frame[columns.label]
+    kind = class_type(values.dtype, frame[columns.predicted].dtype if columns.predicted else None)
+    if conventions.positive is None:
         return pl.Series([0, 1]).cast(kind) if kind.is_numeric() else pl.Series([False, True])
     both = _plain(values).unique().drop_nulls()
-    others = both.filter(~same_as(both, how.positive, str(parts.label)))
+    others = both.filter(~same_as(both, conventions.positive, str(columns.label)))
     if len(others) > 1:
         raise NotComputableError(
-            f"{parts.label} has {len(others)} values beside {how.positive!r}; say classes= to tell them apart"
+            f"{columns.label} has {len(others)} values beside {conventions.positive!r}; say classes= to tell them apart"
         )
-    return pl.Series([*(others.to_list() or [None]), how.positive], dtype=both.dtype).cast(kind)
+    return pl.Series([*(others.to_list() or [None]), conventions.positive], dtype=both.dtype).cast(kind)

@@ -11,7 +11,7 @@ from frame_metrics.data.blocks import Pool, Rankings, codes, constant, spans
 from frame_metrics.data.judgments import Judged
 from frame_metrics.errors import BadRowsError
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import Parts, key_names
+from frame_metrics.roles.columns import Columns, key_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +62,9 @@ class Grid:
         return of_pair[self.pair]
 
 
-def build_grid(log: pl.DataFrame, rankings: Rankings, parts: Parts, judged: Judged | None) -> Grid:
+def build_grid(log: pl.DataFrame, rankings: Rankings, columns: Columns, judged: Judged | None) -> Grid:
     """Number the systems, segments and queries, and add the rankings that are missing."""
-    system_keys, by, query = key_names(parts)
+    system_keys, by, query = key_names(columns)
     n, count = len(log), len(rankings.first)
     if judged is None and not system_keys and not by:
         none, each = np.zeros(count, np.int64), np.arange(count)

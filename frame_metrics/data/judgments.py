@@ -13,7 +13,7 @@ from frame_metrics.data.blocks import BLOCK, Pool, find_duplicates, find_ranking
 from frame_metrics.errors import BadRowsError, BadValueError
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import (
-    Parts,
+    Columns,
     amount_column,
     cluster_column,
     grade_column,
@@ -47,13 +47,13 @@ class Judged:
     row: Array
 
 
-def read_judgments(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_parts: Parts) -> Judged:
+def read_judgments(frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_parts: Columns) -> Judged:
     """Check judgments and lay them out by query.
 
     Parameters
     ----------
     frame : the judgments' columns, as polars.
-    parts : which of their columns is which.
+    columns : which of their columns is which.
     log : the log's checked columns; its types of queries and segments are taken over.
     log_parts : the log's own names, for messages.
 
@@ -63,56 +63,58 @@ def read_judgments(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_par
         A value is bad; no ``BadRowsError``, which is about rows of the log.
     """
     names = key_names(log_parts)
-    by = [inside for inside, name in zip(names[1], log_parts.by, strict=True) if name in parts.by]
+    by = [inside for inside, name in zip(names[1], log_parts.by, strict=True) if name in columns.by]
     try:
-        table = _judged_rows(frame, parts, log, log_parts, by)
+        table = _judged_rows(frame, columns, log, log_parts, by)
     except BadRowsError as bad:
         raise BadValueError(f"{bad.column} (of the judgments){str(bad).removeprefix(bad.column)}") from None
-    return laid_out(table, [*by, *names[2]], parts)
+    return laid_out(table, [*by, *names[2]], columns)
 
 
-def _judged_rows(frame: pl.DataFrame, parts: Parts, log: pl.DataFrame, log_parts: Parts, by: list[str]) -> pl.DataFrame:
+def _judged_rows(
+    frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_parts: Columns, by: list[str]
+) -> pl.DataFrame:
     """The rows of the judgments that judge, checked, under the names of their roles."""
-    query = key_names(parts)[2]
-    columns: dict[str, pl.Series] = {}
-    for inside, name, own in zip((*by, *query), (*parts.by, *parts.query), (*parts.by, *log_parts.query), strict=True):
+    query = key_names(columns)[2]
+    out: dict[str, pl.Series] = {}
+    for inside, name, own in zip(
+        (*by, *query), (*columns.by, *columns.query), (*columns.by, *log_parts.query), strict=True
+    ):
         if inside in query:
             refuse(name, frame[name].is_null(), "are missing", "drop them")
         dtype = log[inside].dtype
-        columns[inside] = like(frame[name], dtype, name, own, dtype)
-    if parts.doc is None:
+        out[inside] = like(frame[name], dtype, name, own, dtype)
+    if columns.doc is None:
         raise BadValueError("the judgments have no document column; name it with doc=")
-    docs, ours = frame[parts.doc], log["doc"].dtype
-    refuse(parts.doc, docs.is_null(), "are missing", "drop them")
-    columns["doc"] = like(docs, wider(ours, docs.dtype), parts.doc, str(log_parts.doc), ours)
-    if parts.grade:
-        columns["grade"] = grade_column(frame[parts.grade], parts.grade)
-    if parts.label:
-        columns["label"] = label_column(frame[parts.label], parts.label)
-    if parts.weight:
-        columns["weight"] = amount_column(frame[parts.weight], parts.weight, "weight")
-    if parts.cluster:
-        clusters = cluster_column(frame[parts.cluster], parts.cluster)
+    docs, ours = frame[columns.doc], log["doc"].dtype
+    refuse(columns.doc, docs.is_null(), "are missing", "drop them")
+    out["doc"] = like(docs, wider(ours, docs.dtype), columns.doc, str(log_parts.doc), ours)
+    if columns.grade:
+        out["grade"] = grade_column(frame[columns.grade], columns.grade)
+    if columns.label:
+        out["label"] = label_column(frame[columns.label], columns.label)
+    if columns.weight:
+        out["weight"] = amount_column(frame[columns.weight], columns.weight, "weight")
+    if columns.cluster:
+        clusters = cluster_column(frame[columns.cluster], columns.cluster)
         dtype = wider(log["cluster"].dtype, clusters.dtype)
-        columns["cluster"] = like(clusters, dtype, parts.cluster, parts.cluster, log["cluster"].dtype)
-    table = pl.DataFrame(columns).with_row_index("row")
-    table = table.filter(
-        pl.any_horizontal(pl.col(name).is_not_null() for name in ("grade", "label") if name in columns)
-    )
-    for role, column in (("weight", parts.weight), ("cluster", parts.cluster)):
+        out["cluster"] = like(clusters, dtype, columns.cluster, columns.cluster, log["cluster"].dtype)
+    table = pl.DataFrame(out).with_row_index("row")
+    table = table.filter(pl.any_horizontal(pl.col(name).is_not_null() for name in ("grade", "label") if name in out))
+    for role, column in (("weight", columns.weight), ("cluster", columns.cluster)):
         if column and table.select(*by, *query, role).n_unique() > table.select(*by, *query).n_unique():
             raise BadValueError(f"{column} (of the judgments): rows of one query differ; give each query one value")
     return table
 
 
-def laid_out(table: pl.DataFrame, keys: list[str], parts: Parts) -> Judged:
+def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
     """Lay checked judgments out by their keys, once each document has one grade there."""
     values = [name for name in ("grade", "label") if name in table.columns]
     pairs = table.with_columns(id_hash(table["doc"]).alias("hash"))
     found = find_rankings(pairs, keys, [*values, "hash"], rows=True)
     again = find_duplicates(found, pairs["doc"])
     if len(again):
-        _refuse_two_grades(pairs, again, [*keys, "doc"], values, parts)
+        _refuse_two_grades(pairs, again, [*keys, "doc"], values, columns)
         if pairs.select(values).null_count().sum_horizontal().item():  # one row may have the grade, another the label
             pairs = pairs.with_columns(pl.col(values).drop_nulls().first().over(*keys, "doc"))
         once = np.ones(len(pairs), bool)
@@ -124,7 +126,9 @@ def laid_out(table: pl.DataFrame, keys: list[str], parts: Parts) -> Judged:
     return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64))
 
 
-def _refuse_two_grades(pairs: pl.DataFrame, again: Array, keys: list[str], values: Sequence[str], parts: Parts) -> None:
+def _refuse_two_grades(
+    pairs: pl.DataFrame, again: Array, keys: list[str], values: Sequence[str], columns: Columns
+) -> None:
     """Raise if any document that stands twice has two judgments."""
     same = pairs.join(pairs[again].select(keys).unique(), on=keys, how="semi", nulls_equal=True)
     differ = (
@@ -141,7 +145,7 @@ def _refuse_two_grades(pairs: pl.DataFrame, again: Array, keys: list[str], value
         what = "segment, query and document" if any(key.startswith("by:") for key in keys) else "query and document"
         how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"
         raise BadValueError(
-            f"{parts.grade or parts.label}: {how_many} two judgments ({what} ({shown}), rows {rows}); keep one of each"
+            f"{columns.grade or columns.label}: {how_many} two judgments ({what} ({shown}), rows {rows}); keep one of each"
         )
 
 
@@ -215,7 +219,7 @@ def like(values: pl.Series, dtype: pl.DataType, name: str, own: str, shown: pl.D
     return held
 
 
-def match(log: pl.DataFrame, judged: Judged, query: list[str], parts: Parts) -> pl.DataFrame:
+def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns) -> pl.DataFrame:
     """Return the log with the judgments' grade and label of each row, NaN where it has none.
 
     Rows and judgments with equal hashes of keys and document are held side by side, and match if the ids are equal.
@@ -230,8 +234,8 @@ def match(log: pl.DataFrame, judged: Judged, query: list[str], parts: Parts) -> 
     ids = (log[key].gather(alike["at"]).eq_missing(judged.pairs[key].gather(alike["judgment"])) for key in keys)
     hits = alike.filter(*ids)
     if not len(hits) and len(log) and len(judged.pairs):
-        _refuse_strangers(log, judged.pairs, query, ", ".join(parts.query))
-        _refuse_strangers(log, judged.pairs, ["doc"], str(parts.doc))
+        _refuse_strangers(log, judged.pairs, query, ", ".join(columns.query))
+        _refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
     out = {name: np.full(len(log), np.nan) for name in values}
     for name, column in out.items():
         column[hits["at"].to_numpy()] = judged.pairs[name].gather(hits["judgment"]).to_numpy()

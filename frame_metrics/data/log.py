@@ -17,7 +17,7 @@ from frame_metrics.data.judgments import Judged, id_hash, laid_out, match, numbe
 from frame_metrics.data.sorting import Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import ABSENT, Parts, checked, key_names, largest_grade, refuse_infinite
+from frame_metrics.roles.columns import ABSENT, Columns, checked, key_names, largest_grade, refuse_infinite
 from frame_metrics.roles.conventions import Conventions
 
 
@@ -27,7 +27,7 @@ class Log:
 
     Parameters
     ----------
-    columns : the checked columns by role.
+    table : the checked columns by role.
     row : row of the caller's frame of each row; None where they are the same.
     frame_rows : rows of the caller's frame.
     repeated : the query of the first repeated document that was left out.
@@ -36,11 +36,11 @@ class Log:
     judged : the judgments, where they are kept beside.
     """
 
-    columns: pl.DataFrame
+    table: pl.DataFrame
     row: Array | None
     frame_rows: int
     repeated: str | None
-    parts: Parts
+    columns: Columns
     judgment_name: str
     grid: Grid
     judged: Judged | None
@@ -48,12 +48,12 @@ class Log:
     @property
     def judgments(self) -> pl.DataFrame:
         """The table that grades and labels come from."""
-        return self.columns if self.judged is None else self.judged.pairs
+        return self.table if self.judged is None else self.judged.pairs
 
     @property
     def judges_itself(self) -> bool:
         """Whether grades and labels stand in the log, and not in a table of their own."""
-        return bool(self.parts.grade or self.parts.label)
+        return bool(self.columns.grade or self.columns.label)
 
     @cached_property
     def top_grade(self) -> float:
@@ -66,11 +66,11 @@ class Log:
         values = self.grid.rankings.values
         if "n_relevant" not in values or not self.judges_itself:
             return None
-        return self.grid.amounts(values["n_relevant"], str(self.parts.n_relevant))
+        return self.grid.amounts(values["n_relevant"], str(self.columns.n_relevant))
 
     def of_queries(self, role: str) -> Array | None:
         """The weight or cluster of each ranking's query, from the log or else the judgments; None if not named."""
-        found, column = self.said_of_queries(role), getattr(self.parts, role)
+        found, column = self.said_of_queries(role), getattr(self.columns, role)
         if found is not None and (lacking := np.isnan(found)).any():
             raise BadValueError(
                 f"{column}: {len(np.unique(self.grid.pair[lacking]))} judged queries without results have no {role}; "
@@ -80,7 +80,7 @@ class Log:
 
     def said_of_queries(self, role: str) -> Array | None:
         """The same, NaN where neither log nor judgments say it."""
-        column, grid = getattr(self.parts, role), self.grid
+        column, grid = getattr(self.columns, role), self.grid
         if column is None:
             return None
         found: Array = grid.amounts(grid.rankings.values[role], column)
@@ -98,23 +98,23 @@ class Log:
 
     def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         """Return the row of a table for each ranking by keys of its segment and query, nulls where it has none."""
-        grid, (_, by, query) = self.grid, key_names(self.parts)
+        grid, (_, by, query) = self.grid, key_names(self.columns)
         mine = self.keys_at(query, grid.query_row[grid.query])
         if by := [key for key in by if key in keys]:
             mine = mine.hstack(self.keys_at(by, grid.segment_row[grid.segment]))
         return mine.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
-    def sizes(self, how: Conventions, part: slice | Array) -> Array | None:
+    def sizes(self, conventions: Conventions, part: slice | Array) -> Array | None:
         """Documents in the collection, for the rankings of a block."""
-        if how.size is not None and how.size is not True:
-            return np.full(len(self.grid.pair[part]), float(how.size))
-        each = self._listed if how.size is True else self._size
+        if conventions.size is not None and conventions.size is not True:
+            return np.full(len(self.grid.pair[part]), float(conventions.size))
+        each = self._listed if conventions.size is True else self._size
         return None if each is None else each[part]
 
     @cached_property
     def _size(self) -> Array | None:
         values = self.grid.rankings.values
-        return self.grid.amounts(values["size"], str(self.parts.size)) if "size" in values else None
+        return self.grid.amounts(values["size"], str(self.columns.size)) if "size" in values else None
 
     @cached_property
     def _listed(self) -> Array:
@@ -125,7 +125,7 @@ class Log:
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
         """Return key values at rows of the log, or of the judgments past its end."""
-        n, own = len(self.columns), self.columns.select(keys)
+        n, own = len(self.table), self.table.select(keys)
         if self.judged is None or not (rows >= n).any():
             return own[rows]
         place = n + np.searchsorted(self.judged.row, np.maximum(rows - n, 0))
@@ -142,9 +142,9 @@ class Log:
 
 def read_log(
     frame: pl.DataFrame,
-    parts: Parts,
-    how: Conventions,
-    judgments: tuple[pl.DataFrame, Parts] | None,
+    columns: Columns,
+    conventions: Conventions,
+    judgments: tuple[pl.DataFrame, Columns] | None,
     *,
     queries: bool = True,
 ) -> Log:
@@ -154,60 +154,62 @@ def read_log(
     ----------
     queries : whether the queries will be named in the result.
     """
-    later = how.duplicates != "first"  # which moves rows, and errors name rows
-    log = checked(frame, parts, judged_elsewhere=judgments is not None, scores_later=later, positive=how.positive)
-    system, by, query = key_names(parts)
+    later = conventions.duplicates != "first"  # which moves rows, and errors name rows
+    log = checked(
+        frame, columns, judged_elsewhere=judgments is not None, scores_later=later, positive=conventions.positive
+    )
+    system, by, query = key_names(columns)
     row, repeated = None, None
-    if parts.doc and how.duplicates == "first":
+    if columns.doc and conventions.duplicates == "first":
         whole = log
-        log, row = _first_places(log, [*system, *by, *query, "doc"], parts)
+        log, row = _first_places(log, [*system, *by, *query, "doc"], columns)
         if row is not None:
             gone = int(np.setdiff1d(np.arange(len(whole)), row)[0])
             repeated = ", ".join(str(value) for value in whole.select(query).row(gone))
     judged = None
     if judgments is not None:
-        judged = read_judgments(*judgments, log, parts)
+        judged = read_judgments(*judgments, log, columns)
         log = log.with_columns(pl.col(key).cast(judged.pairs[key].dtype) for key in [*judged.keys, "doc"])
-    if parts.doc:
+    if columns.doc:
         log = log.with_columns(id_hash(log["doc"]).alias("hash"))
     if judgments is not None and judged is not None:
-        log = match(log, judged, query, parts)
-    elif parts.system and parts.doc and (parts.grade or parts.label):
-        judged = _shared(log, [*by, *query], parts)
-        log = match(log, judged, query, parts)
-    if parts.cluster:
+        log = match(log, judged, query, columns)
+    elif columns.system and columns.doc and (columns.grade or columns.label):
+        judged = _shared(log, [*by, *query], columns)
+        log = match(log, judged, query, columns)
+    if columns.cluster:
         log, judged = number_clusters(log, judged)
     names = ("score", "rank", "grade", "label", "predicted", "weight", "cluster", "n_relevant", "size")
     laid = [name for name in (*names, "hash") if name in log.columns]
     named = queries or judged is not None or bool(system or by)
-    single = parts.doc is not None or bool(
+    single = columns.doc is not None or bool(
         {"rank", "weight", "cluster", "n_relevant", "size"} & set(laid)
     )  # errors name rows
     rankings = blocks.find_rankings(log, [*system, *by, *query], laid, first=named, rows=single)
-    if parts.doc and how.duplicates != "first":
+    if columns.doc and conventions.duplicates != "first":
         again = blocks.find_duplicates(rankings, log["doc"])
         if len(again):
             raise bad_rows(
-                parts.doc,
+                columns.doc,
                 again.tolist(),
                 len(log),
                 "repeat a document of their query",
                 "drop them, or say duplicates='first' to keep the best place of each",
             )
-    beside = parts if judgments is None else judgments[1]
+    beside = columns if judgments is None else judgments[1]
     name = str(beside.label or beside.grade)
-    return Log(log, row, len(frame), repeated, parts, name, build_grid(log, rankings, parts, judged), judged)
+    return Log(log, row, len(frame), repeated, columns, name, build_grid(log, rankings, columns, judged), judged)
 
 
-def _shared(log: pl.DataFrame, keys: list[str], parts: Parts) -> Judged:
+def _shared(log: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
     """The judgments that systems share: a document judged in one system's rows of a segment is judged in all."""
     values = [name for name in ("grade", "label") if name in log.columns]
     table = log.select(*keys, "doc", *values).with_row_index("row")
     table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
-    return laid_out(table, keys, parts)
+    return laid_out(table, keys, columns)
 
 
-def _first_places(log: pl.DataFrame, keys: list[str], parts: Parts) -> tuple[pl.DataFrame, Array | None]:
+def _first_places(log: pl.DataFrame, keys: list[str], columns: Columns) -> tuple[pl.DataFrame, Array | None]:
     """Keep the best place of each document of a ranking."""
     place = next((name for name in ("rank", "score") if name in log.columns), None)
     rows = log.with_row_index("at")
@@ -221,7 +223,7 @@ def _first_places(log: pl.DataFrame, keys: list[str], parts: Parts) -> tuple[pl.
         log.select(*keys, *judgment).drop_nulls(judgment).unique(keys)
     ):
         raise bad_rows(
-            str(parts.doc),
+            str(columns.doc),
             _judged_otherwise(log, keys, judgment),
             len(log),
             "repeat a document of their query with another judgment",
@@ -248,17 +250,17 @@ def rows_of_the_frame(log: Log) -> Iterator[None]:
         raise bad_rows(error.column, log.row[error.rows], log.frame_rows, error.what, error.remedy) from None
 
 
-def sorter_of(log: Log, how: Conventions) -> Sorter:
+def sorter_of(log: Log, conventions: Conventions) -> Sorter:
     """Return what puts the log's rankings in order."""
-    doc = log.columns["doc"] if how.ties == "doc" else None
-    place = next((name for name in ("rank", "score") if name in log.columns.columns), None)
-    nulls = place is not None and log.columns[place].null_count() > 0
+    doc = log.table["doc"] if conventions.ties == "doc" else None
+    place = next((name for name in ("rank", "score") if name in log.table.columns), None)
+    nulls = place is not None and log.table[place].null_count() > 0
     unchecked = place == "score" and not nulls
-    check = partial(refuse_infinite, log.columns["score"], str(log.parts.score), ABSENT) if unchecked else None
-    return Sorter(log.grid.rankings, how.ties, doc, how.rel, log.parts.rank or "rank", nulls, check)
+    check = partial(refuse_infinite, log.table["score"], str(log.columns.score), ABSENT) if unchecked else None
+    return Sorter(log.grid.rankings, conventions.ties, doc, conventions.rel, log.columns.rank or "rank", nulls, check)
 
 
-def measured_against(log: Log, how: Conventions, part: slice | Array) -> dict[str, Any]:
+def measured_against(log: Log, conventions: Conventions, part: slice | Array) -> dict[str, Any]:
     """Return what the rankings of a block are measured against, beside their rows."""
     grid = log.grid
     known = log.known_relevant
@@ -271,6 +273,6 @@ def measured_against(log: Log, how: Conventions, part: slice | Array) -> dict[st
     return {
         "pool": pool,
         "known_relevant": None if known is None else known[part],
-        "size": log.sizes(how, part),
-        "threshold": how.threshold,
+        "size": log.sizes(conventions, part),
+        "threshold": conventions.threshold,
     }

@@ -8,13 +8,13 @@ from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs.rows import NONE, Array
 
 
-def matched(counts: Array, how: str) -> tuple[Array, Array]:
+def matched(counts: Array, rule: str) -> tuple[Array, Array]:
     """Take each found cluster for a true class.
 
     Parameters
     ----------
     counts : rows by true class and found cluster, the last column those in none, shape (n, K, F + 1).
-    how : "best", one to one, so that as many rows as possible are right, or "majority", each to the class that most
+    rule : "best", one to one, so that as many rows as possible are right, or "majority", each to the class that most
         of its rows have, the first of equals.
 
     Returns
@@ -29,7 +29,7 @@ def matched(counts: Array, how: str) -> tuple[Array, Array]:
     for i in range(n):
         table = counts[i, :, :found]
         some = table.sum(axis=0) > 0
-        if how == "majority":
+        if rule == "majority":
             of[i, some] = table.argmax(axis=0)[some]
         else:
             rows, columns = _assignment(table)

@@ -80,15 +80,15 @@ def segments(cases: Cases, keys: list[str], *, query: Sequence[str] = ()) -> Seg
     return Segments(keys, found)
 
 
-def tables(cases: Cases, of: Segments, how: Conventions) -> Classes:
+def tables(cases: Cases, of: Segments, conventions: Conventions) -> Classes:
     """Count true and predicted classes within segments."""
     everything = np.ones((len(of), cases.k), bool)
     if cases.binary and not cases.weighted and not cases.rows["predicted"].null_count():
         return Classes(_two_by_two(cases, of), everything)
     counts, rows = crossed(cases, of)
-    if how.match is not None:
-        return Classes(matched(counts, how.match)[0], rows.sum(axis=2) > 0)
-    if cases.binary or how.classes is not None:
+    if conventions.match is not None:
+        return Classes(matched(counts, conventions.match)[0], rows.sum(axis=2) > 0)
+    if cases.binary or conventions.classes is not None:
         return Classes(counts, everything)
     return Classes(counts, (rows.sum(axis=2) > 0) | (rows[:, :, :-1].sum(axis=1) > 0))
 
@@ -134,7 +134,7 @@ def _two_by_two(cases: Cases, of: Segments) -> Array:
 def drawn_counts(cases: Cases, of: Segments, table: Classes, resamples: int, seed: int) -> Iterator[tuple[int, Array]]:
     """Give each segment of two rows, or clusters, or more, and the counts of its resampled rows."""
     n, shape = of.n, (resamples, table.k, table.k + 1)
-    cluster = cases.rows["cluster"].to_numpy() if cases.parts.cluster else None
+    cluster = cases.rows["cluster"].to_numpy() if cases.columns.cluster else None
     order = edges = np.zeros(len(of) + 1, np.int64)
     if cases.weighted or cluster is not None:  # then single rows are asked for
         place = of.place(cases.rows)

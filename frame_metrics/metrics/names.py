@@ -89,13 +89,13 @@ def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
     for pattern, meaning in SPELLINGS:
         if re.fullmatch(pattern, spelled, re.IGNORECASE):
             spelled = re.sub(pattern, meaning, spelled, flags=re.IGNORECASE)
-    parts = FORM.fullmatch(spelled)
-    if parts is None:
+    form = FORM.fullmatch(spelled)
+    if form is None:
         raise UnknownNameError(f"{text!r} does not read as a metric: name(parameter=value)@cutoff")
-    metric = _named(text, parts["name"], parts["args"])
-    if parts["cutoff"] is None:
+    metric = _named(text, form["name"], form["args"])
+    if form["cutoff"] is None:
         return ((text, metric),)
-    cutoffs = [_number(text, part) for part in parts["cutoff"].split(",")]
+    cutoffs = [_number(text, part) for part in form["cutoff"].split(",")]
     if len(cutoffs) == 1:
         return ((text, metric @ cutoffs[0]),)
     stem = plain[: plain.rindex("@")] if "@" in plain else str(metric)

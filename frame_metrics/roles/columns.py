@@ -16,7 +16,7 @@ EXACT = 2**53  # the integers that a float64 tells apart
 
 
 @dataclass(frozen=True)
-class Parts:
+class Columns:
     """Which column plays which part, every name known to be there."""
 
     query: tuple[str, ...]
@@ -48,21 +48,21 @@ class Parts:
         return list(dict.fromkeys([*self.keys, *(name for name in single if name), *scores]))
 
 
-def key_names(parts: Parts) -> tuple[list[str], list[str], list[str]]:
+def key_names(columns: Columns) -> tuple[list[str], list[str], list[str]]:
     """Return what the columns of system, segment and query are called inside."""
-    by = [f"by:{i}" for i in range(len(parts.by))]
-    return (["system"] if parts.system else []), by, [f"query:{i}" for i in range(len(parts.query))]
+    by = [f"by:{i}" for i in range(len(columns.by))]
+    return (["system"] if columns.system else []), by, [f"query:{i}" for i in range(len(columns.query))]
 
 
 def checked(
-    frame: pl.DataFrame, parts: Parts, *, judged_elsewhere: bool, scores_later: bool, positive: Any = None
+    frame: pl.DataFrame, columns: Columns, *, judged_elsewhere: bool, scores_later: bool, positive: Any = None
 ) -> pl.DataFrame:
     """Return the needed columns under the names of their roles, every value known to be good.
 
     Parameters
     ----------
     frame : the caller's columns, as polars.
-    parts : which column is which.
+    columns : which column is which.
     judged_elsewhere : the judgments are in another frame, so that a row without one is nothing odd.
     scores_later : whether scores, if none is null, are found infinite or NaN once they are sorted, where only the ends
         of a ranking have to be looked at.
@@ -73,44 +73,44 @@ def checked(
     BadValueError
         A value is not what its role can hold; names the column, counts the rows, shows three.
     """
-    query = key_names(parts)[2]
-    out = key_columns(frame, parts)
-    for inside, name in zip(query, parts.query, strict=True):
+    query = key_names(columns)[2]
+    out = key_columns(frame, columns)
+    for inside, name in zip(query, columns.query, strict=True):
         refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
-    if parts.score:
-        out["score"] = score_column(frame[parts.score], parts.score)
-        if parts.rank or not (scores_later and out["score"].null_count() == 0):
-            refuse_infinite(out["score"], parts.score, ABSENT)
-    if parts.rank:
-        out["rank"] = rank_column(frame[parts.rank], parts.rank)
-    if parts.grade:
-        out["grade"] = grade_column(frame[parts.grade], parts.grade)
-    if parts.label:
-        out["label"] = label_column(frame[parts.label], parts.label, positive)
-    if parts.predicted:
-        out["predicted"] = label_column(frame[parts.predicted], parts.predicted, positive, role="prediction")
-    if parts.doc:
-        out["doc"] = frame[parts.doc]
-        refuse(parts.doc, out["doc"].is_null(), "have no document", "drop them, or give them one")
-    for inside, column in (("weight", parts.weight), ("n_relevant", parts.n_relevant), ("size", parts.size)):
+    if columns.score:
+        out["score"] = score_column(frame[columns.score], columns.score)
+        if columns.rank or not (scores_later and out["score"].null_count() == 0):
+            refuse_infinite(out["score"], columns.score, ABSENT)
+    if columns.rank:
+        out["rank"] = rank_column(frame[columns.rank], columns.rank)
+    if columns.grade:
+        out["grade"] = grade_column(frame[columns.grade], columns.grade)
+    if columns.label:
+        out["label"] = label_column(frame[columns.label], columns.label, positive)
+    if columns.predicted:
+        out["predicted"] = label_column(frame[columns.predicted], columns.predicted, positive, role="prediction")
+    if columns.doc:
+        out["doc"] = frame[columns.doc]
+        refuse(columns.doc, out["doc"].is_null(), "have no document", "drop them, or give them one")
+    for inside, column in (("weight", columns.weight), ("n_relevant", columns.n_relevant), ("size", columns.size)):
         if column:
             out[inside] = amount_column(frame[column], column, inside)
-    if parts.cluster:
-        out["cluster"] = cluster_column(frame[parts.cluster], parts.cluster)
+    if columns.cluster:
+        out["cluster"] = cluster_column(frame[columns.cluster], columns.cluster)
     place = out.get("rank", out.get("score"))
     judgment = out.get("label", out.get("grade"))
     if place is not None and judgment is not None and place.null_count() and judgment.null_count():
-        names = f"{parts.rank or parts.score} and {parts.label or parts.grade}"
+        names = f"{columns.rank or columns.score} and {columns.label or columns.grade}"
         if not judged_elsewhere:
-            what = f"have neither a {'rank' if parts.rank else 'score'} nor a judgment"
+            what = f"have neither a {'rank' if columns.rank else 'score'} nor a judgment"
             refuse(names, place.is_null() & judgment.is_null(), what, "drop them")
     return pl.DataFrame(out) if out else frame.select()
 
 
-def key_columns(frame: pl.DataFrame, parts: Parts) -> dict[str, pl.Series]:
+def key_columns(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """Return the columns of system, segment and query under their inside names; NaN is no key."""
     out: dict[str, pl.Series] = {}
-    for inside, name in zip((name for names in key_names(parts) for name in names), parts.keys, strict=True):
+    for inside, name in zip((name for names in key_names(columns) for name in names), columns.keys, strict=True):
         out[inside] = frame[name]
         if out[inside].dtype.is_float():
             refuse(name, out[inside].is_nan().fill_null(False), "are NaN", "drop them, or make them null")

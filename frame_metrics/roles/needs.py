@@ -25,7 +25,7 @@ class Needs:
         return Needs(*(one or another for one, another in pairs))
 
 
-def needs_of(asked: Asked, roles: Mapping[str, Any], columns: list[str], *, judged: bool) -> Needs:
+def needs_of(asked: Asked, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
     """Return what metrics need: the 2x2 table is read at the cutoff, the threshold, of the prediction, or else of the
     retrieved set."""
     found = Needs(query=judged)
@@ -36,11 +36,11 @@ def needs_of(asked: Asked, roles: Mapping[str, Any], columns: list[str], *, judg
         elif metric.input is Scores or (own is not None and own.input is ClassScores):
             found |= Needs(score=True)
         else:
-            found |= decision_of(roles, columns, name, judged=judged, retrieved=metric.input is Confusion)
+            found |= decision_of(roles, available, name, judged=judged, retrieved=metric.input is Confusion)
     return found
 
 
-def decision_of(roles: Mapping[str, Any], columns: list[str], name: str, *, judged: bool, retrieved: bool) -> Needs:
+def decision_of(roles: Mapping[str, Any], available: list[str], name: str, *, judged: bool, retrieved: bool) -> Needs:
     """Return what the 2x2 table without a cutoff is read from; a score alone decides nothing."""
     if roles.get("threshold") is not None:
         return Needs(score=True)
@@ -49,32 +49,32 @@ def decision_of(roles: Mapping[str, Any], columns: list[str], name: str, *, judg
     ways = "name predicted=, or say threshold=" + (", or name query= for the retrieved set" if retrieved else "")
     if retrieved and (judged or roles.get("query") is not None):
         return Needs(query=True)
-    if retrieved and {"predicted", "query"} <= set(columns):
+    if retrieved and {"predicted", "query"} <= set(available):
         raise ColumnError(
             f"{name}: both 'predicted' and 'query' are columns; name predicted= for the prediction, or "
             "query= for what a query retrieved"
         )
-    if "predicted" in columns:
+    if "predicted" in available:
         return Needs(predicted=True)
-    if retrieved and "query" in columns:
+    if retrieved and "query" in available:
         return Needs(query=True)
     raise ColumnError(
-        f"{name}: nothing says what is predicted among {listed(columns)}; {ways}, or give it a cutoff"
+        f"{name}: nothing says what is predicted among {listed(available)}; {ways}, or give it a cutoff"
         if retrieved
-        else f"{name}: nothing says what is predicted among {listed(columns)}; {ways}"
+        else f"{name}: nothing says what is predicted among {listed(available)}; {ways}"
     )
 
 
-def audited(roles: Mapping[str, Any], columns: list[str], *, judged: bool) -> Needs:
+def audited(roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
     """Return what an audit looks at: the results of queries, or else rows that are decided or scored."""
     decided = roles.get("threshold") is not None or roles.get("predicted") is not None
-    of_queries = judged or roles.get("query") is not None or (not decided and "query" in columns)
+    of_queries = judged or roles.get("query") is not None or (not decided and "query" in available)
     named = isinstance(roles.get("score"), Mapping)
-    scored = not named and (roles.get("score") is not None or "score" in columns)
+    scored = not named and (roles.get("score") is not None or "score" in available)
     if decided:
         return Needs(
             of_queries, score=roles.get("threshold") is not None or scored, predicted=roles.get("threshold") is None
         )
     if of_queries:  # a score beside a rank is looked at too
         return Needs(query=True, score=roles.get("rank") is not None and roles.get("score") is not None and not named)
-    return Needs(score=scored, predicted="predicted" in columns)
+    return Needs(score=scored, predicted="predicted" in available)

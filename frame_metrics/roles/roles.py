@@ -15,7 +15,7 @@ from frame_metrics.errors import (
     closest,
     listed,
 )
-from frame_metrics.roles.columns import Parts
+from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import Needs
 
@@ -109,16 +109,16 @@ def _is_size(value: Any) -> bool:
     return isinstance(value, int | float) and 0 <= value < float("inf") and value == int(value)
 
 
-def conventions(roles: Roles, parts: Parts) -> Conventions:
+def conventions(roles: Roles, columns: Columns) -> Conventions:
     """Return the conventions that were said, and the defaults of the others."""
-    ties = roles.get("ties") or ("doc" if parts.doc else "worst")
-    if ties == "doc" and not parts.doc:
+    ties = roles.get("ties") or ("doc" if columns.doc else "worst")
+    if ties == "doc" and not columns.doc:
         raise ColumnError("ties='doc' orders equal scores by document; name the document column with doc=")
-    if roles.get("duplicates") and not parts.doc:
+    if roles.get("duplicates") and not columns.doc:
         raise ColumnError("duplicates= is about documents that repeat; name the document column with doc=")
-    _check_classes(roles, parts)
-    if not parts.query:
-        _check_pooled(roles, parts)
+    _check_classes(roles, columns)
+    if not columns.query:
+        _check_pooled(roles, columns)
     size, rel = roles.get("collection_size"), roles.get("rel")
     return Conventions(
         rel=1 if rel is None else rel,
@@ -135,45 +135,45 @@ def conventions(roles: Roles, parts: Parts) -> Conventions:
     )
 
 
-def _check_classes(roles: Roles, parts: Parts) -> None:
+def _check_classes(roles: Roles, columns: Columns) -> None:
     """Raise for what is said of classes and leaves nothing to do."""
     positive = roles.get("positive") is not None
     several = [f"{name}=" for name in ("classes", "match") if roles.get(name) is not None]
-    several += ["score={class: column}"] * bool(parts.class_scores)
+    several += ["score={class: column}"] * bool(columns.class_scores)
     if positive and several:
         raise ColumnError(f"positive= is for two classes, {several[0]} for several; name one of them")
-    if parts.query:
+    if columns.query:
         for name in ("classes", "abstain", "match"):
             if roles.get(name) is not None:
                 raise ColumnError(f"{name}= is about the rows of a segment; say query=None")
-    if parts.grade and not parts.label and several:
-        raise ColumnError(f"{several[0]} is about classes, and {parts.grade} is a grade; name label=")
-    if parts.grade and not parts.label and positive and not parts.predicted:
-        raise ColumnError(f"positive= is a label, and {parts.grade} is a grade; say rel=, or name label=")
+    if columns.grade and not columns.label and several:
+        raise ColumnError(f"{several[0]} is about classes, and {columns.grade} is a grade; name label=")
+    if columns.grade and not columns.label and positive and not columns.predicted:
+        raise ColumnError(f"positive= is a label, and {columns.grade} is a grade; say rel=, or name label=")
 
 
-def _check_pooled(roles: Roles, parts: Parts) -> None:
+def _check_pooled(roles: Roles, columns: Columns) -> None:
     """Raise for what rows without a query leave nothing to do."""
     for name in ("n_relevant", "duplicates", "ties"):
         if roles.get(name) is not None:
             raise ColumnError(f"{name}= is about the documents of a query; name query=")
-    if parts.size:
-        raise ColumnError(f"collection_size={parts.size!r} is a column with the size of each query; name query=")
-    if roles.get("rel") not in (None, 1) and parts.label:
-        raise ColumnError(f"rel= is a grade, and {parts.label} says already what is relevant")
-    if roles.get("predicted") is None and parts.predicted is None and (roles.get("abstain") or roles.get("match")):
+    if columns.size:
+        raise ColumnError(f"collection_size={columns.size!r} is a column with the size of each query; name query=")
+    if roles.get("rel") not in (None, 1) and columns.label:
+        raise ColumnError(f"rel= is a grade, and {columns.label} says already what is relevant")
+    if roles.get("predicted") is None and columns.predicted is None and (roles.get("abstain") or roles.get("match")):
         raise ColumnError("abstain= and match= are about predicted classes; name predicted=")
 
 
 def resolve(
-    roles: Roles, columns: list[str], needs: Needs, *, judged: bool, hint: Callable[[str], str] = lambda column: ""
-) -> Parts:
+    roles: Roles, available: list[str], needs: Needs, *, judged: bool, hint: Callable[[str], str] = lambda column: ""
+) -> Columns:
     """Find the column of every part.
 
     Parameters
     ----------
     roles : what the caller named.
-    columns : the frame's columns.
+    available : the frame's columns.
     needs : what the metrics cannot do without.
     judged : whether the judgments are kept beside the frame.
     hint : what may help where a column is not there.
@@ -189,33 +189,33 @@ def resolve(
     named |= {f"score of {value!r}": column for value, column in scores.items()}
     for role, value in [*named.items(), ("collection_size", size if isinstance(size, str) else None)]:
         for column in _several(value):
-            if column not in columns:
-                raise ColumnError(f"{role}={column!r}: there is no such column among {listed(columns)}{hint(column)}")
+            if column not in available:
+                raise ColumnError(f"{role}={column!r}: there is no such column among {listed(available)}{hint(column)}")
     query = _several(named.get("query"))
     if not query and needs.query:
-        query = (_taken("query", ("query",), columns),)
-    pairs = _places(named, bool(scores), columns, needs, bool(query))
+        query = (_taken("query", ("query",), available),)
+    pairs = _places(named, bool(scores), available, needs, bool(query))
     if needs.predicted:
-        pairs["predicted"] = named.get("predicted") or _taken("predicted", ("predicted",), columns)
-    pairs |= {} if judged else _pair(named, ("label", "grade"), columns, needed=True)
-    doc = named.get("doc") or (_taken("doc", ("doc",), columns) if judged else None)
+        pairs["predicted"] = named.get("predicted") or _taken("predicted", ("predicted",), available)
+    pairs |= {} if judged else _pair(named, ("label", "grade"), available, needed=True)
+    doc = named.get("doc") or (_taken("doc", ("doc",), available) if judged else None)
     pairs |= {name: named[name] for name in ("system", "weight", "cluster", "n_relevant") if name in named}
     by = _several(named.get("by"))
     sized = size if isinstance(size, str) else None
-    parts = replace(Parts(query, by=by, doc=doc, size=sized, class_scores=tuple(scores.items())), **pairs)
-    _check_keys(parts)
-    return parts
+    columns = replace(Columns(query, by=by, doc=doc, size=sized, class_scores=tuple(scores.items())), **pairs)
+    _check_keys(columns)
+    return columns
 
 
-def _places(named: dict[str, Any], several: bool, columns: list[str], needs: Needs, queries: bool) -> dict[str, Any]:
+def _places(named: dict[str, Any], several: bool, available: list[str], needs: Needs, queries: bool) -> dict[str, Any]:
     """The columns of score and rank: what orders the results of a query, and what is compared with a threshold."""
     if several:
         if needs.order:
             raise ColumnError("score= names a column for each class, and a ranking is ordered by one; name one")
         return {}
-    found = _pair(named, ("score", "rank"), columns, needed=needs.order) if queries or needs.order else {}
+    found = _pair(named, ("score", "rank"), available, needed=needs.order) if queries or needs.order else {}
     if needs.score:
-        return found | {"score": named.get("score") or _taken("score", ("score",), columns)}
+        return found | {"score": named.get("score") or _taken("score", ("score",), available)}
     return {"rank": found["rank"]} if "rank" in found else found
 
 
@@ -223,77 +223,79 @@ def _several(value: Any) -> tuple[str, ...]:
     return () if value is None else (value,) if isinstance(value, str) else tuple(value)
 
 
-def _taken(role: str, choices: Sequence[str], columns: list[str]) -> str:
+def _taken(role: str, choices: Sequence[str], available: list[str]) -> str:
     """The column that has the role's own name."""
-    found = [name for name in choices if name in columns]
+    found = [name for name in choices if name in available]
     if len(found) > 1:
         raise ColumnError(f"both {found[0]!r} and {found[1]!r} are columns; name the one that is meant, or both")
     if not found:
-        hint = closest(role, columns)
+        hint = closest(role, available)
         raise ColumnError(
-            f"no column is named as the {role} with {role}=, and none of {listed(columns)} has that name{hint}"
+            f"no column is named as the {role} with {role}=, and none of {listed(available)} has that name{hint}"
         )
     return found[0]
 
 
-def _pair(named: dict[str, Any], pair: tuple[str, str], columns: list[str], *, needed: bool) -> dict[str, Any]:
+def _pair(named: dict[str, Any], pair: tuple[str, str], available: list[str], *, needed: bool) -> dict[str, Any]:
     given = {name: named[name] for name in pair if name in named}
     if given:
         return given
-    if not needed and not set(pair) & set(columns):
+    if not needed and not set(pair) & set(available):
         return {}
-    found = [name for name in pair if name in columns]
+    found = [name for name in pair if name in available]
     if not found:
-        hint = closest(pair[0], columns) or closest(pair[1], columns)
+        hint = closest(pair[0], available) or closest(pair[1], available)
         raise ColumnError(
-            f"no column is named with {pair[0]}= or {pair[1]}=, and none of {listed(columns)} has such a name{hint}"
+            f"no column is named with {pair[0]}= or {pair[1]}=, and none of {listed(available)} has such a name{hint}"
         )
-    taken = _taken(pair[0], pair, columns)
+    taken = _taken(pair[0], pair, available)
     return {taken: taken}
 
 
-def _check_keys(parts: Parts) -> None:
+def _check_keys(columns: Columns) -> None:
     """Raise for a column that plays two parts, or a key column that is called as a column of the result."""
     played: dict[str, str] = {}
-    several = {"query": parts.query, "system": (parts.system,), "by": parts.by}
-    single = {name: (getattr(parts, name),) for name in (*JUDGED, "weight", "cluster", "n_relevant")}
-    several["score of a class"] = tuple(column for _, column in parts.class_scores)
-    for role, columns in (*single.items(), *several.items()):
-        for column in columns:
+    several = {"query": columns.query, "system": (columns.system,), "by": columns.by}
+    single = {name: (getattr(columns, name),) for name in (*JUDGED, "weight", "cluster", "n_relevant")}
+    several["score of a class"] = tuple(column for _, column in columns.class_scores)
+    for role, names in (*single.items(), *several.items()):
+        for column in names:
             if column is None:
                 continue
             if column in played:
                 also = "named twice" if played[column] == role else f"the {played[column]} too"
                 raise ColumnError(f"{role}={column!r} is {also}; a column plays one part")
             played[column] = role
-    check_apart(parts.keys, RESULT)
+    check_apart(columns.keys, RESULT)
 
 
-def resolve_judgments(given: dict[str, Any], columns: list[str], roles: Roles, parts: Parts) -> Parts:
+def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles, columns: Columns) -> Columns:
     """Find the columns of judgments: as named, else called as in the log, else called as the role."""
 
     def one(role: str, own: str | None) -> str:
         if given.get(role) is not None:
-            if given[role] not in columns:
+            if given[role] not in available:
                 raise ColumnError(
-                    f"judge: {role}={given[role]!r} is not among {listed(columns)}{closest(given[role], columns)}"
+                    f"judge: {role}={given[role]!r} is not among {listed(available)}{closest(given[role], available)}"
                 )
             return str(given[role])
         for name in (own, role):
-            if name in columns:
+            if name in available:
                 return str(name)
-        raise ColumnError(f"judge: name the {role} column of the judgments with {role}=; they have {listed(columns)}")
+        raise ColumnError(f"judge: name the {role} column of the judgments with {role}=; they have {listed(available)}")
 
     query = given.get("query")
     if query is None:
-        query = parts.query if set(parts.query) <= set(columns) else (one("query", None),)
-    query = tuple(one("query", None) if given.get("query") is None and q not in columns else q for q in _several(query))
+        query = columns.query if set(columns.query) <= set(available) else (one("query", None),)
+    query = tuple(
+        one("query", None) if given.get("query") is None and q not in available else q for q in _several(query)
+    )
     for column in query:
-        if column not in columns:
-            raise ColumnError(f"judge: query={column!r} is not among {listed(columns)}{closest(column, columns)}")
-    if len(query) != len(parts.query):
+        if column not in available:
+            raise ColumnError(f"judge: query={column!r} is not among {listed(available)}{closest(column, available)}")
+    if len(query) != len(columns.query):
         raise ColumnError(
-            f"judge: the query is {len(parts.query)} columns in the log and {len(query)} in the judgments"
+            f"judge: the query is {len(columns.query)} columns in the log and {len(query)} in the judgments"
         )
     judgment: dict[str, Any] = {}
     if given.get("label") is True:
@@ -303,8 +305,10 @@ def resolve_judgments(given: dict[str, Any], columns: list[str], roles: Roles, p
             if given.get(role) is not None:
                 judgment[role] = one(role, None)
         if not judgment:
-            own = {role: str(roles.get(role)) for role in ("label", "grade") if roles.get(role) in columns}
-            judgment = own or _pair({}, ("label", "grade"), columns, needed=True)
-    by = tuple(column for column in parts.by if column in columns)
-    of_query: dict[str, Any] = {role: own for role in ("weight", "cluster") if (own := getattr(parts, role)) in columns}
-    return replace(Parts(query, by=by, doc=one("doc", parts.doc)), **of_query, **judgment)
+            own = {role: str(roles.get(role)) for role in ("label", "grade") if roles.get(role) in available}
+            judgment = own or _pair({}, ("label", "grade"), available, needed=True)
+    by = tuple(column for column in columns.by if column in available)
+    of_query: dict[str, Any] = {
+        role: own for role in ("weight", "cluster") if (own := getattr(columns, role)) in available
+    }
+    return replace(Columns(query, by=by, doc=one("doc", columns.doc)), **of_query, **judgment)

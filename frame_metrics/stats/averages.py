@@ -158,13 +158,13 @@ def resampled(columns: Array, resamples: int, seed: int) -> Array:
     size = columns.shape[1]
     step = max((1 << 20) // size, 1)
     random = np.random.default_rng(seed)
-    parts = []
+    pieces = []
     for begin in range(0, resamples, step):
         m = min(step, resamples - begin)
         drawn = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
         times = np.bincount(drawn.ravel(), minlength=m * size).reshape(m, size)
-        parts.append(columns @ times.T.astype(np.float64))
-    return np.concatenate(parts, axis=1)
+        pieces.append(columns @ times.T.astype(np.float64))
+    return np.concatenate(pieces, axis=1)
 
 
 def resampled_means(columns: Array, cluster: Array | None, resamples: int, seed: int) -> Array:

@@ -132,7 +132,7 @@ def _flipped(rows: Array, permutations: int, seed: int, tick: Tick) -> Array:
     eights = padded.reshape(groups, 8, columns)
     step = max(BYTES // permutations, 1)
     begins = range(0, groups, step)
-    parts: dict[int, Array] = {}
+    pieces: dict[int, Array] = {}
 
     def work(i: int) -> None:
         some = eights[begins[i] : begins[i] + step]
@@ -142,7 +142,7 @@ def _flipped(rows: Array, permutations: int, seed: int, tick: Tick) -> Array:
         for table, byte in zip(tables, chosen.reshape(len(some), permutations), strict=True):
             table.take(byte, axis=0, out=each, mode="clip")  # which needs no buffer of its own
             total += each
-        parts[i] = total
+        pieces[i] = total
         tick(8 * len(some))
 
     whole = np.zeros((permutations, columns))
@@ -150,7 +150,7 @@ def _flipped(rows: Array, permutations: int, seed: int, tick: Tick) -> Array:
         these = range(begin, min(begin + ATONCE, len(begins)))
         in_threads(these, work)
         for i in these:
-            whole += parts.pop(i)
+            whole += pieces.pop(i)
     return whole
 
 

@@ -170,7 +170,7 @@ CHECKS = (
 )
 
 
-def findings(log: Log, how: Conventions) -> list[Finding]:
+def findings(log: Log, conventions: Conventions) -> list[Finding]:
     """Return what is found in a log, checks that find nothing and plain facts too.
 
     Raises
@@ -178,24 +178,26 @@ def findings(log: Log, how: Conventions) -> list[Finding]:
     BadRowsError
         Values are bad that show in rank order only, or beside others of their query.
     """
-    counts = counted(log, how)
-    return [*_checks(log, how, counts), *facts.of_log(log, counts)]
+    counts = counted(log, conventions)
+    return [*_checks(log, conventions, counts), *facts.of_log(log, counts)]
 
 
-def _checks(log: Log, how: Conventions, counts: Counted) -> Iterator[Finding]:
+def _checks(log: Log, conventions: Conventions, counts: Counted) -> Iterator[Finding]:
     words = {
-        "left_out": LEFT_OUT if how.unjudged == "drop" else "counted as not relevant; unjudged='drop' leaves them out",
-        "order": "by rank" if log.parts.rank else ORDER[how.ties],
-        "rel": how.rel,
-        "n_relevant": log.parts.n_relevant,
-        "weight": log.parts.weight,
-        "cluster": log.parts.cluster,
+        "left_out": LEFT_OUT
+        if conventions.unjudged == "drop"
+        else "counted as not relevant; unjudged='drop' leaves them out",
+        "order": "by rank" if log.columns.rank else ORDER[conventions.ties],
+        "rel": conventions.rel,
+        "n_relevant": log.columns.n_relevant,
+        "weight": log.columns.weight,
+        "cluster": log.columns.cluster,
     }
     for check in CHECKS:
         rows, of = check.rows(counts), check.of(counts)
         example = _name(log, int(np.argmax(rows > 0))) if rows.any() else None
         yield found(check.name, check.severity, rows.sum(), of.sum(), example, check.message.format(**words))
-    yield from _of_grades(log, how)
+    yield from _of_grades(log, conventions)
     yield _unknown_segments(log)
     yield _small_segments(log, counts)
     dropped = 0 if log.row is None else log.frame_rows - len(log.row)
@@ -203,7 +205,7 @@ def _checks(log: Log, how: Conventions, counts: Counted) -> Iterator[Finding]:
     yield found("repeated documents", "warning", dropped, log.frame_rows, log.repeated, message)
 
 
-def _of_grades(log: Log, how: Conventions) -> Iterator[Finding]:
+def _of_grades(log: Log, conventions: Conventions) -> Iterator[Finding]:
     """Grades that mean something else than they seem to, of all judgments."""
     table = log.judgments
     if "grade" not in table.columns:
@@ -212,10 +214,8 @@ def _of_grades(log: Log, how: Conventions) -> Iterator[Finding]:
     nothing = "they gain nothing"
     if not labelled:
         nothing += " and are not relevant; bpref, infap and unjudged='drop' take them for not judged"
-        message = (
-            f"nothing is relevant at rel={how.rel:g}, as the largest is {log.top_grade:g}; binary metrics are errors"
-        )
-        lost = (grade > 0) & out_of_reach(log, how.rel)
+        message = f"nothing is relevant at rel={conventions.rel:g}, as the largest is {log.top_grade:g}; binary metrics are errors"
+        lost = (grade > 0) & out_of_reach(log, conventions.rel)
         yield _of_judgments(log, "grades that do not reach rel", "error", lost, message)
     yield _of_judgments(log, "grades below 0", "warning", grade < 0, nothing)
     if grade.dtype.is_float():
@@ -227,14 +227,14 @@ def _of_judgments(log: Log, check: str, severity: str, marked: pl.Series, messag
     """Marked judgments as a finding, with the keys of the first."""
     table, example = log.judgments, None
     if marked.any():
-        keys = [key for names in (*key_names(log.parts), ["doc"]) for key in names if key in table.columns]
+        keys = [key for names in (*key_names(log.columns), ["doc"]) for key in names if key in table.columns]
         example = ", ".join(map(str, table.select(keys).row(int(marked.arg_true()[0]))))
     return found(check, severity, int(marked.sum()), len(table) - table["grade"].null_count(), example, message)
 
 
 def _small_segments(log: Log, counts: Counted) -> Finding:
     """Segments with so few queries that a mean over them means little."""
-    grid, by = log.grid, key_names(log.parts)[1]
+    grid, by = log.grid, key_names(log.columns)[1]
     count = len(grid.segment_row) if by else 0
     queries = np.zeros(count, np.int64)
     if by:
@@ -254,10 +254,10 @@ def _small_segments(log: Log, counts: Counted) -> Finding:
 
 def _unknown_segments(log: Log) -> Finding:
     """Judged queries of which no row says which segment they belong to."""
-    by, judged, lost = key_names(log.parts)[1], log.judged, pl.DataFrame()
+    by, judged, lost = key_names(log.columns)[1], log.judged, pl.DataFrame()
     if judged is not None and not set(by) <= set(judged.keys):
         names = judged.names.select(judged.keys)
-        lost = names.join(log.columns, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
+        lost = names.join(log.table, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
     example = ", ".join(str(value) for value in lost.row(0)) if len(lost) else None
     return found(
         "judged queries of no known segment",
@@ -271,8 +271,8 @@ def _unknown_segments(log: Log) -> Finding:
 
 def _name(log: Log, ranking: int) -> str:
     """The keys of a ranking as text."""
-    grid, (system, by, query) = log.grid, key_names(log.parts)
-    parts = [(system, grid.system_row[grid.system[ranking]])] if system else []
-    parts += [(by, grid.segment_row[grid.segment[ranking]])] if by else []
-    parts += [(query, grid.query_row[grid.query[ranking]])]
-    return ", ".join(str(value) for keys, row in parts for value in log.keys_at(keys, np.array([row])).row(0))
+    grid, (system, by, query) = log.grid, key_names(log.columns)
+    columns = [(system, grid.system_row[grid.system[ranking]])] if system else []
+    columns += [(by, grid.segment_row[grid.segment[ranking]])] if by else []
+    columns += [(query, grid.query_row[grid.query[ranking]])]
+    return ", ".join(str(value) for keys, row in columns for value in log.keys_at(keys, np.array([row])).row(0))

@@ -17,7 +17,7 @@ from frame_metrics.errors import NotComputableError, bad_rows
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import REGISTRY, Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.roles.columns import Parts
+from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.evaluate import Measured, measure
 from frame_metrics.verbs.tidy import averaged, each_query
@@ -43,24 +43,24 @@ class Bounded:
     beside: Array
 
 
-def of_ties(log: Log, asked: Asked, how: Conventions) -> Bounded:
+def of_ties(log: Log, asked: Asked, conventions: Conventions) -> Bounded:
     """Return values, and what they are in the worst and in the best order of equal scores."""
-    own = measure(log, asked, how)
-    ends = [_ordered(log, asked, replace(how, ties=rule)) for rule in ("worst", "best")]
+    own = measure(log, asked, conventions)
+    ends = [_ordered(log, asked, replace(conventions, ties=rule)) for rule in ("worst", "best")]
     for i, (name, _) in enumerate(asked):
         if (np.isnan(ends[0][i]) != np.isnan(ends[1][i])).any():
             raise NotComputableError(f"{name} is undefined in some orders of equal scores and has no bounds over them")
-    return Bounded(own, np.minimum(*ends), np.maximum(*ends), _tied(log, asked, how))
+    return Bounded(own, np.minimum(*ends), np.maximum(*ends), _tied(log, asked, conventions))
 
 
-def _ordered(log: Log, asked: Asked, how: Conventions) -> Array:
+def _ordered(log: Log, asked: Asked, conventions: Conventions) -> Array:
     """Values where equal scores are ordered by what each metric looks at: the gain, or what is relevant."""
     values = np.empty((len(asked), len(log.grid.pair)))
     graded = np.array(["gains" in metric.reads for _, metric in asked])
     for some, one in ((graded, log), (~graded, _labelled(log))):
         at = np.flatnonzero(some).tolist()
         if at:
-            values[at] = measure(one, [asked[i] for i in at], how).values
+            values[at] = measure(one, [asked[i] for i in at], conventions).values
     return values
 
 
@@ -73,21 +73,23 @@ def _labelled(log: Log) -> Log:
     return replace(log, grid=replace(log.grid, rankings=replace(rankings, values=values)))
 
 
-def _tied(log: Log, asked: Asked, how: Conventions) -> Array:
+def _tied(log: Log, asked: Asked, conventions: Conventions) -> Array:
     """Whether results at a metric's cutoff and after it have equal scores; without a cutoff, whether any two have."""
     out = np.zeros((len(asked), len(log.grid.pair)))
-    sorter = sorter_of(log, how)
+    sorter = sorter_of(log, conventions)
 
     def work(part: slice | Array) -> None:
         sheet = sorter.block(part)
         if sheet.score is None or "rank" in sheet.cells:
             return
-        against = measured_against(log, how, part)
-        runs = {dropped: sheet.ranking(rel=how.rel, condensed=dropped, scored=True, **against) for dropped in kinds}
+        against = measured_against(log, conventions, part)
+        runs = {
+            dropped: sheet.ranking(rel=conventions.rel, condensed=dropped, scored=True, **against) for dropped in kinds
+        }
         for i, (_, metric) in enumerate(asked):
-            out[i, part] = runs[how.variant(metric)[1]].tied_at(metric.k)
+            out[i, part] = runs[conventions.variant(metric)[1]].tied_at(metric.k)
 
-    kinds = {how.variant(metric)[1] for _, metric in asked}
+    kinds = {conventions.variant(metric)[1] for _, metric in asked}
     each_block(log.grid.size, work)
     return out
 
@@ -99,27 +101,27 @@ def check_ordered(asked: Asked) -> None:
             raise NotComputableError(f"{name} is not bounded by the worst and the best order of equal scores")
 
 
-def check_open(asked: Asked, parts: Parts, how: Conventions, max_grade: float | None) -> None:
+def check_open(asked: Asked, columns: Columns, conventions: Conventions, max_grade: float | None) -> None:
     """Raise for what bounds of unjudged rows cannot be had of; nothing is read."""
-    if how.unjudged == "drop":
+    if conventions.unjudged == "drop":
         raise NotComputableError(
             "unjudged='drop' leaves out the rows that bounds(of='unjudged') is about; take it back"
         )
-    if parts.n_relevant:
+    if columns.n_relevant:
         raise NotComputableError(
-            f"{parts.n_relevant} counts the relevant documents already, whichever they are; say n_relevant=None to "
+            f"{columns.n_relevant} counts the relevant documents already, whichever they are; say n_relevant=None to "
             "count those that are judged"
         )
     for name, metric in asked:
         check_bounded(name, metric, max_grade)
-        if how.fill(metric) != 0:
+        if conventions.fill(metric) != 0:
             raise NotComputableError(
                 f"{name}: a query can be undefined under some judgments and not under others, and would leave the "
                 "mean; say undefined='zero'"
             )
 
 
-def of_unjudged(log: Log, asked: Asked, how: Conventions, max_grade: float | None) -> Bounded:
+def of_unjudged(log: Log, asked: Asked, conventions: Conventions, max_grade: float | None) -> Bounded:
     """Return values, and what they are at least and at most once every row is judged."""
     if log.grid.pool is not None and log.judged is None:
         raise NotComputableError(
@@ -127,23 +129,23 @@ def of_unjudged(log: Log, asked: Asked, how: Conventions, max_grade: float | Non
         )
     if max_grade is not None:
         asked = [(name, metric(max_grade=max_grade) if _lacks_scale(metric) else metric) for name, metric in asked]
-    own = measure(log, asked, how)
+    own = measure(log, asked, conventions)
     lower, upper, seen = (np.zeros(own.values.shape) for _ in range(3))
-    sorter = sorter_of(log, how)
+    sorter = sorter_of(log, conventions)
     spare = _spare(log)
 
     def work(part: slice | Array) -> None:
         sheet = sorter.block(part)
-        _check_open_ties(sheet, log, how)
-        against = measured_against(log, how, part)
+        _check_open_ties(sheet, log, conventions)
+        against = measured_against(log, conventions, part)
         runs = {rel: sheet.ranking(rel=rel, condensed=False, **against) for rel in kinds}
         for i, (name, metric) in enumerate(asked):
-            run = runs[how.variant(metric)[0]]
+            run = runs[conventions.variant(metric)[0]]
             lower[i, part], upper[i, part] = extremes(name, metric, run, spare[part], max_grade)
             known = ~np.isnan(run.grade) if of_gains(metric) else run.judged
             seen[i, part] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 
-    kinds = {how.variant(metric)[0] for _, metric in asked}
+    kinds = {conventions.variant(metric)[0] for _, metric in asked}
     each_block(log.grid.size, work)
     return Bounded(own, lower, upper, seen)
 
@@ -157,8 +159,8 @@ def _spare(log: Log) -> Array:
     grid = log.grid
     if log.judged is None:
         return np.zeros(len(grid.pair), np.int64)
-    judgments = [name for name in ("label", "grade") if name in log.columns.columns]
-    rows = log.columns.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
+    judgments = [name for name in ("label", "grade") if name in log.table.columns]
+    rows = log.table.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
     count = rows.group_by(log.judged.keys).agg(pl.col("doc").n_unique().alias("open"))
     every = log.joined(count, log.judged.keys)
     unjudged = np.all([np.isnan(grid.rankings.values[name]) for name in judgments], axis=0)
@@ -166,9 +168,9 @@ def _spare(log: Log) -> Array:
     return others
 
 
-def _check_open_ties(sheet: Sorted, log: Log, how: Conventions) -> None:
+def _check_open_ties(sheet: Sorted, log: Log, conventions: Conventions) -> None:
     """Raise where the judgment that an unjudged row will get decides where it stands."""
-    if how.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.cells:
+    if conventions.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.cells:
         return
     grade, label = sheet.judgments()
     unjudged = np.isnan(grade) | (False if label is None else np.isnan(label))
@@ -176,19 +178,19 @@ def _check_open_ties(sheet: Sorted, log: Log, how: Conventions) -> None:
     if equal.any():
         rows = sheet.frame_rows(log.grid.rankings, np.flatnonzero(equal) + 1)
         raise bad_rows(
-            str(log.parts.score),
+            str(log.columns.score),
             rows,
-            len(log.columns),
-            f"have the score of another row, one of the two has no judgment, and ties={how.ties!r} orders by judgment",
+            len(log.table),
+            f"have the score of another row, one of the two has no judgment, and ties={conventions.ties!r} orders by judgment",
             "name doc= to order equal scores by document, or say ties='order'",
         )
 
 
-def answer(found: Bounded, how: Conventions, of: str, *, per_query: bool) -> Answer:
+def answer(found: Bounded, conventions: Conventions, of: str, *, per_query: bool) -> Answer:
     """Return one row per group and metric, or per query and metric."""
-    lay: Any = partial(each_query, how=how, layout="long")
+    lay: Any = partial(each_query, conventions=conventions, layout="long")
     if not per_query:
-        lay = partial(averaged, how=how, average="macro", layout="long")
+        lay = partial(averaged, conventions=conventions, average="macro", layout="long")
     rows: Answer = lay(found.own)
     ends = (lay(replace(found.own, values=values)).columns["value"] for values in (found.lower, found.upper))
     plain = [(name, replace(REGISTRY["judged"], cutoff=metric.k)) for name, metric in found.own.asked]  # a plain mean

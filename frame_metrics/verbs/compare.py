@@ -15,7 +15,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, closest, listed
 from frame_metrics.inputs.rows import Array
-from frame_metrics.roles.columns import Parts, key_names
+from frame_metrics.roles.columns import Columns, key_names
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.averages import numbered
 from frame_metrics.stats.significance import (
@@ -94,21 +94,21 @@ class Paired:
         return None if self.cluster is None else numbered(self.cluster[use])
 
 
-def check_system(parts: Parts, test: str) -> str:
+def check_system(columns: Columns, test: str) -> str:
     """Return the column of systems, or raise for what they cannot be compared by."""
-    if parts.system is None:
+    if columns.system is None:
         raise ColumnError("compare() pairs systems query by query; name their column with system=")
-    if parts.weight is not None:
+    if columns.weight is not None:
         raise ColumnError("compare() counts every query alike; say weight=None")
-    if parts.cluster is not None and test not in CLUSTERED:
+    if columns.cluster is not None and test not in CLUSTERED:
         raise NotComputableError(
-            f"test={test!r} takes every query as independent, and {parts.cluster} says which belong together; "
+            f"test={test!r} takes every query as independent, and {columns.cluster} says which belong together; "
             f"say test= as one of {listed(CLUSTERED)}, or cluster=None"
         )
-    return parts.system
+    return columns.system
 
 
-def compared(measured: Measured, how: Conventions, by: How) -> Answer:
+def compared(measured: Measured, conventions: Conventions, by: How) -> Answer:
     """Return one row per segment, metric and pair of systems."""
     log = measured.log
     order, segments = _in_order(log)
@@ -118,7 +118,7 @@ def compared(measured: Measured, how: Conventions, by: How) -> Answer:
     queries = (len(measured.asked) if by.test == "tukey" else 1) * (int(log.grid.pair.max(initial=-1)) + 1)
     with _progress(queries * by.permutations, queries) as tick:
         for segment in segments:
-            ones = _paired(measured, how, segment)
+            ones = _paired(measured, conventions, segment)
             rows += _tested(ones, pairs, by, tick)
             for i in range(len(ones)):
                 families += [(segment, i) if by.over == "metric" else (0, 0)] * len(pairs)
@@ -142,7 +142,7 @@ def compared(measured: Measured, how: Conventions, by: How) -> Answer:
 def _in_order(log: Log) -> tuple[Array, Array]:
     """The numbers of the systems, and of the segments, sorted by their values, nulls last."""
     found = []
-    for keys, rows in zip(key_names(log.parts)[:2], (log.grid.system_row, log.grid.segment_row), strict=True):
+    for keys, rows in zip(key_names(log.columns)[:2], (log.grid.system_row, log.grid.segment_row), strict=True):
         if not keys:
             found.append(np.zeros(1, np.int64))
             continue
@@ -154,7 +154,7 @@ def _in_order(log: Log) -> tuple[Array, Array]:
 def _pairs(log: Log, order: Array, baseline: Any) -> list[tuple[int, int]]:
     """Each system and what it is compared with: the baseline, or every system before it."""
     names = log.keys_at(["system"], log.grid.system_row).to_series().to_list()
-    column = log.parts.system
+    column = log.columns.system
     if len(names) < 2:
         there = f"one system, {listed(names)}" if names else "no systems"
         raise NotComputableError(f"{column} has {there}; two are needed to compare")
@@ -168,7 +168,7 @@ def _pairs(log: Log, order: Array, baseline: Any) -> list[tuple[int, int]]:
     return [(int(one), base) for one in order if one != base]
 
 
-def _paired(measured: Measured, how: Conventions, segment: int) -> list[Paired]:
+def _paired(measured: Measured, conventions: Conventions, segment: int) -> list[Paired]:
     """Lay out the values of each metric by query and system."""
     grid = measured.log.grid
     here = np.flatnonzero(grid.segment == segment)
@@ -188,7 +188,7 @@ def _paired(measured: Measured, how: Conventions, segment: int) -> list[Paired]:
         cluster = cluster[some]
     found = []
     for i, raw in enumerate(measured.values):
-        values, undefined = laid(filled(measured, i, how), np.nan)[some], laid(np.isnan(raw), False)[some]
+        values, undefined = laid(filled(measured, i, conventions), np.nan)[some], laid(np.isnan(raw), False)[some]
         found.append(Paired(pairs[some], values, answered, undefined, cluster))
     return found
 
@@ -307,23 +307,23 @@ def _answer(
     """Rows with the keys of their segment and systems."""
     log = measured.log
     system, base = np.array(pairs).T
-    keys = dict.fromkeys(log.parts.by, log.rows(log.grid.segment_row[segment]))
-    keys[str(log.parts.system)] = log.rows(log.grid.system_row[system[pair]])
+    keys = dict.fromkeys(log.columns.by, log.rows(log.grid.segment_row[segment]))
+    keys[str(log.columns.system)] = log.rows(log.grid.system_row[system[pair]])
     keys["baseline"] = log.rows(log.grid.system_row[base[pair]])
     names = pl.Series([name for name, _ in measured.asked], dtype=pl.String)
     ks = pl.Series([one.k for _, one in measured.asked], dtype=pl.Int64)
     found = {"metric": names.gather(metric), "k": ks.gather(metric), **columns}
-    return Answer(keys, found, {"baseline": str(log.parts.system)})
+    return Answer(keys, found, {"baseline": str(log.columns.system)})
 
 
-def each(measured: Measured, how: Conventions, by: How) -> Answer:
+def each(measured: Measured, conventions: Conventions, by: How) -> Answer:
     """Return one row per segment, metric, pair of systems and query, the greatest differences first."""
     log = measured.log
     order, segments = _in_order(log)
     pairs = _pairs(log, order, by.baseline)
     found: list[Array] = []
     for segment in segments:
-        for i, one in enumerate(_paired(measured, how, segment)):
+        for i, one in enumerate(_paired(measured, conventions, segment)):
             together = _together(one, pairs, by)[1]
             for at, (system, base) in enumerate(pairs):
                 value, other = one.values[:, system], one.values[:, base]
@@ -340,5 +340,5 @@ def each(measured: Measured, how: Conventions, by: How) -> Answer:
     row_of = np.zeros(int(log.grid.pair.max(initial=-1)) + 1, np.int64)
     row_of[log.grid.pair] = log.grid.query_row[log.grid.query]
     rows = log.rows(row_of[query])
-    keys = {name: answer.keys[name] for name in log.parts.by} | dict.fromkeys(log.parts.query, rows)
+    keys = {name: answer.keys[name] for name in log.columns.by} | dict.fromkeys(log.columns.query, rows)
     return Answer(keys | answer.keys, answer.columns, answer.aliases)

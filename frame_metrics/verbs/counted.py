@@ -65,7 +65,7 @@ class Counted:
 COUNTS = ("judged", "relevant", "retrieved", "unjudged", "top", "top_unjudged", "contradicted")
 
 
-def counted(log: Log, how: Conventions) -> Counted:
+def counted(log: Log, conventions: Conventions) -> Counted:
     """Look at every ranking once.
 
     Raises
@@ -77,7 +77,7 @@ def counted(log: Log, how: Conventions) -> Counted:
     n = len(log.grid.pair)
     counts = Counted(**{one.name: np.zeros(n, np.int64 if one.name in COUNTS else bool) for one in fields(Counted)})
     broken: list[BadRowsError] = []
-    sorter = sorter_of(log, how)
+    sorter = sorter_of(log, conventions)
 
     def work(part: slice | Array) -> None:
         try:
@@ -86,27 +86,29 @@ def counted(log: Log, how: Conventions) -> Counted:
             broken.append(error)
             return
         by_score = "score" in sheet.cells and "rank" not in sheet.cells
-        run = sheet.ranking(rel=how.rel, condensed=False, scored=by_score, **measured_against(log, how, part))
+        run = sheet.ranking(
+            rel=conventions.rel, condensed=False, scored=by_score, **measured_against(log, conventions, part)
+        )
         counts.tied[part] = run.tied_at(TOP) if by_score else False
         _look_at_results(counts, part, run)
         _look_at_scores(counts, part, run, sheet)
         if "label" in sheet.cells and "grade" in sheet.cells:
             grade, label = sheet.judgments()
-            wrong = (label == (grade < how.rel)) & ~np.isnan(grade)
+            wrong = (label == (grade < conventions.rel)) & ~np.isnan(grade)
             counts.contradicted[part] = run.count_of(wrong, None, retrieved=False)
 
     with rows_of_the_frame(log):
-        _look_at_queries(counts, log, how)
+        _look_at_queries(counts, log, conventions)
         each_block(log.grid.size, work)
-        _raise(broken, len(log.columns))
+        _raise(broken, len(log.table))
     if log.judged is not None or "n_relevant" in log.grid.rankings.values:
         counts.listed[:] = False
     return counts
 
 
-def _look_at_queries(counts: Counted, log: Log, how: Conventions) -> None:
+def _look_at_queries(counts: Counted, log: Log, conventions: Conventions) -> None:
     """Look at what is said of whole queries: is it the same in all rows, and is it said of every query?"""
-    log.sizes(how, slice(None))
+    log.sizes(conventions, slice(None))
     _ = log.known_relevant
     for role, lacking in (("weight", counts.unweighted), ("cluster", counts.unclustered)):
         values = log.said_of_queries(role)

@@ -48,7 +48,7 @@ def check(kind: str, options: dict[str, Any]) -> None:
 def curve(
     cases: Cases,
     kind: str,
-    how: Conventions,
+    conventions: Conventions,
     *,
     query: Sequence[str] = (),
     levels: Sequence[float] | None = None,
@@ -66,12 +66,12 @@ def curve(
     system, by = cases.keys
     of = segments(cases, [*system, *by], query=query)
     if kind == "calibration":
-        check_probability("curve('calibration')", cases.rows["score"], str(cases.parts.score))
+        check_probability("curve('calibration')", cases.rows["score"], str(cases.columns.score))
         return _calibration(cases, of, bins)
     found = points_of(cases, of, scored_only=kind == "pr")
     if kind == "pr":
         if levels is not None:
-            return _at_levels(cases, of, found, levels, how, by_query=bool(query))
+            return _at_levels(cases, of, found, levels, conventions, by_query=bool(query))
         x, y = ratio(found.tp, found.each(found.positives)), ratio(found.tp, found.tp + found.fp)
         y[found.first] = 1.0
         if interpolated:
@@ -96,7 +96,7 @@ def curve(
 
 
 def _at_levels(
-    cases: Cases, of: Segments, points: Points, levels: Sequence[float], how: Conventions, *, by_query: bool
+    cases: Cases, of: Segments, points: Points, levels: Sequence[float], conventions: Conventions, *, by_query: bool
 ) -> Answer:
     """The greatest precision at each recall level or a higher one; 0 where recall does not get that far."""
     wanted = np.asarray(levels, np.float64)
@@ -115,7 +115,7 @@ def _at_levels(
         height[i, some] = best[reached[some]]
         source = np.minimum.accumulate(np.where(precision == best, where, len(tp))[::-1])[::-1]
         at[i, some] = points.threshold[part][1:][source[reached[some]]]
-    fill = how.fill(REGISTRY["iprec"]) if by_query else None
+    fill = conventions.fill(REGISTRY["iprec"]) if by_query else None
     height[points.positives == 0] = np.nan if fill is None else fill
     if not by_query:
         segment = np.repeat(np.arange(len(of)), m)

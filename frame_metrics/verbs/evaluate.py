@@ -14,7 +14,7 @@ from frame_metrics.inputs import Array, Classes, Confusion, Scores
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.roles.columns import Parts, refuse
+from frame_metrics.roles.columns import Columns, refuse
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.averages import Tally, pooled, tally
 
@@ -44,7 +44,9 @@ class Measured:
     cluster: Array | None
 
 
-def check_asked(asked: Asked, parts: Parts, how: Conventions, judgments: Parts, average: str | None = None) -> None:
+def check_asked(
+    asked: Asked, columns: Columns, conventions: Conventions, judgments: Columns, average: str | None = None
+) -> None:
     """Raise for a metric that the named columns and conventions do not determine; nothing is read.
 
     Parameters
@@ -52,11 +54,11 @@ def check_asked(asked: Asked, parts: Parts, how: Conventions, judgments: Parts, 
     judgments : the columns of the table that grades and labels come from: the log's own, or those of the judgments.
     average : the average that is asked for.
     """
-    if average == "weighted" and not parts.weight:
+    if average == "weighted" and not columns.weight:
         raise ColumnError("average='weighted' needs the weights of the queries; name their column with weight=")
-    if average == "micro" and parts.weight:
+    if average == "micro" and columns.weight:
         raise ColumnError("average='micro' sums counts, and no weight enters; say weight=None")
-    decided = how.threshold is not None or parts.predicted is not None
+    decided = conventions.threshold is not None or columns.predicted is not None
     for name, metric in asked:
         check_parameters(name, metric)
         reads = metric.reads
@@ -64,16 +66,18 @@ def check_asked(asked: Asked, parts: Parts, how: Conventions, judgments: Parts, 
             raise NotComputableError(
                 f"{name} is of the rows of a segment, and of no query; say query=None, or name it with by="
             )
-        if "tn" in reads and how.size is None and not parts.size and (metric.k is not None or not decided):
+        if "tn" in reads and conventions.size is None and not columns.size and (metric.k is not None or not decided):
             raise NotComputableError(
                 f"{name} counts true negatives, and so needs collection_size=: a number, a column, "
                 "or True if the frame lists all"
             )
-        if judgments.label and ("rel" in metric.params or how.rel != 1):
+        if judgments.label and ("rel" in metric.params or conventions.rel != 1):
             raise NotComputableError(f"{name}: rel= is a grade, and {judgments.label} says already what is relevant")
-        rel, _ = how.variant(metric)
-        if parts.n_relevant and judgments is parts and "n_relevant" in reads and rel != how.rel:
-            raise NotComputableError(f"{name}: {parts.n_relevant} counts what is relevant at rel={how.rel:g} only")
+        rel, _ = conventions.variant(metric)
+        if columns.n_relevant and judgments is columns and "n_relevant" in reads and rel != conventions.rel:
+            raise NotComputableError(
+                f"{name}: {columns.n_relevant} counts what is relevant at rel={conventions.rel:g} only"
+            )
         if average == "predicted":
             raise NotComputableError("average='predicted' is over several classes, and the mean here is over queries")
         own_average = metric.summed or metric.average
@@ -89,12 +93,12 @@ def check_parameters(name: str, metric: Metric) -> None:
         raise NotComputableError(f"{name} needs {metric.missing[0]}=, as in {metric.name}({metric.missing[0]}=0.5)")
 
 
-def check_probabilities(asked: Asked, columns: pl.DataFrame, parts: Parts) -> None:
+def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:
     """Raise for a metric of probabilities where the scores are none."""
     name = next((name for name, metric in asked if "probability" in metric.reads), None)
     if name is None:
         return
-    check_probability(name, columns["score"], str(parts.score))
+    check_probability(name, table["score"], str(columns.score))
 
 
 def check_probability(name: str, score: pl.Series, column: str) -> None:
@@ -103,7 +107,7 @@ def check_probability(name: str, score: pl.Series, column: str) -> None:
     refuse(column, (score < 0) | (score > 1), "are not between 0 and 1", f"{name} needs probabilities")
 
 
-def check_grades(asked: Asked, log: Log, how: Conventions) -> None:
+def check_grades(asked: Asked, log: Log, conventions: Conventions) -> None:
     """Raise for a metric that the grades do not determine."""
     grade = log.judgment_name
     for name, metric in asked:
@@ -115,14 +119,14 @@ def check_grades(asked: Asked, log: Log, how: Conventions) -> None:
         top = metric.params.get("max_grade")
         if top is not None and log.top_grade > top:
             raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {log.top_grade:g}")
-        rel, _ = how.variant(metric)
+        rel, _ = conventions.variant(metric)
         if "relevant" in metric.reads and "label" not in log.judgments.columns and out_of_reach(log, rel):
             raise NotComputableError(
                 f"{name}: no grade in {grade} reaches rel={rel:g}; the largest is {log.top_grade:g}"
             )
-        if log.parts.n_relevant and log.judges_itself and "ideal" in metric.reads and log.top_grade > 1:
+        if log.columns.n_relevant and log.judges_itself and "ideal" in metric.reads and log.top_grade > 1:
             raise NotComputableError(
-                f"{name} needs the grades of all relevant documents, and {log.parts.n_relevant} only counts them; "
+                f"{name} needs the grades of all relevant documents, and {log.columns.n_relevant} only counts them; "
                 "list them, or say n_relevant=None to take the ideal from the listed rows"
             )
 
@@ -135,34 +139,38 @@ def out_of_reach(log: Log, rel: float) -> bool:
     return 0 < log.top_grade < rel
 
 
-def measure(log: Log, asked: Asked, how: Conventions, average: str | None = None) -> Measured:
+def measure(log: Log, asked: Asked, conventions: Conventions, average: str | None = None) -> Measured:
     """Compute metrics for every ranking, block by block."""
-    check_grades(asked, log, how)
-    grid, parts = log.grid, log.parts
+    check_grades(asked, log, conventions)
+    grid, columns = log.grid, log.columns
     out = np.empty((len(asked), len(grid.pair)))
     counts: dict[int, Array] = {}
     evaluated = np.zeros(len(grid.pair), bool)
     by_variant: dict[tuple[float, bool], list[int]] = {}
     for i, (_, metric) in enumerate(asked):
-        by_variant.setdefault(how.variant(metric), []).append(i)
+        by_variant.setdefault(conventions.variant(metric), []).append(i)
         if average == "micro" and metric.input is Confusion:
             counts[i] = np.empty((COUNTED, len(grid.pair)))
-    sorter = sorter_of(log, how)
+    sorter = sorter_of(log, conventions)
     scored = any(metric.input is Scores for _, metric in asked)
-    check_probabilities(asked, log.columns, parts)
-    strict = [name for name, metric in asked if not metric.orders(how.ties)]
+    check_probabilities(asked, log.table, columns)
+    strict = [name for name, metric in asked if not metric.orders(conventions.ties)]
 
     def work(part: slice | Array) -> None:
         sheet = sorter.block(part)
         if sheet.tied and strict:
-            raise _unbounded(strict[0], how.ties, parts)
-        against = measured_against(log, how, part)
+            raise _unbounded(strict[0], conventions.ties, columns)
+        against = measured_against(log, conventions, part)
         for (rel, condensed), wanted in by_variant.items():
             run = sheet.ranking(rel=rel, condensed=condensed, scored=scored, **against)
             run = run if run.tie is None else Expected(run, run.tie)
-            if run.known_relevant is not None and rel == how.rel and (run.listed_relevant > run.n_relevant).any():
+            if (
+                run.known_relevant is not None
+                and rel == conventions.rel
+                and (run.listed_relevant > run.n_relevant).any()
+            ):
                 raise BadValueError(
-                    f"{parts.n_relevant}: a query lists more relevant documents than it is said to have"
+                    f"{columns.n_relevant}: a query lists more relevant documents than it is said to have"
                 )
             for i in wanted:
                 out[i, part] = asked[i][1].compute(run)
@@ -186,39 +194,39 @@ def _load(log: Log) -> Array:
     return whole
 
 
-def _unbounded(name: str, ties: str, parts: Parts) -> NotComputableError:
+def _unbounded(name: str, ties: str, columns: Columns) -> NotComputableError:
     lacking = "has no closed form for" if ties == "expected" else "is not bounded by"
-    order = "" if parts.doc else "name doc= to order equal scores by document, or "
+    order = "" if columns.doc else "name doc= to order equal scores by document, or "
     return NotComputableError(
         f"{name} {lacking} ties={ties!r}, and rows with equal scores have different judgments; "
         f"{order}say ties='order' to take the frame's order"
     )
 
 
-def filled(measured: Measured, i: int, how: Conventions) -> Array:
+def filled(measured: Measured, i: int, conventions: Conventions) -> Array:
     """Return a metric's values with the undefined ones replaced, NaN where they stay null."""
     name, metric = measured.asked[i]
     raw: Array = measured.values[i]
-    if how.undefined == "raise" and (undefined := np.isnan(raw) & measured.evaluated).any():
+    if conventions.undefined == "raise" and (undefined := np.isnan(raw) & measured.evaluated).any():
         raise NotComputableError(
             f"{name} is undefined for {int(undefined.sum())} of {int(measured.evaluated.sum())} queries"
         )
-    fill = how.fill(metric)
+    fill = conventions.fill(metric)
     if fill is None or not (undefined := np.isnan(raw)).any():
         return raw
     replaced: Array = np.where(undefined, fill, raw)
     return replaced
 
 
-def tallies(measured: Measured, how: Conventions, average: str) -> list[Tally]:
+def tallies(measured: Measured, conventions: Conventions, average: str) -> list[Tally]:
     """Return what to sum for each metric, over the queries that are evaluated."""
     some = slice(None) if measured.evaluated.all() else measured.evaluated
     weight = None if measured.weight is None else measured.weight[some]
     found = []
     for i, (_, metric) in enumerate(measured.asked):
-        raw, values = measured.values[i][some], filled(measured, i, how)[some]
+        raw, values = measured.values[i][some], filled(measured, i, conventions)[some]
         if i in measured.counts and not metric.average:
-            found.append(pooled(metric, measured.counts[i][:, some], how.fill(metric), raw))
+            found.append(pooled(metric, measured.counts[i][:, some], conventions.fill(metric), raw))
         else:
             found.append(tally(metric, raw, values, metric.average or average, weight))
     return found

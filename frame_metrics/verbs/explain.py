@@ -14,7 +14,7 @@ from frame_metrics.data.log import Log, measured_against, sorter_of
 from frame_metrics.errors import BadValueError, NotComputableError
 from frame_metrics.inputs import Array, Ranking, gain_of
 from frame_metrics.metrics.metric import REGISTRY, Metric
-from frame_metrics.roles.columns import Parts, same_as
+from frame_metrics.roles.columns import Columns, same_as
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.evaluate import check_grades
 from frame_metrics.verbs.tidy import number
@@ -24,7 +24,7 @@ WEIGHED = {"cg": "cg", "dcg": "dcg", "ndcg": "dcg", "rbp": "rbp"}
 SCHEMA = {"rank": pl.Int64, "gain": pl.Float64, "discount": pl.Float64, "contribution": pl.Float64}
 
 
-def rows_of(frame: pl.DataFrame, parts: Parts, query: Any) -> Array:
+def rows_of(frame: pl.DataFrame, columns: Columns, query: Any) -> Array:
     """Return the rows of one query.
 
     Raises
@@ -32,11 +32,11 @@ def rows_of(frame: pl.DataFrame, parts: Parts, query: Any) -> Array:
     BadValueError
         There are none, or the query is another number of columns.
     """
-    values = (query,) if len(parts.query) == 1 else query
-    if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != len(parts.query):
-        raise BadValueError(f"query={query!r} is not a value for each of {', '.join(parts.query)}")
+    values = (query,) if len(columns.query) == 1 else query
+    if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != len(columns.query):
+        raise BadValueError(f"query={query!r} is not a value for each of {', '.join(columns.query)}")
     mine = pl.Series([True]).new_from_index(0, len(frame))
-    for column, value in zip(parts.query, values, strict=True):
+    for column, value in zip(columns.query, values, strict=True):
         mine &= same_as(frame[column], value, column).fill_null(False)
     rows: Array = mine.arg_true().to_numpy().astype(np.int64)
     if not len(rows):
@@ -44,7 +44,7 @@ def rows_of(frame: pl.DataFrame, parts: Parts, query: Any) -> Array:
     return rows
 
 
-def explained(log: Log, name: str, metric: Metric, how: Conventions, original: Array) -> Answer:
+def explained(log: Log, name: str, metric: Metric, conventions: Conventions, original: Array) -> Answer:
     """Return one row per result of a query's rankings, in rank order.
 
     Parameters
@@ -52,12 +52,12 @@ def explained(log: Log, name: str, metric: Metric, how: Conventions, original: A
     log : the rows of one query, and its judgments.
     original : row of the caller's frame of each row of the log's frame.
     """
-    check_grades([(name, metric)], log, how)
-    grid, parts = log.grid, log.parts
+    check_grades([(name, metric)], log, conventions)
+    grid, columns = log.grid, log.columns
     mine = np.flatnonzero(grid.rankings.length > 0)
-    sheet = sorter_of(log, how).block(mine)
-    rel, _ = how.variant(metric)
-    run = sheet.ranking(rel=rel, condensed=False, **measured_against(log, how, mine))
+    sheet = sorter_of(log, conventions).block(mine)
+    rel, _ = conventions.variant(metric)
+    run = sheet.ranking(rel=rel, condensed=False, **measured_against(log, conventions, mine))
     cut = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
     at, which = spans(run.start, cut), np.repeat(np.arange(run.n), cut)
     weigh = REGISTRY[WEIGHED[metric.name]] if metric.name in WEIGHED else None
@@ -69,17 +69,17 @@ def explained(log: Log, name: str, metric: Metric, how: Conventions, original: A
     graded = "gains" in metric.reads
     gain = gain_of(run.grade, metric.params.get("gain") or "linear") if graded else run.good
     found = (pl.Series(rank.astype(np.int64)), number(gain[at]), number(_joined(weight)), number(_joined(added)))
-    rows = {str(parts.system): grid.system_row[grid.system[mine]]} if parts.system else {}
-    rows |= dict.fromkeys(parts.by, grid.segment_row[grid.segment[mine]])
-    rows |= dict.fromkeys(parts.query, grid.query_row[grid.query[mine]])
+    rows = {str(columns.system): grid.system_row[grid.system[mine]]} if columns.system else {}
+    rows |= dict.fromkeys(columns.by, grid.segment_row[grid.segment[mine]])
+    rows |= dict.fromkeys(columns.query, grid.query_row[grid.query[mine]])
     keys = {key: original[log.rows(row[which])] for key, row in rows.items()}
-    if parts.doc:
-        keys[parts.doc] = original[log.rows(sheet.frame_rows(grid.rankings, at))]
+    if columns.doc:
+        keys[columns.doc] = original[log.rows(sheet.frame_rows(grid.rankings, at))]
     return Answer(keys, dict(zip(SCHEMA, found, strict=True)))
 
 
-def _joined(parts: list[Array]) -> Array:
-    return np.concatenate(parts) if parts else np.zeros(0)
+def _joined(columns: list[Array]) -> Array:
+    return np.concatenate(columns) if columns else np.zeros(0)
 
 
 def _added(run: Ranking, i: int, cut: int, metric: Metric | None, *, ones: bool = False) -> Array:

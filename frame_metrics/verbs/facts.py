@@ -10,38 +10,38 @@ import polars as pl
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import Parts
+from frame_metrics.roles.columns import Columns
 from frame_metrics.verbs.counted import TOP, Counted
 from frame_metrics.verbs.findings import Finding, fact
 
 
 def of_log(log: Log, counts: Counted) -> Iterator[Finding]:
     """Give the facts about rankings."""
-    grid, parts, some = log.grid, log.parts, counts.evaluated
-    yield from _of_keys(parts, len(grid.system_row), len(grid.segment_row))
+    grid, columns, some = log.grid, log.columns, counts.evaluated
+    yield from _of_keys(columns, len(grid.system_row), len(grid.segment_row))
     evaluated = np.zeros(int(grid.pair.max(initial=-1)) + 1, bool)
     evaluated[grid.pair[some]] = True
     yield fact(
         "queries",
         int(evaluated.sum()),
         len(evaluated),
-        f"queries that are evaluated: those with a judgment{', in each segment' if parts.by else ''}",
+        f"queries that are evaluated: those with a judgment{', in each segment' if columns.by else ''}",
     )
     results, top = int(counts.retrieved[some].sum()), int(counts.top[some].sum())
     judged, top_judged = results - counts.unjudged[some].sum(), top - counts.top_unjudged[some].sum()
-    if parts.rank or parts.score:
+    if columns.rank or columns.score:
         yield fact("results judged", judged, results, "results of these queries that have a judgment")
         yield fact(f"judged in the top {TOP}", top_judged, top, f"results at ranks up to {TOP} that have a judgment")
     relevant, known = (
         _of_pairs(values[some], grid.pair[some], len(evaluated)) for values in (counts.relevant, counts.judged)
     )
-    of = None if parts.n_relevant and log.judges_itself else known
+    of = None if columns.n_relevant and log.judges_itself else known
     yield fact("relevant documents", relevant, of, "documents that are relevant, of all that are judged; found or not")
-    place = "rank" if parts.rank else "score"
-    if place in log.columns.columns:
-        absent = log.columns[place].null_count()
+    place = "rank" if columns.rank else "score"
+    if place in log.table.columns:
+        absent = log.table[place].null_count()
         message = f"rows without a {place}: documents that are known, and were not retrieved"
-        yield fact("rows not retrieved", absent, len(log.columns), message)
+        yield fact("rows not retrieved", absent, len(log.table), message)
 
 
 def _of_pairs(values: Array, pair: Array, n: int) -> int:
@@ -59,13 +59,13 @@ def of_cases(cases: Cases, frame: pl.DataFrame) -> Iterator[Finding]:
     cases : the rows as they are counted.
     frame : the rows that they were read from.
     """
-    parts, rows = cases.parts, cases.rows
+    columns, rows = cases.columns, cases.rows
     system, by = cases.keys
     whole = rows if cases.every is None else cases.every
-    yield from _of_keys(parts, *(whole.select(keys).n_unique() if keys else 0 for keys in (system, by)))
+    yield from _of_keys(columns, *(whole.select(keys).n_unique() if keys else 0 for keys in (system, by)))
     n = len(rows)
-    judged = len(frame) - frame[str(parts.label or parts.grade)].null_count()
-    yield fact("rows judged", judged, len(frame), f"rows with a {'label' if parts.label else 'grade'}")
+    judged = len(frame) - frame[str(columns.label or columns.grade)].null_count()
+    yield fact("rows judged", judged, len(frame), f"rows with a {'label' if columns.label else 'grade'}")
     if cases.binary:
         yield fact(
             "relevant rows", int(rows["actual"].sum()), n, "rows that are relevant: the prevalence, each counted once"
@@ -81,9 +81,9 @@ def of_cases(cases: Cases, frame: pl.DataFrame) -> Iterator[Finding]:
         yield fact("rows without a score", rows["score"].null_count(), n, "rows that stand below every threshold")
 
 
-def _of_keys(parts: Parts, systems: int, segments: int) -> Iterator[Finding]:
+def _of_keys(columns: Columns, systems: int, segments: int) -> Iterator[Finding]:
     """How many systems and segments there are, where columns are named for them."""
-    if parts.system:
-        yield fact("systems", systems, None, f"different values of {parts.system}")
-    if parts.by:
-        yield fact("segments", segments, None, f"different values of {', '.join(parts.by)}")
+    if columns.system:
+        yield fact("systems", systems, None, f"different values of {columns.system}")
+    if columns.by:
+        yield fact("segments", segments, None, f"different values of {', '.join(columns.by)}")

@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import Parts
+from frame_metrics.roles.columns import Columns
 
 SEVERITIES = ("error", "warning", "info", "fact")  # the gravest first
 SCHEMA = {
@@ -55,13 +55,13 @@ def fact(check: str, n: int, of: int | None, message: str) -> Finding:
     return found(check, "fact", n, of, None, message)
 
 
-def of_good_rows(frame: pl.DataFrame, parts: Parts, look: Callable[[pl.DataFrame], list[Finding]]) -> list[Finding]:
+def of_good_rows(frame: pl.DataFrame, columns: Columns, look: Callable[[pl.DataFrame], list[Finding]]) -> list[Finding]:
     """Return the rows whose values are bad as findings, and what is found in the others.
 
     Parameters
     ----------
     frame : the caller's columns.
-    parts : which of them is which.
+    columns : which of them is which.
     look : reads rows; raises for those that are bad in one way, which are then left out, until there are none.
 
     Raises
@@ -84,22 +84,22 @@ def of_good_rows(frame: pl.DataFrame, parts: Parts, look: Callable[[pl.DataFrame
             if not bad:
                 raise
             seen = [found("rows that cannot be read", "error", len(rows), len(frame), None, str(error))]
-        found_bad = [_bad_values(error, np.sort(np.concatenate(at)), len(frame), parts) for error, at in bad.values()]
+        found_bad = [_bad_values(error, np.sort(np.concatenate(at)), len(frame), columns) for error, at in bad.values()]
         message = "rows of the frame without errors: everything else is about these"
         return [*found_bad, fact("rows", len(rows), len(frame), message), *seen]
 
 
-def _bad_values(error: BadRowsError, rows: Array, total: int, parts: Parts) -> Finding:
+def _bad_values(error: BadRowsError, rows: Array, total: int, columns: Columns) -> Finding:
     """Rows of the caller's frame that have a bad value."""
     what = error.what.split(",")[0]
-    check = f"{_values(error.column, parts) if what.startswith(('are ', 'differ ')) else 'rows'} that {what}"
+    check = f"{_values(error.column, columns) if what.startswith(('are ', 'differ ')) else 'rows'} that {what}"
     said = bad_rows(error.column, rows, total, error.what, error.remedy)
     return found(check, "error", len(rows), total, f"row {rows[0]}", str(said))
 
 
-def _values(column: str, parts: Parts) -> str:
+def _values(column: str, columns: Columns) -> str:
     """What the values of a column are called, by the part it plays."""
-    for role, named in vars(parts).items():
+    for role, named in vars(columns).items():
         several = dict(named).values() if role == "class_scores" else named if isinstance(named, tuple) else (named,)
         if column in several:
             return VALUES.get(role, f"{role}s")

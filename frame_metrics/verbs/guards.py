@@ -12,7 +12,7 @@ from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.segments import Segments
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import REGISTRY
-from frame_metrics.roles.columns import Parts, grade_column, key_names, largest_grade
+from frame_metrics.roles.columns import Columns, grade_column, key_names, largest_grade
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs import facts
 from frame_metrics.verbs.findings import Finding, found
@@ -22,7 +22,7 @@ RARE = 0.1  # with less than this share, or more than the rest, accuracy says li
 FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
 
 
-def findings(rows: pl.DataFrame, parts: Parts, how: Conventions) -> list[Finding]:
+def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> list[Finding]:
     """Return what is found in rows without a query, checks that find nothing and plain facts too.
 
     Raises
@@ -30,15 +30,15 @@ def findings(rows: pl.DataFrame, parts: Parts, how: Conventions) -> list[Finding
     FrameMetricsError
         A value is not what its role can hold, or what is relevant is not said.
     """
-    if parts.grade and not parts.label:
-        grade = grade_column(rows[parts.grade], parts.grade)
-        if out_of_reach(grade, how.rel):
-            return [_lost(grade, how)]
-    cases = read_cases(rows, parts, how)
-    return [*guarded(cases, how), *facts.of_cases(cases, rows)]
+    if columns.grade and not columns.label:
+        grade = grade_column(rows[columns.grade], columns.grade)
+        if out_of_reach(grade, conventions.rel):
+            return [_lost(grade, conventions)]
+    cases = read_cases(rows, columns, conventions)
+    return [*guarded(cases, conventions), *facts.of_cases(cases, rows)]
 
 
-def _lost(grade: pl.Series, how: Conventions) -> Finding:
+def _lost(grade: pl.Series, conventions: Conventions) -> Finding:
     """Grades of which none is relevant: then nothing can be computed."""
     good = grade > 0
     return found(
@@ -47,24 +47,24 @@ def _lost(grade: pl.Series, how: Conventions) -> Finding:
         int(good.sum()),
         len(grade) - grade.null_count(),
         f"row {good.arg_true()[0]}",
-        f"nothing is relevant at rel={how.rel:g}, as the largest is {largest_grade(grade):g}; every metric is an error",
+        f"nothing is relevant at rel={conventions.rel:g}, as the largest is {largest_grade(grade):g}; every metric is an error",
     )
 
 
-def guarded(cases: Cases, how: Conventions) -> list[Finding]:
+def guarded(cases: Cases, conventions: Conventions) -> list[Finding]:
     """Return the findings about decisions and scores, pooled in each segment."""
     system, by = cases.keys
-    source = source_of(cases, [*system, *by], how)
+    source = source_of(cases, [*system, *by], conventions)
     there = source.of.n > 0
     rows = []
-    for name, severity, bad, message in _checks(source, cases, how):
+    for name, severity, bad, message in _checks(source, cases, conventions):
         at = np.flatnonzero(bad & there)
         example = _name(cases, source.of, int(at[0])) if len(at) else None
         rows.append(found(name, severity, len(at), int(there.sum()), example, message))
     return rows
 
 
-def _checks(source: Source, cases: Cases, how: Conventions) -> Iterator[tuple[str, str, Array, str]]:
+def _checks(source: Source, cases: Cases, conventions: Conventions) -> Iterator[tuple[str, str, Array, str]]:
     """Give each check: its name, severity, which segments have it, and what follows."""
     if not cases.binary:
         if source.table is not None:
@@ -72,7 +72,7 @@ def _checks(source: Source, cases: Cases, how: Conventions) -> Iterator[tuple[st
         return
 
     def value(name: str) -> Array:
-        return one_metric(source, name, REGISTRY[name], how, "macro").value
+        return one_metric(source, name, REGISTRY[name], conventions, "macro").value
 
     if source.table is not None:
         prevalence, bias = value("prevalence"), value("bias")
@@ -130,5 +130,5 @@ def _majority(right: Array, most: Array) -> tuple[str, str, Array, str]:
 
 def _name(cases: Cases, of: Segments, segment: int) -> str | None:
     """The keys of a segment as text; None where all rows are one."""
-    keys = [key for names in key_names(cases.parts)[:2] for key in names]
+    keys = [key for names in key_names(cases.columns)[:2] for key in names]
     return ", ".join(str(value) for value in of.table.select(keys).row(segment)) if keys else None

@@ -17,22 +17,22 @@ from frame_metrics.verbs.pooled import Source, check_cases, each_class, filled, 
 from frame_metrics.verbs.tidy import number, whole
 
 
-def by_class(cases: Cases, asked: Asked, how: Conventions) -> Answer:
+def by_class(cases: Cases, asked: Asked, conventions: Conventions) -> Answer:
     """Return one row per segment, class and metric."""
-    check_cases(asked, cases, how, "macro")
+    check_cases(asked, cases, conventions, "macro")
     for name, metric in asked:
         if metric.input not in (Confusion, Scores):
             raise NotComputableError(f"{name} is of all classes together, and of none alone; evaluate() has it")
     system, by = cases.keys
-    source = source_of(cases, [*system, *by], how)
+    source = source_of(cases, [*system, *by], conventions)
     if cases.binary and any(metric.input is Scores for _, metric in asked):
         raise NotComputableError("scores of two classes rank one of them; evaluate() has their metrics")
     if cases.classes is None:
         raise NotComputableError("the classes have no names")
-    raw = np.stack([each_class(source, metric, how) for _, metric in asked])  # metrics, classes, segments
+    raw = np.stack([each_class(source, metric, conventions) for _, metric in asked])  # metrics, classes, segments
     inputs = [source.by_class if metric.input is Scores else source.table for _, metric in asked]
     seen = np.stack([np.zeros((0, 0)) if one is None else one.seen.T for one in inputs])
-    value = np.stack([filled(name, m, r, s, how) for (name, m), r, s in zip(asked, raw, seen, strict=True)])
+    value = np.stack([filled(name, m, r, s, conventions) for (name, m), r, s in zip(asked, raw, seen, strict=True)])
     keep = seen.transpose(2, 1, 0).ravel().astype(bool) & np.repeat(source.of.n > 0, len(asked) * cases.k)
     at = np.flatnonzero(keep)
     segment, rest = np.divmod(at, cases.k * len(asked))
@@ -49,7 +49,7 @@ def by_class(cases: Cases, asked: Asked, how: Conventions) -> Answer:
     return Answer(keys, columns)
 
 
-def confusions(cases: Cases, how: Conventions) -> Answer:
+def confusions(cases: Cases, conventions: Conventions) -> Answer:
     """Return one row per segment and pair of a predicted and a true class, zeros included."""
     system, by = cases.keys
     of = segments(cases, [*system, *by])
@@ -65,9 +65,9 @@ def confusions(cases: Cases, how: Conventions) -> Answer:
     said, true = np.divmod(rest, k)
     names = values.extend_constant(None, 1) if silent else values
     columns = {"predicted": names.gather(said)}
-    if how.match is not None:
+    if conventions.match is not None:
         full = counts if silent else np.concatenate([counts, np.zeros((n, k, 1))], axis=2)
-        taken = np.column_stack([matched(full, how.match)[1], np.full((n, 1), -1)])
+        taken = np.column_stack([matched(full, conventions.match)[1], np.full((n, 1), -1)])
         at = pl.Series(taken[segment, said])
         columns["matched"] = cases.classes.gather(at.set(at < 0, None))
     amounts = counts[segment, true, said]

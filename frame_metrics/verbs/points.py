@@ -75,7 +75,7 @@ def points_of(cases: Cases, of: Segments, *, scored_only: bool) -> Points:
     ----------
     scored_only : whether to end at the least score; else at minus infinity, where rows without a score are predicted.
     """
-    parts: list[tuple[Array, ...]] = []
+    pieces: list[tuple[Array, ...]] = []
     totals = np.zeros((2, len(of)), np.float64 if cases.weighted else np.int64)
 
     def work(at: Array, scores: Scores) -> None:
@@ -86,15 +86,15 @@ def points_of(cases: Cases, of: Segments, *, scored_only: bool) -> Points:
         begin = np.searchsorted(columns[0], np.arange(scores.n)) if scores.n > 1 else 0
         query = np.insert(columns[0], begin, np.arange(scores.n))
         starts = (np.inf, 0, 0)
-        parts.append((at[query], *(np.insert(v, begin, start) for v, start in zip(columns[1:], starts, strict=True))))
+        pieces.append((at[query], *(np.insert(v, begin, start) for v, start in zip(columns[1:], starts, strict=True))))
 
     if not of.keys and not cases.weighted and len(cases.rows):
         return _one_segment(cases, scored_only)
     scored(cases, of, work)
-    if not parts:
+    if not pieces:
         empty = np.zeros(0)
         return Points(empty.astype(int), empty, empty, empty, *totals)
-    columns = parts[0] if len(parts) == 1 else tuple(np.concatenate(pieces) for pieces in zip(*parts, strict=True))
+    columns = pieces[0] if len(pieces) == 1 else tuple(np.concatenate(pieces) for pieces in zip(*pieces, strict=True))
     if len(of) > 1 and (np.diff(columns[0]) < 0).any():
         order = np.argsort(columns[0], kind="stable")
         columns = tuple(values[order] for values in columns)
@@ -132,6 +132,6 @@ def segments_of(cases: Cases) -> Segments:
 
 def keys_of(cases: Cases, of: Segments, segment: Array) -> dict[str, Array]:
     """Return the rows that hold the key values of some segments, by the caller's names."""
-    inside = (key for keys in key_names(cases.parts) for key in keys)
-    names = dict(zip(inside, cases.parts.keys, strict=True))
+    inside = (key for keys in key_names(cases.pieces) for key in keys)
+    names = dict(zip(inside, cases.pieces.keys, strict=True))
     return {names[key]: of.table[f"row:{key}"].to_numpy()[segment] for key in of.keys}

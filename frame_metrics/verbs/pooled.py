@@ -78,26 +78,26 @@ def check_pooled(asked: Asked, average: str, *, ci: bool = False) -> None:
             raise NotComputableError(f"{name}: ci= resamples queries, or decided rows; name query=, or say ci=None")
 
 
-def check_cases(asked: Asked, cases: Cases, how: Conventions, average: str, *, ci: bool = False) -> None:
+def check_cases(asked: Asked, cases: Cases, conventions: Conventions, average: str, *, ci: bool = False) -> None:
     """Raise for a metric that two classes, or several, do not have."""
-    if ci and how.match is not None and cases.weighted:
+    if ci and conventions.match is not None and cases.weighted:
         raise NotComputableError("ci= with match= resamples rows, and they have weights; say weight=None or ci=None")
-    if ci and how.match is not None and cases.parts.cluster:
+    if ci and conventions.match is not None and cases.columns.cluster:
         raise NotComputableError("ci= with match= resamples rows, and they have a cluster; say cluster=None or ci=None")
     if cases.binary:
         if average not in ("macro", "micro"):
             raise NotComputableError(
                 f"average={average!r} is over several classes, and rows are pooled here; say classes= to average both"
             )
-        if cases.parts.score:
-            check_probabilities(asked, cases.rows, cases.parts)
+        if cases.columns.score:
+            check_probabilities(asked, cases.rows, cases.columns)
         return
-    if how.size is not None and how.size is not True:
+    if conventions.size is not None and conventions.size is not True:
         raise NotComputableError("collection_size= is for two classes: documents that are listed nowhere have no class")
     for name, metric in asked:
         own = metric.of_classes
         of_scores = metric.input is Scores or (own is not None and own.input is ClassScores)
-        if of_scores and not cases.parts.class_scores:
+        if of_scores and not cases.columns.class_scores:
             raise ColumnError(
                 f"{name}: there are {cases.k} classes; name the score of each, score={{class: column}}, "
                 "or the relevant one with positive="
@@ -113,7 +113,7 @@ def check_cases(asked: Asked, cases: Cases, how: Conventions, average: str, *, c
 
 def _check_probabilities(name: str, cases: Cases) -> None:
     """Raise where the scores of the classes are not their probabilities."""
-    columns = dict(cases.parts.class_scores)
+    columns = dict(cases.columns.class_scores)
     order = [] if cases.classes is None else cases.classes.to_list()
     for i, value in enumerate(order):
         check_probability(name, cases.rows[f"score:{i}"], columns[value])
@@ -121,31 +121,31 @@ def _check_probabilities(name: str, cases: Cases) -> None:
     refuse(", ".join(columns.values()), (total - 1).abs() > CLOSE, "do not add up to 1", f"{name} needs probabilities")
 
 
-def source_of(cases: Cases, keys: list[str], how: Conventions) -> Source:
+def source_of(cases: Cases, keys: list[str], conventions: Conventions) -> Source:
     """Count and sort the rows of the segments that some keys make."""
     of = segments(cases, keys)
     table, by_class = None, None
     seen = np.ones((len(of), cases.k), bool)
     if "predicted" in cases.rows.columns:
-        table = tables(cases, of, how)
-    if cases.parts.class_scores:
+        table = tables(cases, of, conventions)
+    if cases.columns.class_scores:
         by_class = class_scores(cases, of, seen)
-        by_class.seen = seen if how.classes is not None else by_class.there
+        by_class.seen = seen if conventions.classes is not None else by_class.there
     return Source(cases, of, table, by_class)
 
 
-def two_by_two(source: Source, c: int, how: Conventions) -> Confusion:
+def two_by_two(source: Source, c: int, conventions: Conventions) -> Confusion:
     """Return the table of one class against the rest, in the collection if its size is given."""
     if c not in source.of_class:
         found = _table(source).rest(c)
-        if how.size is not None and how.size is not True:
-            size = np.full(len(found.tp), float(how.size))
+        if conventions.size is not None and conventions.size is not True:
+            size = np.full(len(found.tp), float(conventions.size))
             found = Confusion(found.tp, found.fp, found.fn, found.empty, size, found.silent)
         source.of_class[c] = found
     return source.of_class[c]
 
 
-def each_class(source: Source, metric: Metric, how: Conventions) -> Array:
+def each_class(source: Source, metric: Metric, conventions: Conventions) -> Array:
     """Return a metric of each class against the rest, NaN where undefined, shape (K, segments)."""
     k = source.cases.k
     if not k:
@@ -154,7 +154,7 @@ def each_class(source: Source, metric: Metric, how: Conventions) -> Array:
         if source.by_class is None:
             raise NotComputableError("there are no scores of classes")
         return np.stack([metric.compute(source.by_class.rest(c)) for c in range(k)])
-    return np.stack([metric.compute(two_by_two(source, c, how)) for c in range(k)])
+    return np.stack([metric.compute(two_by_two(source, c, conventions)) for c in range(k)])
 
 
 def _table(source: Source) -> Classes:
@@ -163,33 +163,33 @@ def _table(source: Source) -> Classes:
     return source.table
 
 
-def filled(name: str, metric: Metric, raw: Array, there: Array, how: Conventions) -> Array:
+def filled(name: str, metric: Metric, raw: Array, there: Array, conventions: Conventions) -> Array:
     """Return values with the undefined ones replaced, NaN where they stay null."""
     undefined = np.isnan(raw) & there
-    if how.undefined == "raise" and undefined.any():
+    if conventions.undefined == "raise" and undefined.any():
         raise NotComputableError(f"{name} is undefined for {int(undefined.sum())} of {int(there.sum())} segments")
-    fill = how.fill(metric)
+    fill = conventions.fill(metric)
     return raw if fill is None else np.where(undefined, fill, raw)
 
 
-def one_metric(source: Source, name: str, metric: Metric, how: Conventions, average: str) -> Found:
+def one_metric(source: Source, name: str, metric: Metric, conventions: Conventions, average: str) -> Found:
     """Return a metric of every segment."""
     there = source.of.n > 0
     own = metric.of_classes
     if source.cases.binary or own is not None:
-        raw = _whole(source, metric if source.cases.binary or own is None else own, how)
+        raw = _whole(source, metric if source.cases.binary or own is None else own, conventions)
         raw = np.where(there, raw, np.nan)
-        value = filled(name, metric, raw, there, how)
+        value = filled(name, metric, raw, there, conventions)
         return Found(value, (np.isnan(raw) & there).astype(np.int64), "sum" if metric.summed else "pooled")
-    return _over_classes(source, name, metric, how, average)
+    return _over_classes(source, name, metric, conventions, average)
 
 
-def _whole(source: Source, metric: Metric, how: Conventions) -> Array:
+def _whole(source: Source, metric: Metric, conventions: Conventions) -> Array:
     """A metric of the whole table, or of the scores."""
     if metric.input is Classes:
         return metric.compute(_table(source))
     if metric.input is Confusion:
-        return metric.compute(two_by_two(source, 1, how))
+        return metric.compute(two_by_two(source, 1, conventions))
     if metric.input is ClassScores and source.by_class is not None:
         return metric.compute(source.by_class)
     if metric not in source.of_scores:
@@ -210,19 +210,19 @@ def sort_scores(source: Source, wanted: Sequence[Metric]) -> None:
         source.of_scores.update(found)
 
 
-def _over_classes(source: Source, name: str, metric: Metric, how: Conventions, average: str) -> Found:
+def _over_classes(source: Source, name: str, metric: Metric, conventions: Conventions, average: str) -> Found:
     """The average over classes of a metric of each against the rest."""
     of_scores = metric.input is Scores
     seen = (source.by_class if of_scores and source.by_class is not None else _table(source)).seen.T
-    raw = each_class(source, metric, how)
-    values = np.where(seen, filled(name, metric, raw, seen, how), np.nan)
+    raw = each_class(source, metric, conventions)
+    values = np.where(seen, filled(name, metric, raw, seen, conventions), np.nan)
     undefined = (np.isnan(raw) & seen).sum(axis=0)
     known = ~np.isnan(values)
     values = np.where(known, values, 0)
     if metric.summed:
         return Found(values.sum(axis=0), undefined, "sum")
     if average == "micro":
-        return Found(_micro(source, name, metric, how), undefined, "micro")
+        return Found(_micro(source, name, metric, conventions), undefined, "micro")
     weight = seen.astype(np.float64)
     if average == "weighted":
         weight = (source.by_class.support if of_scores and source.by_class is not None else _table(source).actual).T
@@ -233,21 +233,21 @@ def _over_classes(source: Source, name: str, metric: Metric, how: Conventions, a
     return Found(mean, undefined, average)
 
 
-def _micro(source: Source, name: str, metric: Metric, how: Conventions) -> Array:
+def _micro(source: Source, name: str, metric: Metric, conventions: Conventions) -> Array:
     """A metric of the tables of the classes that take part, summed."""
     table = _table(source)
     sums = np.zeros((COUNTED, table.n))
     for c in range(table.k):
-        counts = np.array(two_by_two(source, c, how).counts)
+        counts = np.array(two_by_two(source, c, conventions).counts)
         sums += np.where(table.seen[:, c], counts, 0)
     raw = metric.compute(Confusion.of_counts(sums))
-    return filled(name, metric, raw, source.of.n > 0, how)
+    return filled(name, metric, raw, source.of.n > 0, conventions)
 
 
 def evaluated(
     cases: Cases,
     asked: Asked,
-    how: Conventions,
+    conventions: Conventions,
     average: str,
     *,
     margins: bool,
@@ -257,14 +257,14 @@ def evaluated(
     layout: str,
 ) -> Answer:
     """Return one row per segment and metric, or one per segment with a column per metric."""
-    check_cases(asked, cases, how, average, ci=ci is not None)
+    check_cases(asked, cases, conventions, average, ci=ci is not None)
     system, by = cases.keys
     levels = [by, *margins_of(by)] if margins else [by]
-    sources = [source_of(cases, [*system, *keys], how) for keys in levels]
+    sources = [source_of(cases, [*system, *keys], conventions) for keys in levels]
     for source in sources:
         if cases.binary:
             sort_scores(source, [metric for _, metric in asked])
-    found = [[one_metric(source, name, metric, how, average) for name, metric in asked] for source in sources]
+    found = [[one_metric(source, name, metric, conventions, average) for name, metric in asked] for source in sources]
     for source, row in zip(sources, found, strict=True):
         for one in row:
             one.value[source.of.n == 0] = np.nan
@@ -273,8 +273,8 @@ def evaluated(
     n = np.concatenate([source.of.n for source in sources])
     ends = None
     if ci is not None:
-        parts = [_ends(source, asked, how, average, ci, resamples, seed) for source in sources]
-        ends = np.concatenate(parts, axis=2)
+        columns = [_ends(source, asked, conventions, average, ci, resamples, seed) for source in sources]
+        ends = np.concatenate(columns, axis=2)
     keys, order, total = key_rows(cases, sources)
     tables = [value, np.tile(n, (len(asked), 1)), undefined, *([] if ends is None else ends)]
     averages = [one.average for one in found[0]]
@@ -286,7 +286,7 @@ def evaluated(
 def key_rows(cases: Cases, sources: list[Source]) -> tuple[dict[str, Array], Array, Array]:
     """Return the key rows of all segments and margins, their order (by system, margins last), which are margins."""
     system, by = cases.keys
-    names = dict(zip([*system, *by], [*([cases.parts.system] if system else []), *cases.parts.by], strict=True))
+    names = dict(zip([*system, *by], [*([cases.columns.system] if system else []), *cases.columns.by], strict=True))
     tables = [
         source.of.table.with_columns(
             pl.lit(level).alias("level"),
@@ -309,7 +309,7 @@ def key_rows(cases: Cases, sources: list[Source]) -> tuple[dict[str, Array], Arr
 
 
 def _ends(
-    source: Source, asked: Asked, how: Conventions, average: str, level: float, resamples: int, seed: int
+    source: Source, asked: Asked, conventions: Conventions, average: str, level: float, resamples: int, seed: int
 ) -> Array:
     """Percentile intervals over resampled rows, or clusters; NaN for fewer than two; shape (2, metrics, segments)."""
     out = np.full((2, len(asked), len(source.of)), np.nan)
@@ -319,12 +319,12 @@ def _ends(
         of = Segments([], pl.DataFrame({"n": np.repeat(n[g], resamples)}))
         here = Source(source.cases, of, drawn, None)
         for i, (name, metric) in enumerate(asked):
-            values = one_metric(here, name, metric, replace(how, undefined=_quiet(how)), average).value
+            values = one_metric(here, name, metric, replace(conventions, undefined=_quiet(conventions)), average).value
             values = values[~np.isnan(values)]
             if len(values):
                 out[:, i, g] = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return out
 
 
-def _quiet(how: Conventions) -> str | None:
-    return "null" if how.undefined == "raise" else how.undefined
+def _quiet(conventions: Conventions) -> str | None:
+    return "null" if conventions.undefined == "raise" else conventions.undefined

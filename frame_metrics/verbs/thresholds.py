@@ -15,7 +15,7 @@ from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, Confusion
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.roles.columns import Parts
+from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.threads import in_threads
 from frame_metrics.verbs.evaluate import check_parameters
@@ -26,7 +26,7 @@ COUNTS = ("tp", "fp", "fn", "tn")
 STEP = 1 << 15  # thresholds: what their tables need stays in cache
 
 
-def check_thresholds(asked: Asked, how: Conventions) -> None:
+def check_thresholds(asked: Asked, conventions: Conventions) -> None:
     """Raise for a metric that no threshold decides."""
     for name, metric in asked:
         if metric.input is not Confusion or metric.k is not None:
@@ -34,19 +34,19 @@ def check_thresholds(asked: Asked, how: Conventions) -> None:
         check_parameters(name, metric)
         if metric.average is not None or {"rel", "judged_only"} & set(metric.params):
             raise NotComputableError(f"{name}: gm_, rel= and judged_only= are for the results of queries")
-    if how.undefined == "raise":
+    if conventions.undefined == "raise":
         raise NotComputableError("undefined='raise': at the first threshold nothing is predicted; say 'null' or 'zero'")
 
 
-def every(cases: Cases, asked: Asked, how: Conventions) -> Answer:
+def every(cases: Cases, asked: Asked, conventions: Conventions) -> Answer:
     """Return one row per segment and threshold, with its table and the metrics."""
     of = segments_of(cases)
     points = points_of(cases, of, scored_only=True)
-    values = at_thresholds(points, asked, how)
+    values = at_thresholds(points, asked, conventions)
     return _rows(cases, of, points, asked, values)
 
 
-def at_thresholds(points: Points, asked: Asked, how: Conventions) -> Array:
+def at_thresholds(points: Points, asked: Asked, conventions: Conventions) -> Array:
     """Compute measures of the 2x2 table at every point, NaN where they stay null, shape (metrics, points)."""
     out = np.empty((len(asked), len(points.tp)))
 
@@ -54,7 +54,7 @@ def at_thresholds(points: Points, asked: Asked, how: Conventions) -> Array:
         table = points.table(part)
         for i, (_, metric) in enumerate(asked):
             value = metric.compute(table)
-            fill = how.fill(metric)
+            fill = conventions.fill(metric)
             out[i, part] = value if fill is None else np.where(np.isnan(value), fill, value)
 
     in_threads((slice(a, a + STEP) for a in range(0, len(points.tp), STEP)), work)
@@ -72,7 +72,7 @@ def _rows(cases: Cases, of: Segments, points: Points, asked: Asked, values: Arra
 
 
 def best(
-    cases: Cases, name: str, metric: Metric, limits: Mapping[str, tuple[Metric, float]], how: Conventions
+    cases: Cases, name: str, metric: Metric, limits: Mapping[str, tuple[Metric, float]], conventions: Conventions
 ) -> Answer:
     """Return the best threshold of each segment, of equal ones the highest.
 
@@ -83,7 +83,7 @@ def best(
     of = segments_of(cases)
     points = points_of(cases, of, scored_only=True)
     asked = [(name, metric), *((other, limit) for other, (limit, _) in limits.items() if other != name)]
-    values = at_thresholds(points, asked, how)
+    values = at_thresholds(points, asked, conventions)
     by_name = dict(zip([one for one, _ in asked], values, strict=True))
     score = values[0] if metric.higher else -values[0]
     allowed = np.ones(len(score), bool)
@@ -128,7 +128,7 @@ def _out_of_reach(
     return NotComputableError(f"no threshold meets {' and '.join(said)}{each}{where}")
 
 
-def schema(asked: Asked, parts: Parts) -> dict[str, Any]:
+def schema(asked: Asked, columns: Columns) -> dict[str, Any]:
     """Return the columns of a result and their polars types, known before anything is read."""
-    count = pl.Float64 if parts.weight and not parts.query else pl.Int64
+    count = pl.Float64 if columns.weight and not columns.query else pl.Int64
     return {"threshold": pl.Float64} | dict.fromkeys(COUNTS, count) | {name: pl.Float64 for name, _ in asked}

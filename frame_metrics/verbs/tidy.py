@@ -54,9 +54,9 @@ def _rank_of(log: Log, keys: list[str], rows: Array) -> Array:
 
 def group(log: Log, margins: bool) -> Groups:
     """Return the groups that are averaged, in the order of the result: by system, segments before their margins."""
-    grid, parts = log.grid, log.parts
-    system_keys, by, _ = key_names(parts)
-    systems, segments = len(grid.system_row) if parts.system else 1, len(grid.segment_row) if parts.by else 1
+    grid, columns = log.grid, log.columns
+    system_keys, by, _ = key_names(columns)
+    systems, segments = len(grid.system_row) if columns.system else 1, len(grid.segment_row) if columns.by else 1
     system_rank = _rank_of(log, system_keys, grid.system_row) if system_keys else np.zeros(1, np.int64)
     segment_rank = _rank_of(log, by, grid.segment_row) if by else np.zeros(1, np.int64)
     segment_of = [np.arange(segments)]
@@ -72,7 +72,7 @@ def group(log: Log, margins: bool) -> Groups:
         first_of.append(np.zeros(1, np.int64))
         kept.append(set())
     members, counts, sort_keys = [], [], []
-    rows: dict[str, list[Array]] = {name: [] for name in (*([parts.system] if parts.system else []), *parts.by)}
+    rows: dict[str, list[Array]] = {name: [] for name in (*([columns.system] if columns.system else []), *columns.by)}
     for level, (codes, first, names) in enumerate(zip(segment_of, first_of, kept, strict=True)):
         groups = len(first)
         members.append(grid.system * groups + codes[grid.segment] if segments else grid.system)
@@ -80,9 +80,9 @@ def group(log: Log, margins: bool) -> Groups:
         system, segment = np.divmod(np.arange(systems * groups), max(groups, 1))
         rank = segment_rank[segment] if level == 0 and segments else segment
         sort_keys.append(np.stack([system_rank[system], np.full(len(system), level), rank]))
-        if parts.system:
-            rows[parts.system].append(grid.system_row[system])
-        for inside, name in zip(by, parts.by, strict=True):
+        if columns.system:
+            rows[columns.system].append(grid.system_row[system])
+        for inside, name in zip(by, columns.by, strict=True):
             at = grid.segment_row[first][segment] if segments else segment
             rows[name].append(at if inside in names else np.full(len(at), NONE))
     keys = np.concatenate(sort_keys, axis=1)
@@ -106,7 +106,7 @@ def _margin(log: Log, key: str) -> tuple[Array, Array]:
 
 def averaged(
     measured: Measured,
-    how: Conventions,
+    conventions: Conventions,
     average: str,
     *,
     layout: str,
@@ -117,7 +117,7 @@ def averaged(
 ) -> Answer:
     """Return one row per group and metric, or one per group with a column per metric."""
     groups = group(measured.log, margins)
-    sums = tallies(measured, how, average)
+    sums = tallies(measured, conventions, average)
     some = measured.evaluated
     cluster = None if measured.cluster is None else measured.cluster[some]
     value, n, undefined, low, high = [], [], [], [], []
@@ -212,22 +212,22 @@ def whole(values: Array) -> pl.Series:
     return pl.Series(np.ascontiguousarray(values).astype(np.int64, copy=False))
 
 
-def each_query(measured: Measured, how: Conventions, layout: str) -> Answer:
+def each_query(measured: Measured, conventions: Conventions, layout: str) -> Answer:
     """Return one row per evaluated ranking and metric, or one per ranking with a column per metric."""
     log = measured.log
-    grid, parts = log.grid, log.parts
+    grid, columns = log.grid, log.columns
     at = np.flatnonzero(measured.evaluated)
-    system_keys, by, _ = key_names(parts)
+    system_keys, by, _ = key_names(columns)
     if system_keys or by:
         system = _rank_of(log, system_keys, grid.system_row)[grid.system[at]] if system_keys else np.zeros(len(at))
         segment = _rank_of(log, by, grid.segment_row)[grid.segment[at]] if by else np.zeros(len(at))
         at = at[np.lexsort((grid.query[at], segment, system))]
-    keys = {parts.system: grid.system_row[grid.system[at]]} if parts.system else {}
+    keys = {columns.system: grid.system_row[grid.system[at]]} if columns.system else {}
     if by:
-        keys |= dict.fromkeys(parts.by, grid.segment_row[grid.segment[at]])
-    keys |= dict.fromkeys(parts.query, grid.query_row[grid.query[at]])
+        keys |= dict.fromkeys(columns.by, grid.segment_row[grid.segment[at]])
+    keys |= dict.fromkeys(columns.query, grid.query_row[grid.query[at]])
     keys = {str(name): log.rows(rows) for name, rows in keys.items()}
-    values = [filled(measured, i, how)[at] for i in range(len(measured.asked))]
+    values = [filled(measured, i, conventions)[at] for i in range(len(measured.asked))]
     if layout == "wide":
         return Answer(keys, {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)})
     m = len(values)
