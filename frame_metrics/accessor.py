@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 import polars as pl
 
-from frame_metrics.answer import Answer
-from frame_metrics.auditing import Auditing
-from frame_metrics.base import Frame, check_wide
-from frame_metrics.border.frames import Past, check_frame
-from frame_metrics.choosing import Deciding
-from frame_metrics.comparing import Comparing
-from frame_metrics.data.log import read_log
-from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole
-from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import read
+from frame_metrics.border.frames import check_frame
+from frame_metrics.errors import ColumnError
+from frame_metrics.metrics.metric import Metric, plain
 from frame_metrics.roles.needs import Needs
-from frame_metrics.roles.roles import Roles
-from frame_metrics.verbs.evaluate import check_asked, measure
-from frame_metrics.verbs.tidy import averaged, each_query, schema
+from frame_metrics.roles.roles import Roles, check_roles
+from frame_metrics.verbs.request import Request
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import pandas as pd
     import pyarrow as pa
     from typing_extensions import Unpack
 
-Average = Literal["macro", "weighted", "micro", "gmean", "predicted"]
-Layout = Literal["long", "wide"]
+    from frame_metrics.verbs.audit import Severity
+    from frame_metrics.verbs.bounds import Of
+    from frame_metrics.verbs.compare import Correction, Over, Test, Unanswered
+    from frame_metrics.verbs.curves import Per
+    from frame_metrics.verbs.evaluate import Average, Layout
+
+Frame = TypeVar("Frame")
 
 
 class ArrowStream(Protocol):
@@ -40,7 +38,7 @@ class ArrowStream(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
+class IRM(Generic[Frame]):
     """The parts that the columns of a frame play, and what can be computed from them.
 
     ``df.irm(...)`` and ``IRM(df, ...)`` give the same object. It is frozen: a call changes roles and gives a new
@@ -91,6 +89,10 @@ class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
     IRM(polars.DataFrame, query='qid', score='bm25', grade='rating')
     """
 
+    frame: Any
+    roles: Roles
+    judgments: tuple[Any, dict[str, Any]] | None
+
     if TYPE_CHECKING:
 
         @overload
@@ -105,6 +107,31 @@ class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
     def __init__(self, frame: Any, **roles: Unpack[Roles]) -> None:
         check_frame(frame)
         self._set(frame, roles, None)
+
+    def _set(self, frame: Any, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> None:
+        roles = {name: plain(value) for name, value in roles.items()}
+        check_roles(roles)
+        object.__setattr__(self, "frame", frame)
+        object.__setattr__(self, "roles", {name: value for name, value in roles.items() if value is not None})
+        object.__setattr__(self, "judgments", judgments)
+
+    def __call__(self, **roles: Unpack[Roles]) -> Self:
+        """Return the same with other roles and conventions; only what is named changes."""
+        return self._with({**self.roles, **roles}, self.judgments)
+
+    def _with(self, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> Self:
+        other = object.__new__(type(self))
+        other._set(self.frame, roles, judgments)
+        return other
+
+    def __repr__(self) -> str:
+        kind = f"{type(self.frame).__module__.split('.')[0]}.{type(self.frame).__name__}"
+        judged = [] if self.judgments is None else ["judged beside"]
+        return f"IRM({', '.join([kind, *(f'{name}={value!r}' for name, value in self.roles.items()), *judged])})"
+
+    @property
+    def _request(self) -> Request:
+        return Request(self.frame, self.roles, self.judgments)
 
     def judge(
         self,
@@ -148,7 +175,7 @@ class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
             )
         given = {"query": query, "doc": doc, "grade": grade, "label": label}
         other = self._with(self.roles, (qrels, given))
-        other._parts(Needs(query=True))
+        other._request.plan(Needs(query=True))
         return other
 
     def evaluate(
@@ -194,39 +221,17 @@ class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
         >>> log.irm.evaluate("rr", "precision@1", layout="wide").rows()
         [('macro', 2, 0.75, 0.5)]
         """
-        from frame_metrics.verbs import pooled as deciding
+        from frame_metrics.verbs.evaluate import evaluate
 
-        check_choice("average", average, get_args(Average))
-        check_choice("layout", layout, get_args(Layout))
-        if ci is not None:
-            check_level(ci)
-        check_whole("resamples", resamples, 1)
-        check_whole("seed", seed, 0)
-        asked = read(metrics)
-        columns, conventions = self._parts(self._needs(asked))
-        if columns.query:
-            check_asked(asked, columns, conventions, self._judging(columns), average)
-        else:
-            deciding.check_pooled(asked, average, ci=ci is not None)
-        if not isinstance(margins, bool):
-            raise BadValueError(f"margins={margins!r} is not True or False")
-        if margins and not columns.by:
-            raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
-        check_wide(asked, columns, layout, ci is not None)
-        given: Any = {"margins": margins, "ci": ci, "resamples": resamples, "seed": seed, "layout": layout}
-
-        def run(frame: pl.DataFrame, past: Past) -> Answer:
-            if not columns.query:
-                return deciding.evaluated(
-                    self._cases(frame, past, columns, conventions), asked, conventions, average, **given
-                )
-            log = read_log(frame, columns, conventions, self._qrels(columns, past), queries=False)
-            found = measure(log, asked, conventions, average)
-            return averaged(found, conventions, average, **given)
-
-        keys = (*((columns.system,) if columns.system else ()), *columns.by)
-        return self._answer(
-            run, columns, partial(schema, asked, keys, layout=layout, ci=ci is not None, margins=margins)
+        return evaluate(
+            self._request,
+            metrics,
+            average=average,
+            ci=ci,
+            margins=margins,
+            layout=layout,
+            resamples=resamples,
+            seed=seed,
         )
 
     def per_query(self, *metrics: str | Metric, layout: Layout = "long") -> Frame:
@@ -254,17 +259,361 @@ class IRM(Comparing[Frame], Deciding[Frame], Auditing[Frame]):
         >>> log.irm.per_query("rr", layout="wide").rows()
         [('b', 0.5), ('a', 1.0)]
         """
-        check_choice("layout", layout, get_args(Layout))
-        asked = read(metrics)
-        columns, conventions = self._parts(self._needs(asked) | Needs(query=True))
-        check_asked(asked, columns, conventions, self._judging(columns))
-        check_wide(asked, columns, layout)
+        from frame_metrics.verbs.per_query import per_query
 
-        def run(frame: pl.DataFrame, past: Past) -> Answer:
-            return each_query(
-                measure(read_log(frame, columns, conventions, self._qrels(columns, past)), asked, conventions),
-                conventions,
-                layout,
-            )
+        return per_query(self._request, metrics, layout=layout)
 
-        return self._answer(run, columns, partial(schema, asked, columns.keys, layout=layout, each_query=True))
+    def per_class(self, *metrics: str | Metric) -> Frame:
+        """Compute metrics for every class against the rest.
+
+        Parameters
+        ----------
+        metrics : measures of the 2x2 table, as "recall", or of scores where each class has one, as "roc_auc".
+
+        Returns
+        -------
+        A frame of the caller's kind: system, by..., class, metric, value, n (rows of the segment), n_undefined. Classes
+        that a segment does not have are left out, unless ``classes=`` names them.
+
+        Raises
+        ------
+        FrameMetricsError
+            What is asked for does not exist or cannot be computed from these columns, or a value in them is bad.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> animals = pl.DataFrame({"label": ["cat", "cat", "dog", "owl"], "predicted": ["cat", "dog", "dog", "owl"]})
+        >>> animals.irm.per_class("recall").select("class", "value").rows()
+        [('cat', 0.5), ('dog', 1.0), ('owl', 1.0)]
+        """
+        from frame_metrics.verbs.per_class import per_class
+
+        return per_class(self._request, metrics)
+
+    def confusion(self) -> Frame:
+        """Count every pair of a predicted and a true class.
+
+        Returns
+        -------
+        A frame of the caller's kind: system, by..., predicted, actual, n (rows, or their weight), zeros included. A
+        null ``predicted`` is no prediction. With ``match``, ``predicted`` is the cluster, and a column ``matched``
+        after it the class that it was taken for.
+
+        Raises
+        ------
+        FrameMetricsError
+            Nothing says what is predicted, or a value in the columns is bad.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> cases = pl.DataFrame({"label": [1, 1, 0, 0], "predicted": [1, 0, 0, 0]})
+        >>> cases.irm.confusion().rows()
+        [(0, 0, 2), (0, 1, 1), (1, 0, 0), (1, 1, 1)]
+        """
+        from frame_metrics.verbs.confusion import confusion
+
+        return confusion(self._request)
+
+    def thresholds(self, *metrics: str | Metric) -> Frame:
+        """Decide at every threshold: a row is predicted positive when its score is at least the threshold.
+
+        Parameters
+        ----------
+        metrics : measures of the 2x2 table.
+
+        Returns
+        -------
+        A frame of the caller's kind: system, by..., threshold, tp, fp, fn, tn, and a column per metric. In a segment's
+        first row the threshold is infinite and nothing is predicted; then comes a row for each distinct score.
+
+        Raises
+        ------
+        FrameMetricsError
+            What is asked for does not exist or is no measure of the 2x2 table, or a value in the columns is bad.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> cases = pl.DataFrame({"label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.6, 0.1]})
+        >>> cases.irm.thresholds("accuracy").select("threshold", "tp", "fp", "accuracy").rows()
+        [(inf, 0, 0, 0.5), (0.9, 1, 0, 0.75), (0.6, 2, 1, 0.75), (0.1, 2, 2, 0.5)]
+        """
+        from frame_metrics.verbs.thresholds import thresholds
+
+        return thresholds(self._request, metrics)
+
+    def best_threshold(self, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None = None) -> Frame:
+        """Choose the threshold at which a metric is best; of equal ones, to 1e-12, the highest.
+
+        Parameters
+        ----------
+        metric : a measure of the 2x2 table, as "f1", "informedness", "closest" (to the ideal corner of the ROC plane),
+            "balanced_accuracy(sensitivity=0.8)", or "cost(fp=1, fn=5)", which is best when least.
+        subject_to : metrics and the values that they have to reach, or, where less is better, not to pass, as
+            ``{"specificity": 0.9, "fallout": 0.05}``.
+
+        Returns
+        -------
+        A frame of the caller's kind with one row per segment: system, by..., threshold, tp, fp, fn, tn, the metric, and
+        those of ``subject_to``.
+
+        Raises
+        ------
+        FrameMetricsError
+            No threshold meets ``subject_to``; the error says the best that can be had. Or what is asked for does not
+            exist, or a value in the columns is bad.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> cases = pl.DataFrame({"label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.5, 0.1]})
+        >>> cases.irm.best_threshold("f1").select("threshold", "f1").rows()
+        [(0.5, 0.8)]
+        >>> cases.irm.best_threshold("f1", subject_to={"fallout": 0.1}).select("threshold", "fallout").rows()
+        [(0.9, 0.0)]
+        """
+        from frame_metrics.verbs.thresholds import best_threshold
+
+        return best_threshold(self._request, metric, subject_to)
+
+    def curve(
+        self,
+        kind: str,
+        *,
+        per: Per | None = None,
+        levels: int | Sequence[float] | None = None,
+        interpolated: bool = False,
+        points: int | None = None,
+        bins: int | None = None,
+        cutoffs: int | Sequence[int] | None = None,
+    ) -> Frame:
+        """Give the points of a curve.
+
+        Parameters
+        ----------
+        kind : "roc": threshold, fpr, tpr. "pr": threshold, recall, precision, as it saws. "gain": threshold, share (of
+            the rows that are predicted), gain (the share of the relevant ones among them). "calibration": predicted,
+            observed, n, by bins of equal width. A metric of a ranking with ``@k``, as "ndcg@k": k, value.
+        per : "query" gives each query a curve; by default the rows of a segment are pooled.
+        levels : of "pr", recall levels at which the greatest precision at that recall or a higher one is given: a list,
+            or how many from 0 to 1, as 11; with ``per="query"``, the mean over the queries.
+        interpolated : of "pr", whether precision is the greatest at that recall or a higher one.
+        points : keep at most so many points of each "roc", "pr" or "gain" curve. No point that is left out is further
+            than 2 / (points - 2), both axes taken together, from one that is kept; of "pr", further than
+            (1 + ln(1 + rows)) / (points - 2) on either axis from the curve through those.
+        bins : of "calibration", 10 by default.
+        cutoffs : of "ndcg@k" and its like, the cutoffs, or the last of them; 10 by default.
+
+        Returns
+        -------
+        A frame of the caller's kind: system, by... (, the query columns), and the columns of the curve. The first
+        point of a curve has an infinite threshold: nothing is predicted, and precision is set to 1.
+
+        Raises
+        ------
+        FrameMetricsError
+            A curve or an option of it does not exist, or a value in the columns is bad.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> cases = pl.DataFrame({"label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.5, 0.1]})
+        >>> cases.irm.curve("roc").rows()
+        [(inf, 0.0, 0.0), (0.9, 0.0, 0.5), (0.6, 0.5, 0.5), (0.5, 0.5, 1.0), (0.1, 1.0, 1.0)]
+        >>> cases.irm.curve("pr", levels=[0.5, 1]).select("recall", "precision").rows()
+        [(0.5, 1.0), (1.0, 0.6666666666666666)]
+        """
+        from frame_metrics.verbs.curves import curve
+
+        return curve(
+            self._request,
+            kind,
+            per=per,
+            levels=levels,
+            interpolated=interpolated,
+            points=points,
+            bins=bins,
+            cutoffs=cutoffs,
+        )
+
+    def compare(
+        self,
+        *metrics: str | Metric,
+        baseline: Any = None,
+        test: Test = "randomization",
+        correction: Correction = "holm",
+        over: Over = "metric",
+        unanswered: Unanswered = "zero",
+        ci: float = 0.95,
+        permutations: int = 10_000,
+        resamples: int = 1000,
+        seed: int = 0,
+        per_query: bool = False,
+    ) -> Frame:
+        """Pair systems query by query, and say how far apart they are and whether that is more than chance.
+
+        Parameters
+        ----------
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        baseline : the system that every other is compared with; by default every system with all before it.
+        test : two-sided. "randomization" flips the signs of the differences (exact where there are no more ways than
+            ``permutations``, else as many drawn ones and p = (b + 1) / (n + 1)); "t", "wilcoxon" and "sign" are
+            scipy's; "bootstrap" resamples the differences moved to 0; "tukey" exchanges all systems of a query at
+            random, and tests all pairs together (randomised Tukey HSD), so that nothing is left to correct. Where
+            ``cluster`` is named, "randomization" flips the queries of a cluster together, "bootstrap" and the interval
+            resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error.
+        correction : of p-values for testing many pairs: "holm", "bonferroni", "bh" (Benjamini-Hochberg) or "none".
+        over : what is corrected together: the pairs of a "metric" in one segment, or "all" rows.
+        unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
+            it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
+            ``n_unpaired``.
+        ci : level of the percentile bootstrap interval of the difference.
+        permutations, resamples, seed : of what is drawn; the same on every machine.
+        per_query : whether to return the paired differences instead, the greatest first.
+
+        Returns
+        -------
+        A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
+        relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
+        standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the difference that so
+        many queries would show with 80 % power at level 1 - ``ci``), test, correction. Where ``cluster`` is named,
+        fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the standard error that
+        clusters give. With ``per_query``: by..., the query columns, the system, baseline, metric, k, value,
+        baseline_value, difference.
+
+        Raises
+        ------
+        FrameMetricsError
+            No ``system`` is named, there is only one, ``baseline`` is none of them, a test needs scipy and it is not
+            installed, or cannot take clusters and they are named, or what evaluate() raises.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> runs = pl.DataFrame(
+        ...     {"query": [1, 1, 2, 2, 3, 3], "system": ["a", "b"] * 3, "score": [1.0] * 6, "grade": [1, 0, 1, 0, 1, 1]}
+        ... )
+        >>> runs.irm(system="system").compare("rr").select("system", "baseline", "difference", "p_value", "n").rows()
+        [('b', 'a', -0.6666666666666666, 0.5, 3)]
+        """
+        from frame_metrics.verbs.compare import Options, compare
+
+        options = Options(baseline, test, correction, over, unanswered, ci, permutations, resamples, seed)
+        return compare(self._request, metrics, options, per_query=per_query)
+
+    def explain(self, metric: str | Metric, *, query: Any) -> Frame:
+        """Say what each result of one query adds to a metric of its ranking.
+
+        Parameters
+        ----------
+        metric : of a ranking, or of the 2x2 table at a cutoff or on the retrieved set.
+        query : the query's value, or a value for each of its columns.
+
+        Returns
+        -------
+        A frame of the caller's kind, a row for each result up to the cutoff, in rank order: system, by..., the query
+        columns, the document if one is named, rank, gain (of its grade; for metrics that ask only whether it is
+        relevant, 0 or 1), discount (the weight of its rank in cg, dcg, ndcg and rbp, before anything is divided; null
+        for others), contribution (by how much the result changes the metric's value, those below it being taken away;
+        they add up to the value; null where it is undefined).
+
+        Raises
+        ------
+        FrameMetricsError
+            The frame has no such query, the metric is not of a ranking or is not 0 where nothing is retrieved, or what
+            per_query() raises.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": ["a"] * 3, "score": [3.0, 2.0, 1.0], "grade": [1, 0, 1]})
+        >>> log.irm.explain("recall@3", query="a").select("rank", "gain", "contribution").rows()
+        [(1, 1.0, 0.5), (2, 0.0, 0.0), (3, 1.0, 0.5)]
+        """
+        from frame_metrics.verbs.explain import explain
+
+        return explain(self._request, metric, query=query)
+
+    def bounds(self, *metrics: str | Metric, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
+        """Say between which values a metric lies, whatever the order of equal scores or the judgments that are missing.
+
+        Parameters
+        ----------
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        of : "ties", the worst and the best order of results with equal scores; "unjudged", the least and the greatest
+            value over all judgments that the unjudged rows could get, the order of the results being as it is, and an
+            undefined value being 0.
+        max_grade : the highest grade of the scale 0, 1, 2 ...; metrics of gains need it to bound unjudged rows.
+        per_query : whether to return a row per query instead of their mean.
+
+        Returns
+        -------
+        A frame of the caller's kind: system, by..., metric, k, average, value, lower, upper, tied or judged, n,
+        n_undefined. The value and its bounds are averaged as evaluate() does, whose ``average``, ``n`` and
+        ``n_undefined`` these are. ``tied`` is the share of queries with equal scores on both sides of the cutoff
+        (without one, with any), ``judged`` the share of judged results up to the cutoff, its plain mean over queries.
+        With ``per_query``: system, by..., the query columns, metric, k, value, lower, upper, and whether the query is
+        tied, or what share of it is judged.
+
+        Raises
+        ------
+        FrameMetricsError
+            A metric has no bounds, max_grade is needed, an undefined query would leave the mean, unjudged rows have
+            equal scores that their judgments would order, or what evaluate() raises.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": [1, 1, 1], "score": [2.0, 1.0, 1.0], "grade": [1, 1, 0]})
+        >>> log.irm.bounds("precision@2", "ap", of="ties").select("metric", "value", "lower", "upper", "tied").rows()
+        [('precision@2', 0.5, 0.5, 1.0, 1.0), ('ap', 0.8333333333333333, 0.8333333333333333, 1.0, 1.0)]
+        """
+        from frame_metrics.verbs.bounds import bounds
+
+        return bounds(self._request, metrics, of=of, max_grade=max_grade, per_query=per_query)
+
+    def audit(self, fail_on: Severity | None = None) -> Frame:
+        """Say what the numbers rest on: what is wrong, what is odd, what was not counted, and plain facts.
+
+        Parameters
+        ----------
+        fail_on : raise if there is a finding of this severity or a graver one, with the findings in the message. Facts
+            are no reason to fail.
+
+        Returns
+        -------
+        A frame of the caller's kind, a row per finding, the gravest first: check, severity, n (how many), share (of
+        what the check looks at; null where there is no such whole, or nothing in it), example, message. The
+        severities:
+
+        - "error": other verbs raise for it. Bad values are among them: the message counts their rows and shows three,
+          from 0 as they stand in the frame, and everything after is about the other rows; a row that is bad in two ways
+          is in the first finding only.
+        - "warning": the numbers may not mean what they seem to.
+        - "info": worth knowing.
+        - "fact": what the numbers rest on; always there, with n = 0 where there is nothing.
+
+        A check that finds nothing has no row.
+
+        Raises
+        ------
+        FrameMetricsError
+            There is what ``fail_on`` names, or something is wrong that no rows of the frame are to blame for, and no
+            rows are bad besides: a column that is not there or has no such type, judgments that are bad or contradict
+            each other.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": [1, 1, 2], "score": [2.0, 1.0, 3.0], "grade": [0, 1, None]})
+        >>> found = log.irm.audit()
+        >>> found.select("check", "n").rows()[0]
+        ('queries without judgments', 1)
+        >>> found.filter(severity="fact", check="queries").select("n", "share").rows()
+        [(1, 0.5)]
+        """
+        from frame_metrics.verbs.audit import audit
+
+        return audit(self._request, fail_on)

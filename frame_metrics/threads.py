@@ -1,4 +1,4 @@
-"""Work done side by side."""
+"""Work done block by block, side by side."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import cache
 from typing import TypeVar
 
 Part = TypeVar("Part")
+BLOCK = 1 << 18  # rows that are worked on at a time: what they need stays in cache
 
 
 @cache

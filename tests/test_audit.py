@@ -15,8 +15,7 @@ from conftest import as_kind, as_polars
 from test_errors import BAD_VALUES, ROLES, _log
 
 import frame_metrics
-from frame_metrics import IRM
-from frame_metrics.data import blocks
+from frame_metrics import IRM, threads
 from frame_metrics.data.log import read_log
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, FrameMetricsError
 from frame_metrics.roles.needs import Needs
@@ -242,8 +241,8 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
 def test_every_check_is_made_to_fire() -> None:
     """There is a case here for each check, and none for what is no check."""
     irm = CLEAN.with_columns(pl.col("grade").cast(pl.Float64)).irm(query="query")
-    parts, how = irm._parts(Needs(query=True, order=True))
-    every = audit.findings(read_log(irm.frame, parts, how, None), how)
+    plan = irm._request.plan(Needs(query=True, order=True))
+    every = audit.findings(read_log(irm.frame, plan.columns, plan.conventions, None))
     assert {finding.check for finding in every if finding.severity != "fact"} == set(FIRED)
 
 
@@ -578,7 +577,7 @@ def random_log(rng: np.random.Generator) -> tuple[pl.DataFrame, dict[str, Any]]:
 @pytest.mark.parametrize("size", [2, 1 << 18])
 def test_evaluate_refuses_what_has_an_error(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log has a finding of severity error just where it cannot be evaluated; each bad row is counted once."""
-    monkeypatch.setattr(blocks, "BLOCK", size)
+    monkeypatch.setattr(threads, "BLOCK", size)
     outcomes = []
     for seed in range(150):
         frame, roles = random_log(np.random.default_rng(seed))
@@ -646,7 +645,7 @@ def test_missing_values_of_pandas_are_no_bad_values() -> None:
 @pytest.mark.parametrize("step", [1, -1])
 def test_repeated_ranks_are_found_in_every_block(duplicates: Any, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them stand in one finding, under their rows in the frame, which repeated documents do not move."""
-    monkeypatch.setattr(blocks, "BLOCK", 4)
+    monkeypatch.setattr(threads, "BLOCK", 4)
     rows = [(0, "a", 1), (0, "b", 2)] + [(0, "a", 9)] * (duplicates == "first")
     rows += [(q, doc, rank) for q in range(1, 9) for doc, rank in [("a", 1), ("b", 2), ("c", 1 if q % 2 else 3)]]
     frame = log(*rows, columns="query doc rank").with_columns(grade=1)[::step]

@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from frame_metrics import IRM
-from frame_metrics.data import blocks
+from frame_metrics import IRM, threads
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, NotComputableError, UnknownNameError
 from frame_metrics.stats import significance
 from frame_metrics.verbs import compare
@@ -268,7 +267,7 @@ def test_the_number_of_threads_does_not_matter(test: str, monkeypatch: pytest.Mo
     found = []
     for workers in (1, 2, 5):
         with ThreadPoolExecutor(workers) as pool:
-            monkeypatch.setattr(blocks, "_threads", lambda pool=pool: pool)
+            monkeypatch.setattr(threads, "_threads", lambda pool=pool: pool)
             found.append(irm.compare("cg", test=test, permutations=1000))  # type: ignore[arg-type]
     assert found[0].equals(found[1])
     assert found[0].equals(found[2])

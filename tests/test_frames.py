@@ -978,8 +978,6 @@ def test_the_size_of_a_block_does_not_matter(
         qrels = log.select("query", "doc", "grade").drop_nulls().unique(maintain_order=True)
         asked = log.drop("grade").irm(**roles).judge(qrels)
     expected = asked.per_query(*METRICS), asked.evaluate(*METRICS, ci=0.9)
-    monkeypatch.setattr("frame_metrics.data.blocks.BLOCK", size)
-    if hasattr(frame_metrics.judgments, "BLOCK"):
-        monkeypatch.setattr("frame_metrics.data.judgments.BLOCK", size)
+    monkeypatch.setattr("frame_metrics.threads.BLOCK", size)
     for result, old in zip((asked.per_query(*METRICS), asked.evaluate(*METRICS, ci=0.9)), expected, strict=True):
         pl.testing.assert_frame_equal(result, old, check_exact=True)

@@ -216,8 +216,8 @@ def test_a_guard_says_what_follows() -> None:
 def test_every_guard_is_made_to_fire() -> None:
     """There is a case here for each guard."""
     irm = IRM(table(tp=1, fp=1, fn=1, tn=1, score=0.5))
-    parts, how = irm._parts(Needs(score=True, predicted=True))
-    every = guards.findings(irm.frame, parts, how)
+    plan = irm._request.plan(Needs(score=True, predicted=True))
+    every = guards.findings(irm.frame, plan.columns, plan.conventions)
     assert {finding.check for finding in every if finding.severity != "fact"} == {n.split(",")[0] for n in FIRED}
 
 

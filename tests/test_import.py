@@ -64,7 +64,7 @@ def test_neither_pandas_nor_pyarrow_is_imported(use: str) -> None:
         "import pyarrow, frame_metrics",
         "import frame_metrics, pyarrow\nimport pyarrow.pandas_compat",
         "import frame_metrics.metrics",
-        "from frame_metrics.names import read",
+        "from frame_metrics.metrics.names import read",
         "import frame_metrics, importlib\nimportlib.import_module('pandas')",
     ],
 )

@@ -16,8 +16,7 @@ import pytest
 from conftest import as_kind, as_polars
 
 import frame_metrics
-from frame_metrics import IRM
-from frame_metrics.data import blocks, judgments
+from frame_metrics import IRM, threads
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, NotComputableError
 
 
@@ -241,7 +240,7 @@ def test_systems_segments_and_judgments_together(
     seed: int, known: bool, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every system on every (segment, query) pair, null segments too, against all judgments of the query there."""
-    for module in (blocks, judgments):
+    for module in (threads,):
         monkeypatch.setattr(module, "BLOCK", block)
     random = np.random.default_rng(seed)
     n = 150

@@ -20,8 +20,7 @@ from conftest import as_kind, as_polars
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frame_metrics import IRM, metrics
-from frame_metrics.data import blocks, judgments
+from frame_metrics import IRM, metrics, threads
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
 from frame_metrics.metrics.metric import REGISTRY, Metric, metrics_of
@@ -288,7 +287,7 @@ def test_segments_do_not_touch_each_other(average: str) -> None:
 def test_the_size_of_blocks_does_not_matter(kind: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values are the same to the last bit however the queries are cut into blocks."""
     expected = everything(made_log(), kind)
-    for module in (blocks, judgments):
+    for module in (threads,):
         monkeypatch.setattr(module, "BLOCK", block)
     assert everything(made_log(), kind).equals(expected)
 
@@ -297,10 +296,10 @@ def test_the_size_of_blocks_does_not_matter(kind: str, block: int, monkeypatch: 
 def test_the_number_of_threads_does_not_matter(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values are the same to the last bit however many threads compute them."""
     expected = everything(made_log(), "judgments beside")
-    for module in (blocks, judgments):
+    for module in (threads,):
         monkeypatch.setattr(module, "BLOCK", 10)
     with ThreadPoolExecutor(workers) as pool:
-        monkeypatch.setattr(blocks, "_threads", lambda: pool)
+        monkeypatch.setattr(threads, "_threads", lambda: pool)
         assert everything(made_log(), "judgments beside").equals(expected)
 
 
@@ -745,9 +744,9 @@ def test_pooled_rows_in_threads_and_blocks(way: str, monkeypatch: pytest.MonkeyP
     """Values are the same however the rows are cut into blocks, and however many threads compute them."""
     expected = pooled(made_cases(), way, by="segment")
     for block, workers in ((1, 1), (70, 5)):
-        monkeypatch.setattr(blocks, "BLOCK", block)
+        monkeypatch.setattr(threads, "BLOCK", block)
         with ThreadPoolExecutor(workers) as pool:
-            monkeypatch.setattr(blocks, "_threads", lambda pool=pool: pool)
+            monkeypatch.setattr(threads, "_threads", lambda pool=pool: pool)
             assert alike(pooled(made_cases(), way, by="segment"), expected)
 
 

@@ -10,12 +10,10 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from frame_metrics import threads
 from frame_metrics.errors import BadRowsError
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import EXACT
-from frame_metrics.threads import in_threads
-
-BLOCK = 1 << 18  # rows: what a block needs stays in cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +41,7 @@ class Rankings:
     def count(self, rows: Array) -> Array:
         """Return how many of the marked rows below each ranking has, shape (rankings,)."""
         down = np.concatenate([[0], np.cumsum(rows)])
-        counted: Array = down[self.start + self.length] - down[self.start]
-        return counted
+        return down[self.start + self.length] - down[self.start]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +132,7 @@ def numbers(values: pl.Series) -> pl.Series:
 
 def spans(start: Array, length: Array) -> Array:
     """Return the places of slices, one slice after the other."""
-    places: Array = np.repeat(start - (np.cumsum(length) - length), length) + np.arange(int(length.sum()))
-    return places
+    return np.repeat(start - (np.cumsum(length) - length), length) + np.arange(int(length.sum()))
 
 
 def cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
@@ -152,14 +148,14 @@ def cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
         return None, []
     least, most = max(int(size.min()), 1), max(int(size.max()), 1)
     if most <= 1.5 * least + 8:
-        step = max(BLOCK // most, 1)
+        step = max(threads.BLOCK // most, 1)
         return None, [(a, min(a + step, n)) for a in range(0, n, step)]
     order = np.argsort(size, kind="stable")
     ascending = size[order].tolist()
     found, a = [], 0
     while a < n:
         area = partial(_area, ascending, a)
-        b = a + max(bisect_right(range(a + 1, n + 1), BLOCK, key=area), 1)
+        b = a + max(bisect_right(range(a + 1, n + 1), threads.BLOCK, key=area), 1)
         found.append((a, b))
         a = b
     return order, found
@@ -173,7 +169,7 @@ def _area(ascending: list[int], a: int, b: int) -> int:
 def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
     """Call ``work`` with the rankings of each block, blocks side by side."""
     order, blocks = cut(size)
-    in_threads((slice(a, b) if order is None else order[a:b] for a, b in blocks), work)
+    threads.in_threads((slice(a, b) if order is None else order[a:b] for a, b in blocks), work)
 
 
 def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:

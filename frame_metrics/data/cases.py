@@ -33,7 +33,7 @@ class Cases:
         where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for each class;
         "weight"; "cluster", its number.
     every : the key columns of all rows, where rows without a judgment were dropped.
-    columns : which column is which.
+    columns, conventions : which column is which, and what is done where the field disagrees.
     classes : the classes in their order; of two the relevant one is the last. None where nothing needs their names.
     found : the predicted classes, where they are not the true ones but are yet to be matched to them.
     binary : whether there are two classes, one of which is the relevant one.
@@ -42,6 +42,7 @@ class Cases:
     rows: pl.DataFrame
     every: pl.DataFrame | None
     columns: Columns
+    conventions: Conventions
     classes: pl.Series | None
     found: pl.Series | None
     binary: bool
@@ -107,7 +108,7 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
         out["cluster"] = numbers(cluster_column(frame[columns.cluster], columns.cluster))
     rows = pl.DataFrame(out)
     rows, every = _judged(rows, keys, columns, conventions, binary)
-    return Cases(rows, every, columns, classes, found, binary)
+    return Cases(rows, every, columns, conventions, classes, found, binary)
 
 
 def _judged(

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import BLOCK, Pool, find_duplicates, find_rankings, numbers
+from frame_metrics import threads
+from frame_metrics.data.blocks import Pool, find_duplicates, find_rankings, numbers
 from frame_metrics.errors import BadRowsError, BadValueError
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import (
@@ -21,7 +22,6 @@ from frame_metrics.roles.columns import (
     label_column,
     refuse,
 )
-from frame_metrics.threads import in_threads
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)
 UNITS = ("ms", "us", "ns")  # of time, the finest last
@@ -145,7 +145,8 @@ def _refuse_two_grades(
         what = "segment, query and document" if any(key.startswith("by:") for key in keys) else "query and document"
         how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"
         raise BadValueError(
-            f"{columns.grade or columns.label}: {how_many} two judgments ({what} ({shown}), rows {rows}); keep one of each"
+            f"{columns.grade or columns.label}: {how_many} two judgments ({what} ({shown}), rows {rows}); "
+            "keep one of each"
         )
 
 
@@ -260,13 +261,13 @@ def _likely(ours: Array, theirs: Array) -> Array:
     low = np.uint64((1 << max(16 * len(theirs), 1024).bit_length()) - 1)
     marked = np.zeros(int(low) + 1, bool)
     marked[theirs & low] = True
-    rows: list[Array] = [np.zeros(0, np.int64)] * (len(ours) // BLOCK + 1)
+    rows: list[Array] = [np.zeros(0, np.int64)] * (len(ours) // threads.BLOCK + 1)
 
     def work(block: int) -> None:
-        begin = block * BLOCK
-        rows[block] = np.flatnonzero(marked[ours[begin : begin + BLOCK] & low]) + begin
+        begin = block * threads.BLOCK
+        rows[block] = np.flatnonzero(marked[ours[begin : begin + threads.BLOCK] & low]) + begin
 
-    in_threads(range(len(rows)), work)
+    threads.in_threads(range(len(rows)), work)
     return np.concatenate(rows)
 
 

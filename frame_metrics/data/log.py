@@ -31,6 +31,7 @@ class Log:
     row : row of the caller's frame of each row; None where they are the same.
     frame_rows : rows of the caller's frame.
     repeated : the query of the first repeated document that was left out.
+    columns, conventions : which column of the frame is which, and what is done where the field disagrees.
     grid : the rankings to measure.
     judgment_name : what the caller calls the column of grades or labels.
     judged : the judgments, where they are kept beside.
@@ -41,6 +42,7 @@ class Log:
     frame_rows: int
     repeated: str | None
     columns: Columns
+    conventions: Conventions
     judgment_name: str
     grid: Grid
     judged: Judged | None
@@ -104,11 +106,11 @@ class Log:
             mine = mine.hstack(self.keys_at(by, grid.segment_row[grid.segment]))
         return mine.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
-    def sizes(self, conventions: Conventions, part: slice | Array) -> Array | None:
+    def sizes(self, part: slice | Array) -> Array | None:
         """Documents in the collection, for the rankings of a block."""
-        if conventions.size is not None and conventions.size is not True:
-            return np.full(len(self.grid.pair[part]), float(conventions.size))
-        each = self._listed if conventions.size is True else self._size
+        if self.conventions.size is not None and self.conventions.size is not True:
+            return np.full(len(self.grid.pair[part]), float(self.conventions.size))
+        each = self._listed if self.conventions.size is True else self._size
         return None if each is None else each[part]
 
     @cached_property
@@ -198,7 +200,9 @@ def read_log(
             )
     beside = columns if judgments is None else judgments[1]
     name = str(beside.label or beside.grade)
-    return Log(log, row, len(frame), repeated, columns, name, build_grid(log, rankings, columns, judged), judged)
+    return Log(
+        log, row, len(frame), repeated, columns, conventions, name, build_grid(log, rankings, columns, judged), judged
+    )
 
 
 def _shared(log: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
@@ -235,8 +239,7 @@ def _first_places(log: pl.DataFrame, keys: list[str], columns: Columns) -> tuple
 def _judged_otherwise(log: pl.DataFrame, keys: list[str], judgment: Sequence[str]) -> Array:
     """The rows of documents that have two judgments."""
     differ = pl.any_horizontal(pl.col(name).drop_nulls().n_unique().over(keys) > 1 for name in judgment)
-    rows: Array = log.select(differ).to_series().arg_true().to_numpy().astype(np.int64)
-    return rows
+    return log.select(differ).to_series().arg_true().to_numpy().astype(np.int64)
 
 
 @contextmanager
@@ -250,17 +253,19 @@ def rows_of_the_frame(log: Log) -> Iterator[None]:
         raise bad_rows(error.column, log.row[error.rows], log.frame_rows, error.what, error.remedy) from None
 
 
-def sorter_of(log: Log, conventions: Conventions) -> Sorter:
+def sorter_of(log: Log) -> Sorter:
     """Return what puts the log's rankings in order."""
-    doc = log.table["doc"] if conventions.ties == "doc" else None
+    doc = log.table["doc"] if log.conventions.ties == "doc" else None
     place = next((name for name in ("rank", "score") if name in log.table.columns), None)
     nulls = place is not None and log.table[place].null_count() > 0
     unchecked = place == "score" and not nulls
     check = partial(refuse_infinite, log.table["score"], str(log.columns.score), ABSENT) if unchecked else None
-    return Sorter(log.grid.rankings, conventions.ties, doc, conventions.rel, log.columns.rank or "rank", nulls, check)
+    return Sorter(
+        log.grid.rankings, log.conventions.ties, doc, log.conventions.rel, log.columns.rank or "rank", nulls, check
+    )
 
 
-def measured_against(log: Log, conventions: Conventions, part: slice | Array) -> dict[str, Any]:
+def measured_against(log: Log, part: slice | Array) -> dict[str, Any]:
     """Return what the rankings of a block are measured against, beside their rows."""
     grid = log.grid
     known = log.known_relevant
@@ -273,6 +278,6 @@ def measured_against(log: Log, conventions: Conventions, part: slice | Array) ->
     return {
         "pool": pool,
         "known_relevant": None if known is None else known[part],
-        "size": log.sizes(conventions, part),
-        "threshold": conventions.threshold,
+        "size": log.sizes(part),
+        "threshold": log.conventions.threshold,
     }

@@ -11,10 +11,9 @@ from frame_metrics.data.log import Log, measured_against, sorter_of
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import key_names
-from frame_metrics.roles.conventions import Conventions
 
 
-def cases_of(log: Log, conventions: Conventions) -> Cases:
+def cases_of(log: Log) -> Cases:
     """Return the rows of all evaluated queries.
 
     Documents without a judgment are not relevant, unless they are dropped. Judged documents that a system does not
@@ -22,47 +21,45 @@ def cases_of(log: Log, conventions: Conventions) -> Cases:
     """
     grid, columns = log.grid, log.columns
     keys = [key for names in key_names(columns) for key in names]
-    lacking, evaluated = _beside(log, conventions)
-    rows = _listed(log, conventions, keys)
+    lacking, evaluated = _beside(log)
+    rows = _listed(log, keys)
     ranking = np.empty(len(rows), np.int64)
     ranking[grid.rankings.rows_of(spans(grid.rankings.start, grid.rankings.length))] = np.repeat(
         np.arange(len(grid.rankings.length)), grid.rankings.length
     )
     kept = evaluated[ranking]
-    if conventions.unjudged == "drop":
+    if log.conventions.unjudged == "drop":
         kept &= rows["actual"].is_not_null().to_numpy()
     rows = rows.filter(pl.Series(kept)).with_columns(pl.col("actual").fill_null(0))
     counts = np.where(evaluated, lacking, 0).astype(np.int64)
     extra = [_unlisted(log, rows, keys, relevant, counts[relevant]) for relevant in (0, 1)]
-    return Cases(pl.concat([rows, *extra]), None, columns, None, None, True)
+    return Cases(pl.concat([rows, *extra]), None, columns, log.conventions, None, None, True)
 
 
-def _listed(log: Log, conventions: Conventions, keys: list[str]) -> pl.DataFrame:
+def _listed(log: Log, keys: list[str]) -> pl.DataFrame:
     """The rows of the log, with the rows of the caller's frame that hold their keys."""
     table = log.table
     known = table.select(pl.col("label" if "label" in table.columns else "grade").cast(pl.Float64).fill_nan(None))
-    good = known.to_series() == 1 if "label" in table.columns else known.to_series() >= conventions.rel
+    good = known.to_series() == 1 if "label" in table.columns else known.to_series() >= log.conventions.rel
     columns = [pl.col(key) for key in keys] + [pl.lit(good.cast(pl.Int8)).alias("actual")]
     if "score" in table.columns:
         columns.append(pl.col("score").cast(pl.Float64))
-    if conventions.threshold is not None:
-        columns.append((pl.col("score") >= conventions.threshold).fill_null(False).cast(pl.Int8).alias("predicted"))
+    if log.conventions.threshold is not None:
+        columns.append((pl.col("score") >= log.conventions.threshold).fill_null(False).cast(pl.Int8).alias("predicted"))
     elif "predicted" in table.columns:
         columns.append(pl.col("predicted"))
     row = pl.Series(log.rows(np.arange(len(table))))
     return table.select(columns).with_columns(row.alias(f"row:{key}") for key in keys)
 
 
-def _beside(log: Log, conventions: Conventions) -> tuple[Array, Array]:
+def _beside(log: Log) -> tuple[Array, Array]:
     """How many judged documents each ranking lacks, not relevant and relevant, and whether it is evaluated."""
     n = len(log.grid.pair)
     lacking, evaluated = np.zeros((2, n)), np.zeros(n, bool)
-    sorter = sorter_of(log, conventions)
+    sorter = sorter_of(log)
 
     def work(part: slice | Array) -> None:
-        run = sorter.block(part).ranking(
-            rel=conventions.rel, condensed=False, **measured_against(log, conventions, part)
-        )
+        run = sorter.block(part).ranking(rel=log.conventions.rel, condensed=False, **measured_against(log, part))
         good = np.maximum(run.n_relevant - run.listed_relevant, 0)
         lacking[1, part], lacking[0, part] = good, np.maximum(run.n_known - run.length - good, 0)
         evaluated[part] = run.n_judged > 0

@@ -14,7 +14,6 @@ from frame_metrics.data.matching import matched
 from frame_metrics.data.sorting import SIGN, in_rank_order, rank_order
 from frame_metrics.inputs import Array, Classes, ClassScores, Scores
 from frame_metrics.inputs.scores import levels
-from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.averages import numbered, resampled
 
 CHUNK = 1 << 15  # scores: what is done to them stays in cache
@@ -80,15 +79,15 @@ def segments(cases: Cases, keys: list[str], *, query: Sequence[str] = ()) -> Seg
     return Segments(keys, found)
 
 
-def tables(cases: Cases, of: Segments, conventions: Conventions) -> Classes:
+def tables(cases: Cases, of: Segments) -> Classes:
     """Count true and predicted classes within segments."""
     everything = np.ones((len(of), cases.k), bool)
     if cases.binary and not cases.weighted and not cases.rows["predicted"].null_count():
         return Classes(_two_by_two(cases, of), everything)
     counts, rows = crossed(cases, of)
-    if conventions.match is not None:
-        return Classes(matched(counts, conventions.match)[0], rows.sum(axis=2) > 0)
-    if cases.binary or conventions.classes is not None:
+    if cases.conventions.match is not None:
+        return Classes(matched(counts, cases.conventions.match)[0], rows.sum(axis=2) > 0)
+    if cases.binary or cases.conventions.classes is not None:
         return Classes(counts, everything)
     return Classes(counts, (rows.sum(axis=2) > 0) | (rows[:, :, :-1].sum(axis=1) > 0))
 
@@ -159,8 +158,7 @@ def _cells(rows: pl.DataFrame, k: int, cluster: Array | None) -> Array:
     unit = np.arange(len(rows)) if cluster is None else cluster
     weight = rows["weight"].to_numpy() if "weight" in rows.columns else np.ones(len(rows))
     n, cells = int(unit.max()) + 1, k * (k + 1)
-    summed: Array = np.bincount(cell * n + unit, weight, minlength=cells * n).reshape(cells, n)
-    return summed
+    return np.bincount(cell * n + unit, weight, minlength=cells * n).reshape(cells, n)
 
 
 def scored(cases: Cases, of: Segments, work: Callable[[Array, Scores], None]) -> None:

@@ -121,8 +121,7 @@ class Sorter:
             raise BadValueError(
                 f"documents of type {self.doc.dtype} have no text to order equal scores by; say ties='worst' or 'order'"
             ) from None
-        falling: Array = -text.rank("dense").to_numpy().astype(np.int64)
-        return falling
+        return -text.rank("dense").to_numpy().astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,8 +229,7 @@ def _kept(keep: Array, length: Array, n: Array) -> Array:
     """How many of the first ``n`` rows of each query are kept."""
     down = np.concatenate([[0], np.cumsum(keep)])
     start = np.cumsum(length) - length
-    counted: Array = down[start + n] - down[start]
-    return counted
+    return down[start + n] - down[start]
 
 
 def _key(cells: dict[str, Array]) -> Array | None:
@@ -255,13 +253,11 @@ def rank_order(score: Array, length: Array) -> Array:
     start = np.cumsum(length) - length
     m, width = len(length), int(length.max())
     if m * width == len(score):
-        whole: Array = (descending(score.reshape(m, width)) + start[:, None]).ravel()
-        return whole
+        return (descending(score.reshape(m, width)) + start[:, None]).ravel()
     inside = np.arange(width) < length[:, None]
     grid = np.full((m, width), -np.inf)
     grid[inside] = score
-    order: Array = (descending(grid) + start[:, None])[inside]
-    return order
+    return (descending(grid) + start[:, None])[inside]
 
 
 def descending(score: Array) -> Array:

@@ -116,8 +116,7 @@ class Expected(Ranking):
         down = np.concatenate([[0], np.cumsum(self.good)])
         higher = down[row[begin]] - down[self.start[self.relevant.query]]
         above = higher + place * (self._relevant_in[tie] - 1) / others
-        share: Array = self.relevant.value * (above + 1) / self.relevant.rank
-        return share
+        return self.relevant.value * (above + 1) / self.relevant.rank
 
     @cached_property
     def is_first(self) -> Array:
@@ -131,5 +130,4 @@ class Expected(Ranking):
         foremost = begin == self.relevant.first[self.relevant.query]
         chance = np.where(foremost, np.minimum(self._relevant_in[tie] / left, 1), 0.0)
         not_yet = self.relevant.running(1 - chance, np.multiply, fill=1.0)
-        share: Array = chance * np.where(self.relevant.position == 1, 1.0, np.roll(not_yet, 1))
-        return share
+        return chance * np.where(self.relevant.position == 1, 1.0, np.roll(not_yet, 1))

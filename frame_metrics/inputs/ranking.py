@@ -49,21 +49,18 @@ class Ranking(Results):
     @cached_property
     def precision(self) -> Array:
         """Precision at the rank of each relevant document, shape (relevant rows,)."""
-        share: Array = self.position / self.rank
-        return share
+        return self.position / self.rank
 
     @property
     def is_first(self) -> Array:
         """Whether each relevant document is the first of its query, shape (relevant rows,)."""
-        foremost: Array = self.position == 1
-        return foremost
+        return self.position == 1
 
     @cached_property
     def interpolated(self) -> Array:
         """The greatest precision at this relevant document or a later one, shape (relevant rows,)."""
         backwards = np.maximum.accumulate(self.relevant.grid(self.precision)[:, ::-1], axis=1)
-        greatest: Array = backwards[:, ::-1][self.relevant.inside]
-        return greatest
+        return backwards[:, ::-1][self.relevant.inside]
 
     def total(self, values: Array) -> Array:
         """Return the sum of values of the relevant rows, query by query, shape (n,)."""
@@ -117,8 +114,7 @@ class Ranking(Results):
     def nonrelevant_above(self) -> Array:
         """How many documents judged not relevant stand above each relevant document, shape (relevant rows,)."""
         if self.fully_judged:
-            others: Array = self._relevant_row - self.start[self.query] + 1 - self.position
-            return others
+            return self._relevant_row - self.start[self.query] + 1 - self.position
         return self.above(self.nonrelevant)
 
     def above(self, rows: Array) -> Array:
@@ -129,8 +125,7 @@ class Ranking(Results):
             kept = row - self.start[query] < self.n_ret[query]
             row, query = row[kept], query[kept]
         down = np.concatenate([[0], np.cumsum(rows)])
-        higher: Array = down[row] - down[self.start[query]]
-        return higher
+        return down[row] - down[self.start[query]]
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
         """Return the sum of the weights of the ranks of the marked rows, up to ``k``, shape (n,)."""

@@ -57,8 +57,7 @@ class Results:
     @cached_property
     def start(self) -> Array:
         """Where each query's rows begin, shape (n,)."""
-        begin: Array = np.cumsum(self.length) - self.length
-        return begin
+        return np.cumsum(self.length) - self.length
 
     @cached_property
     def everything_retrieved(self) -> bool:
@@ -67,10 +66,8 @@ class Results:
     def query_of(self, row: Array) -> Array:
         """Return the query of each of the given rows, ascending, shape (rows,)."""
         if self.n and (self.length == self.length[0]).all() and self.length[0]:
-            same: Array = row // self.length[0]
-            return same
-        found: Array = np.searchsorted(self.start, row, side="right") - 1
-        return found
+            return row // self.length[0]
+        return np.searchsorted(self.start, row, side="right") - 1
 
     def rows(self, row: Array, value: Array) -> Rows:
         """Return the retrieved ones of the given rows, in order, with their values."""
@@ -154,8 +151,7 @@ class Results:
     def judged(self) -> Array:
         """Which rows have a judgment, bool, shape (rows,)."""
         judgment = self.grade if self.label is None else self.label
-        known: Array = ~np.isnan(judgment) if judgment.dtype.kind == "f" else np.ones(len(judgment), bool)
-        return known
+        return ~np.isnan(judgment) if judgment.dtype.kind == "f" else np.ones(len(judgment), bool)
 
     @cached_property
     def fully_judged(self) -> bool:
@@ -166,8 +162,7 @@ class Results:
     @cached_property
     def nonrelevant(self) -> Array:
         """Which rows are judged not relevant, bool; a negative grade says nothing, shape (rows,)."""
-        no: Array = (self.grade >= 0) & (self.grade < self.rel) if self.label is None else self.label == 0
-        return no
+        return (self.grade >= 0) & (self.grade < self.rel) if self.label is None else self.label == 0
 
     @cached_property
     def n_nonrelevant(self) -> Array:
@@ -185,8 +180,7 @@ class Results:
         if retrieved and not (k is None and self.everything_retrieved):
             rows = rows & (self._row_rank <= (k or np.finfo(float).max))
         down = np.concatenate([[0], np.cumsum(rows)])
-        counted: Array = down[self.start + self.length] - down[self.start]
-        return counted
+        return down[self.start + self.length] - down[self.start]
 
     def tied_at(self, k: int | None) -> Array:
         """Return whether the results at ranks k and k + 1 have equal scores (None: any two results), shape (n,)."""
@@ -230,7 +224,5 @@ class Results:
     def n_known(self) -> Array:
         """Documents that are listed or judged, shape (n,)."""
         if self.pool is None:
-            listed: Array = np.maximum(self.length, self.n_relevant + self.length - self.listed_relevant)
-            return listed
-        known: Array = self.length + self.n_judged - self._everywhere(self.judged)
-        return known
+            return np.maximum(self.length, self.n_relevant + self.length - self.listed_relevant)
+        return self.length + self.n_judged - self._everywhere(self.judged)

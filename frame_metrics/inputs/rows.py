@@ -28,8 +28,7 @@ def by_rank(f: Callable[[Array], Array], rank: Array) -> Array:
     top = int(rank.max(initial=0))
     if top > 4 * len(rank) + 64:
         return f(rank)
-    values: Array = f(np.arange(top + 1))[rank]
-    return values
+    return f(np.arange(top + 1))[rank]
 
 
 class Rows:
@@ -60,14 +59,12 @@ class Rows:
     @cached_property
     def first(self) -> Array:
         """Where each query's rows begin, shape (n,)."""
-        begin: Array = np.cumsum(self.count) - self.count
-        return begin
+        return np.cumsum(self.count) - self.count
 
     @cached_property
     def position(self) -> Array:
         """The place of each row among its query's rows, from 1, shape (rows,)."""
-        place: Array = np.arange(1, len(self.query) + 1) - self.first[self.query]
-        return place
+        return np.arange(1, len(self.query) + 1) - self.first[self.query]
 
     @cached_property
     def _filled(self) -> Array | None:
@@ -76,8 +73,7 @@ class Rows:
     def reduce(self, ufunc: np.ufunc, values: Array, empty: float = 0.0) -> Array:
         """Return ``ufunc`` over each query's values, ``empty`` where it has none, shape (n,)."""
         if self._filled is None:
-            whole: Array = ufunc.reduceat(values, self.first, dtype=np.float64) if self.n else np.zeros(0)
-            return whole
+            return ufunc.reduceat(values, self.first, dtype=np.float64) if self.n else np.zeros(0)
         out = np.full(self.n, empty)
         if len(self._filled):
             out[self._filled] = ufunc.reduceat(values, self.first[self._filled], dtype=np.float64)
@@ -94,8 +90,7 @@ class Rows:
     @cached_property
     def inside(self) -> Array:
         """Where a (queries x longest query) grid holds rows, bool."""
-        filled: Array = np.arange(int(self.count.max(initial=0))) < self.count[:, None]
-        return filled
+        return np.arange(int(self.count.max(initial=0))) < self.count[:, None]
 
     def grid(self, values: Array, fill: float = 0.0) -> Array:
         """Return the values as a (queries x longest query) grid, ``fill`` after the end of each query."""
@@ -105,8 +100,7 @@ class Rows:
 
     def running(self, values: Array, ufunc: np.ufunc = np.add, fill: float = 0.0) -> Array:
         """Return ``ufunc`` accumulated down each query's rows, shape (rows,)."""
-        down: Array = ufunc.accumulate(self.grid(values, fill), axis=1)[self.inside]
-        return down
+        return ufunc.accumulate(self.grid(values, fill), axis=1)[self.inside]
 
     def at(self, place: Array, values: Array, outside: float) -> Array:
         """Return the value at a place (from 1) of each query, ``outside`` where it has fewer rows, shape (n,)."""
@@ -141,8 +135,7 @@ def _gain_of(grade: Array, gain: Gain) -> Array:
     if gain != "exp":
         return grade
     with np.errstate(over="ignore"):
-        exponential: Array = np.exp2(grade) - 1
-        return exponential
+        return np.exp2(grade) - 1
 
 
 def falling(rows: Rows) -> Array:
@@ -157,8 +150,7 @@ def falling(rows: Rows) -> Array:
         return np.repeat(np.tile(np.arange(top, -1, -1.0), rows.n), count)
     cells = rows.grid(-value)
     cells.sort(axis=1)
-    falling: Array = -cells[rows.inside]
-    return falling
+    return -cells[rows.inside]
 
 
 def top_gain(max_grade: float | None, gain: Gain) -> Array:

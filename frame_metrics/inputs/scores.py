@@ -45,20 +45,17 @@ class Scores:
     @cached_property
     def retrieved(self) -> Array:
         """Which levels are scores, and not what stands below all of them, bool, shape (levels,)."""
-        real: Array = self.score > -np.inf
-        return real
+        return self.score > -np.inf
 
     @cached_property
     def pos(self) -> Array:
         """Relevant rows with exactly this score, shape (levels,)."""
-        rows: Array = self.tp - self.before(self.tp)
-        return rows
+        return self.tp - self.before(self.tp)
 
     @cached_property
     def neg(self) -> Array:
         """Other rows with exactly this score, shape (levels,)."""
-        rows: Array = self.fp - self.before(self.fp)
-        return rows
+        return self.fp - self.before(self.fp)
 
     def last(self, values: Array) -> Array:
         """Return the values of each query's last level, 0 without rows, shape (n,)."""
@@ -79,8 +76,7 @@ class Scores:
 
     def each(self, of_query: Array) -> Array:
         """Return a query's value at each of its levels, shape (levels,)."""
-        at_level: Array = of_query[self.query]
-        return at_level
+        return of_query[self.query]
 
     def reduce(self, ufunc: np.ufunc, values: Array) -> Array:
         """Return ``ufunc`` over each query's values, 0 without rows, shape (n,)."""
@@ -133,8 +129,7 @@ class ClassScores:
         """Which classes have rows, shape (n, K)."""
         k = self.score.shape[1]
         cell = self.query * k + self.actual
-        some: Array = np.bincount(cell, minlength=self.n * k).reshape(self.n, k) > 0
-        return some
+        return np.bincount(cell, minlength=self.n * k).reshape(self.n, k) > 0
 
     def rest(self, c: int) -> Scores:
         """Return the scores of one class against the rest."""

@@ -56,33 +56,28 @@ class Confusion:
     @cached_property
     def predicted(self) -> Array:
         """What was retrieved, with the places that were not filled, shape (n,)."""
-        places: Array = self.tp + self.fp + self.empty
-        return places
+        return self.tp + self.fp + self.empty
 
     @cached_property
     def actual(self) -> Array:
         """What is relevant, shape (n,)."""
-        relevant: Array = self.tp + self.fn
-        return relevant
+        return self.tp + self.fn
 
     @cached_property
     def negative(self) -> Array:
         """What is not relevant, shape (n,)."""
-        others: Array = self.fp + self.tn + self.silent[1]
-        return others
+        return self.fp + self.tn + self.silent[1]
 
     @cached_property
     def total(self) -> Array:
         """All documents, shape (n,)."""
-        documents: Array = self.actual + self.negative
-        return documents
+        return self.actual + self.negative
 
     @property
     def agreement(self) -> Array:
         """N (tp + tn) less what shares of these sizes would agree in by chance, times N, shape (n,)."""
         missed = self.fn - self.silent[0]
-        beyond: Array = self.negative * (self.tp - missed) + self.actual * (self.tn - self.fp)
-        return beyond
+        return self.negative * (self.tp - missed) + self.actual * (self.tn - self.fp)
 
     @cached_property
     def inverse(self) -> Confusion:
@@ -122,32 +117,27 @@ class Classes:
     @cached_property
     def actual(self) -> Array:
         """Rows of each class, shape (n, K)."""
-        rows: Array = self.counts.sum(axis=2)
-        return rows
+        return self.counts.sum(axis=2)
 
     @cached_property
     def predicted(self) -> Array:
         """Rows predicted to be of each class, shape (n, K)."""
-        rows: Array = self.counts[:, :, :-1].sum(axis=1)
-        return rows
+        return self.counts[:, :, :-1].sum(axis=1)
 
     @cached_property
     def hits(self) -> Array:
         """Rows of each class that were predicted rightly, shape (n, K)."""
-        rows: Array = np.einsum("naa->na", self.counts[:, :, :-1])
-        return rows
+        return np.einsum("naa->na", self.counts[:, :, :-1])
 
     @cached_property
     def silent(self) -> Array:
         """Rows of each class without a prediction, shape (n, K)."""
-        rows: Array = self.counts[:, :, -1]
-        return rows
+        return self.counts[:, :, -1]
 
     @cached_property
     def size(self) -> Array:
         """All rows, shape (n,)."""
-        rows: Array = self.actual.sum(axis=1)
-        return rows
+        return self.actual.sum(axis=1)
 
     def rest(self, c: int) -> Confusion:
         """Return the 2x2 table of one class against the rest."""

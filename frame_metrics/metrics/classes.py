@@ -48,8 +48,7 @@ def perplexity(table: Classes) -> Array:
     Formula: 2 to the power of conditional_entropy.
     Undefined: no row has a prediction.
     """
-    number: Array = np.exp2(conditional_entropy(table))
-    return number
+    return np.exp2(conditional_entropy(table))
 
 
 @metric(range=(0, np.inf), best=None, undefined=None)
@@ -75,8 +74,7 @@ def _joint(table: Classes) -> Array:
 
 def _log2(share: Array) -> Array:
     """The logarithm of shares, 0 for those of nothing."""
-    logarithm: Array = np.log2(np.where(share > 0, share, 1))
-    return logarithm
+    return np.log2(np.where(share > 0, share, 1))
 
 
 @for_classes("accuracy")

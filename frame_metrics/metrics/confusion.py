@@ -233,8 +233,7 @@ def g_measure(table: Confusion) -> Array:
     Formula: sqrt(precision * recall).
     Undefined: nothing was retrieved, or no document is relevant.
     """
-    mean: Array = np.sqrt(precision(table) * recall(table))
-    return mean
+    return np.sqrt(precision(table) * recall(table))
 
 
 @metric(undefined=None, expected=True)
@@ -257,8 +256,7 @@ def avg_g(table: Confusion) -> Array:
     """
     share = bias(table)
     yes = np.where(share > 0, g_measure(table), 1) ** share
-    both: Array = yes * np.where(share < 1, inverse_g(table), 1) ** (1 - share)
-    return both
+    return yes * np.where(share < 1, inverse_g(table), 1) ** (1 - share)
 
 
 @metric(also=("tanimoto", "critical_success_index", "threat_score"))
@@ -342,8 +340,7 @@ def corner_distance(table: Confusion) -> Array:
     Formula: sqrt(miss_rate^2 + fallout^2).
     Undefined: no document is relevant, or every document is.
     """
-    distance: Array = np.hypot(miss_rate(table), fallout(table))
-    return distance
+    return np.hypot(miss_rate(table), fallout(table))
 
 
 @metric(range=(0, np.inf), best=0, undefined=None, expected=True)

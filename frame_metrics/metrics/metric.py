@@ -71,8 +71,7 @@ class Metric:
     @cached_property
     def input(self) -> type:
         """What the kernel reads: the annotation of its first parameter."""
-        first: type = _hints(self.kernel)[next(iter(self.signature))]
-        return first
+        return _hints(self.kernel)[next(iter(self.signature))]
 
     @cached_property
     def signature(self) -> Mapping[str, inspect.Parameter]:

@@ -18,12 +18,11 @@ def _defined(run: Ranking, values: Array) -> Array:
 
 
 def _discount(rank: Array, discount: Discount, base: float) -> Array:
-    weight: Array = (
+    return (
         1 / np.maximum(np.log(np.maximum(rank, 1)) / np.log(base), 1)
         if discount == "jk"
         else np.log2(base) / np.log2(rank + 1)
     )
-    return weight
 
 
 def _discounted(seen: Rows, discount: Discount, base: float) -> Array:

@@ -35,9 +35,14 @@ class Columns:
     class_scores: tuple[tuple[Any, str], ...] = ()
 
     @property
+    def groups(self) -> tuple[str, ...]:
+        """The columns that make a segment of a system."""
+        return (*((self.system,) if self.system else ()), *self.by)
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """The columns that make a ranking: system, segment, query."""
-        return (*((self.system,) if self.system else ()), *self.by, *self.query)
+        return (*self.groups, *self.query)
 
     @property
     def needed(self) -> list[str]:
@@ -206,8 +211,7 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
     try:
         if isinstance(value, str) != (values.dtype in TEXTS) or values.dtype == pl.Boolean:
             raise TypeError
-        same: pl.Series = values.cast(pl.String) == value if values.dtype in TEXTS else values == value
-        return same
+        return values.cast(pl.String) == value if values.dtype in TEXTS else values == value
     except (TypeError, pl.exceptions.PolarsError):
         raise BadValueError(f"{column}: {value!r} cannot be one of its values, which are {values.dtype}") from None
 

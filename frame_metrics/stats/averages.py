@@ -103,8 +103,7 @@ def numbered(cluster: Array | None) -> Array | None:
         return None
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
-    found: Array = rank[code]
-    return found
+    return rank[code]
 
 
 def intervals(
@@ -180,5 +179,4 @@ def resampled_means(columns: Array, cluster: Array | None, resamples: int, seed:
         size = np.bincount(cluster)
         both = resampled(np.vstack([within(cluster, len(size), columns), size]), resamples, seed)
         sums, drawn = both[:-1], both[-1]
-    means: Array = sums / drawn
-    return means
+    return sums / drawn

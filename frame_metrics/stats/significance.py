@@ -71,8 +71,7 @@ def _robust_spread(differences: Array, cluster: Array) -> Array:
     """
     size = np.bincount(cluster)
     apart = within(cluster, len(size), differences.T) - size * differences.mean(axis=0)[:, None]
-    spread: Array = np.sqrt(len(size) / (len(size) - 1) * (apart**2).sum(axis=1) / len(differences))
-    return spread
+    return np.sqrt(len(size) / (len(size) - 1) * (apart**2).sum(axis=1) / len(differences))
 
 
 def randomization(differences: Array, permutations: int, seed: int, tick: Tick) -> Array:
@@ -108,8 +107,7 @@ def randomization(differences: Array, permutations: int, seed: int, tick: Tick) 
 
 def _enough(differences: Array) -> Array:
     """How far from 0 a sum has to be to count as at least as far as what was seen."""
-    far: Array = np.abs(differences.sum(axis=0)) - CLOSE * np.abs(differences).sum(axis=0)
-    return far
+    return np.abs(differences.sum(axis=0)) - CLOSE * np.abs(differences).sum(axis=0)
 
 
 def _every_flip(moved: Array) -> float:
@@ -191,8 +189,7 @@ def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
         tick(len(some))
     widest = sums.max(axis=1) - sums.min(axis=1)
     enough = gap - CLOSE * np.abs(values).sum()
-    p: Array = ((widest[:, None, None] >= enough).sum(axis=0) + 1) / (permutations + 1)
-    return p
+    return ((widest[:, None, None] >= enough).sum(axis=0) + 1) / (permutations + 1)
 
 
 def bootstrap(differences: Array, resamples: int, seed: int, cluster: Array | None = None) -> Array:
@@ -209,8 +206,7 @@ def bootstrap(differences: Array, resamples: int, seed: int, cluster: Array | No
     moved = (differences - differences.mean(axis=0)).T
     means = np.abs(resampled_means(moved, cluster, resamples, seed))
     close = CLOSE * np.abs(differences).mean(axis=0)
-    p: Array = ((means >= (seen - close)[:, None]).sum(axis=1) + 1) / (resamples + 1)
-    return p
+    return ((means >= (seen - close)[:, None]).sum(axis=1) + 1) / (resamples + 1)
 
 
 def classical(differences: Array, test: str) -> Array:

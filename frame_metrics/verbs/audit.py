@@ -4,20 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.log import Log
+from frame_metrics.answer import Answer
+from frame_metrics.border.frames import Past
+from frame_metrics.data.log import Log, read_log
+from frame_metrics.data.query_cases import cases_of
+from frame_metrics.errors import check_choice
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import key_names
-from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs import facts
+from frame_metrics.roles.needs import audited
+from frame_metrics.verbs import facts, guards
 from frame_metrics.verbs.counted import TOP, Counted, counted
-from frame_metrics.verbs.evaluate import out_of_reach
-from frame_metrics.verbs.findings import Finding, found
+from frame_metrics.verbs.findings import SCHEMA, Finding, found, of_good_rows, report
+from frame_metrics.verbs.measure import out_of_reach
+from frame_metrics.verbs.request import Request
 
 FEW = 10  # a segment with fewer queries is small
+
+
+Severity = Literal["error", "warning", "info"]
+
+
+def audit(request: Request, fail_on: Severity | None) -> Any:
+    """Answer ``irm.audit``, which has the parameters."""
+    if fail_on is not None:
+        check_choice("fail_on", fail_on, get_args(Severity))
+    plan = request.plan(audited(request.roles, request.available, judged=request.judged))
+    columns, conventions = plan.columns, plan.conventions
+    decided = columns.predicted is not None or conventions.threshold is not None
+
+    def compute(table: pl.DataFrame, past: Past) -> Answer:
+        qrels = plan.qrels(past)
+
+        def look(rows: pl.DataFrame) -> list[Finding]:
+            if not columns.query:
+                return guards.findings(rows, columns, conventions)
+            log = read_log(rows, columns, conventions, qrels)
+            seen = findings(log)
+            return [*seen, *guards.guarded(cases_of(log))] if decided else seen
+
+        return report(fail_on, of_good_rows(table, columns, look))
+
+    return plan.answer(compute, lambda types: dict(SCHEMA))
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +202,7 @@ CHECKS = (
 )
 
 
-def findings(log: Log, conventions: Conventions) -> list[Finding]:
+def findings(log: Log) -> list[Finding]:
     """Return what is found in a log, checks that find nothing and plain facts too.
 
     Raises
@@ -178,17 +210,17 @@ def findings(log: Log, conventions: Conventions) -> list[Finding]:
     BadRowsError
         Values are bad that show in rank order only, or beside others of their query.
     """
-    counts = counted(log, conventions)
-    return [*_checks(log, conventions, counts), *facts.of_log(log, counts)]
+    counts = counted(log)
+    return [*_checks(log, counts), *facts.of_log(log, counts)]
 
 
-def _checks(log: Log, conventions: Conventions, counts: Counted) -> Iterator[Finding]:
+def _checks(log: Log, counts: Counted) -> Iterator[Finding]:
     words = {
         "left_out": LEFT_OUT
-        if conventions.unjudged == "drop"
+        if log.conventions.unjudged == "drop"
         else "counted as not relevant; unjudged='drop' leaves them out",
-        "order": "by rank" if log.columns.rank else ORDER[conventions.ties],
-        "rel": conventions.rel,
+        "order": "by rank" if log.columns.rank else ORDER[log.conventions.ties],
+        "rel": log.conventions.rel,
         "n_relevant": log.columns.n_relevant,
         "weight": log.columns.weight,
         "cluster": log.columns.cluster,
@@ -197,7 +229,7 @@ def _checks(log: Log, conventions: Conventions, counts: Counted) -> Iterator[Fin
         rows, of = check.rows(counts), check.of(counts)
         example = _name(log, int(np.argmax(rows > 0))) if rows.any() else None
         yield found(check.name, check.severity, rows.sum(), of.sum(), example, check.message.format(**words))
-    yield from _of_grades(log, conventions)
+    yield from _of_grades(log)
     yield _unknown_segments(log)
     yield _small_segments(log, counts)
     dropped = 0 if log.row is None else log.frame_rows - len(log.row)
@@ -205,7 +237,7 @@ def _checks(log: Log, conventions: Conventions, counts: Counted) -> Iterator[Fin
     yield found("repeated documents", "warning", dropped, log.frame_rows, log.repeated, message)
 
 
-def _of_grades(log: Log, conventions: Conventions) -> Iterator[Finding]:
+def _of_grades(log: Log) -> Iterator[Finding]:
     """Grades that mean something else than they seem to, of all judgments."""
     table = log.judgments
     if "grade" not in table.columns:
@@ -214,8 +246,9 @@ def _of_grades(log: Log, conventions: Conventions) -> Iterator[Finding]:
     nothing = "they gain nothing"
     if not labelled:
         nothing += " and are not relevant; bpref, infap and unjudged='drop' take them for not judged"
-        message = f"nothing is relevant at rel={conventions.rel:g}, as the largest is {log.top_grade:g}; binary metrics are errors"
-        lost = (grade > 0) & out_of_reach(log, conventions.rel)
+        rel = log.conventions.rel
+        message = f"nothing is relevant at rel={rel:g}, as the largest is {log.top_grade:g}; binary metrics are errors"
+        lost = (grade > 0) & out_of_reach(log, rel)
         yield _of_judgments(log, "grades that do not reach rel", "error", lost, message)
     yield _of_judgments(log, "grades below 0", "warning", grade < 0, nothing)
     if grade.dtype.is_float():

@@ -2,28 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.border.frames import Past
 from frame_metrics.data.blocks import each_block
 from frame_metrics.data.log import Log, measured_against, sorter_of
 from frame_metrics.data.sorting import Sorted
-from frame_metrics.errors import NotComputableError, bad_rows
+from frame_metrics.errors import NotComputableError, bad_rows, check_apart, check_choice
 from frame_metrics.inputs import Array
-from frame_metrics.metrics.metric import REGISTRY, Metric
-from frame_metrics.metrics.names import Asked
+from frame_metrics.metrics.metric import REGISTRY, Metric, plain
+from frame_metrics.metrics.names import Asked, read
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.evaluate import Measured, measure
+from frame_metrics.roles.needs import Needs
+from frame_metrics.verbs.measure import Measured, check_asked, measure
+from frame_metrics.verbs.request import Request
 from frame_metrics.verbs.tidy import averaged, each_query
 from frame_metrics.verbs.unjudged import check_bounded, extremes, of_gains
 
 BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is open
+
+
+Of = Literal["ties", "unjudged"]
+
+
+def bounds(
+    request: Request, metrics: Sequence[str | Metric], *, of: Of, max_grade: float | None, per_query: bool
+) -> Any:
+    """Answer ``irm.bounds``, which has the parameters."""
+    check_choice("of", of, get_args(Of))
+    asked, max_grade = read(metrics), plain(max_grade)
+    plan = request.plan(request.needs(asked) | Needs(query=True))
+    check_asked(asked, plan)
+    result = schema(of, per_query=per_query)
+    check_apart(plan.columns.keys, result)
+    if of == "unjudged":
+        check_open(asked, plan.columns, plan.conventions, max_grade)
+    else:
+        check_ordered(asked)
+        if max_grade is not None:
+            raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
+
+    def compute(table: pl.DataFrame, past: Past) -> Answer:
+        log = plan.log(table, past)
+        found = of_ties(log, asked) if of == "ties" else of_unjudged(log, asked, max_grade)
+        return answer(found, of, per_query=per_query)
+
+    return plan.answer_of_segments(compute, lambda types: result, plan.columns.keys if per_query else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,24 +75,25 @@ class Bounded:
     beside: Array
 
 
-def of_ties(log: Log, asked: Asked, conventions: Conventions) -> Bounded:
+def of_ties(log: Log, asked: Asked) -> Bounded:
     """Return values, and what they are in the worst and in the best order of equal scores."""
-    own = measure(log, asked, conventions)
-    ends = [_ordered(log, asked, replace(conventions, ties=rule)) for rule in ("worst", "best")]
+    own = measure(log, asked)
+    rules = (replace(log.conventions, ties=rule) for rule in ("worst", "best"))
+    ends = [_ordered(replace(log, conventions=rule), asked) for rule in rules]
     for i, (name, _) in enumerate(asked):
         if (np.isnan(ends[0][i]) != np.isnan(ends[1][i])).any():
             raise NotComputableError(f"{name} is undefined in some orders of equal scores and has no bounds over them")
-    return Bounded(own, np.minimum(*ends), np.maximum(*ends), _tied(log, asked, conventions))
+    return Bounded(own, np.minimum(*ends), np.maximum(*ends), _tied(log, asked))
 
 
-def _ordered(log: Log, asked: Asked, conventions: Conventions) -> Array:
+def _ordered(log: Log, asked: Asked) -> Array:
     """Values where equal scores are ordered by what each metric looks at: the gain, or what is relevant."""
     values = np.empty((len(asked), len(log.grid.pair)))
     graded = np.array(["gains" in metric.reads for _, metric in asked])
     for some, one in ((graded, log), (~graded, _labelled(log))):
         at = np.flatnonzero(some).tolist()
         if at:
-            values[at] = measure(one, [asked[i] for i in at], conventions).values
+            values[at] = measure(one, [asked[i] for i in at]).values
     return values
 
 
@@ -73,23 +106,24 @@ def _labelled(log: Log) -> Log:
     return replace(log, grid=replace(log.grid, rankings=replace(rankings, values=values)))
 
 
-def _tied(log: Log, asked: Asked, conventions: Conventions) -> Array:
+def _tied(log: Log, asked: Asked) -> Array:
     """Whether results at a metric's cutoff and after it have equal scores; without a cutoff, whether any two have."""
     out = np.zeros((len(asked), len(log.grid.pair)))
-    sorter = sorter_of(log, conventions)
+    sorter = sorter_of(log)
 
     def work(part: slice | Array) -> None:
         sheet = sorter.block(part)
         if sheet.score is None or "rank" in sheet.cells:
             return
-        against = measured_against(log, conventions, part)
+        against = measured_against(log, part)
         runs = {
-            dropped: sheet.ranking(rel=conventions.rel, condensed=dropped, scored=True, **against) for dropped in kinds
+            dropped: sheet.ranking(rel=log.conventions.rel, condensed=dropped, scored=True, **against)
+            for dropped in kinds
         }
         for i, (_, metric) in enumerate(asked):
-            out[i, part] = runs[conventions.variant(metric)[1]].tied_at(metric.k)
+            out[i, part] = runs[log.conventions.variant(metric)[1]].tied_at(metric.k)
 
-    kinds = {conventions.variant(metric)[1] for _, metric in asked}
+    kinds = {log.conventions.variant(metric)[1] for _, metric in asked}
     each_block(log.grid.size, work)
     return out
 
@@ -121,7 +155,7 @@ def check_open(asked: Asked, columns: Columns, conventions: Conventions, max_gra
             )
 
 
-def of_unjudged(log: Log, asked: Asked, conventions: Conventions, max_grade: float | None) -> Bounded:
+def of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
     """Return values, and what they are at least and at most once every row is judged."""
     if log.grid.pool is not None and log.judged is None:
         raise NotComputableError(
@@ -129,23 +163,23 @@ def of_unjudged(log: Log, asked: Asked, conventions: Conventions, max_grade: flo
         )
     if max_grade is not None:
         asked = [(name, metric(max_grade=max_grade) if _lacks_scale(metric) else metric) for name, metric in asked]
-    own = measure(log, asked, conventions)
+    own = measure(log, asked)
     lower, upper, seen = (np.zeros(own.values.shape) for _ in range(3))
-    sorter = sorter_of(log, conventions)
+    sorter = sorter_of(log)
     spare = _spare(log)
 
     def work(part: slice | Array) -> None:
         sheet = sorter.block(part)
-        _check_open_ties(sheet, log, conventions)
-        against = measured_against(log, conventions, part)
+        _check_open_ties(sheet, log)
+        against = measured_against(log, part)
         runs = {rel: sheet.ranking(rel=rel, condensed=False, **against) for rel in kinds}
         for i, (name, metric) in enumerate(asked):
-            run = runs[conventions.variant(metric)[0]]
+            run = runs[log.conventions.variant(metric)[0]]
             lower[i, part], upper[i, part] = extremes(name, metric, run, spare[part], max_grade)
             known = ~np.isnan(run.grade) if of_gains(metric) else run.judged
             seen[i, part] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 
-    kinds = {conventions.variant(metric)[0] for _, metric in asked}
+    kinds = {log.conventions.variant(metric)[0] for _, metric in asked}
     each_block(log.grid.size, work)
     return Bounded(own, lower, upper, seen)
 
@@ -164,13 +198,12 @@ def _spare(log: Log) -> Array:
     count = rows.group_by(log.judged.keys).agg(pl.col("doc").n_unique().alias("open"))
     every = log.joined(count, log.judged.keys)
     unjudged = np.all([np.isnan(grid.rankings.values[name]) for name in judgments], axis=0)
-    others: Array = every["open"].fill_null(0).to_numpy().astype(np.int64) - grid.rankings.count(unjudged)
-    return others
+    return every["open"].fill_null(0).to_numpy().astype(np.int64) - grid.rankings.count(unjudged)
 
 
-def _check_open_ties(sheet: Sorted, log: Log, conventions: Conventions) -> None:
+def _check_open_ties(sheet: Sorted, log: Log) -> None:
     """Raise where the judgment that an unjudged row will get decides where it stands."""
-    if conventions.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.cells:
+    if log.conventions.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.cells:
         return
     grade, label = sheet.judgments()
     unjudged = np.isnan(grade) | (False if label is None else np.isnan(label))
@@ -181,20 +214,23 @@ def _check_open_ties(sheet: Sorted, log: Log, conventions: Conventions) -> None:
             str(log.columns.score),
             rows,
             len(log.table),
-            f"have the score of another row, one of the two has no judgment, and ties={conventions.ties!r} orders by judgment",
+            "have the score of another row, one of the two has no judgment, and "
+            f"ties={log.conventions.ties!r} orders by judgment",
             "name doc= to order equal scores by document, or say ties='order'",
         )
 
 
-def answer(found: Bounded, conventions: Conventions, of: str, *, per_query: bool) -> Answer:
+def answer(found: Bounded, of: str, *, per_query: bool) -> Answer:
     """Return one row per group and metric, or per query and metric."""
-    lay: Any = partial(each_query, conventions=conventions, layout="long")
+    lay: Any = partial(each_query, layout="long")
     if not per_query:
-        lay = partial(averaged, conventions=conventions, average="macro", layout="long")
+        lay = partial(averaged, average="macro", layout="long")
     rows: Answer = lay(found.own)
     ends = (lay(replace(found.own, values=values)).columns["value"] for values in (found.lower, found.upper))
-    plain = [(name, replace(REGISTRY["judged"], cutoff=metric.k)) for name, metric in found.own.asked]  # a plain mean
-    beside = lay(replace(found.own, asked=plain, values=found.beside, weight=None)).columns["value"]
+    as_judged = [
+        (name, replace(REGISTRY["judged"], cutoff=metric.k)) for name, metric in found.own.asked
+    ]  # a plain mean
+    beside = lay(replace(found.own, asked=as_judged, values=found.beside, weight=None)).columns["value"]
     columns = dict(rows.columns)
     counts = {name: columns.pop(name) for name in ("n", "n_undefined") if name in columns}
     columns |= dict(zip(("lower", "upper"), ends, strict=True))

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.border.frames import Past
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, closest, listed
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    NotComputableError,
+    check_apart,
+    check_choice,
+    check_level,
+    check_whole,
+    closest,
+    listed,
+)
 from frame_metrics.inputs.rows import Array
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import read
 from frame_metrics.roles.columns import Columns, key_names
-from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.needs import Needs
 from frame_metrics.stats.averages import numbered
 from frame_metrics.stats.significance import (
     Tick,
@@ -28,7 +41,8 @@ from frame_metrics.stats.significance import (
     sureness,
     tukey,
 )
-from frame_metrics.verbs.evaluate import Measured, filled
+from frame_metrics.verbs.measure import Measured, check_asked, filled, measure
+from frame_metrics.verbs.request import Request
 from frame_metrics.verbs.tidy import number, whole
 
 CLUSTERED = ("randomization", "bootstrap", "tukey")  # tests that can take clusters as independent
@@ -51,7 +65,7 @@ SCHEMA |= {"mde": pl.Float64, "test": pl.String, "correction": pl.String}
 
 
 @dataclass(frozen=True, eq=False)
-class How:
+class Options:
     """How systems are compared; see the verb."""
 
     baseline: Any
@@ -64,6 +78,45 @@ class How:
     resamples: int
     seed: int
     power: float = 0.8
+
+
+Test = Literal["randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey"]
+Correction = Literal["holm", "bonferroni", "bh", "none"]
+Over = Literal["metric", "all"]
+Unanswered = Literal["zero", "drop"]
+CHOICES = {"test": Test, "correction": Correction, "over": Over, "unanswered": Unanswered}
+
+
+def compare(request: Request, metrics: Sequence[str | Metric], options: Options, *, per_query: bool) -> Any:
+    """Answer ``irm.compare``, which has the parameters."""
+    for name, choices in CHOICES.items():
+        check_choice(name, getattr(options, name), get_args(choices))
+    check_level(options.ci)
+    check_whole("permutations", options.permutations, 1)
+    check_whole("resamples", options.resamples, 1)
+    check_whole("seed", options.seed, 0)
+    if options.test == "tukey" and options.baseline is not None:
+        raise NotComputableError("test='tukey' tests all pairs together; say baseline=None")
+    asked = read(metrics)
+    plan = request.plan(request.needs(asked) | Needs(query=True))
+    check_asked(asked, plan)
+    system = check_system(plan.columns, options.test)
+    for name, metric in asked:
+        if metric.average is not None:
+            raise NotComputableError(f"{name} is an average, and compare() pairs the values of queries")
+    check_apart(plan.columns.keys, ("baseline", "metric", "k", *SCHEMA))
+
+    def compute(table: pl.DataFrame, past: Past) -> Answer:
+        found = measure(plan.log(table, past), asked)
+        return each(found, options) if per_query else compared(found, options)
+
+    def schema(types: dict[str, Any]) -> dict[str, Any]:
+        keys = (*plan.columns.by, *(plan.columns.query if per_query else ()), system)
+        columns = {name: SCHEMA[name] for name in SCHEMA if not per_query or name in EACH}
+        found = {name: types[name] for name in keys} | {"baseline": types[system]}
+        return found | {"metric": pl.String, "k": pl.Int64} | columns
+
+    return plan.answer(compute, schema)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,25 +161,25 @@ def check_system(columns: Columns, test: str) -> str:
     return columns.system
 
 
-def compared(measured: Measured, conventions: Conventions, by: How) -> Answer:
+def compared(measured: Measured, options: Options) -> Answer:
     """Return one row per segment, metric and pair of systems."""
     log = measured.log
     order, segments = _in_order(log)
-    pairs = _pairs(log, order, by.baseline)
+    pairs = _pairs(log, order, options.baseline)
     rows: list[dict[str, float]] = []
     families: list[tuple[int, ...]] = []
-    queries = (len(measured.asked) if by.test == "tukey" else 1) * (int(log.grid.pair.max(initial=-1)) + 1)
-    with _progress(queries * by.permutations, queries) as tick:
+    queries = (len(measured.asked) if options.test == "tukey" else 1) * (int(log.grid.pair.max(initial=-1)) + 1)
+    with _progress(queries * options.permutations, queries) as tick:
         for segment in segments:
-            ones = _paired(measured, conventions, segment)
-            rows += _tested(ones, pairs, by, tick)
+            ones = _paired(measured, segment)
+            rows += _tested(ones, pairs, options, tick)
             for i in range(len(ones)):
-                families += [(segment, i) if by.over == "metric" else (0, 0)] * len(pairs)
+                families += [(segment, i) if options.over == "metric" else (0, 0)] * len(pairs)
     p = np.array([row["p_value"] for row in rows])
     corrected = np.full(len(p), np.nan)
     for family in dict.fromkeys(families):
         at = np.array([f == family for f in families])
-        corrected[at] = p[at] if by.test == "tukey" else adjusted(p[at], by.correction)
+        corrected[at] = p[at] if options.test == "tukey" else adjusted(p[at], options.correction)
     for row, value in zip(rows, corrected, strict=True):
         row["p_adjusted"] = float(value)
     segment = np.repeat(segments, len(measured.asked) * len(pairs))
@@ -134,7 +187,7 @@ def compared(measured: Measured, conventions: Conventions, by: How) -> Answer:
     pair = np.tile(np.arange(len(pairs)), len(segments) * len(measured.asked))
     columns = {name: number(np.array([row[name] for row in rows])) for name in (*FOUND, "mde")}
     columns |= {name: whole(np.array([row[name] for row in rows])) for name in COUNTS}
-    said = {"test": by.test, "correction": "tukey" if by.test == "tukey" else by.correction}
+    said = {"test": options.test, "correction": "tukey" if options.test == "tukey" else options.correction}
     columns |= {name: pl.Series([text], dtype=pl.String).new_from_index(0, len(rows)) for name, text in said.items()}
     return _answer(measured, pairs, segment, metric, pair, {name: columns[name] for name in SCHEMA})
 
@@ -168,7 +221,7 @@ def _pairs(log: Log, order: Array, baseline: Any) -> list[tuple[int, int]]:
     return [(int(one), base) for one in order if one != base]
 
 
-def _paired(measured: Measured, conventions: Conventions, segment: int) -> list[Paired]:
+def _paired(measured: Measured, segment: int) -> list[Paired]:
     """Lay out the values of each metric by query and system."""
     grid = measured.log.grid
     here = np.flatnonzero(grid.segment == segment)
@@ -188,7 +241,7 @@ def _paired(measured: Measured, conventions: Conventions, segment: int) -> list[
         cluster = cluster[some]
     found = []
     for i, raw in enumerate(measured.values):
-        values, undefined = laid(filled(measured, i, conventions), np.nan)[some], laid(np.isnan(raw), False)[some]
+        values, undefined = laid(filled(measured, i), np.nan)[some], laid(np.isnan(raw), False)[some]
         found.append(Paired(pairs[some], values, answered, undefined, cluster))
     return found
 
@@ -200,14 +253,14 @@ def _retrieved(log: Log) -> Array:
     return rankings.length if place is None else rankings.count(~np.isnan(place))
 
 
-def _tested(ones: list[Paired], pairs: list[tuple[int, int]], by: How, tick: Tick) -> list[dict[str, float]]:
+def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, tick: Tick) -> list[dict[str, float]]:
     """Compare the pairs of systems on every metric in one segment; those with the same queries share what is drawn."""
     rows: list[dict[str, float]] = []
     differences: list[Array] = []
     used: list[Array] = []
     groups: dict[bytes, list[int]] = {}
     for one in ones:
-        alone, together = _together(one, pairs, by)
+        alone, together = _together(one, pairs, options)
         for (system, base), unpaired, use in zip(pairs, alone, together, strict=True):
             row = _described(one.values[use, system], one.values[use, base])
             row["n_unpaired"] = float(unpaired.sum())
@@ -216,26 +269,26 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], by: How, tick: Tic
             rows.append(row)
             used.append(use)
             differences.append(one.values[use, system] - one.values[use, base])
-        if by.test == "tukey":
-            _tested_together(one, together[0], pairs, by, tick, rows[-len(pairs) :])
+        if options.test == "tukey":
+            _tested_together(one, together[0], pairs, options, tick, rows[-len(pairs) :])
     for some in groups.values():
         each, use = np.column_stack([differences[at] for at in some]), used[some[0]]
         if not len(each):
             continue
-        found = _found(each, ones[0].clusters(use), alone=ones[0].alone(use), by=by, tick=tick)
+        found = _found(each, ones[0].clusters(use), alone=ones[0].alone(use), options=options, tick=tick)
         for i, at in enumerate(some):
             rows[at] |= {name: float(values[i]) for name, values in found.items()}
     return rows
 
 
-def _together(one: Paired, pairs: list[tuple[int, int]], by: How) -> tuple[list[Array], list[Array]]:
+def _together(one: Paired, pairs: list[tuple[int, int]], options: Options) -> tuple[list[Array], list[Array]]:
     """Of each pair: the queries that only one of them answered, and those that are compared."""
     alone: list[Array] = [one.answered[:, system] != one.answered[:, base] for system, base in pairs]
     together: list[Array] = []
     for (system, base), unpaired in zip(pairs, alone, strict=True):
         known: Array = ~np.isnan(one.values[:, system] - one.values[:, base])
-        together.append(known & ~unpaired if by.unanswered == "drop" else known)
-    if by.test == "tukey":  # which looks at all systems of a query at once
+        together.append(known & ~unpaired if options.unanswered == "drop" else known)
+    if options.test == "tukey":  # which looks at all systems of a query at once
         together = [np.all(together, axis=0)] * len(pairs)
     return alone, together
 
@@ -253,30 +306,30 @@ def _described(value: Array, base: Array) -> dict[str, float]:
     return row
 
 
-def _found(differences: Array, cluster: Array | None, *, alone: bool, by: How, tick: Tick) -> dict[str, Array]:
+def _found(differences: Array, cluster: Array | None, *, alone: bool, options: Options, tick: Tick) -> dict[str, Array]:
     """Return intervals and p-values of differences, shape (queries, columns), one of each column."""
     found: dict[str, Array] = {}
     if len(differences) > 1:
-        found |= sureness(differences, cluster, by.ci, by.power, by.resamples, by.seed)
-    if alone or by.test == "tukey":
+        found |= sureness(differences, cluster, options.ci, options.power, options.resamples, options.seed)
+    if alone or options.test == "tukey":
         return found
-    if by.test == "randomization":
-        p = randomization(in_clusters(differences, cluster), by.permutations, by.seed, tick)
-    elif by.test == "bootstrap":
-        p = bootstrap(differences, by.resamples, by.seed, cluster)
+    if options.test == "randomization":
+        p = randomization(in_clusters(differences, cluster), options.permutations, options.seed, tick)
+    elif options.test == "bootstrap":
+        p = bootstrap(differences, options.resamples, options.seed, cluster)
     else:
-        p = classical(differences, by.test)
+        p = classical(differences, options.test)
     return found | {"p_value": p}
 
 
 def _tested_together(
-    one: Paired, use: Array, pairs: list[tuple[int, int]], by: How, tick: Tick, rows: list[dict[str, float]]
+    one: Paired, use: Array, pairs: list[tuple[int, int]], options: Options, tick: Tick, rows: list[dict[str, float]]
 ) -> None:
     """Test all pairs of systems at once, on the queries that all are compared on."""
     if not use.any() or one.alone(use):
         return
     systems = sorted({system for pair in pairs for system in pair})
-    p = tukey(in_clusters(one.values[use][:, systems], one.clusters(use)), by.permutations, by.seed, tick)
+    p = tukey(in_clusters(one.values[use][:, systems], one.clusters(use)), options.permutations, options.seed, tick)
     for row, (system, base) in zip(rows, pairs, strict=True):
         row["p_value"] = float(p[systems.index(system), systems.index(base)])
 
@@ -316,15 +369,15 @@ def _answer(
     return Answer(keys, found, {"baseline": str(log.columns.system)})
 
 
-def each(measured: Measured, conventions: Conventions, by: How) -> Answer:
+def each(measured: Measured, options: Options) -> Answer:
     """Return one row per segment, metric, pair of systems and query, the greatest differences first."""
     log = measured.log
     order, segments = _in_order(log)
-    pairs = _pairs(log, order, by.baseline)
+    pairs = _pairs(log, order, options.baseline)
     found: list[Array] = []
     for segment in segments:
-        for i, one in enumerate(_paired(measured, conventions, segment)):
-            together = _together(one, pairs, by)[1]
+        for i, one in enumerate(_paired(measured, segment)):
+            together = _together(one, pairs, options)[1]
             for at, (system, base) in enumerate(pairs):
                 value, other = one.values[:, system], one.values[:, base]
                 use = together[at]

@@ -11,7 +11,6 @@ from frame_metrics.data.log import Log, measured_against, rows_of_the_frame, sor
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.errors import BadRowsError, bad_rows
 from frame_metrics.inputs import Array, Ranking
-from frame_metrics.roles.conventions import Conventions
 
 TOP = 10  # the cutoff that is looked at
 
@@ -58,14 +57,13 @@ class Counted:
     @property
     def evaluated(self) -> Array:
         """Which rankings are evaluated: those of judged queries."""
-        some: Array = self.judged > 0
-        return some
+        return self.judged > 0
 
 
 COUNTS = ("judged", "relevant", "retrieved", "unjudged", "top", "top_unjudged", "contradicted")
 
 
-def counted(log: Log, conventions: Conventions) -> Counted:
+def counted(log: Log) -> Counted:
     """Look at every ranking once.
 
     Raises
@@ -77,7 +75,7 @@ def counted(log: Log, conventions: Conventions) -> Counted:
     n = len(log.grid.pair)
     counts = Counted(**{one.name: np.zeros(n, np.int64 if one.name in COUNTS else bool) for one in fields(Counted)})
     broken: list[BadRowsError] = []
-    sorter = sorter_of(log, conventions)
+    sorter = sorter_of(log)
 
     def work(part: slice | Array) -> None:
         try:
@@ -86,19 +84,17 @@ def counted(log: Log, conventions: Conventions) -> Counted:
             broken.append(error)
             return
         by_score = "score" in sheet.cells and "rank" not in sheet.cells
-        run = sheet.ranking(
-            rel=conventions.rel, condensed=False, scored=by_score, **measured_against(log, conventions, part)
-        )
+        run = sheet.ranking(rel=log.conventions.rel, condensed=False, scored=by_score, **measured_against(log, part))
         counts.tied[part] = run.tied_at(TOP) if by_score else False
         _look_at_results(counts, part, run)
         _look_at_scores(counts, part, run, sheet)
         if "label" in sheet.cells and "grade" in sheet.cells:
             grade, label = sheet.judgments()
-            wrong = (label == (grade < conventions.rel)) & ~np.isnan(grade)
+            wrong = (label == (grade < log.conventions.rel)) & ~np.isnan(grade)
             counts.contradicted[part] = run.count_of(wrong, None, retrieved=False)
 
     with rows_of_the_frame(log):
-        _look_at_queries(counts, log, conventions)
+        _look_at_queries(counts, log)
         each_block(log.grid.size, work)
         _raise(broken, len(log.table))
     if log.judged is not None or "n_relevant" in log.grid.rankings.values:
@@ -106,9 +102,9 @@ def counted(log: Log, conventions: Conventions) -> Counted:
     return counts
 
 
-def _look_at_queries(counts: Counted, log: Log, conventions: Conventions) -> None:
+def _look_at_queries(counts: Counted, log: Log) -> None:
     """Look at what is said of whole queries: is it the same in all rows, and is it said of every query?"""
-    log.sizes(conventions, slice(None))
+    log.sizes(slice(None))
     _ = log.known_relevant
     for role, lacking in (("weight", counts.unweighted), ("cluster", counts.unclustered)):
         values = log.said_of_queries(role)

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.border.frames import Past
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import Segments, scored, segments
-from frame_metrics.errors import BadValueError, check_choice
+from frame_metrics.errors import BadValueError, check_apart, check_choice
 from frame_metrics.inputs import Array, Scores, ratio
 from frame_metrics.metrics.metric import REGISTRY
-from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.evaluate import check_probability
+from frame_metrics.metrics.names import read
+from frame_metrics.roles.needs import Needs
+from frame_metrics.verbs.measure import check_asked, check_probability, measure
 from frame_metrics.verbs.points import EQUAL, Points, keys_of, points_of, thinned
-from frame_metrics.verbs.tidy import number, whole
+from frame_metrics.verbs.request import Request, one_of
+from frame_metrics.verbs.thresholds import check_no_threshold
+from frame_metrics.verbs.tidy import averaged, each_query, number, whole
 
 COLUMNS = {
     "roc": ("threshold", "fpr", "tpr"),
@@ -26,6 +30,70 @@ COLUMNS = {
     "gain": ("threshold", "share", "gain"),
     "calibration": ("predicted", "observed", "n"),
 }
+
+
+Per = Literal["query"]
+
+
+def curve(
+    request: Request,
+    kind: str,
+    *,
+    per: Per | None,
+    levels: int | Sequence[float] | None,
+    interpolated: bool,
+    points: int | None,
+    bins: int | None,
+    cutoffs: int | Sequence[int] | None,
+) -> Any:
+    """Answer ``irm.curve``, which has the parameters."""
+    options = {"levels": levels, "interpolated": interpolated or None, "points": points, "bins": bins}
+    check(kind, options | {"cutoffs": cutoffs})
+    if not isinstance(interpolated, bool):
+        raise BadValueError(f"interpolated={interpolated!r} is not True or False")
+    if per is not None:
+        check_choice("per", per, get_args(Per))
+    if kind not in COLUMNS:
+        return _by_cutoff(request, kind, per, 10 if cutoffs is None else cutoffs)
+    at = recall_levels(levels)
+    plan = request.plan(Needs(score=True, query=per is not None or request.judged))
+    plan.check_pooled(COLUMNS[kind])
+    check_no_threshold(plan.conventions)
+    query = [f"query:{i}" for i in range(len(plan.columns.query))] if per else []
+
+    def compute(table: pl.DataFrame, past: Past) -> Answer:
+        return drawn(
+            plan.binary(table, past),
+            kind,
+            query=query,
+            levels=at,
+            interpolated=interpolated,
+            points=points,
+            bins=bins or 10,
+        )
+
+    columns: dict[str, Any] = dict.fromkeys(COLUMNS[kind], pl.Float64)
+    if kind == "calibration" and not (plan.columns.weight and not plan.columns.query):
+        columns["n"] = pl.Int64
+    keys = plan.columns.keys if per and at is None else None
+    return plan.answer_of_segments(compute, lambda types: columns, keys)
+
+
+def _by_cutoff(request: Request, kind: str, per: Per | None, cutoffs: int | Sequence[int]) -> Any:
+    """A ranked metric at each cutoff."""
+    ((_, metric),) = one_of(read([kind[:-2]]))
+    asked = [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs_of(cutoffs)]
+    plan = request.plan(request.needs(asked))
+    check_asked(asked, plan)
+    check_apart(plan.columns.keys, ("k", "value"))
+
+    def compute(table: pl.DataFrame, past: Past) -> Answer:
+        found = measure(plan.log(table, past), asked)
+        whole = each_query(found, "long") if per else averaged(found, "macro", layout="long")
+        return Answer(whole.keys, {name: whole.columns[name] for name in ("k", "value")})
+
+    columns = {"k": pl.Int64, "value": pl.Float64}
+    return plan.answer_of_segments(compute, lambda types: columns, plan.columns.keys if per else None)
 
 
 def check(kind: str, options: dict[str, Any]) -> None:
@@ -45,10 +113,9 @@ def check(kind: str, options: dict[str, Any]) -> None:
         raise BadValueError("levels= reads off an interpolated curve, and leaves nothing to points= or interpolated=")
 
 
-def curve(
+def drawn(
     cases: Cases,
     kind: str,
-    conventions: Conventions,
     *,
     query: Sequence[str] = (),
     levels: Sequence[float] | None = None,
@@ -71,7 +138,7 @@ def curve(
     found = points_of(cases, of, scored_only=kind == "pr")
     if kind == "pr":
         if levels is not None:
-            return _at_levels(cases, of, found, levels, conventions, by_query=bool(query))
+            return _at_levels(cases, of, found, levels, by_query=bool(query))
         x, y = ratio(found.tp, found.each(found.positives)), ratio(found.tp, found.tp + found.fp)
         y[found.first] = 1.0
         if interpolated:
@@ -95,9 +162,7 @@ def curve(
     return Answer(keys_of(cases, of, found.segment), columns)
 
 
-def _at_levels(
-    cases: Cases, of: Segments, points: Points, levels: Sequence[float], conventions: Conventions, *, by_query: bool
-) -> Answer:
+def _at_levels(cases: Cases, of: Segments, points: Points, levels: Sequence[float], *, by_query: bool) -> Answer:
     """The greatest precision at each recall level or a higher one; 0 where recall does not get that far."""
     wanted = np.asarray(levels, np.float64)
     m = len(wanted)
@@ -115,7 +180,7 @@ def _at_levels(
         height[i, some] = best[reached[some]]
         source = np.minimum.accumulate(np.where(precision == best, where, len(tp))[::-1])[::-1]
         at[i, some] = points.threshold[part][1:][source[reached[some]]]
-    fill = conventions.fill(REGISTRY["iprec"]) if by_query else None
+    fill = cases.conventions.fill(REGISTRY["iprec"]) if by_query else None
     height[points.positives == 0] = np.nan if fill is None else fill
     if not by_query:
         segment = np.repeat(np.arange(len(of)), m)

@@ -8,20 +8,49 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from frame_metrics import threads
 from frame_metrics.answer import Answer
-from frame_metrics.data.blocks import BLOCK, spans
+from frame_metrics.border.frames import Past
+from frame_metrics.data.blocks import spans
 from frame_metrics.data.log import Log, measured_against, sorter_of
-from frame_metrics.errors import BadValueError, NotComputableError
-from frame_metrics.inputs import Array, Ranking, gain_of
+from frame_metrics.errors import BadValueError, NotComputableError, check_apart
+from frame_metrics.inputs import Array, Confusion, Ranking, gain_of
 from frame_metrics.metrics.metric import REGISTRY, Metric
+from frame_metrics.metrics.names import read
 from frame_metrics.roles.columns import Columns, same_as
-from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.evaluate import check_grades
+from frame_metrics.roles.needs import Needs
+from frame_metrics.verbs.measure import check_asked, check_grades
+from frame_metrics.verbs.request import Request, one_of
 from frame_metrics.verbs.tidy import number
 
 # Metrics that weigh the gain of each rank, and the metric that is the sum of the weights where every gain is 1.
 WEIGHED = {"cg": "cg", "dcg": "dcg", "ndcg": "dcg", "rbp": "rbp"}
 SCHEMA = {"rank": pl.Int64, "gain": pl.Float64, "discount": pl.Float64, "contribution": pl.Float64}
+
+
+def explain(request: Request, metric: str | Metric, *, query: Any) -> Any:
+    """Answer ``irm.explain``, which has the parameters."""
+    asked = one_of(read([metric]))
+    ((name, wanted),) = asked
+    plan = request.plan(request.needs(asked) | Needs(query=True, order=True))
+    columns, conventions = plan.columns, plan.conventions
+    check_asked(asked, plan)
+    if wanted.input not in (Ranking, Confusion) or columns.predicted or conventions.threshold is not None:
+        raise NotComputableError(f"{name}: explain() is about the results of a ranking")
+    if conventions.variant(wanted)[1]:
+        raise NotComputableError(
+            f"{name}: explain() is about whole rankings, and these are condensed; say unjudged=None"
+        )
+    if conventions.ties == "expected":
+        raise NotComputableError("explain() is about one order of the results; say ties='worst', or name doc=")
+    keys = (*columns.keys, *((columns.doc,) if columns.doc else ()))
+    check_apart(keys, SCHEMA)
+
+    def compute(table: pl.DataFrame, past: Past) -> Answer:
+        rows = rows_of(table, columns, query)
+        return explained(plan.log(table[rows], past), name, wanted, rows)
+
+    return plan.answer(compute, lambda types: {key: types[key] for key in keys} | SCHEMA)
 
 
 def rows_of(frame: pl.DataFrame, columns: Columns, query: Any) -> Array:
@@ -44,7 +73,7 @@ def rows_of(frame: pl.DataFrame, columns: Columns, query: Any) -> Array:
     return rows
 
 
-def explained(log: Log, name: str, metric: Metric, conventions: Conventions, original: Array) -> Answer:
+def explained(log: Log, name: str, metric: Metric, original: Array) -> Answer:
     """Return one row per result of a query's rankings, in rank order.
 
     Parameters
@@ -52,12 +81,12 @@ def explained(log: Log, name: str, metric: Metric, conventions: Conventions, ori
     log : the rows of one query, and its judgments.
     original : row of the caller's frame of each row of the log's frame.
     """
-    check_grades([(name, metric)], log, conventions)
+    check_grades([(name, metric)], log)
     grid, columns = log.grid, log.columns
     mine = np.flatnonzero(grid.rankings.length > 0)
-    sheet = sorter_of(log, conventions).block(mine)
-    rel, _ = conventions.variant(metric)
-    run = sheet.ranking(rel=rel, condensed=False, **measured_against(log, conventions, mine))
+    sheet = sorter_of(log).block(mine)
+    rel, _ = log.conventions.variant(metric)
+    run = sheet.ranking(rel=rel, condensed=False, **measured_against(log, mine))
     cut = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
     at, which = spans(run.start, cut), np.repeat(np.arange(run.n), cut)
     weigh = REGISTRY[WEIGHED[metric.name]] if metric.name in WEIGHED else None
@@ -92,7 +121,7 @@ def _added(run: Ranking, i: int, cut: int, metric: Metric | None, *, ones: bool 
     if metric is None:
         return np.full(cut, np.nan)
     rows = slice(int(run.start[i]), int(run.start[i] + run.length[i]))
-    step = max(BLOCK // max(int(run.length[i]), 1), 1)
+    step = max(threads.BLOCK // max(int(run.length[i]), 1), 1)
     values = [
         metric.compute(_shortened(run, i, rows, np.arange(a, min(a + step, cut + 1)), ones))
         for a in range(0, cut + 1, step)

@@ -35,7 +35,7 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
         if out_of_reach(grade, conventions.rel):
             return [_lost(grade, conventions)]
     cases = read_cases(rows, columns, conventions)
-    return [*guarded(cases, conventions), *facts.of_cases(cases, rows)]
+    return [*guarded(cases), *facts.of_cases(cases, rows)]
 
 
 def _lost(grade: pl.Series, conventions: Conventions) -> Finding:
@@ -47,24 +47,25 @@ def _lost(grade: pl.Series, conventions: Conventions) -> Finding:
         int(good.sum()),
         len(grade) - grade.null_count(),
         f"row {good.arg_true()[0]}",
-        f"nothing is relevant at rel={conventions.rel:g}, as the largest is {largest_grade(grade):g}; every metric is an error",
+        f"nothing is relevant at rel={conventions.rel:g}, as the largest is {largest_grade(grade):g}; "
+        "every metric is an error",
     )
 
 
-def guarded(cases: Cases, conventions: Conventions) -> list[Finding]:
+def guarded(cases: Cases) -> list[Finding]:
     """Return the findings about decisions and scores, pooled in each segment."""
     system, by = cases.keys
-    source = source_of(cases, [*system, *by], conventions)
+    source = source_of(cases, [*system, *by])
     there = source.of.n > 0
     rows = []
-    for name, severity, bad, message in _checks(source, cases, conventions):
+    for name, severity, bad, message in _checks(source, cases):
         at = np.flatnonzero(bad & there)
         example = _name(cases, source.of, int(at[0])) if len(at) else None
         rows.append(found(name, severity, len(at), int(there.sum()), example, message))
     return rows
 
 
-def _checks(source: Source, cases: Cases, conventions: Conventions) -> Iterator[tuple[str, str, Array, str]]:
+def _checks(source: Source, cases: Cases) -> Iterator[tuple[str, str, Array, str]]:
     """Give each check: its name, severity, which segments have it, and what follows."""
     if not cases.binary:
         if source.table is not None:
@@ -72,7 +73,7 @@ def _checks(source: Source, cases: Cases, conventions: Conventions) -> Iterator[
         return
 
     def value(name: str) -> Array:
-        return one_metric(source, name, REGISTRY[name], conventions, "macro").value
+        return one_metric(source, name, REGISTRY[name], "macro").value
 
     if source.table is not None:
         prevalence, bias = value("prevalence"), value("bias")

@@ -132,6 +132,6 @@ def segments_of(cases: Cases) -> Segments:
 
 def keys_of(cases: Cases, of: Segments, segment: Array) -> dict[str, Array]:
     """Return the rows that hold the key values of some segments, by the caller's names."""
-    inside = (key for keys in key_names(cases.pieces) for key in keys)
-    names = dict(zip(inside, cases.pieces.keys, strict=True))
+    inside = (key for keys in key_names(cases.columns) for key in keys)
+    names = dict(zip(inside, cases.columns.keys, strict=True))
     return {names[key]: of.table[f"row:{key}"].to_numpy()[segment] for key in of.keys}

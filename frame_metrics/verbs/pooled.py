@@ -18,7 +18,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import refuse
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.evaluate import COUNTED, check_parameters, check_probabilities, check_probability
+from frame_metrics.verbs.measure import COUNTED, check_parameters, check_probabilities, check_probability
 from frame_metrics.verbs.tidy import Laid, laid
 
 CLOSE = 1e-6  # probabilities may be rounded so far
@@ -78,11 +78,11 @@ def check_pooled(asked: Asked, average: str, *, ci: bool = False) -> None:
             raise NotComputableError(f"{name}: ci= resamples queries, or decided rows; name query=, or say ci=None")
 
 
-def check_cases(asked: Asked, cases: Cases, conventions: Conventions, average: str, *, ci: bool = False) -> None:
+def check_cases(asked: Asked, cases: Cases, average: str, *, ci: bool = False) -> None:
     """Raise for a metric that two classes, or several, do not have."""
-    if ci and conventions.match is not None and cases.weighted:
+    if ci and cases.conventions.match is not None and cases.weighted:
         raise NotComputableError("ci= with match= resamples rows, and they have weights; say weight=None or ci=None")
-    if ci and conventions.match is not None and cases.columns.cluster:
+    if ci and cases.conventions.match is not None and cases.columns.cluster:
         raise NotComputableError("ci= with match= resamples rows, and they have a cluster; say cluster=None or ci=None")
     if cases.binary:
         if average not in ("macro", "micro"):
@@ -92,7 +92,7 @@ def check_cases(asked: Asked, cases: Cases, conventions: Conventions, average: s
         if cases.columns.score:
             check_probabilities(asked, cases.rows, cases.columns)
         return
-    if conventions.size is not None and conventions.size is not True:
+    if cases.conventions.size is not None and cases.conventions.size is not True:
         raise NotComputableError("collection_size= is for two classes: documents that are listed nowhere have no class")
     for name, metric in asked:
         own = metric.of_classes
@@ -121,31 +121,31 @@ def _check_probabilities(name: str, cases: Cases) -> None:
     refuse(", ".join(columns.values()), (total - 1).abs() > CLOSE, "do not add up to 1", f"{name} needs probabilities")
 
 
-def source_of(cases: Cases, keys: list[str], conventions: Conventions) -> Source:
+def source_of(cases: Cases, keys: list[str]) -> Source:
     """Count and sort the rows of the segments that some keys make."""
     of = segments(cases, keys)
     table, by_class = None, None
     seen = np.ones((len(of), cases.k), bool)
     if "predicted" in cases.rows.columns:
-        table = tables(cases, of, conventions)
+        table = tables(cases, of)
     if cases.columns.class_scores:
         by_class = class_scores(cases, of, seen)
-        by_class.seen = seen if conventions.classes is not None else by_class.there
+        by_class.seen = seen if cases.conventions.classes is not None else by_class.there
     return Source(cases, of, table, by_class)
 
 
-def two_by_two(source: Source, c: int, conventions: Conventions) -> Confusion:
+def two_by_two(source: Source, c: int) -> Confusion:
     """Return the table of one class against the rest, in the collection if its size is given."""
     if c not in source.of_class:
         found = _table(source).rest(c)
-        if conventions.size is not None and conventions.size is not True:
-            size = np.full(len(found.tp), float(conventions.size))
+        if source.cases.conventions.size is not None and source.cases.conventions.size is not True:
+            size = np.full(len(found.tp), float(source.cases.conventions.size))
             found = Confusion(found.tp, found.fp, found.fn, found.empty, size, found.silent)
         source.of_class[c] = found
     return source.of_class[c]
 
 
-def each_class(source: Source, metric: Metric, conventions: Conventions) -> Array:
+def each_class(source: Source, metric: Metric) -> Array:
     """Return a metric of each class against the rest, NaN where undefined, shape (K, segments)."""
     k = source.cases.k
     if not k:
@@ -154,7 +154,7 @@ def each_class(source: Source, metric: Metric, conventions: Conventions) -> Arra
         if source.by_class is None:
             raise NotComputableError("there are no scores of classes")
         return np.stack([metric.compute(source.by_class.rest(c)) for c in range(k)])
-    return np.stack([metric.compute(two_by_two(source, c, conventions)) for c in range(k)])
+    return np.stack([metric.compute(two_by_two(source, c)) for c in range(k)])
 
 
 def _table(source: Source) -> Classes:
@@ -172,24 +172,24 @@ def filled(name: str, metric: Metric, raw: Array, there: Array, conventions: Con
     return raw if fill is None else np.where(undefined, fill, raw)
 
 
-def one_metric(source: Source, name: str, metric: Metric, conventions: Conventions, average: str) -> Found:
+def one_metric(source: Source, name: str, metric: Metric, average: str) -> Found:
     """Return a metric of every segment."""
     there = source.of.n > 0
     own = metric.of_classes
     if source.cases.binary or own is not None:
-        raw = _whole(source, metric if source.cases.binary or own is None else own, conventions)
+        raw = _whole(source, metric if source.cases.binary or own is None else own)
         raw = np.where(there, raw, np.nan)
-        value = filled(name, metric, raw, there, conventions)
+        value = filled(name, metric, raw, there, source.cases.conventions)
         return Found(value, (np.isnan(raw) & there).astype(np.int64), "sum" if metric.summed else "pooled")
-    return _over_classes(source, name, metric, conventions, average)
+    return _over_classes(source, name, metric, average)
 
 
-def _whole(source: Source, metric: Metric, conventions: Conventions) -> Array:
+def _whole(source: Source, metric: Metric) -> Array:
     """A metric of the whole table, or of the scores."""
     if metric.input is Classes:
         return metric.compute(_table(source))
     if metric.input is Confusion:
-        return metric.compute(two_by_two(source, 1, conventions))
+        return metric.compute(two_by_two(source, 1))
     if metric.input is ClassScores and source.by_class is not None:
         return metric.compute(source.by_class)
     if metric not in source.of_scores:
@@ -210,19 +210,19 @@ def sort_scores(source: Source, wanted: Sequence[Metric]) -> None:
         source.of_scores.update(found)
 
 
-def _over_classes(source: Source, name: str, metric: Metric, conventions: Conventions, average: str) -> Found:
+def _over_classes(source: Source, name: str, metric: Metric, average: str) -> Found:
     """The average over classes of a metric of each against the rest."""
     of_scores = metric.input is Scores
     seen = (source.by_class if of_scores and source.by_class is not None else _table(source)).seen.T
-    raw = each_class(source, metric, conventions)
-    values = np.where(seen, filled(name, metric, raw, seen, conventions), np.nan)
+    raw = each_class(source, metric)
+    values = np.where(seen, filled(name, metric, raw, seen, source.cases.conventions), np.nan)
     undefined = (np.isnan(raw) & seen).sum(axis=0)
     known = ~np.isnan(values)
     values = np.where(known, values, 0)
     if metric.summed:
         return Found(values.sum(axis=0), undefined, "sum")
     if average == "micro":
-        return Found(_micro(source, name, metric, conventions), undefined, "micro")
+        return Found(_micro(source, name, metric), undefined, "micro")
     weight = seen.astype(np.float64)
     if average == "weighted":
         weight = (source.by_class.support if of_scores and source.by_class is not None else _table(source).actual).T
@@ -233,21 +233,20 @@ def _over_classes(source: Source, name: str, metric: Metric, conventions: Conven
     return Found(mean, undefined, average)
 
 
-def _micro(source: Source, name: str, metric: Metric, conventions: Conventions) -> Array:
+def _micro(source: Source, name: str, metric: Metric) -> Array:
     """A metric of the tables of the classes that take part, summed."""
     table = _table(source)
     sums = np.zeros((COUNTED, table.n))
     for c in range(table.k):
-        counts = np.array(two_by_two(source, c, conventions).counts)
+        counts = np.array(two_by_two(source, c).counts)
         sums += np.where(table.seen[:, c], counts, 0)
     raw = metric.compute(Confusion.of_counts(sums))
-    return filled(name, metric, raw, source.of.n > 0, conventions)
+    return filled(name, metric, raw, source.of.n > 0, source.cases.conventions)
 
 
 def evaluated(
     cases: Cases,
     asked: Asked,
-    conventions: Conventions,
     average: str,
     *,
     margins: bool,
@@ -257,14 +256,14 @@ def evaluated(
     layout: str,
 ) -> Answer:
     """Return one row per segment and metric, or one per segment with a column per metric."""
-    check_cases(asked, cases, conventions, average, ci=ci is not None)
+    check_cases(asked, cases, average, ci=ci is not None)
     system, by = cases.keys
     levels = [by, *margins_of(by)] if margins else [by]
-    sources = [source_of(cases, [*system, *keys], conventions) for keys in levels]
+    sources = [source_of(cases, [*system, *keys]) for keys in levels]
     for source in sources:
         if cases.binary:
             sort_scores(source, [metric for _, metric in asked])
-    found = [[one_metric(source, name, metric, conventions, average) for name, metric in asked] for source in sources]
+    found = [[one_metric(source, name, metric, average) for name, metric in asked] for source in sources]
     for source, row in zip(sources, found, strict=True):
         for one in row:
             one.value[source.of.n == 0] = np.nan
@@ -273,7 +272,7 @@ def evaluated(
     n = np.concatenate([source.of.n for source in sources])
     ends = None
     if ci is not None:
-        columns = [_ends(source, asked, conventions, average, ci, resamples, seed) for source in sources]
+        columns = [_ends(source, asked, average, ci, resamples, seed) for source in sources]
         ends = np.concatenate(columns, axis=2)
     keys, order, total = key_rows(cases, sources)
     tables = [value, np.tile(n, (len(asked), 1)), undefined, *([] if ends is None else ends)]
@@ -308,23 +307,20 @@ def key_rows(cases: Cases, sources: list[Source]) -> tuple[dict[str, Array], Arr
     return rows, order, all_rows["level"].to_numpy() > 0
 
 
-def _ends(
-    source: Source, asked: Asked, conventions: Conventions, average: str, level: float, resamples: int, seed: int
-) -> Array:
+def _ends(source: Source, asked: Asked, average: str, level: float, resamples: int, seed: int) -> Array:
     """Percentile intervals over resampled rows, or clusters; NaN for fewer than two; shape (2, metrics, segments)."""
     out = np.full((2, len(asked), len(source.of)), np.nan)
-    table, n = _table(source), source.of.n
+    table, n, conventions = _table(source), source.of.n, source.cases.conventions
+    if conventions.undefined == "raise":
+        conventions = replace(conventions, undefined="null")
+    cases = replace(source.cases, conventions=conventions)
     for g, counts in drawn_counts(source.cases, source.of, table, resamples, seed):
         drawn = Classes(counts, np.repeat(table.seen[g][None], resamples, axis=0))
         of = Segments([], pl.DataFrame({"n": np.repeat(n[g], resamples)}))
-        here = Source(source.cases, of, drawn, None)
+        here = Source(cases, of, drawn, None)
         for i, (name, metric) in enumerate(asked):
-            values = one_metric(here, name, metric, replace(conventions, undefined=_quiet(conventions)), average).value
+            values = one_metric(here, name, metric, average).value
             values = values[~np.isnan(values)]
             if len(values):
                 out[:, i, g] = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return out
-
-
-def _quiet(conventions: Conventions) -> str | None:
-    return "null" if conventions.undefined == "raise" else conventions.undefined

@@ -2,28 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.border.frames import Past
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import Segments
-from frame_metrics.errors import NotComputableError
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
 from frame_metrics.inputs import Array, Confusion
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import Asked
+from frame_metrics.metrics.names import Asked, read
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.needs import Needs
 from frame_metrics.threads import in_threads
-from frame_metrics.verbs.evaluate import check_parameters
+from frame_metrics.verbs.measure import check_parameters
 from frame_metrics.verbs.points import EQUAL, Points, keys_of, points_of, segments_of
+from frame_metrics.verbs.request import Plan, Request, check_wide, one_of
 from frame_metrics.verbs.tidy import number, whole
 
 COUNTS = ("tp", "fp", "fn", "tn")
 STEP = 1 << 15  # thresholds: what their tables need stays in cache
+
+
+def thresholds(request: Request, metrics: Sequence[str | Metric]) -> Any:
+    """Answer ``irm.thresholds``, which has the parameters."""
+    asked = read(metrics) if metrics else []
+    plan = _plan(request, asked)
+
+    def compute(table: pl.DataFrame, past: Past) -> Answer:
+        return every(plan.binary(table, past), asked)
+
+    return plan.answer_of_segments(compute, lambda types: schema(asked, plan.columns))
+
+
+def best_threshold(request: Request, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None) -> Any:
+    """Answer ``irm.best_threshold``, which has the parameters."""
+    ((name, wanted),) = one_of(read([metric]))
+    limits = {}
+    if subject_to is not None and not isinstance(subject_to, Mapping):
+        raise BadValueError(f"subject_to={subject_to!r} is not a mapping from metrics to values")
+    for given, bound in (subject_to or {}).items():
+        ((text, limit),) = one_of(read([given]))
+        if isinstance(bound, bool) or not isinstance(bound, int | float) or bound != bound:
+            raise BadValueError(f"subject_to: {text}={bound!r} is not a number")
+        limits[text] = (limit, float(bound))
+    asked = [(name, wanted), *((text, limit) for text, (limit, _) in limits.items() if text != name)]
+    for text, one in asked:
+        if one.higher is None:
+            raise NotComputableError(f"{text}: no value of it is better than another")
+    plan = _plan(request, asked)
+
+    def compute(table: pl.DataFrame, past: Past) -> Answer:
+        return best(plan.binary(table, past), name, wanted, limits)
+
+    return plan.answer_of_segments(compute, lambda types: schema(asked, plan.columns))
+
+
+def _plan(request: Request, asked: Asked) -> Plan:
+    """The columns that a threshold is compared with."""
+    plan = request.plan(Needs(score=True, query=request.judged))
+    check_thresholds(asked, plan.conventions)
+    check_no_threshold(plan.conventions)
+    plan.check_pooled(("threshold", *COUNTS))
+    for name, _ in asked:
+        if name in ("threshold", *COUNTS):
+            raise BadValueError(f"{name!r} is a column of the result already")
+    check_wide(asked, plan.columns, "wide")
+    return plan
+
+
+def check_no_threshold(conventions: Conventions) -> None:
+    """Raise for one threshold where every threshold is looked at."""
+    if conventions.threshold is not None:
+        raise ColumnError("threshold= is one threshold, and every threshold is looked at; say threshold=None")
 
 
 def check_thresholds(asked: Asked, conventions: Conventions) -> None:
@@ -38,11 +94,11 @@ def check_thresholds(asked: Asked, conventions: Conventions) -> None:
         raise NotComputableError("undefined='raise': at the first threshold nothing is predicted; say 'null' or 'zero'")
 
 
-def every(cases: Cases, asked: Asked, conventions: Conventions) -> Answer:
+def every(cases: Cases, asked: Asked) -> Answer:
     """Return one row per segment and threshold, with its table and the metrics."""
     of = segments_of(cases)
     points = points_of(cases, of, scored_only=True)
-    values = at_thresholds(points, asked, conventions)
+    values = at_thresholds(points, asked, cases.conventions)
     return _rows(cases, of, points, asked, values)
 
 
@@ -71,9 +127,7 @@ def _rows(cases: Cases, of: Segments, points: Points, asked: Asked, values: Arra
     return Answer(keys_of(cases, of, points.segment), columns)
 
 
-def best(
-    cases: Cases, name: str, metric: Metric, limits: Mapping[str, tuple[Metric, float]], conventions: Conventions
-) -> Answer:
+def best(cases: Cases, name: str, metric: Metric, limits: Mapping[str, tuple[Metric, float]]) -> Answer:
     """Return the best threshold of each segment, of equal ones the highest.
 
     Parameters
@@ -83,7 +137,7 @@ def best(
     of = segments_of(cases)
     points = points_of(cases, of, scored_only=True)
     asked = [(name, metric), *((other, limit) for other, (limit, _) in limits.items() if other != name)]
-    values = at_thresholds(points, asked, conventions)
+    values = at_thresholds(points, asked, cases.conventions)
     by_name = dict(zip([one for one, _ in asked], values, strict=True))
     score = values[0] if metric.higher else -values[0]
     allowed = np.ones(len(score), bool)

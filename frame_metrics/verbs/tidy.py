@@ -15,9 +15,8 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import key_names
-from frame_metrics.roles.conventions import Conventions
 from frame_metrics.stats.averages import intervals, within
-from frame_metrics.verbs.evaluate import Measured, filled, tallies
+from frame_metrics.verbs.measure import Measured, filled, tallies
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +105,6 @@ def _margin(log: Log, key: str) -> tuple[Array, Array]:
 
 def averaged(
     measured: Measured,
-    conventions: Conventions,
     average: str,
     *,
     layout: str,
@@ -117,7 +115,7 @@ def averaged(
 ) -> Answer:
     """Return one row per group and metric, or one per group with a column per metric."""
     groups = group(measured.log, margins)
-    sums = tallies(measured, conventions, average)
+    sums = tallies(measured, average)
     some = measured.evaluated
     cluster = None if measured.cluster is None else measured.cluster[some]
     value, n, undefined, low, high = [], [], [], [], []
@@ -212,7 +210,7 @@ def whole(values: Array) -> pl.Series:
     return pl.Series(np.ascontiguousarray(values).astype(np.int64, copy=False))
 
 
-def each_query(measured: Measured, conventions: Conventions, layout: str) -> Answer:
+def each_query(measured: Measured, layout: str) -> Answer:
     """Return one row per evaluated ranking and metric, or one per ranking with a column per metric."""
     log = measured.log
     grid, columns = log.grid, log.columns
@@ -227,7 +225,7 @@ def each_query(measured: Measured, conventions: Conventions, layout: str) -> Ans
         keys |= dict.fromkeys(columns.by, grid.segment_row[grid.segment[at]])
     keys |= dict.fromkeys(columns.query, grid.query_row[grid.query[at]])
     keys = {str(name): log.rows(rows) for name, rows in keys.items()}
-    values = [filled(measured, i, conventions)[at] for i in range(len(measured.asked))]
+    values = [filled(measured, i)[at] for i in range(len(measured.asked))]
     if layout == "wide":
         return Answer(keys, {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)})
     m = len(values)

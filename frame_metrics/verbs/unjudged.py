@@ -157,8 +157,7 @@ def _turned(metric: Metric, run: Ranking, spare: Array) -> Pair:
 
 def _from(values: Array) -> Array:
     """The sum of a column's value and those after it."""
-    whole: Array = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
-    return whole
+    return np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
 
 
 def _after(first: Array | float, columns: Array) -> Array:
@@ -262,8 +261,7 @@ class _Gains:
     def _ideal(self, step: int, more: Array) -> Array:
         """What one step of gain adds to the ideal, with so many unjudged rows reaching it; as many columns."""
         place = np.minimum(self.reach[:, step, None] + more, len(self.best) - 1)
-        added: Array = self.width[:, step, None] * self.best[place]
-        return added
+        return self.width[:, step, None] * self.best[place]
 
     def bounds(self) -> Pair:
         """Return the least and the greatest value of each query."""

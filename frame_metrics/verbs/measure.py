@@ -1,0 +1,228 @@
+"""Columns to inputs to kernels to values: one eager way down and up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data import blocks
+from frame_metrics.data.log import Log, measured_against, rows_of_the_frame, sorter_of
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
+from frame_metrics.inputs import Array, Classes, Confusion, Scores
+from frame_metrics.inputs.expected import Expected
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import Asked
+from frame_metrics.roles.columns import Columns, refuse
+from frame_metrics.stats.averages import Tally, pooled, tally
+from frame_metrics.verbs.request import Plan
+
+COUNTED = 8  # what the table of a query has to be summed
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Values of metrics for every ranking, NaN where undefined.
+
+    Parameters
+    ----------
+    log : what was measured.
+    asked : names and metrics.
+    values : shape (metrics, rankings).
+    counts : for each metric that is to be pooled, the counts of its table, shape (counts, rankings).
+    evaluated : which rankings have a judged document, shape (rankings,).
+    weight, cluster : of each ranking's query; None where not named.
+    """
+
+    log: Log
+    asked: Asked
+    values: Array
+    counts: dict[int, Array]
+    evaluated: Array
+    weight: Array | None
+    cluster: Array | None
+
+
+def check_asked(asked: Asked, plan: Plan, average: str | None = None) -> None:
+    """Raise for a metric that the named columns and conventions do not determine; nothing is read.
+
+    Parameters
+    ----------
+    average : the average that is asked for.
+    """
+    columns, conventions, judgments = plan.columns, plan.conventions, plan.judging
+    if average == "weighted" and not columns.weight:
+        raise ColumnError("average='weighted' needs the weights of the queries; name their column with weight=")
+    if average == "micro" and columns.weight:
+        raise ColumnError("average='micro' sums counts, and no weight enters; say weight=None")
+    decided = conventions.threshold is not None or columns.predicted is not None
+    for name, metric in asked:
+        check_parameters(name, metric)
+        reads = metric.reads
+        if metric.input is Classes:
+            raise NotComputableError(
+                f"{name} is of the rows of a segment, and of no query; say query=None, or name it with by="
+            )
+        if "tn" in reads and conventions.size is None and not columns.size and (metric.k is not None or not decided):
+            raise NotComputableError(
+                f"{name} counts true negatives, and so needs collection_size=: a number, a column, "
+                "or True if the frame lists all"
+            )
+        if judgments.label and ("rel" in metric.params or conventions.rel != 1):
+            raise NotComputableError(f"{name}: rel= is a grade, and {judgments.label} says already what is relevant")
+        rel, _ = conventions.variant(metric)
+        if columns.n_relevant and judgments is columns and "n_relevant" in reads and rel != conventions.rel:
+            raise NotComputableError(
+                f"{name}: {columns.n_relevant} counts what is relevant at rel={conventions.rel:g} only"
+            )
+        if average == "predicted":
+            raise NotComputableError("average='predicted' is over several classes, and the mean here is over queries")
+        own_average = metric.summed or metric.average
+        if average == "micro" and not own_average and metric.input is not Confusion:
+            raise NotComputableError(
+                f"{name} has no micro average: only what the 2x2 table gives has, as precision or recall@10"
+            )
+
+
+def check_parameters(name: str, metric: Metric) -> None:
+    """Raise for a parameter that is needed and not given."""
+    if metric.missing:
+        raise NotComputableError(f"{name} needs {metric.missing[0]}=, as in {metric.name}({metric.missing[0]}=0.5)")
+
+
+def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:
+    """Raise for a metric of probabilities where the scores are none."""
+    name = next((name for name, metric in asked if "probability" in metric.reads), None)
+    if name is None:
+        return
+    check_probability(name, table["score"], str(columns.score))
+
+
+def check_probability(name: str, score: pl.Series, column: str) -> None:
+    """Raise for scores that are no probabilities."""
+    refuse(column, score.is_null(), "have no score", f"{name} needs one for every row")
+    refuse(column, (score < 0) | (score > 1), "are not between 0 and 1", f"{name} needs probabilities")
+
+
+def check_grades(asked: Asked, log: Log) -> None:
+    """Raise for a metric that the grades do not determine."""
+    grade = log.judgment_name
+    for name, metric in asked:
+        if "max_grade" in metric.reads and metric.params.get("max_grade") is None:
+            raise NotComputableError(
+                f"{name} needs max_grade=, the highest grade of the scale; "
+                f"the largest grade in {grade} is {log.top_grade:g}"
+            )
+        top = metric.params.get("max_grade")
+        if top is not None and log.top_grade > top:
+            raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {log.top_grade:g}")
+        rel, _ = log.conventions.variant(metric)
+        if "relevant" in metric.reads and "label" not in log.judgments.columns and out_of_reach(log, rel):
+            raise NotComputableError(
+                f"{name}: no grade in {grade} reaches rel={rel:g}; the largest is {log.top_grade:g}"
+            )
+        if log.columns.n_relevant and log.judges_itself and "ideal" in metric.reads and log.top_grade > 1:
+            raise NotComputableError(
+                f"{name} needs the grades of all relevant documents, and {log.columns.n_relevant} only counts them; "
+                "list them, or say n_relevant=None to take the ideal from the listed rows"
+            )
+
+
+def out_of_reach(log: Log, rel: float) -> bool:
+    """Whether some grade is positive and none is relevant; a positive whole number is relevant at 1."""
+    grades = log.judgments.get_column("grade", default=None)
+    if grades is None or (rel <= 1 and grades.dtype.is_integer()):
+        return False
+    return 0 < log.top_grade < rel
+
+
+def measure(log: Log, asked: Asked, average: str | None = None) -> Measured:
+    """Compute metrics for every ranking, block by block."""
+    check_grades(asked, log)
+    grid, columns = log.grid, log.columns
+    out = np.empty((len(asked), len(grid.pair)))
+    counts: dict[int, Array] = {}
+    evaluated = np.zeros(len(grid.pair), bool)
+    by_variant: dict[tuple[float, bool], list[int]] = {}
+    for i, (_, metric) in enumerate(asked):
+        by_variant.setdefault(log.conventions.variant(metric), []).append(i)
+        if average == "micro" and metric.input is Confusion:
+            counts[i] = np.empty((COUNTED, len(grid.pair)))
+    sorter = sorter_of(log)
+    scored = any(metric.input is Scores for _, metric in asked)
+    check_probabilities(asked, log.table, columns)
+    strict = [name for name, metric in asked if not metric.orders(log.conventions.ties)]
+
+    def work(part: slice | Array) -> None:
+        sheet = sorter.block(part)
+        if sheet.tied and strict:
+            raise _unbounded(strict[0], log.conventions.ties, columns)
+        against = measured_against(log, part)
+        for (rel, condensed), wanted in by_variant.items():
+            run = sheet.ranking(rel=rel, condensed=condensed, scored=scored, **against)
+            run = run if run.tie is None else Expected(run, run.tie)
+            if (
+                run.known_relevant is not None
+                and rel == log.conventions.rel
+                and (run.listed_relevant > run.n_relevant).any()
+            ):
+                raise BadValueError(
+                    f"{columns.n_relevant}: a query lists more relevant documents than it is said to have"
+                )
+            for i in wanted:
+                out[i, part] = asked[i][1].compute(run)
+                if i in counts:
+                    counts[i][:, part] = run.confusion(asked[i][1].k).counts
+            evaluated[part] = run.n_judged > 0
+
+    with rows_of_the_frame(log):
+        blocks.each_block(_load(log), work)
+        weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
+    return Measured(log, asked, out, counts, evaluated, weight, cluster)
+
+
+def _load(log: Log) -> Array:
+    """Rows that each ranking keeps busy: its own, and as many more as are likely to be relevant."""
+    values = log.grid.rankings.values
+    sample = values.get("label", values.get("grade", np.zeros(0)))[: 1 << 14]
+    share = np.count_nonzero(sample > 0) / max(len(sample), 1)
+    load: Array = log.grid.size * (1 if share < 0.25 else 1 + share)
+    return load.astype(np.int64)
+
+
+def _unbounded(name: str, ties: str, columns: Columns) -> NotComputableError:
+    lacking = "has no closed form for" if ties == "expected" else "is not bounded by"
+    order = "" if columns.doc else "name doc= to order equal scores by document, or "
+    return NotComputableError(
+        f"{name} {lacking} ties={ties!r}, and rows with equal scores have different judgments; "
+        f"{order}say ties='order' to take the frame's order"
+    )
+
+
+def filled(measured: Measured, i: int) -> Array:
+    """Return a metric's values with the undefined ones replaced, NaN where they stay null."""
+    name, metric = measured.asked[i]
+    raw: Array = measured.values[i]
+    if measured.log.conventions.undefined == "raise" and (undefined := np.isnan(raw) & measured.evaluated).any():
+        raise NotComputableError(
+            f"{name} is undefined for {int(undefined.sum())} of {int(measured.evaluated.sum())} queries"
+        )
+    fill = measured.log.conventions.fill(metric)
+    if fill is None or not (undefined := np.isnan(raw)).any():
+        return raw
+    return np.where(undefined, fill, raw)
+
+
+def tallies(measured: Measured, average: str) -> list[Tally]:
+    """Return what to sum for each metric, over the queries that are evaluated."""
+    some = slice(None) if measured.evaluated.all() else measured.evaluated
+    weight = None if measured.weight is None else measured.weight[some]
+    found = []
+    for i, (_, metric) in enumerate(measured.asked):
+        raw, values = measured.values[i][some], filled(measured, i)[some]
+        if i in measured.counts and not metric.average:
+            found.append(pooled(metric, measured.counts[i][:, some], measured.log.conventions.fill(metric), raw))
+        else:
+            found.append(tally(metric, raw, values, metric.average or average, weight))
+    return found

@@ -1,0 +1,204 @@
+"""A request: what every verb starts from, and the way from the caller's columns to the caller's kind of frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.border.frames import Past, apply, columns_of, in_memory, missing_hint, to_polars
+from frame_metrics.data.log import Log, read_log
+from frame_metrics.errors import BadValueError, ColumnError, check_apart
+from frame_metrics.metrics.names import Asked
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.needs import Needs, needs_of
+from frame_metrics.roles.roles import RESULT, Roles, conventions, resolve, resolve_judgments
+
+if TYPE_CHECKING:
+    from frame_metrics.data.cases import Cases
+
+Compute = Callable[[pl.DataFrame, Past], Answer]
+Schema = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A frame, the roles of its columns, and the judgments beside it; nothing is read.
+
+    Parameters
+    ----------
+    frame : the caller's, of any kind.
+    roles : roles and conventions as the caller gave them.
+    judgments : a frame of judgments and what the caller said of its columns; None where there is none.
+    """
+
+    frame: Any
+    roles: Roles
+    judgments: tuple[Any, dict[str, Any]] | None
+
+    @property
+    def judged(self) -> bool:
+        """Whether judgments are kept beside the frame."""
+        return self.judgments is not None
+
+    @property
+    def available(self) -> list[Any]:
+        """The names of the frame's columns."""
+        return columns_of(self.frame)
+
+    def needs(self, asked: Asked) -> Needs:
+        """Return what metrics cannot do without."""
+        return needs_of(asked, self.roles, self.available, judged=self.judged)
+
+    def plan(self, needs: Needs) -> Plan:
+        """Find the columns, and the conventions.
+
+        Raises
+        ------
+        FrameMetricsError
+            A column is not there or plays two parts, or a convention leaves nothing to do.
+        """
+        hint = partial(missing_hint, self.frame)
+        columns = resolve(self.roles, self.available, needs, judged=self.judged, hint=hint)
+        judged = None
+        if self.judgments is not None:
+            qrels, given = self.judgments
+            judged = resolve_judgments(given, columns_of(qrels), self.roles, columns)
+        return Plan(self, columns, conventions(self.roles, columns), judged)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The columns that a verb reads, and the conventions it follows.
+
+    Parameters
+    ----------
+    columns : which column of the frame is which.
+    judged : which column of the judgments is which; None where there are none beside the frame.
+    """
+
+    request: Request
+    columns: Columns
+    conventions: Conventions
+    judged: Columns | None
+
+    @property
+    def judging(self) -> Columns:
+        """The columns of the table that grades and labels come from."""
+        return self.columns if self.judged is None else self.judged
+
+    def log(self, table: pl.DataFrame, past: Past, *, queries: bool = True) -> Log:
+        """Read the log, and the judgments beside it.
+
+        Parameters
+        ----------
+        table : the needed columns of the frame.
+        past : the judgments, as they were read.
+        queries : whether the queries will be named in the result.
+        """
+        return read_log(table, self.columns, self.conventions, self.qrels(past), queries=queries)
+
+    def cases(self, table: pl.DataFrame, past: Past, *, named: bool = False) -> Cases:
+        """Read the rows to decide about: all of them, or those of the judged queries where queries are named.
+
+        Parameters
+        ----------
+        named : whether the classes will be named in the result.
+        """
+        from frame_metrics.data.cases import read_cases
+        from frame_metrics.data.classes import two_classes
+        from frame_metrics.data.query_cases import cases_of
+
+        if not self.columns.query:
+            return read_cases(table, self.columns, self.conventions, named=named)
+        found = cases_of(self.log(table, past))
+        return replace(found, classes=two_classes(table, self.columns, self.conventions)) if named else found
+
+    def binary(self, table: pl.DataFrame, past: Past) -> Cases:
+        """Read the rows to decide about, which are of two classes."""
+        cases = self.cases(table, past)
+        if not cases.binary:
+            raise ColumnError(
+                "there are several classes, and a threshold parts one from the rest; name it with positive="
+            )
+        return cases
+
+    def qrels(self, past: Past) -> tuple[pl.DataFrame, Columns] | None:
+        """Return the judgments as polars, if there are any beside the frame."""
+        if self.judged is None:
+            return None
+        table = to_polars(past.frame, self._to_read)
+        if len(self._to_read) < len(self.judged.needed):
+            table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(self.judged.label)))
+        return table, self.judged
+
+    @property
+    def _to_read(self) -> list[str]:
+        """The columns of the judgments that are there: not a label where every row is relevant."""
+        if self.judged is None or self.request.judgments is None:
+            return []
+        every = self.request.judgments[1]["label"] is True
+        return [name for name in self.judged.needed if not every or name != self.judged.label]
+
+    def _read_judgments(self) -> Past:
+        """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""
+        if self.request.judgments is None or self.judged is None:
+            return Past(None, {})
+        own = dict(zip(self.columns.query, self.judged.query, strict=True)) | {name: name for name in self.judged.by}
+        return Past(in_memory(self.request.judgments[0], self._to_read), own)
+
+    def answer(self, compute: Compute, schema: Schema) -> Any:
+        """Read the columns, compute, and return the answer as a frame of the caller's kind.
+
+        Parameters
+        ----------
+        compute : the needed columns and the judgments to an answer.
+        schema : the types of the frame's columns to those of the result, for a plan that has not run.
+        """
+        return apply(self.request.frame, self.columns.needed, compute, schema, self._read_judgments)
+
+    def answer_of_segments(self, compute: Compute, schema: Schema, keys: Sequence[str] | None = None) -> Any:
+        """Answer with a column for system and segment, or other keys, before those of the schema."""
+        own = self.columns.groups if keys is None else keys
+        return self.answer(compute, lambda types: {name: types[name] for name in own} | schema(types))
+
+    def check_pooled(self, result: Sequence[str]) -> None:
+        """Raise where pooled rows would not be what the roles say.
+
+        Parameters
+        ----------
+        result : the columns of the result beside the keys.
+        """
+        size = self.conventions.size
+        if self.columns.size or not (size is None or size is True):
+            raise ColumnError("collection_size=: what is counted here are the rows; say collection_size=None")
+        if self.columns.query and self.columns.weight:
+            raise ColumnError(
+                f"rows are pooled here, and {self.columns.weight} is the weight of a query; say weight=None"
+            )
+        check_apart(self.columns.keys, result)
+
+
+def check_wide(asked: Asked, columns: Columns, layout: str, ci: bool = False) -> None:
+    """Raise if a metric's column would be called as another one is."""
+    if layout != "wide":
+        return
+    names = [name for name, _ in asked]
+    ends = [name + end for name in names for end in ("_low", "_high")] if ci else []
+    for name in [*names, *ends]:
+        if name in (*columns.keys, *RESULT):
+            raise ColumnError(
+                f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column"
+            )
+
+
+def one_of(asked: Asked) -> Asked:
+    """Return the one metric that is asked for."""
+    if len(asked) > 1:
+        raise BadValueError(f"{asked[0][0]!r} and {asked[1][0]!r} are two metrics; name one")
+    return asked
