@@ -1,6 +1,7 @@
 """Importing: ``df.irm`` exists whatever is imported first, at little cost, and modules see only what is below them."""
 
 import ast
+import importlib.metadata
 import importlib.resources
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from types import ModuleType
 import pytest
 
 import frame_metrics
+from frame_metrics import BadRowsError, FrameMetricsError
 from frame_metrics.metric import REGISTRY
 
 PACKAGE = Path(frame_metrics.__file__).parent
@@ -250,6 +252,20 @@ def test_public_names() -> None:
     shown = {name for name, value in held.items() if not isinstance(value, ModuleType)}
     assert sorted(frame_metrics.__all__) == sorted(shown | {"metrics"})
     assert all(hasattr(frame_metrics, name) for name in frame_metrics.__all__)
+
+
+def test_every_error_is_public() -> None:
+    """All errors that users may catch stand in the package itself."""
+    errors = {FrameMetricsError, *FrameMetricsError.__subclasses__(), BadRowsError}
+    assert {error.__name__: getattr(frame_metrics, error.__name__) for error in errors} == {
+        e.__name__: e for e in errors
+    }
+
+
+def test_version() -> None:
+    """The package says its version, and no other name that it does not have."""
+    assert frame_metrics.__version__ == importlib.metadata.version("frame_metrics")
+    assert not hasattr(frame_metrics, "__versions__")
 
 
 def test_every_metric_is_a_value() -> None:
