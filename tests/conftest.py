@@ -1,16 +1,25 @@
-"""Kinds of frames, and the way between them and polars."""
+"""How examples are drawn, and every kind of frame as a fixture."""
 
-from typing import Any
+from __future__ import annotations
 
-import polars as pl
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, settings
 
+from helpers import KINDS
+
 # Machines are shared: how long an example takes says nothing.
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("shared machine")
+# The same examples in every run, so that what fails once fails again.
+settings.register_profile("default", settings.get_profile("shared machine"), derandomize=True)
+# Others in every run, and many more: HYPOTHESIS_PROFILE=search pytest -m ""
+settings.register_profile("search", settings.get_profile("shared machine"), max_examples=1000, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-KINDS = ("polars", "lazy", "pandas", "pandas-arrow", "pyarrow")
+
+BORDER = Path(__file__).with_name("border")
 
 
 @pytest.fixture(params=KINDS)
@@ -19,21 +28,14 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def as_kind(frame: pl.DataFrame, kind: str) -> Any:
-    """Return a polars frame as a frame of a kind."""
-    if kind == "lazy":
-        return frame.lazy()
-    if kind in ("pandas", "pandas-arrow"):
-        return frame.to_pandas(use_pyarrow_extension_array=kind == "pandas-arrow")
-    return frame.to_arrow() if kind == "pyarrow" else frame
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the border, all of which run on the lowest versions too."""
+    for item in items:
+        if item.path.is_relative_to(BORDER):
+            item.add_marker("border")
 
 
-def as_polars(frame: Any) -> pl.DataFrame:
-    """Return a frame of any kind as polars, NaN of pandas' numpy columns as null."""
-    if isinstance(frame, pl.LazyFrame):
-        return frame.collect()
-    if isinstance(frame, pl.DataFrame):
-        return frame
-    read = pl.from_pandas(frame) if hasattr(frame, "iloc") else pl.from_arrow(frame)
-    assert isinstance(read, pl.DataFrame)
-    return read
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Look for examples in the package and in the pages; scripts and helpers beside the tests have none."""
+    beside = collection_path.suffix == ".py" and not collection_path.name.startswith("test_")
+    return True if beside else None
