@@ -33,11 +33,13 @@ def rows_of(*flags: str) -> list[list[str]]:
     return rows
 
 
+@pytest.mark.slow
 def test_one_part_of_the_table_can_be_had_for_a_page() -> None:
     """A part by itself, in Markdown."""
     assert [row[0] for row in rows_of("--only", "small", "--markdown")] == ["small"] * 6
 
 
+@pytest.mark.slow
 def test_every_part_of_the_table_comes_out() -> None:
     """One table holds every part, with the installed peers, and each row has a ratio."""
     rows = rows_of()

@@ -24,6 +24,7 @@ def simulate() -> Iterator[ModuleType]:
     del sys.modules[module.__name__]
 
 
+@pytest.mark.slow
 def test_every_line_of_the_table_comes_out() -> None:
     """Ten lines of intervals and eight tests for each of two metrics are printed, and the second ways agree."""
     command = [sys.executable, "-W", "error", str(PATH), "--quick"]

@@ -31,4 +31,5 @@ def row(part: str, case: object, rows: int, figures: Sequence[str], ratio: float
     least = part in ("peers", "scores")
     met = "" if asked is None else "yes" if (ratio >= asked if least else ratio <= asked) else "NO"
     limit = "" if asked is None else f"{'>=' if least else '<='} {asked:.3g}"
-    return [part, str(case), f"{rows:,}", *figures, f"{ratio:.{2 if ratio < 10 else 0}f}", limit, met]
+    times = f"{ratio:.{2 if ratio < 10 else 0}f}" if ratio >= 0.1 else f"{ratio:.2g}"  # small, and yet not 0
+    return [part, str(case), f"{rows:,}", *figures, times, limit, met]

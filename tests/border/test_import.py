@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,11 @@ sys.meta_path.insert(0, Blocked())
 """
 
 
+def slow(imports: str) -> Any:
+    """One more way to import the two; each takes an interpreter of its own, which takes a second."""
+    return pytest.param(imports, marks=pytest.mark.slow)
+
+
 def _run(code: str) -> str:
     """What a fresh interpreter prints, warnings being errors."""
     ran = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=120)
@@ -62,14 +68,14 @@ def test_neither_pandas_nor_pyarrow_is_imported(use: str) -> None:
     [
         "import frame_metrics, pandas",
         "import pandas, frame_metrics",
-        "import pandas.core.frame\nimport frame_metrics",
+        slow("import pandas.core.frame\nimport frame_metrics"),
         "import frame_metrics\nimport pandas.core.frame",
-        "import frame_metrics\nfrom pandas import DataFrame",
-        "import pyarrow, frame_metrics",
-        "import frame_metrics, pyarrow\nimport pyarrow.pandas_compat",
-        "import frame_metrics.metrics",
-        "from frame_metrics.names import read",
-        "import frame_metrics, importlib\nimportlib.import_module('pandas')",
+        slow("import frame_metrics\nfrom pandas import DataFrame"),
+        slow("import pyarrow, frame_metrics"),
+        slow("import frame_metrics, pyarrow\nimport pyarrow.pandas_compat"),
+        slow("import frame_metrics.metrics"),
+        slow("from frame_metrics.names import read"),
+        slow("import frame_metrics, importlib\nimportlib.import_module('pandas')"),
     ],
 )
 def test_either_may_be_imported_first(imports: str) -> None:
@@ -91,6 +97,7 @@ assert importlib.util.find_spec('pandas') is pandas.__spec__
 """)
 
 
+@pytest.mark.slow
 def test_loading_pandas_by_its_spec() -> None:
     """A pandas that is loaded by hand, as lazy importers do, has its accessor."""
     _run(f"""
@@ -103,6 +110,7 @@ spec.loader.exec_module(module)
 """)
 
 
+@pytest.mark.slow
 def test_lazy_loading() -> None:
     """A pandas that is loaded when it is first used has its accessor."""
     _run(f"""
@@ -118,6 +126,7 @@ polars.DataFrame({LOG})
 """)
 
 
+@pytest.mark.slow
 def test_reloading() -> None:
     """Either library may be reloaded, and the package imported anew, without a warning or a second hook."""
     _run(f"""
@@ -163,6 +172,7 @@ assert importlib.util.find_spec('pandas') is None
 """)
 
 
+@pytest.mark.slow
 def test_pandas_that_fails_at_first() -> None:
     """A pandas whose import fails, and is tried again, has its accessor."""
     _run(f"""{BLOCKED}
@@ -180,6 +190,7 @@ Blocked.names = ()
 """)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("imports", [("pandas", "frame_metrics"), ("frame_metrics", "pandas")])
 @pytest.mark.parametrize("wait", [0.0, 0.1])
 def test_imports_in_threads(imports: tuple[str, str], wait: float) -> None:
@@ -202,6 +213,7 @@ assert not failed, failed
 """)
 
 
+@pytest.mark.slow
 def test_many_threads() -> None:
     """Many threads may import and use the package at once."""
     _run(f"""
@@ -237,6 +249,7 @@ assert Own({LOG}).irm.evaluate('rr')['value'].tolist() == [0.5]
 """)
 
 
+@pytest.mark.slow
 def test_importing_is_quick() -> None:
     """The package adds little to the import of polars and numpy: 0.05 s is aimed at, noise is allowed for."""
     code = "import time, numpy, polars; t = time.process_time(); import frame_metrics; print(time.process_time() - t)"

@@ -113,6 +113,7 @@ def _checked(tmp_path: Path, tool: str, *options: str) -> str:
     return ran.stdout
 
 
+@pytest.mark.slow
 def test_mypy(tmp_path: Path) -> None:
     """mypy --strict sees the frame that went in come out, and refuses what is wrong."""
     if any(importlib.util.find_spec(stubs) is None for stubs in ("pandas-stubs", "pyarrow-stubs")):
@@ -123,6 +124,7 @@ def test_mypy(tmp_path: Path) -> None:
     assert 'Unexpected keyword argument "querry" for "__call__"' in errors[_line('log(querry="q")')]
 
 
+@pytest.mark.slow
 def test_pyright(tmp_path: Path) -> None:
     """pyright, strict, sees the frame that went in come out, and refuses what is wrong."""
     printed = _checked(tmp_path, "pyright", "--outputjson", "--pythonpath", sys.executable)
