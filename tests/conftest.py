@@ -11,13 +11,14 @@ from hypothesis import HealthCheck, settings
 from helpers import KINDS
 
 # Machines are shared: how long an example takes says nothing.
-settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-# The same examples in every run, so that what fails once fails again.
-settings.register_profile("default", settings.get_profile("shared machine"), derandomize=True)
-# Others in every run, and many more: HYPOTHESIS_PROFILE=search pytest -m ""
-settings.register_profile("search", settings.get_profile("shared machine"), max_examples=1000, print_blob=True)
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples in every run, so that what fails once fails again; few of them.
+settings.register_profile("default", settings.get_profile("any machine"), derandomize=True, max_examples=20)
+# More of them: .ci/run
+settings.register_profile("long", settings.get_profile("any machine"), derandomize=True, max_examples=100)
+# Others in every run, to look for what nobody has thought of: HYPOTHESIS_PROFILE=search
+settings.register_profile("search", settings.get_profile("any machine"), max_examples=500, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
-
 
 BORDER = Path(__file__).with_name("border")
 
@@ -28,11 +29,17 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the border, all of which run on the lowest versions too."""
+    """Mark the tests of the border, all of which run on the lowest versions too, and most cases of a grid as slow.
+
+    Of a grid the cases on every third diagonal are fast, so that each value of each parameter stands in some of them.
+    """
     for item in items:
         if item.path.is_relative_to(BORDER):
             item.add_marker("border")
+        if item.get_closest_marker("grid") and sum(item.callspec.indices.values()) % 3:  # type: ignore[attr-defined]
+            item.add_marker("slow")
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import settings
 
 from frame_metrics import IRM, FrameMetricsError, Metric
 
@@ -44,6 +46,14 @@ def script(path: Path) -> ModuleType:
 def cells(text: str) -> list[list[str]]:
     """Return the cells of a printed table, its head first."""
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+
+
+LONG = os.environ.get("HYPOTHESIS_PROFILE") in ("long", "search")
+
+
+def examples(n: int) -> settings:
+    """Return how many examples a property has when it is tried at length; by default it has a fifth of them."""
+    return settings(max_examples=n if LONG else max(n // 5, 5))
 
 
 # Kinds of frames

@@ -129,6 +129,7 @@ FRAME_TYPES = {
 @pytest.mark.parametrize("kind", FRAME_TYPES)
 @pytest.mark.parametrize("name", VERBS)
 @pytest.mark.parametrize("by", [None, "day"])
+@pytest.mark.grid
 def test_kinds_agree(name: str, kind: str, by: str | None) -> None:
     """Every verb gives every kind of frame the same rows, in a frame of that kind."""
     frame, roles, verb = VERBS[name]
@@ -140,6 +141,7 @@ def test_kinds_agree(name: str, kind: str, by: str | None) -> None:
 
 @pytest.mark.parametrize("kind", FRAME_TYPES)
 @pytest.mark.parametrize("name", OF_QUERIES)
+@pytest.mark.grid
 def test_kinds_agree_about_queries(name: str, kind: str) -> None:
     """Where rows are of queries, every kind of frame gives the same rows too."""
     frame = TWO.rename({"day": "qid"}).with_columns(run=pl.lit("x"))
@@ -197,6 +199,7 @@ def coded(values: pl.Series, columns: dict[str, list[int | None]]) -> pl.DataFra
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas-arrow", "pyarrow"])
 @pytest.mark.parametrize("name", LABELS)
+@pytest.mark.grid
 def test_classes_of_any_type(name: str, kind: str) -> None:
     """Classes of any type are counted alike, and come back as their own values, in their order."""
     values = LABELS[name]
@@ -259,6 +262,7 @@ BINARY: dict[str, pl.Series] = {
 
 @pytest.mark.parametrize("other", BINARY)
 @pytest.mark.parametrize("name", BINARY)
+@pytest.mark.grid
 def test_two_classes_of_any_type(name: str, other: str) -> None:
     """Bool, and 0 and 1 of any type, on either side, are two classes of which 1 is relevant."""
     plain = pl.DataFrame(
@@ -402,6 +406,7 @@ KEY_CODES = [0, 1, None, 1, 0, None, 0, 1]
 @pytest.mark.parametrize("verb", KEYED)
 @pytest.mark.parametrize("role", ["by", "system"])
 @pytest.mark.parametrize("name", KEYS)
+@pytest.mark.grid
 def test_keys_of_any_type(name: str, role: str, verb: str) -> None:
     """Segments and systems are told apart by values of any type, null being one; the column keeps type and values."""
     if verb == "margins" and role == "system":
@@ -491,6 +496,7 @@ def test_columns_called_as_results_do_no_harm() -> None:
 
 @pytest.mark.parametrize("kind", FRAME_TYPES)
 @pytest.mark.parametrize("name", [name for name in VERBS if name != "audit"])
+@pytest.mark.grid
 def test_an_empty_frame(name: str, kind: str) -> None:
     """A frame without rows gives no segment, and the columns that it has with rows, in every kind."""
     frame, roles, verb = VERBS[name]

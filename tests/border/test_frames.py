@@ -186,6 +186,7 @@ def _pandas_frame(role: str, values: pd.Series) -> pd.DataFrame:
 @pytest.mark.parametrize("role", CODES)
 @pytest.mark.parametrize("name", POLARS_KEYS)
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
+@pytest.mark.grid
 def test_polars_keys(name: str, role: str, kind: str) -> None:
     """A key column of any polars type gives what numbers in its place give, and keeps its type."""
     values = POLARS_KEYS[name]
@@ -219,6 +220,7 @@ def test_arrow_keys(name: str, role: str) -> None:
 
 @pytest.mark.parametrize("role", CODES)
 @pytest.mark.parametrize("name", PANDAS_KEYS)
+@pytest.mark.grid
 def test_pandas_keys(name: str, role: str) -> None:
     """A key column of any pandas type gives what numbers in its place give, and keeps its type and values."""
     values = PANDAS_KEYS[name]
@@ -265,6 +267,7 @@ def test_odd_pandas_keys(name: str, role: str) -> None:
 @pytest.mark.parametrize("place", [0, -1], ids=["first", "last"])
 @pytest.mark.parametrize("role", ["by", "system"])
 @pytest.mark.parametrize("name", NULLABLE)
+@pytest.mark.grid
 def test_pandas_null_keys(name: str, role: str, place: int) -> None:
     """In pandas a missing key is a segment of its own, the last, whatever the type."""
     held, absent = PANDAS_KEYS[name].iloc[1:], pd.Series([None], dtype=PANDAS_KEYS[name].dtype)
@@ -282,6 +285,7 @@ def test_pandas_null_keys(name: str, role: str, place: int) -> None:
 @pytest.mark.parametrize("role", ["by", "system"])
 @pytest.mark.parametrize("name", POLARS_KEYS)
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
+@pytest.mark.grid
 def test_null_keys(name: str, role: str, kind: str) -> None:
     """A null in a key column is a segment of its own, the last, in every kind of frame."""
     values = POLARS_KEYS[name]
@@ -313,6 +317,7 @@ def test_margins_of_keys(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", PANDAS_KEYS)
+@pytest.mark.grid
 def test_pandas_margins_of_keys(name: str) -> None:
     """In pandas the totals' keys are missing and the segments' as without them; integers and bools become nullable."""
     values = PANDAS_KEYS[name]
@@ -965,6 +970,7 @@ def test_kinds_agree_to_the_bit(kind: str) -> None:
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
 @pytest.mark.parametrize("beside", [False, True], ids=["own grades", "judged beside"])
 @pytest.mark.parametrize("roles", [{"doc": "doc"}, {"doc": "doc", "system": "run", "by": "key"}])
+@pytest.mark.grid
 def test_the_size_of_a_block_does_not_matter(size: int, beside: bool, roles: Any) -> None:
     """However the queries are cut into blocks, every bit is the same."""
     log = _random_log(4)

@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 import polars.testing as pl_testing
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_metrics import IRM, Metric, NotComputableError, metrics
 from helpers import KINDS as FRAMES
-from helpers import ROLES, as_kind, as_polars, irm, made_log, ready
+from helpers import ROLES, as_kind, as_polars, examples, irm, made_log, ready
 from inside import REGISTRY, Classes, Confusion, Ranking, Scores, metrics_of, read_text, small_blocks, threads
 
 CUTOFFS = (1, 3, 25)  # 25 is past the end of every ranking of the logs below
@@ -223,6 +223,7 @@ def test_segments_do_not_touch_each_other(average: str) -> None:
 
 @pytest.mark.parametrize("block", [1, 7, 64])
 @KINDS
+@pytest.mark.grid
 def test_the_size_of_blocks_does_not_matter(kind: str, block: int) -> None:
     """Values are the same to the last bit however the queries are cut into blocks."""
     expected = everything(made_log(), kind)
@@ -367,7 +368,7 @@ at_each = pytest.mark.parametrize("at", ["", "@1", "@3", "@20"])
 
 
 @at_each
-@settings(max_examples=40)
+@examples(40)
 @given(log=logs())
 def test_fbeta_goes_from_precision_to_recall(at: str, log: pl.DataFrame) -> None:
     """F is precision for beta 0, recall for infinity, F1 for 1; F1 <= G <= the mean of precision and recall."""
@@ -384,7 +385,7 @@ def test_fbeta_goes_from_precision_to_recall(at: str, log: pl.DataFrame) -> None
 
 
 @at_each
-@settings(max_examples=40)
+@examples(40)
 @given(log=logs())
 def test_complements_and_sums_of_the_table(at: str, log: pl.DataFrame) -> None:
     """What is one minus, a sum or a difference of other measures is so for every query."""
@@ -413,7 +414,7 @@ def test_complements_and_sums_of_the_table(at: str, log: pl.DataFrame) -> None:
         assert same(pl.col(name), expected, found), name
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(log=logs())
 def test_average_precision_is_the_area_of_its_steps(log: pl.DataFrame) -> None:
     """ap is the sum over the cutoffs of precision times the rise of recall, also where it is cut itself."""
@@ -427,7 +428,7 @@ def test_average_precision_is_the_area_of_its_steps(log: pl.DataFrame) -> None:
 
 
 @at_each
-@settings(max_examples=40)
+@examples(40)
 @given(log=logs())
 def test_bounds_between_metrics(at: str, log: pl.DataFrame) -> None:
     """nDCG is a share, RBP and what it may still gain are at most 1, and no precision beats relative precision."""
@@ -451,7 +452,7 @@ def test_bounds_between_metrics(at: str, log: pl.DataFrame) -> None:
     assert (found["rr"].drop_nulls() <= found["success"].drop_nulls()).all()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(log=logs((0, 0, 1, 2, 3)))
 def test_where_all_is_judged_what_rbp_may_still_gain_lies_past_the_end(log: pl.DataFrame) -> None:
     """With every result judged, the residual is the weight of the ranks that were not filled, or not looked at."""
@@ -475,7 +476,7 @@ def test_precision_at_a_recall_level_is_that_of_the_first_rank_that_reaches_it(l
         assert row[f"iprec@{level}"] == max((precision for precision, hits in steps if hits >= start), default=0)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(log=logs())
 def test_a_higher_cutoff_finds_no_less(log: pl.DataFrame) -> None:
     """Recall, success, reciprocal rank, average precision and cumulated gain grow with the cutoff, up to no cutoff."""
@@ -821,7 +822,7 @@ def value_of(irm: IRM[pl.DataFrame], *asked: str | Metric, **options: Any) -> li
     return found
 
 
-few = settings(max_examples=40)
+few = examples(40)
 
 
 @few
@@ -986,6 +987,7 @@ def test_a_query_is_what_a_segment_of_its_rows_is(rows: pl.DataFrame) -> None:
 
 @pytest.mark.parametrize("kind", FRAMES)
 @EACH_WAY
+@pytest.mark.grid
 def test_decisions_are_the_same_in_every_kind_of_frame(kind: str, way: str) -> None:
     """Each verb gives the values that it gives on polars, in a frame of the caller's kind."""
     rows = made_cases(n=60)

@@ -412,6 +412,7 @@ def listed() -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("name", SKLEARN)
+@pytest.mark.grid
 def test_the_table_of_a_retrieved_set_is_that_of_scikit_learn(name: str) -> None:
     """A retrieved set is a prediction: every measure of its table is scikit-learn's, defined or not."""
     result = IRM(listed(), collection_size=True).per_query(name)
@@ -425,6 +426,7 @@ def test_the_table_of_a_retrieved_set_is_that_of_scikit_learn(name: str) -> None
 
 @pytest.mark.parametrize("k", [1, 4])
 @pytest.mark.parametrize("name", SKLEARN)
+@pytest.mark.grid
 def test_the_table_at_a_cutoff_is_that_of_scikit_learn(name: str, k: int) -> None:
     """The first k documents are a prediction too, of a collection of which only these were retrieved."""
     result = IRM(listed(), score="place", collection_size=True).per_query(f"{name}@{k}")
@@ -436,6 +438,7 @@ def test_the_table_at_a_cutoff_is_that_of_scikit_learn(name: str, k: int) -> Non
 
 
 @pytest.mark.parametrize("name", SKLEARN)
+@pytest.mark.grid
 def test_the_micro_average_is_scikit_learn_on_all_rows(name: str) -> None:
     """The measure of the summed counts is that of all documents put together."""
     both = list(collections().values())

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import frame_metrics
 from frame_metrics import IRM, NotComputableError
-from helpers import real
+from helpers import examples, real
 from reference import (
     GEOMETRIC,
     TREC_EVAL,
@@ -194,6 +194,7 @@ def test_features_as_scores_agree(part: str, rel: int) -> None:
 @pytest.mark.parametrize("judged_only", [False, True])
 @pytest.mark.parametrize("rel", [1, 2])
 @pytest.mark.parametrize("seed", range(30))
+@pytest.mark.grid
 def test_random_rankings_agree(seed: int, rel: int, judged_only: bool) -> None:
     """Ties, unjudged documents, negative grades and missing queries are treated as trec_eval treats them."""
     check(*random_case(seed, rel=rel), rel, judged_only)
@@ -214,7 +215,7 @@ def cases(draw: st.DrawFn) -> tuple[Run, Qrels]:
     return run, qrels
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(cases(), st.booleans())
 def test_generated_rankings_agree(case: tuple[Run, Qrels], judged_only: bool) -> None:
     """No small ranking is known that trec_eval measures otherwise."""

@@ -519,7 +519,7 @@ def random_log(rng: np.random.Generator) -> tuple[pl.DataFrame, dict[str, Any]]:
     return pl.DataFrame(columns, strict=False), roles
 
 
-@pytest.mark.parametrize("size", [2, 1 << 18])
+@pytest.mark.parametrize("size", [2, pytest.param(1 << 18, marks=pytest.mark.slow)])
 def test_evaluate_refuses_what_has_an_error(size: int) -> None:
     """A log has a finding of severity error just where it cannot be evaluated; each bad row is counted once."""
     outcomes = []

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError, UnknownNameError
-from helpers import as_kind, as_polars, error, real
+from helpers import as_kind, as_polars, error, examples, real
 from inside import adjusted, always_a_progress_bar, few_bytes_at_a_time, threads
 
 TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey")
@@ -104,6 +104,8 @@ def features() -> IRM[pl.DataFrame]:
     return IRM(long, doc="doc", system="system", by="part")
 
 
+LARGE = [pytest.param(irm, marks=pytest.mark.slow, id=irm.__name__) for irm in (products, features)]
+MOSTLY_SLOW = pytest.mark.parametrize("irm", [pytest.param(drawn, id="drawn"), *LARGE])
 SETS = pytest.mark.parametrize("irm", [drawn, products, features], ids=["drawn", "products", "features"])
 
 
@@ -171,7 +173,7 @@ def test_classical_tests_are_scipys(irm: Any, test: str) -> None:
         assert row["p_value"] == pytest.approx(scipys(test, value, base), rel=1e-12, abs=1e-12)
 
 
-@SETS
+@MOSTLY_SLOW
 def test_randomization_agrees_with_many_more_draws(irm: Any) -> None:
     """The p-value of the randomization test is that of many more draws, but for its Monte Carlo error."""
     for row, value, base in compared(irm):
@@ -179,7 +181,7 @@ def test_randomization_agrees_with_many_more_draws(irm: Any) -> None:
         assert row["p_value"] >= 1 / (DRAWS + 1)
 
 
-@SETS
+@MOSTLY_SLOW
 def test_bootstrap_is_close_to_the_t_test(irm: Any) -> None:
     """The bootstrap's p-value of many queries that differ is about that of the t-test."""
     for row, value, base in compared(irm, test="bootstrap", resamples=5000):
@@ -243,6 +245,7 @@ def test_two_runs_are_the_same(test: str) -> None:
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("per_query", [False, True])
+@pytest.mark.grid
 def test_every_kind_of_frame_gives_the_same(kind: str, test: str, per_query: bool) -> None:
     """polars, lazy, pandas and Arrow frames give the same numbers in a frame of their kind."""
     frame = made(noisy(20, systems=3, shift=0.1), part=["x", "y"] * 10)
@@ -323,7 +326,7 @@ def test_the_definitions_of_corrections_are_those_of_statsmodels(p: list[float],
     np.testing.assert_allclose(adjusted(np.array(p), correction), theirs, rtol=1e-12)
 
 
-@SETS
+@MOSTLY_SLOW
 @pytest.mark.parametrize("over", ["metric", "all"])
 @pytest.mark.parametrize("correction", METHODS)
 def test_corrections_are_those_of_statsmodels(irm: Any, correction: str, over: str) -> None:
@@ -341,7 +344,7 @@ def test_corrections_are_those_of_statsmodels(irm: Any, correction: str, over: s
 
 
 @pytest.mark.parametrize("correction", METHODS)
-@settings(max_examples=50)
+@examples(50)
 @given(p=st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.01, 0.05, 1.0])), min_size=1, max_size=30))
 def test_correcting_any_p_values(correction: str, p: list[float]) -> None:
     """Any p-values, equal ones among them, are corrected by the definition; undefined ones stay, and do not count."""
@@ -789,7 +792,7 @@ def test_judged_queries_keep_their_names() -> None:
 
 
 VALUES = st.lists(st.tuples(*[st.integers(0, 20).map(float)] * 3), min_size=2, max_size=10)
-LAWS = settings(max_examples=25)
+LAWS = examples(25)
 
 
 def as_values(drawn: list[tuple[float, ...]]) -> dict[str, Sequence[float | None]]:

@@ -12,12 +12,13 @@ import numpy as np
 import polars as pl
 import pytest
 import sklearn.metrics as skl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.calibration import calibration_curve
 
 from frame_metrics import IRM, BadValueError, NotComputableError, UnknownNameError
+from helpers import examples
 from inside import Confusion, metrics_of
 
 Array: TypeAlias = NDArray[Any]
@@ -447,7 +448,7 @@ def apart(points: Array, x: Array, y: Array, *, each_axis: bool) -> float:
 
 
 LABELS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 40)), min_size=2, max_size=60)
-QUICK = settings(max_examples=60)
+QUICK = examples(60)
 
 
 def check_thinned(

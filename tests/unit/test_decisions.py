@@ -73,6 +73,9 @@ def wrong(mine: dict[Any, tuple[float | None, int]], theirs: dict[Any, tuple[flo
     return different[:10]
 
 
+WEIGHTED = pytest.mark.parametrize("weighted", [False, pytest.param(True, marks=pytest.mark.slow)])
+
+
 # Two classes
 
 
@@ -175,12 +178,23 @@ def two_classes() -> list[Case]:
     ]
 
 
+KNOWN: dict[Any, float] = {}
+
+
+def asked(of: dict[str, Theirs], name: str, truth: Array, other: Array, weight: Array | None) -> float:
+    """A peer's value, computed once: many tests look at the same cases."""
+    key = (id(of), name, truth.tobytes(), other.tobytes(), b"" if weight is None else weight.tobytes())
+    if key not in KNOWN:
+        KNOWN[key] = quiet(of[name], truth, other, sample_weight=weight)
+    return KNOWN[key]
+
+
 def expected_two(names: Iterable[str], cases: Sequence[Case], *, weighted: bool) -> Any:
     """scikit-learn's value of every case, and whether it is a/0."""
     out = {}
     for i, one in enumerate(cases):
         for name in names:
-            value = quiet(TWO[name], one.truth, one.said, sample_weight=one.weight if weighted else None)
+            value = asked(TWO, name, one.truth, one.said, one.weight if weighted else None)
             off = math.isnan(value)
             out[i, name] = ((0 if name in ZERO else None) if off else value, int(off))
     return out
@@ -198,7 +212,7 @@ def test_measures_of_a_decision_are_those_of_scikit_learn(weighted: bool) -> Non
     assert wrong(found(mine), expected_two(TWO, cases, weighted=weighted)) == []
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_a_decision_alone_is_that_in_a_segment(weighted: bool) -> None:
     """What is computed of rows alone is what is computed of them as one segment of many."""
     cases = two_classes()
@@ -210,6 +224,7 @@ def test_a_decision_alone_is_that_in_a_segment(weighted: bool) -> None:
         assert wrong(found(alone), {(0, name): together[i, name] for name in TWO}) == []
 
 
+@pytest.mark.slow
 def test_weights_that_do_not_add_up_exactly_leave_the_same_undefined() -> None:
     """Rounding does not make a/0 of something else, nor something else of a/0."""
     rng = np.random.default_rng(1)
@@ -434,7 +449,7 @@ def against_the_rest(cases: Sequence[Case], *, weighted: bool) -> dict[tuple[int
     return out
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_each_class_is_measured_against_the_rest(weighted: bool) -> None:
     """per_class() gives every class of a segment the measures of its own decision, of scikit-learn."""
     cases = several_classes()
@@ -497,6 +512,7 @@ def test_the_table_of_classes_is_that_of_scikit_learn(classes: list[str] | None)
             assert rows == [(said, true, theirs[t, p]) for (p, said), (t, true) in pairs]
 
 
+@pytest.mark.slow
 def test_classes_that_are_named_are_averaged_though_a_segment_lacks_them() -> None:
     """With `classes=` every segment has all of them, as with scikit-learn's labels."""
     cases, labels = several_classes(), [*"abcdefg"]
@@ -524,6 +540,7 @@ def test_two_named_classes_are_averaged_as_several() -> None:
     assert mine["average"].to_list() == ["macro", "macro", "pooled", "pooled", "pooled"]
 
 
+@pytest.mark.slow
 def test_weights_of_classes_that_do_not_add_up_exactly_leave_the_same_undefined() -> None:
     """Rounding does not make a/0 of something else among several classes either."""
     rng = np.random.default_rng(3)
@@ -608,7 +625,7 @@ def expected_scores(cases: Sequence[Scored], *, weighted: bool, names: Iterable[
     """scikit-learn's value of every case, and whether it is a/0; it gives 0 for the average precision of nothing."""
     out = {}
     for (i, one), name in itertools.product(enumerate(cases), names):
-        value = quiet(SCORES[name], one.truth, one.score, sample_weight=one.weight if weighted else None)
+        value = asked(SCORES, name, one.truth, one.score, one.weight if weighted else None)
         off = math.isnan(value)
         out[i, name] = ((0 if name == "average_precision" else None) if off else value, int(off))
     return out
@@ -625,7 +642,7 @@ def test_measures_of_scores_are_those_of_scikit_learn(weighted: bool) -> None:
     assert wrong(found(mine), expected_scores(cases, weighted=weighted)) == []
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_scores_alone_are_those_in_a_segment(weighted: bool) -> None:
     """What is computed of scores alone is what is computed of them as one segment of many."""
     cases = two_scored()
@@ -636,6 +653,7 @@ def test_scores_alone_are_those_in_a_segment(weighted: bool) -> None:
         assert wrong(values, {(0, name): expected[i, name] for name in SCORES}) == []
 
 
+@pytest.mark.slow
 def test_weights_of_scores_that_do_not_add_up_exactly_leave_the_same_undefined() -> None:
     """Rounding makes no measure of scores defined where there is one class."""
     rng = np.random.default_rng(6)
@@ -649,6 +667,7 @@ def test_weights_of_scores_that_do_not_add_up_exactly_leave_the_same_undefined()
     )
 
 
+@pytest.mark.slow
 def test_only_the_order_of_scores_counts_where_they_are_no_probabilities() -> None:
     """Any scores have an AUC, an average precision and a KS distance; a row without one stands below all others."""
     names = ["roc_auc", "roc_auc(max_fpr=0.3)", "gini", "average_precision", "ks"]
@@ -765,7 +784,7 @@ def one_by_one(truth: Array, score: Array, weight: Array | None) -> float:
     return float(np.mean(areas))
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_measures_of_the_scores_of_classes_are_those_of_scikit_learn(weighted: bool) -> None:
     """AUC one against the rest and one against one, average precision, Brier score and log loss of several classes."""
     roles: Any = {"score": dict(zip(NAMES, NAMES, strict=True)), "by": "case", "weight": "w" if weighted else None}

@@ -12,7 +12,6 @@ import pytest
 from frame_metrics import FrameMetricsError, Metric, NotComputableError, metrics
 from inside import REGISTRY, Confusion, Ranking
 
-CASES = 200
 MANY = 10_000
 SCHEMA = {"query": pl.Int64, "doc": pl.String, "score": pl.Float64, "grade": pl.Int64}
 
@@ -52,13 +51,14 @@ def every_order(log: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([pl.concat([o, missed]).with_columns(query=pl.lit(i)) for i, o in enumerate(orders)])
 
 
+@pytest.mark.parametrize("cases", [20, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("unjudged", [None, "drop"])
-def test_the_closed_form_is_the_mean_over_all_orders(unjudged: Any) -> None:
+def test_the_closed_form_is_the_mean_over_all_orders(unjudged: Any, cases: int) -> None:
     """For every metric that says it has one, on random queries of up to six documents."""
     rng = np.random.default_rng(0)
     for rel in (1, 2):
         logs: list[pl.DataFrame] = []
-        while len(logs) < CASES // 2:
+        while len(logs) < cases // 2:
             log = random_query(rng, len(logs), 6)
             if (log["grade"].max() or 0) >= rel:  # type: ignore[operator]
                 logs.append(log)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_metrics import ColumnError, FrameMetricsError, Metric, NotComputableError, metrics
+from helpers import examples
 from inside import REGISTRY, Confusion, Ranking
 
 RULES = ("doc", "worst", "best", "order")
@@ -151,7 +152,7 @@ def test_text_is_compared_byte_by_byte(higher: str, lower: str) -> None:
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=4), min_size=1, max_size=8, unique=True))
-@settings(max_examples=60)
+@examples(60)
 def test_documents_fall_by_their_bytes(docs: list[str]) -> None:
     """Equal scores are ordered by the bytes of their documents, descending."""
     ordered = sorted(docs, key=str.encode, reverse=True)
@@ -301,7 +302,7 @@ close = st.integers(-40, 40).map(lambda i: 1.0 + i * 2.0**-52)
 
 
 @given(st.lists(st.one_of(finite, close, st.sampled_from([0.0, -0.0, TINY])), min_size=1, max_size=25))
-@settings(max_examples=80)
+@examples(80)
 def test_the_order_is_that_of_a_stable_sort(scores: list[float]) -> None:
     """Ranks are those that Python's stable sort gives, equal scores as in the frame."""
     order = sorted(range(len(scores)), key=lambda i: -scores[i])
@@ -418,7 +419,7 @@ row = st.tuples(st.one_of(st.integers(0, 3).map(float), st.none()), st.sampled_f
 
 
 @given(st.lists(st.lists(row, min_size=1, max_size=9), min_size=1, max_size=4), st.randoms(use_true_random=False))
-@settings(max_examples=150)
+@examples(150)
 def test_values_are_those_of_the_definitions(queries: list[list[tuple[Any, Any]]], random: Any) -> None:
     """ndcg, ap and rr, whole and at 3, equal a reference that ranks one document at a time."""
     rows, expected = [], {}

@@ -226,6 +226,7 @@ def of_kind(kind: Kind, graded: bool) -> list[Metric]:
 
 @pytest.mark.parametrize("graded", [False, True])
 @pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.grid
 def test_every_judgment_lies_within_and_both_ends_are_reached(kind: Kind, graded: bool) -> None:
     """The bounds are the least and the greatest value over all judgments, tried one by one."""
     cases = made_cases(kind)
@@ -315,6 +316,7 @@ EVERY_METRIC = [(False, metric) for metric in of_kind(Kind(), False)] + [(True, 
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.fractions and kind.label != "only"], ids=str)
+@pytest.mark.grid
 def test_fully_judged(kind: Kind) -> None:
     """Where all is judged, the least and the greatest value are the value."""
     rng = np.random.default_rng(1)
@@ -328,6 +330,7 @@ def test_fully_judged(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.fractions and kind.label != "only"], ids=str)
+@pytest.mark.grid
 def test_a_judgment_narrows(kind: Kind) -> None:
     """Judging one more row moves neither bound outwards."""
     rng = np.random.default_rng(2)
