@@ -3,19 +3,43 @@
 from frame_metrics import metrics
 from frame_metrics.accessor import IRM
 from frame_metrics.border.trec import read_qrels, read_run, write_qrels, write_run
-from frame_metrics.errors import FrameMetricsError
+from frame_metrics.errors import (
+    BadRowsError,
+    BadValueError,
+    ColumnError,
+    FrameMetricsError,
+    NotComputableError,
+    UnknownNameError,
+)
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.register import register as _register
 
+__version__: str
+
 __all__ = [
     "IRM",
+    "BadRowsError",
+    "BadValueError",
+    "ColumnError",
     "FrameMetricsError",
     "Metric",
+    "NotComputableError",
+    "UnknownNameError",
     "metrics",
     "read_qrels",
     "read_run",
     "write_qrels",
     "write_run",
 ]
+
+
+def __getattr__(name: str) -> str:
+    """Return the version; it is read when somebody asks for it, since to find it takes several milliseconds."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import version
+
+    return version(__name__)
+
 
 _register()

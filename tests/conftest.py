@@ -1,16 +1,26 @@
-"""Kinds of frames, and the way between them and polars."""
+"""How examples are drawn, and every kind of frame as a fixture."""
 
-from typing import Any
+from __future__ import annotations
 
-import polars as pl
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Machines are shared: how long an example takes says nothing.
-settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("shared machine")
+from helpers import KINDS
 
-KINDS = ("polars", "lazy", "pandas", "pandas-arrow", "pyarrow")
+# Machines are shared: how long an example takes says nothing.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples in every run, so that what fails once fails again; few of them.
+settings.register_profile("default", settings.get_profile("any machine"), derandomize=True, max_examples=20)
+# More of them: .ci/run
+settings.register_profile("long", settings.get_profile("any machine"), derandomize=True, max_examples=100)
+# Others in every run, to look for what nobody has thought of: HYPOTHESIS_PROFILE=search
+settings.register_profile("search", settings.get_profile("any machine"), max_examples=500, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+BORDER = Path(__file__).with_name("border")
 
 
 @pytest.fixture(params=KINDS)
@@ -19,21 +29,20 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def as_kind(frame: pl.DataFrame, kind: str) -> Any:
-    """Return a polars frame as a frame of a kind."""
-    if kind == "lazy":
-        return frame.lazy()
-    if kind in ("pandas", "pandas-arrow"):
-        return frame.to_pandas(use_pyarrow_extension_array=kind == "pandas-arrow")
-    return frame.to_arrow() if kind == "pyarrow" else frame
+@pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the border, all of which run on the lowest versions too, and most cases of a grid as slow.
+
+    Of a grid the cases on every third diagonal are fast, so that each value of each parameter stands in some of them.
+    """
+    for item in items:
+        if item.path.is_relative_to(BORDER):
+            item.add_marker("border")
+        if item.get_closest_marker("grid") and sum(item.callspec.indices.values()) % 3:  # type: ignore[attr-defined]
+            item.add_marker("slow")
 
 
-def as_polars(frame: Any) -> pl.DataFrame:
-    """Return a frame of any kind as polars, NaN of pandas' numpy columns as null."""
-    if isinstance(frame, pl.LazyFrame):
-        return frame.collect()
-    if isinstance(frame, pl.DataFrame):
-        return frame
-    read = pl.from_pandas(frame) if hasattr(frame, "iloc") else pl.from_arrow(frame)
-    assert isinstance(read, pl.DataFrame)
-    return read
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Look for examples in the package and in the pages; scripts and helpers beside the tests have none."""
+    beside = collection_path.suffix == ".py" and not collection_path.name.startswith("test_")
+    return True if beside else None

@@ -1,16 +1,12 @@
-"""What the comparisons share: real data, random rankings, and trec_eval through pytrec_eval."""
+"""What the comparisons share: random rankings, and trec_eval through pytrec_eval."""
 
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import TypeAlias
 
 import polars as pl
-import pytest
 import pytrec_eval
-
-DATA = Path(__file__).parents[2] / "shared" / "data"
 
 Run: TypeAlias = dict[str, dict[str, float]]
 Qrels: TypeAlias = dict[str, dict[str, int]]
@@ -37,14 +33,6 @@ GEOMETRIC = ("gm_map", "gm_bpref")  # trec_eval 9 prints only their averages
 def asked(name: str) -> str:
     """Return what we call a measure of trec_eval: its own name, but for G, which means two things."""
     return "g_trec" if name == "G" else name
-
-
-def real(*parts: str) -> Path:
-    """Return a path of the real data, or skip the test where it is absent."""
-    path = DATA.joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"{path} is absent: it is real data that is not part of the project")
-    return path
 
 
 def run_frame(run: Run) -> pl.DataFrame:

@@ -1,0 +1,99 @@
+"""The benchmark runs and prints its table; how fast anything is, is not tested."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from helpers import cells, script
+
+PATH = Path(__file__).with_name("bench.py")
+HEAD = ["part", "case", "rows", "against", "ours", "ratio", "asked", "met"]
+
+
+@pytest.fixture(scope="module")
+def bench() -> Any:
+    module = script(PATH)
+    yield module
+    del sys.modules[module.__name__]
+
+
+def rows_of(*flags: str) -> list[list[str]]:
+    """The rows that the benchmark prints."""
+    run = subprocess.run([sys.executable, str(PATH), "--quick", *flags], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    head, _, *rows = cells(run.stdout)
+    assert head == HEAD
+    return rows
+
+
+@pytest.mark.slow
+def test_one_part_of_the_table_can_be_had_for_a_page() -> None:
+    """A part by itself, in Markdown."""
+    assert [row[0] for row in rows_of("--only", "small", "--markdown")] == ["small"] * 6
+
+
+@pytest.mark.slow
+def test_every_part_of_the_table_comes_out() -> None:
+    """One table holds every part, with the installed peers, and each row has a ratio."""
+    rows = rows_of()
+    peers = sum(find_spec(name) is not None for name in ("pytrec_eval", "ir_measures"))
+    memory = Path("/proc/self/clear_refs").exists()
+    tables = 4 + (find_spec("fairlearn") is not None)
+    compared = 1 + (find_spec("pyterrier") is not None)
+    counts = Counter(floor=54, peers=2 * peers, memory=int(memory), small=6, tables=tables, scores=3, compare=compared)
+    assert Counter(row[0] for row in rows) == counts
+    assert all(float(row[5]) > 0 for row in rows)
+    assert {row[7] for row in rows} <= {"yes", "NO", ""}
+    assert all((row[6] == "") == (row[7] == "") for row in rows)
+
+
+def test_peers_that_are_not_installed_are_told_and_left_out(
+    bench: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line says that a peer is not installed, and the table has no row of it."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", os.environ.get("NUMBA_CACHE_DIR", ""))
+    monkeypatch.setattr(sys, "argv", ["bench.py", "--quick", "--only", "peers"])
+    monkeypatch.setattr(bench, "find_spec", lambda name: None)
+    bench.main()
+    printed = capsys.readouterr().out
+    for name in ("pytrec_eval", "ir_measures", "ranx"):
+        assert f"{name} is left out: it is not installed." in printed.splitlines()
+    assert len(cells(printed)) == 2
+
+
+@pytest.mark.parametrize("shape", [10, 100, "Pareto lengths", "one long query"])
+@pytest.mark.parametrize(
+    ("order", "clustered", "ranked"),
+    [("rank order", True, True), ("clustered", True, False), ("shuffled", False, False)],
+)
+def test_a_log_is_in_the_order_that_its_case_names(
+    bench: Any, shape: int | str, order: str, clustered: bool, ranked: bool
+) -> None:
+    """Rows stand as the case says, and polars knows nothing of it."""
+    log, _ = bench.make(bench.Case(5000, shape, order))
+    same = pl.col("query") == pl.col("query").shift()
+    seen = log.select(
+        clustered=(~same).sum() + 1 == pl.col("query").n_unique(),
+        ranked=(pl.col("score") <= pl.col("score").shift()).filter(same).all() & (same.sum() > 2500),
+    )
+    assert seen.row(0) == (clustered, ranked)
+    assert not any(any(log[name].flags.values()) for name in log.columns)
+
+
+def test_judgments_match_rows_and_a_document_that_was_not_retrieved(bench: Any) -> None:
+    """Every relevant row is judged as in the log, and every query has one relevant document more."""
+    log, qrels = bench.make(bench.Case(5000, order="shuffled", ids="str", roles="judge"))
+    both = qrels.join(log, on=["query", "doc"], how="left", suffix="_log")
+    assert not both.select("query", "doc").is_duplicated().any()
+    unseen = both.filter(pl.col("grade_log").is_null())
+    assert unseen["query"].n_unique() == len(unseen) == log["query"].n_unique()
+    assert (unseen["grade"] == 1).all()
+    assert (both["grade"] == both["grade_log"]).all()
+    assert both["grade_log"].gt(0).sum() == log["grade"].gt(0).sum() > 0

@@ -1,0 +1,35 @@
+"""How calls are timed, and the rows of the table of figures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def clock(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the seconds that a call takes, and its result."""
+    begin, result = time.perf_counter(), call()
+    return time.perf_counter() - begin, result
+
+
+def by_turns(calls: Sequence[Callable[[], Any]], runs: int) -> list[float]:
+    """Return the median seconds of each call; they run by turns, and the first turn does not count."""
+    turns = [[clock(call)[0] for call in calls] for _ in range(runs + 1)]
+    return [float(seconds) for seconds in np.median(turns[1:], axis=0)]
+
+
+def show(seconds: float) -> str:
+    """Return a time as text."""
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
+
+
+def row(part: str, case: object, rows: int, figures: Sequence[str], ratio: float, asked: float | None) -> list[str]:
+    """Return a row of the table; what is asked is a ratio of that at most, of the peers at least."""
+    least = part in ("peers", "scores")
+    met = "" if asked is None else "yes" if (ratio >= asked if least else ratio <= asked) else "NO"
+    limit = "" if asked is None else f"{'>=' if least else '<='} {asked:.3g}"
+    times = f"{ratio:.{2 if ratio < 10 else 0}f}" if ratio >= 0.1 else f"{ratio:.2g}"  # small, and yet not 0
+    return [part, str(case), f"{rows:,}", *figures, times, limit, met]

@@ -1,0 +1,289 @@
+"""Importing: ``df.irm`` exists whatever is imported first, at little cost, and modules see only what is below them."""
+
+import importlib.metadata
+import importlib.resources
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import frame_metrics
+from frame_metrics import BadRowsError, FrameMetricsError
+from inside import REGISTRY
+
+PACKAGE = Path(frame_metrics.__file__).parent
+
+LOG = "{'query': [1, 1], 'score': [2.0, 1.0], 'grade': [0, 1]}"
+USE = f"""
+import pandas
+assert pandas.DataFrame({LOG}).irm.evaluate('rr')['value'].tolist() == [0.5]
+assert type(pandas.DataFrame({LOG}).irm(rel=1)).__name__ == 'IRM'
+"""
+# Imports, if they come at all, only after a while, as on a slow disk.
+SLOWLY = """
+import sys, time
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == 'pandas.core.api':
+            time.sleep(0.3)
+sys.meta_path.insert(0, Slow())
+"""
+BLOCKED = """
+import sys
+class Blocked:
+    names = ('pandas', 'pyarrow')
+    def find_spec(self, name, path=None, target=None):
+        if name.split('.')[0] in self.names:
+            raise ModuleNotFoundError(f'No module named {name!r}', name=name)
+sys.meta_path.insert(0, Blocked())
+"""
+
+
+def slow(imports: str) -> Any:
+    """One more way to import the two; each takes an interpreter of its own, which takes a second."""
+    return pytest.param(imports, marks=pytest.mark.slow)
+
+
+def _run(code: str) -> str:
+    """What a fresh interpreter prints, warnings being errors."""
+    ran = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+@pytest.mark.parametrize("use", ["", f"import polars; polars.DataFrame({LOG}).irm.evaluate('rr')"])
+def test_neither_pandas_nor_pyarrow_is_imported(use: str) -> None:
+    """Importing the package, and using it on polars, imports neither pandas nor pyarrow."""
+    code = f"import sys, frame_metrics\n{use}\nprint([name for name in ('pandas', 'pyarrow') if name in sys.modules])"
+    assert _run(code) == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import frame_metrics, pandas",
+        "import pandas, frame_metrics",
+        slow("import pandas.core.frame\nimport frame_metrics"),
+        "import frame_metrics\nimport pandas.core.frame",
+        slow("import frame_metrics\nfrom pandas import DataFrame"),
+        slow("import pyarrow, frame_metrics"),
+        slow("import frame_metrics, pyarrow\nimport pyarrow.pandas_compat"),
+        slow("import frame_metrics.metrics"),
+        slow("from frame_metrics.metrics.names import read"),
+        slow("import frame_metrics, importlib\nimportlib.import_module('pandas')"),
+    ],
+)
+def test_either_may_be_imported_first(imports: str) -> None:
+    """A pandas frame has its accessor whichever library is imported first, and by which of its modules."""
+    _run(imports + USE)
+
+
+def test_asking_for_pandas_without_importing_it() -> None:
+    """Others may ask where pandas is, once or often, before anyone imports it."""
+    _run(f"""
+import importlib.util, sys, frame_metrics
+specs = [importlib.util.find_spec('pandas') for _ in range(3)]
+assert all(spec.name == 'pandas' for spec in specs)
+assert 'pandas' not in sys.modules
+import polars
+polars.DataFrame({LOG}).irm.evaluate('rr')
+{USE}
+assert importlib.util.find_spec('pandas') is pandas.__spec__
+""")
+
+
+@pytest.mark.slow
+def test_loading_pandas_by_its_spec() -> None:
+    """A pandas that is loaded by hand, as lazy importers do, has its accessor."""
+    _run(f"""
+import importlib.util, sys, frame_metrics
+spec = importlib.util.find_spec('pandas')
+module = importlib.util.module_from_spec(spec)
+sys.modules['pandas'] = module
+spec.loader.exec_module(module)
+{USE}
+""")
+
+
+@pytest.mark.slow
+def test_lazy_loading() -> None:
+    """A pandas that is loaded when it is first used has its accessor."""
+    _run(f"""
+import importlib.util, sys, frame_metrics
+spec = importlib.util.find_spec('pandas')
+spec.loader = importlib.util.LazyLoader(spec.loader)
+module = importlib.util.module_from_spec(spec)
+sys.modules['pandas'] = module
+spec.loader.exec_module(module)
+import polars
+polars.DataFrame({LOG})
+{USE}
+""")
+
+
+@pytest.mark.slow
+def test_reloading() -> None:
+    """Either library may be reloaded, and the package imported anew, without a warning or a second hook."""
+    _run(f"""
+import importlib, sys, frame_metrics, pandas
+{USE}
+importlib.reload(sys.modules['frame_metrics.register'])
+importlib.reload(frame_metrics)
+{USE}
+importlib.reload(pandas)
+{USE}
+for name in [name for name in sys.modules if name.split('.')[0] == 'frame_metrics']:
+    del sys.modules[name]
+import frame_metrics
+{USE}
+assert len([finder for finder in sys.meta_path if type(finder).__name__ == 'AfterPandas']) == 1
+""")
+
+
+@pytest.mark.parametrize("first", [BLOCKED + "import frame_metrics", "import frame_metrics" + BLOCKED])
+def test_without_pandas_and_pyarrow(first: str) -> None:
+    """Where neither pandas nor pyarrow is installed, polars frames are measured and pandas is missing as ever."""
+    _run(f"""
+{first}
+import polars
+assert polars.DataFrame({LOG}).irm.evaluate('rr')['value'].to_list() == [0.5]
+assert polars.LazyFrame({LOG}).irm.evaluate('rr', ci=0.9).collect()['value'].to_list() == [0.5]
+try:
+    import pandas
+except ModuleNotFoundError as error:
+    assert error.name == 'pandas'
+else:
+    raise AssertionError('pandas is blocked')
+""")
+
+
+def test_pandas_that_is_not_found() -> None:
+    """Where no finder knows pandas, asking for it gives nothing, as without the package."""
+    _run("""
+import sys, frame_metrics, importlib.util
+hook = next(finder for finder in sys.meta_path if type(finder).__name__ == 'AfterPandas')
+sys.meta_path[:] = [hook]
+assert importlib.util.find_spec('pandas') is None
+""")
+
+
+@pytest.mark.slow
+def test_pandas_that_fails_at_first() -> None:
+    """A pandas whose import fails, and is tried again, has its accessor."""
+    _run(f"""{BLOCKED}
+Blocked.names = ('dateutil',)
+import frame_metrics
+for _ in range(2):
+    try:
+        import pandas
+    except ImportError:
+        pass
+    else:
+        raise AssertionError('the import was to fail')
+Blocked.names = ()
+{USE}
+""")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("imports", [("pandas", "frame_metrics"), ("frame_metrics", "pandas")])
+@pytest.mark.parametrize("wait", [0.0, 0.1])
+def test_imports_in_threads(imports: tuple[str, str], wait: float) -> None:
+    """Two threads may import the two at the same time, one half imported while the other begins."""
+    _run(f"""
+{SLOWLY}
+import threading
+failed = []
+def load(name, wait):
+    time.sleep(wait)
+    try:
+        __import__(name)
+    except BaseException as error:
+        failed.append(error)
+threads = [threading.Thread(target=load, args=pair) for pair in zip({imports!r}, (0.0, {wait}))]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert not failed, failed
+{USE}
+""")
+
+
+@pytest.mark.slow
+def test_many_threads() -> None:
+    """Many threads may import and use the package at once."""
+    _run(f"""
+import threading
+failed, ready = [], threading.Barrier(8)
+def work(i):
+    ready.wait()
+    try:
+        if i % 2:
+            import pandas, frame_metrics
+        else:
+            import frame_metrics, pandas
+        assert pandas.DataFrame({LOG}).irm.evaluate('rr')['value'].tolist() == [0.5]
+    except BaseException as error:
+        failed.append(error)
+threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert not failed, failed
+""")
+
+
+def test_the_accessor_is_official() -> None:
+    """The libraries know the accessor; on the class it is the class, on a frame a new object each time."""
+    _run(f"""
+import polars, pandas, frame_metrics
+for frame in (polars.DataFrame({LOG}), polars.LazyFrame({LOG}), pandas.DataFrame({LOG})):
+    assert type(frame).irm is frame_metrics.IRM
+    assert isinstance(frame.irm, frame_metrics.IRM) and frame.irm.frame is frame
+    assert 'irm' in type(frame)._accessors and 'irm' in dir(frame)
+class Own(pandas.DataFrame): ...
+assert Own({LOG}).irm.evaluate('rr')['value'].tolist() == [0.5]
+""")
+
+
+@pytest.mark.slow
+def test_importing_is_quick() -> None:
+    """The package adds little to the import of polars and numpy: 0.05 s is aimed at, noise is allowed for."""
+    code = "import time, numpy, polars; t = time.process_time(); import frame_metrics; print(time.process_time() - t)"
+    _run(code)  # writes the compiled files
+    added = min(float(_run(code)) for _ in range(7))
+    print(f"importing frame_metrics adds {added:.3f} s to polars and numpy")
+    assert added < 0.15
+
+
+def test_public_names() -> None:
+    """What the package shows is exactly what it says it shows."""
+    held = {name: value for name, value in vars(frame_metrics).items() if not name.startswith("_")}
+    shown = {name for name, value in held.items() if not isinstance(value, ModuleType)}
+    assert sorted(frame_metrics.__all__) == sorted(shown | {"metrics"})
+    assert all(hasattr(frame_metrics, name) for name in frame_metrics.__all__)
+
+
+def test_every_error_is_public() -> None:
+    """All errors that users may catch stand in the package itself."""
+    errors = {FrameMetricsError, *FrameMetricsError.__subclasses__(), BadRowsError}
+    assert {error.__name__: getattr(frame_metrics, error.__name__) for error in errors} == {
+        e.__name__: e for e in errors
+    }
+
+
+def test_version() -> None:
+    """The package says its version, and no other name that it does not have."""
+    assert frame_metrics.__version__ == importlib.metadata.version("frame_metrics")
+    assert not hasattr(frame_metrics, "__versions__")
+
+
+def test_every_metric_is_a_value() -> None:
+    """Every registered metric stands in frame_metrics.metrics under its own name."""
+    assert {name: getattr(frame_metrics.metrics, name, None) for name in REGISTRY} == REGISTRY
+
+
+def test_types_ship() -> None:
+    """The package says that it has types."""
+    assert importlib.resources.files("frame_metrics").joinpath("py.typed").is_file()

@@ -1,0 +1,221 @@
+"""The docs say what the code does: generated pages are current, links lead somewhere, examples are there to run."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+import pytrec_eval
+
+import frame_metrics
+from frame_metrics import metrics
+from helpers import ROOT, script
+from inside import FORMS, REGISTRY, Ranking, read_text
+
+DOCS = ROOT / "docs"
+PACKAGE = Path(frame_metrics.__file__).parent
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+NOT_NUMBERS = {"runid", "relstring"}  # trec_eval lists them among its measures
+
+
+def read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+generator = script(DOCS / "generate.py")
+SPELLINGS = [(tool, text) for tool, texts in generator.ELSEWHERE.items() for text in texts.split()]
+
+
+def entries() -> dict[str, str]:
+    """The entries of metrics.md by metric."""
+    _, *parts = re.split(r"^### (\S+)\n", read(DOCS / "metrics.md"), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link may point at in a page: its headings, as GitHub names them."""
+    headings = re.findall(r"^#+ (.*)$", read(page), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def links(page: Path) -> list[str]:
+    """The targets of a page's links that are no addresses."""
+    text = re.sub(r"^```.*?^```", "", read(page), flags=re.MULTILINE | re.DOTALL)
+    return [target for target in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in target]
+
+
+# Generated
+
+
+def test_generated_docs_are_current(capsys: pytest.CaptureFixture[str]) -> None:
+    """What `docs/generate.py` would write is what stands in metrics.md and in the README."""
+    assert generator.main(["--check"]) == 0, capsys.readouterr().out
+
+
+@pytest.fixture
+def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """A README with markers and no metrics.md, for the generator to work on."""
+    readme, page = tmp_path / "README.md", tmp_path / "metrics.md"
+    readme.write_text("before\n<!-- metrics -->\nold\n<!-- /metrics -->\nafter\n", encoding="utf-8")
+    monkeypatch.setattr(generator, "README", readme)
+    monkeypatch.setattr(generator, "PAGE", page)
+    return readme, page
+
+
+def test_generator_keeps_what_is_outside_the_markers(copies: tuple[Path, Path]) -> None:
+    """The README's table is written between its markers, and nothing else is touched."""
+    readme, page = copies
+    assert generator.main([]) == 0
+    assert page.read_text(encoding="utf-8") == read(DOCS / "metrics.md")
+    table = generator.table()
+    assert read(readme) == f"before\n<!-- metrics -->\n{table}<!-- /metrics -->\nafter\n"
+    assert generator.main(["--check"]) == 0
+
+
+def test_generator_check_writes_nothing(copies: tuple[Path, Path]) -> None:
+    """`--check` fails where a page is out of date, and leaves it so."""
+    readme, page = copies
+    before = read(readme)
+    assert generator.main(["--check"]) == 1
+    assert not page.exists()
+    assert read(readme) == before
+
+
+def test_generator_leaves_a_readme_without_markers_alone(copies: tuple[Path, Path]) -> None:
+    """A README that has no place for the table stays as it is."""
+    readme, _ = copies
+    readme.write_text("only text\n", encoding="utf-8")
+    assert generator.main([]) == 0
+    assert read(readme) == "only text\n"
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_metric_has_an_entry(name: str) -> None:
+    """The entry of a metric has its definition, when it is undefined, its parameters, and its other names."""
+    metric, entry = REGISTRY[name], entries()[name]
+    assert entry.strip().startswith(metric.doc.splitlines()[0])
+    for said in ("- Formula: ", "- Undefined: ", "- Range: ", "- Over queries: "):
+        assert said in entry
+    assert ("- Over classes: " in entry) == (metric.input is not Ranking)
+    assert ("its own form" in entry) == (metric.name in FORMS)
+    for option in metric.options:
+        assert re.search(rf"- Parameters: .*`{option}[=`]", entry)
+    assert all(f"`{other}`" in entry for other in metric.also)
+    assert ("@10`" in entry.partition("- Range")[0]) == (metric.at == "k")
+
+
+def test_every_metric_stands_in_the_table() -> None:
+    """The README's table links every metric once."""
+    assert sorted(re.findall(r"\[(\w+)\]\(docs/metrics\.md#\1\)", generator.table())) == sorted(REGISTRY)
+
+
+def test_metrics_page_has_no_others() -> None:
+    """The page lists what is in the registry and nothing more."""
+    assert set(entries()) == set(REGISTRY)
+
+
+# Names of other tools
+
+
+@pytest.mark.parametrize(("tool", "text"), SPELLINGS)
+def test_spelling_of_another_tool_is_read(tool: str, text: str) -> None:
+    """A spelling that the docs list reads as one metric, whatever its case."""
+    ((printed, metric),) = read_text(text)
+    assert printed == text
+    assert read_text(str(metric))[0][1] == metric
+    assert read_text(text.upper() if "(" not in text else text)[0][1] == metric
+
+
+def test_every_number_of_trec_eval_is_listed() -> None:
+    """Each measure of trec_eval 9 is among the spellings, but G, which means two things."""
+    listed = generator.ELSEWHERE["trec_eval"].split()
+    missing = {
+        measure
+        for measure in pytrec_eval.supported_measures
+        if not any(re.fullmatch(rf"{re.escape(measure)}([_.][\d.,-]+)?", text) for text in listed)
+    }
+    assert missing - NOT_NUMBERS == {"G"}
+
+
+# Links and examples
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every link of a page to a file or a heading finds it."""
+    for target in links(page):
+        name, _, heading = target.partition("#")
+        there = page.parent / name if name else page
+        assert there.exists(), f"{page.name}: {target}"
+        assert not heading or heading in anchors(there), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/guide.md", "docs/decisions.md", "docs/conventions.md", "docs/metrics.md"]
+)
+def test_page_has_examples(name: str) -> None:
+    """The pages for users have examples that run as tests."""
+    assert doctest.DocTestParser().get_examples(read(ROOT / name))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_for_a_prompt_has_one(page: Path) -> None:
+    """Python code on a page runs as a test, or is a metric's own source."""
+    for block in re.findall(r"^```python\n(.*?)^```", read(page), flags=re.MULTILINE | re.DOTALL):
+        assert block.startswith(">>> ") or block == inspect.getsource(metrics.success.kernel)
+
+
+def test_every_section_of_the_guide_has_an_example() -> None:
+    """A section of the guide shows what it says, but the last, which is advice."""
+    _, *sections = re.split(r"^## ", read(DOCS / "guide.md"), flags=re.MULTILINE)
+    without = [section.partition("\n")[0] for section in sections if ">>> " not in section]
+    assert without == ["When the log is large"]
+
+
+# The map of the house
+
+
+def imports(module: Path) -> set[str]:
+    """The modules of the package that a module imports when it runs."""
+    tree = ast.parse(read(module))
+    typing_only = {
+        node
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in ast.walk(block)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node not in typing_only and node.module:
+            parts = node.module.split(".")
+            if parts[0] == "frame_metrics":
+                found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+    return found
+
+
+def layers() -> list[list[str]]:
+    """The order of imports in contributing.md."""
+    block = re.search(r"^```text\n(.*?)^```", read(DOCS / "contributing.md"), flags=re.MULTILINE | re.DOTALL)
+    assert block is not None
+    return [line.split() for line in block[1].splitlines()]
+
+
+def test_modules_stand_on_the_map() -> None:
+    """Every module of the package has one place in the order of imports."""
+    modules = [path.stem for path in PACKAGE.glob("*.py") if path.stem != "__init__"] + ["metrics"]
+    assert sorted(name for layer in layers() for name in layer) == sorted(modules)
+
+
+def test_imports_run_one_way() -> None:
+    """A module imports only what stands above it in the order of imports."""
+    above: set[str] = set()
+    for layer in layers():
+        for name in layer:
+            files = (PACKAGE / name).glob("[a-z]*.py") if name == "metrics" else [PACKAGE / f"{name}.py"]
+            for file in files:
+                assert imports(file) <= above, f"{name} imports {sorted(imports(file) - above)}"
+        above |= set(layer)

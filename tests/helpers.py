@@ -1,0 +1,165 @@
+"""What tests of more than one file use: kinds of frames, logs made at random, the real data, scripts, findings."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import settings
+
+from frame_metrics import IRM, FrameMetricsError, Metric
+
+ROOT = Path(__file__).parents[1]
+DATA = ROOT.parent / "shared" / "data"
+
+
+def real(*parts: str) -> Path:
+    """Return a path of the real data, or skip the test where it is absent."""
+    path = DATA.joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f"{'/'.join(parts)} is absent: it is real data that is not part of the project")
+    return path
+
+
+def script(path: Path) -> ModuleType:
+    """Return a script that stands outside of the package, imported."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclass looks its annotations up
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(path.parent)  # as where the script is run
+        spec.loader.exec_module(module)
+    return module
+
+
+def cells(text: str) -> list[list[str]]:
+    """Return the cells of a printed table, its head first."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+
+
+LONG = os.environ.get("HYPOTHESIS_PROFILE") in ("long", "search")
+
+
+def examples(n: int) -> settings:
+    """Return how many examples a property has when it is tried at length; by default it has a fifth of them."""
+    return settings(max_examples=n if LONG else max(n // 5, 5))
+
+
+# Kinds of frames
+
+KINDS = ("polars", "lazy", "pandas", "pandas-arrow", "pyarrow")
+
+
+def as_kind(frame: pl.DataFrame, kind: str) -> Any:
+    """Return a polars frame as a frame of a kind."""
+    if kind == "lazy":
+        return frame.lazy()
+    if kind in ("pandas", "pandas-arrow"):
+        return frame.to_pandas(use_pyarrow_extension_array=kind == "pandas-arrow")
+    return frame.to_arrow() if kind == "pyarrow" else frame
+
+
+def as_polars(frame: Any) -> pl.DataFrame:
+    """Return a frame of any kind as polars, NaN of pandas' numpy columns as null."""
+    if isinstance(frame, pl.LazyFrame):
+        return frame.collect()
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    read = pl.from_pandas(frame) if hasattr(frame, "iloc") else pl.from_arrow(frame)
+    assert isinstance(read, pl.DataFrame)
+    return read
+
+
+# Errors, and findings of audit()
+
+
+def error(call: Callable[[], Any], cause: type[FrameMetricsError] = FrameMetricsError) -> str:
+    """Return the message of the error that a call raises, a plan when it is collected."""
+    with pytest.raises(cause) as caught:
+        as_polars(call())
+    return str(caught.value)
+
+
+def odd(irm: IRM[pl.DataFrame]) -> pl.DataFrame:
+    """Return all findings but the plain facts."""
+    return irm.audit().filter(pl.col("severity") != "fact")
+
+
+def facts(irm: IRM[pl.DataFrame]) -> dict[str, tuple[int, float | None]]:
+    """Return n and share of every plain fact."""
+    told = irm.audit().filter(severity="fact").select("check", "n", "share")
+    return {check: (n, share) for check, n, share in told.rows()}
+
+
+# Logs made at random
+
+TOP = 4  # their highest grade
+
+
+def ready(metric: Metric) -> Metric:
+    """A metric with what it cannot do without."""
+    needed: dict[str, Any] = dict.fromkeys(metric.missing, 0.5)
+    return metric(**needed, **({"max_grade": TOP} if "max_grade" in metric.options else {}))
+
+
+@cache
+def made_log(seed: int = 0, queries: int = 30) -> pl.DataFrame:
+    """Rankings of 1 to 12 documents with many equal scores, unjudged and negative grades, documents not retrieved."""
+    random = np.random.default_rng(seed)
+    parts = []
+    for query in range(queries):
+        n = int(random.integers(1, 13))
+        grade = random.choice([-1, 0, 0, 1, 1, 2, 3, 4], n).astype(float)
+        if query % 7 == 3:
+            grade = np.minimum(grade, 0)
+        grade[random.random(n) < 0.2] = np.nan
+        score = random.integers(0, 6, n).astype(float)
+        score[(random.random(n) < 0.2) & ~np.isnan(grade)] = np.nan
+        if query % 9 == 5:
+            score[~np.isnan(grade)] = np.nan
+        parts.append(
+            pl.DataFrame(
+                {
+                    "query": np.repeat(f"q{query:02}", n),
+                    "doc": [f"d{i}" for i in random.permutation(30)[:n]],
+                    "score": score,
+                    "grade": grade,
+                    "segment": np.repeat("abc"[query % 3], n),
+                    "weight": np.repeat(float(query % 4), n),
+                }
+            )
+        )
+    whole = pl.concat(parts).with_columns(pl.col("score", "grade").fill_nan(None))
+    position = pl.col("score").rank("ordinal", descending=True).over("query")
+    return whole.with_columns((position + position // 3).alias("rank"))
+
+
+ROLES: dict[str, dict[str, Any]] = {
+    "grades in the log": {"score": "score", "grade": "grade"},
+    "condensed lists": {"score": "score", "grade": "grade", "unjudged": "drop"},
+    "ranks with gaps": {"rank": "rank", "grade": "grade"},
+    "relevant from 2": {"score": "score", "grade": "grade", "rel": 2},
+    "judgments beside": {"score": "score"},
+}
+
+
+def irm(log: pl.DataFrame, kind: str, *, elsewhere: bool = True, **more: Any) -> IRM[pl.DataFrame]:
+    """A log with its roles; in one kind its judgments and a tenth of other ones are kept beside it."""
+    roles = {"query": "query", "doc": "doc", "collection_size": 100, **ROLES[kind], **more}
+    if kind != "judgments beside":
+        return log.irm(**roles)
+    beside = log.select("query", "doc", "grade").drop_nulls().sort("query", "doc")
+    extra = beside.unique("query", keep="first", maintain_order=True).with_columns(doc=pl.lit("elsewhere"))
+    both = pl.concat([beside, extra]) if elsewhere else beside
+    return log.drop("grade").drop_nulls("score").irm(**roles).judge(both)

@@ -1,0 +1,126 @@
+"""All that tests know of the inside of the package: names that are not public, and sizes that tests shrink.
+
+A user needs none of it. Whoever moves a module of the package mends the imports here, and no test.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import polars as pl
+import pytest
+
+from frame_metrics import IRM
+from frame_metrics.data.log import read_log
+from frame_metrics.inputs import Array, Classes, Confusion, Ranking, Scores, ratio
+from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
+from frame_metrics.metrics.names import read, read_text
+from frame_metrics.roles.needs import Needs
+from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
+from frame_metrics.stats import significance
+from frame_metrics.stats.significance import adjusted
+from frame_metrics.verbs import audit, compare, guards
+from frame_metrics.verbs.unjudged import MISTAKES, RISING, SCANNED, TURNING, check_bounded, extremes
+
+TIE_ORDERS = audit.ORDER
+
+__all__ = [
+    "CHOICES",
+    "COLUMNS",
+    "FORMS",
+    "MISTAKES",
+    "REGISTRY",
+    "RISING",
+    "SCANNED",
+    "TIE_ORDERS",
+    "TURNING",
+    "Array",
+    "Classes",
+    "Confusion",
+    "Ranking",
+    "Roles",
+    "Scores",
+    "Ties",
+    "adjusted",
+    "always_a_progress_bar",
+    "check_bounded",
+    "decision_checks",
+    "equal_hashes",
+    "extremes",
+    "few_bytes_at_a_time",
+    "log_checks",
+    "metrics_of",
+    "ratio",
+    "read",
+    "read_text",
+    "small_blocks",
+    "threads",
+]
+
+
+def _replaced(patch: pytest.MonkeyPatch, name: str, value: Any) -> None:
+    """Give a name of the package another value, in every module that has it."""
+    modules = [module for path, module in sys.modules.items() if path.split(".")[0] == "frame_metrics"]
+    holders = [module for module in modules if name in vars(module)]
+    assert holders, f"no module has {name}"
+    for module in holders:
+        patch.setattr(module, name, value)
+
+
+@contextmanager
+def small_blocks(rows: int) -> Iterator[None]:
+    """Cut the rows into blocks of so many, and not of some hundred thousand."""
+    with pytest.MonkeyPatch.context() as patch:
+        _replaced(patch, "BLOCK", rows)
+        yield
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Compute blocks in ``n`` threads, whatever machine this is."""
+    with ThreadPoolExecutor(n) as pool, pytest.MonkeyPatch.context() as patch:
+        _replaced(patch, "_threads", lambda: pool)
+        yield
+
+
+@contextmanager
+def few_bytes_at_a_time(n: int) -> Iterator[None]:
+    """Draw so many random bytes at a time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(significance, "BYTES", n)
+        yield
+
+
+@contextmanager
+def always_a_progress_bar() -> Iterator[None]:
+    """Take all work for long work on a terminal."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compare, "LONG", 0)
+        patch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+        yield
+
+
+@contextmanager
+def equal_hashes() -> Iterator[None]:
+    """Let the hashes of all documents be equal."""
+    with pytest.MonkeyPatch.context() as patch:
+        _replaced(patch, "id_hash", lambda ids, seed=0: pl.Series([7] * len(ids), dtype=pl.UInt64))
+        yield
+
+
+def log_checks(irm: IRM[pl.DataFrame]) -> set[str]:
+    """Return every check that audit() has for a log, whether it finds anything or not; plain facts are none."""
+    plan = irm._request.plan(Needs(query=True, order=True))
+    every = audit.findings(read_log(irm.frame, plan.columns, plan.conventions, None))
+    return {finding.check for finding in every if finding.severity != "fact"}
+
+
+def decision_checks(irm: IRM[pl.DataFrame]) -> set[str]:
+    """Return every check that audit() has for decisions and scores; plain facts are none."""
+    plan = irm._request.plan(Needs(score=True, predicted=True))
+    every = guards.findings(irm.frame, plan.columns, plan.conventions)
+    return {finding.check for finding in every if finding.severity != "fact"}

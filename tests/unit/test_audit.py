@@ -1,0 +1,736 @@
+"""What audit finds, and that it finds nothing where there is nothing."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import frame_metrics
+from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError
+from helpers import as_kind, as_polars, facts, odd, real
+from inside import TIE_ORDERS, Ties, log_checks, small_blocks
+
+COLUMNS = {
+    "check": pl.String,
+    "severity": pl.String,
+    "n": pl.Int64,
+    "share": pl.Float64,
+    "example": pl.String,
+    "message": pl.String,
+}
+
+
+def log(*rows: tuple[Any, ...], columns: str = "query doc score grade") -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=columns.split(), orient="row")
+
+
+CLEAN = log(
+    ("q1", "a", 2.0, 1),
+    ("q1", "b", 1.0, 0),
+    ("q1", "c", None, 1),
+    ("q2", "a", 1.0, 0),
+    ("q2", "b", 2.0, 1),
+    ("q2", "c", None, 0),
+)
+RUN = CLEAN.drop("grade").drop_nulls("score")
+QRELS = CLEAN.drop("score")
+
+
+def six(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame six times, each with queries of its own."""
+    return pl.concat([frame.with_columns(query=pl.col("query") + f" {i}") for i in range(6)])
+
+
+def found(irm: frame_metrics.IRM[pl.DataFrame], check: str) -> dict[str, Any]:
+    """The one finding whose check has a word in it."""
+    (row,) = irm.audit().filter(pl.col("check").str.contains(check, literal=True)).rows(named=True)
+    return dict(row)
+
+
+def checks(irm: frame_metrics.IRM[pl.DataFrame]) -> list[str]:
+    return odd(irm)["check"].to_list()
+
+
+def test_a_clean_log_has_no_finding() -> None:
+    """Nothing is said where everything is judged, ordered, relevant somewhere, and known beyond the results."""
+    for irm in (
+        CLEAN.irm(query="query"),
+        CLEAN.irm(doc="doc", by="doc")(by=None),
+        RUN.irm.judge(QRELS),
+        RUN.with_columns(run=pl.lit("p")).irm(system="run").judge(QRELS),
+        six(RUN).with_columns(seg=pl.lit("u")).irm(by="seg").judge(six(QRELS)),
+        CLEAN.with_columns(label=pl.col("grade") > 0).irm(query="query", label="label", grade="grade"),
+        CLEAN.with_columns(pl.col("grade").cast(pl.Float64)).irm(query="query", collection_size=3),
+    ):
+        assert checks(irm) == []
+        assert set(irm.audit()["severity"]) == {"fact"}
+        assert irm.audit().schema == COLUMNS
+
+
+def test_an_empty_log_has_no_finding() -> None:
+    """No rows, no finding; the columns are there, and facts of which there are none, and so no share."""
+    empty = CLEAN.clear().with_columns(seg="query", run="query").irm(by="seg", system="run")
+    for irm in (CLEAN.clear().irm, empty):
+        assert irm.audit().schema == COLUMNS
+        assert checks(irm) == []
+        assert list(facts(irm)) == [name for name in FACTS if irm is empty or name not in ("systems", "segments")]
+        assert set(facts(irm).values()) == {(0, None)}
+
+
+def test_the_columns_are_the_same_whatever_is_found() -> None:
+    """A finding has a check, its severity, how many, their share, an example and a message."""
+    table = pl.concat([CLEAN, log(("q3", "a", 1.0, None)).cast(CLEAN.schema)]).irm.audit()
+    assert table.schema == COLUMNS
+    assert table.null_count().drop("example").sum_horizontal().item() == 0
+    assert table.filter(pl.col("example").is_null())["severity"].unique().to_list() == ["fact"]
+
+
+# Each check, fired
+
+
+def unjudged_query() -> frame_metrics.IRM[pl.DataFrame]:
+    more = log(("q3", "a", 1.0, None), ("q3", "b", 2.0, None)).cast(CLEAN.schema)
+    return pl.concat([CLEAN, more]).irm(query="query")
+
+
+def no_results() -> frame_metrics.IRM[pl.DataFrame]:
+    return RUN.irm.judge(pl.concat([QRELS, log(("q3", "a", 1), ("q4", "a", 1), columns="query doc grade")]))
+
+
+def nothing_relevant() -> frame_metrics.IRM[pl.DataFrame]:
+    return CLEAN.with_columns(grade=pl.when(pl.col("query") == "q1").then("grade").otherwise(0)).irm(query="query")
+
+
+def unjudged_results() -> frame_metrics.IRM[pl.DataFrame]:
+    return RUN.irm.judge(QRELS.filter(~((pl.col("query") == "q2") & (pl.col("doc") == "a"))))
+
+
+def tied(ranks: tuple[int, ...] = (10, 11)) -> frame_metrics.IRM[pl.DataFrame]:
+    """A query of 15 results of which those at the given ranks have one score, and a clean one."""
+    score = [float(100 - min(ranks) if rank in ranks else 100 - rank) for rank in range(1, 16)]
+    deep = pl.DataFrame(
+        {"query": "deep", "doc": [f"d{i:02}" for i in range(15)], "score": score, "grade": 5 * [1, 0, 0]}
+    )
+    missed = log(("deep", "missed", None, 1)).cast(CLEAN.schema)
+    return pl.concat([CLEAN, deep, missed]).irm(query="query")
+
+
+def only_results() -> frame_metrics.IRM[pl.DataFrame]:
+    return CLEAN.filter((pl.col("query") == "q1") | pl.col("score").is_not_null()).irm(query="query")
+
+
+def gaps() -> frame_metrics.IRM[pl.DataFrame]:
+    ranked = CLEAN.with_columns(rank=pl.col("score").rank("ordinal", descending=True).over("query"))
+    return ranked.with_columns(pl.when(pl.col("query") == "q2").then(pl.col("rank") * 2 - 1).otherwise("rank")).irm(
+        rank="rank"
+    )
+
+
+def repeated() -> frame_metrics.IRM[pl.DataFrame]:
+    again = log(("q2", "b", 0.5, 1)).cast(CLEAN.schema)
+    return pl.concat([CLEAN, again]).irm(doc="doc", duplicates="first")
+
+
+def lost_segment() -> frame_metrics.IRM[pl.DataFrame]:
+    judged = pl.concat([six(QRELS), log(("q9", "a", 1), columns="query doc grade")])
+    return six(RUN).with_columns(seg=pl.lit("u")).irm(by="seg").judge(judged)
+
+
+def late() -> frame_metrics.IRM[pl.DataFrame]:
+    return (
+        gaps()
+        .frame.with_columns(rank=pl.col("score").rank("ordinal", descending=True).over("query") + 1)
+        .irm(rank="rank")
+    )
+
+
+def disordered() -> frame_metrics.IRM[pl.DataFrame]:
+    rank = pl.col("score").rank("ordinal", descending=True).over("query")
+    turned = pl.when(pl.col("query") == "q2").then(3 - rank).otherwise(rank)
+    return CLEAN.with_columns(rank=turned).irm(rank="rank", score="score")
+
+
+def contradicted() -> frame_metrics.IRM[pl.DataFrame]:
+    label = pl.when(pl.col("doc") == "b").then(1 - pl.col("grade")).otherwise("grade")
+    one = pl.when(pl.col("query") == "q1").then(label).otherwise("grade") > 0
+    return CLEAN.with_columns(label=one).irm(query="query", label="label", grade="grade")
+
+
+def few() -> frame_metrics.IRM[pl.DataFrame]:
+    much, little = six(CLEAN).with_columns(seg=pl.lit("much")), CLEAN.with_columns(seg=pl.lit("little"))
+    return pl.concat([much, little]).irm(by="seg")
+
+
+def constant() -> frame_metrics.IRM[pl.DataFrame]:
+    same = log(("q3", "a", 1.0, 1), ("q3", "b", 1.0, 0), ("q3", "c", None, 0)).cast(CLEAN.schema)
+    return pl.concat([CLEAN, same]).irm(query="query")
+
+
+def too_few_relevant() -> frame_metrics.IRM[pl.DataFrame]:
+    return CLEAN.with_columns(total=1).irm(n_relevant="total")
+
+
+def too_small() -> frame_metrics.IRM[pl.DataFrame]:
+    size = pl.when(pl.col("query") == "q1").then(2).otherwise(3)
+    return CLEAN.with_columns(docs=size).irm(query="query", collection_size="docs")
+
+
+def unweighted() -> frame_metrics.IRM[pl.DataFrame]:
+    return RUN.with_columns(visits=2).irm(weight="visits").judge(no_results().judgments[0])  # type: ignore[index]
+
+
+def out_of_reach() -> frame_metrics.IRM[pl.DataFrame]:
+    return CLEAN.irm(query="query", rel=2)
+
+
+def graded(grade: float) -> frame_metrics.IRM[pl.DataFrame]:
+    here = (pl.col("query") == "q2") & (pl.col("doc") == "a")
+    return CLEAN.with_columns(grade=pl.when(here).then(grade).otherwise("grade")).irm(query="query")
+
+
+FIRED: dict[str, tuple[Any, str, int, float, str]] = {
+    "queries without judgments": (unjudged_query, "warning", 1, 1 / 3, "q3"),
+    "queries without results": (no_results, "warning", 2, 2 / 4, "q3"),
+    "queries without relevant documents": (nothing_relevant, "warning", 1, 1 / 2, "q2"),
+    "unjudged in the top 10": (unjudged_results, "warning", 1, 1 / 4, "q2"),
+    "unjudged results": (unjudged_results, "info", 1, 1 / 4, "q2"),
+    "ties across rank 10": (tied, "warning", 1, 1 / 3, "deep"),
+    "ideal from the results alone": (only_results, "info", 1, 1 / 2, "q2"),
+    "ranks with gaps": (gaps, "info", 1, 1 / 2, "q2"),
+    "repeated documents": (repeated, "warning", 1, 1 / 7, "q2"),
+    "ranks that begin late": (late, "info", 2, 1, "q1"),
+    "scores out of rank order": (disordered, "warning", 1, 1 / 2, "q2"),
+    "labels and grades that contradict": (contradicted, "warning", 1, 1 / 6, "q1"),
+    "segments of few queries": (few, "warning", 1, 1 / 2, "little"),
+    "judged queries of no known segment": (lost_segment, "warning", 1, 1 / 13, "q9"),
+    "constant scores": (constant, "warning", 1, 1 / 3, "q3"),
+    "more relevant documents than n_relevant": (too_few_relevant, "error", 1, 1 / 2, "q1"),
+    "more documents than collection_size": (too_small, "error", 1, 1 / 2, "q1"),
+    "queries without a weight": (unweighted, "error", 2, 2 / 4, "q3"),
+    "queries without a cluster": (lambda: unweighted()(weight=None, cluster="visits"), "error", 2, 2 / 4, "q3"),
+    "grades that do not reach rel": (out_of_reach, "error", 3, 3 / 6, "q1"),
+    "grades below 0": (lambda: graded(-1.0), "warning", 1, 1 / 6, "q2"),
+    "grades with a fraction": (lambda: graded(0.5), "info", 1, 1 / 6, "q2"),
+}
+
+
+def test_every_check_is_made_to_fire() -> None:
+    """There is a case here for each check, and none for what is no check."""
+    irm = CLEAN.with_columns(pl.col("grade").cast(pl.Float64)).irm(query="query")
+    assert log_checks(irm) == set(FIRED)
+
+
+@pytest.mark.parametrize("check", FIRED)
+def test_a_check_counts_what_it_finds(check: str) -> None:
+    """How many, their share of what was looked at, and the first of them under the caller's own ids."""
+    make, severity, n, share, example = FIRED[check]
+    row = found(make(), check)
+    assert row["check"] == check
+    assert (row["severity"], row["n"], row["share"]) == (severity, n, pytest.approx(share))
+    assert row["example"] is not None
+    assert example in row["example"]
+    assert len(row["message"]) > 20
+
+
+@pytest.mark.parametrize("check", FIRED)
+def test_a_check_is_silent_about_the_rest(check: str) -> None:
+    """What fires one check fires no other, unless it is odd in two ways."""
+    with_it = {
+        "queries without a weight": {"queries without results"},
+        "queries without a cluster": {"queries without results"},
+        "grades that do not reach rel": {"queries without relevant documents"},
+        "unjudged in the top 10": {"unjudged results"},
+        "unjudged results": {"unjudged in the top 10"},
+        "ranks that begin late": {"ranks with gaps"},
+    }
+    fired = checks(FIRED[check][0]())
+    assert set(fired) - {check} <= with_it.get(check, set())
+
+
+def test_findings_come_by_severity() -> None:
+    """Errors stand before warnings, warnings before what is only worth knowing, and plain facts last."""
+    more = log(("q3", "a", 1.0, None), ("q4", "a", 1.0, 0), ("q1", "z", 0.5, None), ("q1", "y", float("inf"), 0))
+    severities = pl.concat([CLEAN.drop_nulls(), more.cast(CLEAN.schema)]).irm.audit()["severity"].to_list()
+    assert severities == sorted(severities, key=["error", "warning", "info", "fact"].index)
+    assert set(severities) == {"error", "warning", "info", "fact"}
+
+
+# What each check looks at
+
+
+def test_a_query_without_judgments_is_no_other_finding() -> None:
+    """Its results are not counted as unjudged, nor it as a query without relevant documents."""
+    assert checks(unjudged_query()) == ["queries without judgments"]
+
+
+def test_results_past_rank_10_are_not_in_the_top() -> None:
+    """Unjudged results are counted apart up to rank 10 and in all."""
+    deep = pl.DataFrame({"query": 1, "score": np.arange(30.0), "grade": 10 * [1, 0, None]})
+    irm = deep.irm(query="query")
+    assert found(irm, "unjudged in the top")["n"] == 4
+    assert found(irm, "unjudged in the top")["share"] == pytest.approx(0.4)
+    assert (found(irm, "unjudged results")["n"], found(irm, "unjudged results")["share"]) == (10, pytest.approx(1 / 3))
+
+
+def test_a_message_says_what_becomes_of_it() -> None:
+    """Unjudged results are counted as not relevant or left out, as the conventions say."""
+    assert "not relevant" in found(unjudged_results(), "unjudged in the top")["message"]
+    dropped = unjudged_results()(unjudged="drop")
+    assert "left out" in found(dropped, "unjudged in the top")["message"]
+    assert found(dropped, "unjudged in the top")["n"] == 1
+    equal = "equal scores at ranks 10 and 11 are ordered "
+    assert found(tied(), "ties across")["message"] == equal + "the worst judgment first"
+    assert found(tied()(doc="doc"), "ties across")["message"] == equal + "by document, descending"
+    assert found(tied()(ties="order"), "ties across")["message"] == equal + "as in the frame"
+    assert set(get_args(Ties)) <= set(TIE_ORDERS)
+    one = "all results of a query have one score, and are ordered "
+    assert found(constant()(ties="best"), "constant")["message"] == one + "the best judgment first"
+    ranked = constant().frame.with_columns(rank=pl.col("score").rank("ordinal").over("query"))
+    assert found(ranked.irm(rank="rank", score="score"), "constant")["message"] == one + "by rank"
+
+
+@pytest.mark.parametrize("ranks", [(9, 10), (11, 12), (1, 2)])
+def test_ties_that_do_not_cross_rank_10_change_nothing_there(ranks: tuple[int, ...]) -> None:
+    """A tie above or below the line is not one across it."""
+    assert "ties across rank 10" not in checks(tied(ranks))
+
+
+def test_a_constant_scorer_is_seen() -> None:
+    """A system that gives all documents of a query the same score is said to, in rankings of any length."""
+    for n in (3, 10, 40):
+        grade = [1, *((n - 1) * [0])]
+        constant = pl.DataFrame({"query": np.repeat([1, 2], n), "score": 0.5, "grade": 2 * grade})
+        findings = constant.irm.audit().filter(pl.col("check").str.contains("tie|equal|same|constant"))
+        assert (findings["n"] >= 2).any()
+
+
+def test_a_count_of_relevant_documents_makes_the_ideal_known() -> None:
+    """With `n_relevant` or judgments beside, the ideal does not rest on the results alone."""
+    results = CLEAN.drop_nulls()
+    assert checks(results.irm(query="query")) == ["ideal from the results alone"]
+    assert checks(results.with_columns(total=pl.lit(2)).irm(n_relevant="total")) == []
+    assert checks(RUN.irm.judge(QRELS.join(RUN, on=["query", "doc"], how="semi"))) == []
+
+
+def test_nothing_relevant_means_at_the_level_asked_for() -> None:
+    """`rel=` and labels decide what relevant is."""
+    graded = CLEAN.with_columns(grade=pl.when(pl.col("query") == "q1").then(pl.col("grade") * 3).otherwise("grade"))
+    assert checks(graded.irm(rel=1)) == []
+    assert found(graded.irm(rel=2), "queries without relevant")["example"] == "q2"
+    labelled = CLEAN.with_columns(label=pl.col("query") == "q1")
+    assert found(labelled.irm(label="label"), "queries without relevant")["example"] == "q2"
+
+
+def test_weights_of_queries_without_results_are_those_of_the_judgments() -> None:
+    """Where the judgments have the column of weights, no query is without one."""
+    irm = unweighted()
+    qrels = irm.judgments[0].with_columns(visits=2)  # type: ignore[index]
+    assert checks(irm.judge(qrels)) == ["queries without results"]
+    assert irm.judge(qrels).evaluate("num_q", average="weighted")["value"].item() == 4
+
+
+# Who is named
+
+
+def test_an_example_names_system_segment_and_query() -> None:
+    """Every key that makes a ranking stands in the example, with the caller's values."""
+    run = log(
+        ("p", "u", 7, "mo", "x", 1.0),
+        ("q", "u", 7, "mo", "x", 1.0),
+        ("p", "v", 8, "tu", "x", 1.0),
+        columns="run seg user day doc score",
+    )
+    qrels = log((7, "mo", "x", 1), (8, "tu", "x", 1), columns="user day doc grade")
+    irm = run.irm(system="run", by="seg", query=["user", "day"]).judge(qrels)
+    row = found(irm, "queries without results")
+    assert (row["example"], row["n"], row["share"]) == ("q, v, 8, tu", 1, 1 / 4)
+
+
+def test_an_example_may_be_a_query_of_the_judgments_alone() -> None:
+    """A query that no system answered is named from the judgments."""
+    qrels = pl.concat([QRELS, log(("only judged", "a", 1), columns="query doc grade")])
+    named = qrels.rename({"query": "topic"})
+    irm = RUN.with_columns(run=pl.lit("p")).irm(system="run").judge(named, query="topic")
+    assert found(irm, "queries without results")["example"] == "p, only judged"
+
+
+def test_each_system_counts_by_itself() -> None:
+    """A query that a system lacks is a finding of that system's ranking."""
+    both = pl.concat([RUN.with_columns(run=pl.lit("p")), RUN.filter(query="q1").with_columns(run=pl.lit("q"))])
+    row = found(both.irm(system="run").judge(QRELS), "queries without results")
+    assert (row["n"], row["share"], row["example"]) == (1, 1 / 4, "q, q2")
+
+
+def test_results_do_not_depend_on_the_order_of_rows() -> None:
+    """Shuffled rows give the same checks, counts and shares."""
+    for make, *_ in FIRED.values():
+        irm = make()
+        expected = irm.audit().drop("example")
+        shuffled = frame_metrics.IRM(irm.frame.sample(fraction=1, shuffle=True, seed=4), **irm.roles)
+        if irm.judgments is None:
+            assert shuffled.audit().drop("example").equals(expected)
+
+
+def test_a_query_that_nobody_judged_is_not_missed_by_a_system() -> None:
+    """Only judged queries can be without results."""
+    extra = log(("p", "q3", "a", 1.0), columns="run query doc score")
+    both = [RUN.with_columns(run=pl.lit(run)).select(extra.columns) for run in "pq"]
+    irm = pl.concat([*both, extra]).irm(system="run").judge(QRELS)
+    assert checks(irm) == ["queries without judgments"]
+
+
+# Kinds of frames
+
+
+def test_audit_gives_back_the_callers_kind_of_frame() -> None:
+    """pandas in, pandas out; a lazy frame is not run before it is collected."""
+    table = pl.concat([CLEAN, log(("q3", "a", 1.0, None)).cast(CLEAN.schema)])
+    expected = table.irm.audit()
+    as_pandas = pd.DataFrame(table.to_dict(as_series=False)).irm.audit()
+    assert isinstance(as_pandas, pd.DataFrame)
+    assert as_polars(as_pandas).rows() == expected.rows()
+    ran = []
+    lazy = table.lazy().map_batches(lambda batch: (ran.append(1), batch)[1]).irm.audit()
+    assert isinstance(lazy, pl.LazyFrame)
+    assert lazy.collect_schema() == COLUMNS
+    assert ran == []
+    assert lazy.collect().equals(expected)
+    arrow = frame_metrics.IRM(table.to_arrow()).audit()
+    assert pl.DataFrame(arrow).equals(expected)
+
+
+def test_audit_needs_no_metric_and_no_order() -> None:
+    """Judgments alone can be looked at, without a score or a rank."""
+    assert found(nothing_relevant()(score=None), "queries without relevant")["n"] == 1
+    unordered = log((1, 0), (2, 1), columns="query grade")
+    assert found(unordered.irm(query="query"), "queries without relevant")["example"] == "1"
+
+
+# Repeated documents
+
+
+def test_repeated_documents_keep_their_best_place() -> None:
+    """`duplicates="first"` keeps the greatest score or the least rank of a document, and audit counts the others."""
+    twice = log(("q", "a", 1.0, 1), ("q", "b", 2.0, 0), ("q", "a", 3.0, 1), ("q", "a", None, 1), ("q", "b", 0.5, 0))
+    irm = twice.irm(doc="doc", duplicates="first")
+    assert irm.per_query("rr", "num_ret", "num_rel")["value"].to_list() == [1, 2, 1]
+    assert found(irm, "repeated documents")["n"] == 3
+    assert found(irm, "repeated documents")["share"] == pytest.approx(3 / 5)
+    ranked = log(("q", "a", 4, 1), ("q", "b", 2, 0), ("q", "a", 3, 1), columns="query doc rank grade")
+    assert ranked.irm(doc="doc", duplicates="first").per_query("rr")["value"].to_list() == [1 / 3]
+
+
+# Plain facts
+
+FACTS = (
+    "rows",
+    "systems",
+    "segments",
+    "queries",
+    "results judged",
+    "judged in the top 10",
+    "relevant documents",
+    "rows not retrieved",
+)
+
+
+def test_facts_are_counted() -> None:
+    """Rows, queries, results and judgments, and the share of each."""
+    more = log(("q3", "a", 1.0, None), ("q3", "b", 2.0, None), ("q1", "d", 0.5, None)).cast(CLEAN.schema)
+    assert facts(pl.concat([CLEAN, more]).irm(query="query")) == {
+        "rows": (9, 1),
+        "queries": (2, 2 / 3),
+        "results judged": (4, 4 / 5),
+        "judged in the top 10": (4, 4 / 5),
+        "relevant documents": (3, 3 / 6),
+        "rows not retrieved": (2, 2 / 9),
+    }
+
+
+def test_a_query_is_a_fact_once_whatever_the_systems() -> None:
+    """Queries and relevant documents are counted in each segment and not for each system; results are."""
+    run = pl.concat([RUN.with_columns(run=pl.lit(run), seg=pl.lit(seg)) for run in "pq" for seg in "uv"])
+    qrels = pl.concat([QRELS, log(("q3", "z", 1), columns="query doc grade")])
+    irm = run.irm(system="run", by="seg").judge(qrels.with_columns(seg=pl.lit("v")))
+    assert facts(irm) == {  # of the queries in v; those in u have no judgments
+        "rows": (16, 1),
+        "systems": (2, None),
+        "segments": (2, None),
+        "queries": (3, 3 / 5),
+        "results judged": (8, 1),
+        "judged in the top 10": (8, 1),
+        "relevant documents": (4, 4 / 7),
+        "rows not retrieved": (0, 0),
+    }
+
+
+def test_the_top_of_the_results_is_a_fact_of_its_own() -> None:
+    """Only results at ranks up to 10 are in it."""
+    deep = pl.DataFrame({"query": 1, "score": np.arange(30.0)[::-1], "grade": 10 * [1] + 20 * [None]})
+    told = facts(deep.irm(query="query"))
+    assert (told["judged in the top 10"], told["results judged"]) == ((10, 1), (10, 1 / 3))
+
+
+def test_facts_that_need_an_order_are_not_told_without_one() -> None:
+    """Judgments alone have queries and relevant documents."""
+    assert list(facts(CLEAN.drop("score").irm(query="query"))) == ["rows", "queries", "relevant documents"]
+
+
+def test_a_count_of_relevant_documents_is_the_fact() -> None:
+    """With `n_relevant` the relevant documents are those that are counted, which are no share of the judged ones."""
+    assert facts(CLEAN.with_columns(total=5).irm(n_relevant="total"))["relevant documents"] == (10, None)
+
+
+# Bad values
+
+
+def random_log(rng: np.random.Generator) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Up to a dozen rows with a few bad values, and roles for them."""
+    n, often = int(rng.integers(1, 13)), rng.choice([0, 0.1, 0.3])
+
+    def column(good: list[Any], bad: list[Any]) -> list[Any]:
+        return [
+            bad[rng.integers(len(bad))] if rng.random() < often else good[rng.integers(len(good))] for _ in range(n)
+        ]
+
+    place = ["score", "rank"][rng.integers(2)]
+    columns: dict[str, Any] = {
+        "query": column([1, 1, 2, 2, 3, 3], [None, 1]),
+        "doc": [f"d{0 if rng.random() < often else i}" for i in range(n)],
+        "grade": column([0.0, 1.0, 2.0], [float("nan"), float("inf"), None, -1.0, 0.5]),
+        "score": column([1.0, 2.0, 3.0], [float("nan"), float("inf"), None]),
+        "rank": [column([1.0 + i], [0.0, 1.0, 1.5, None])[0] for i in range(n)],
+        "run": column(["a", "b"], [None]),
+        "seg": column([1.0, 2.0], [None, float("nan")]),
+    }
+    columns["visits"] = [7.0 if rng.random() < often else float(query or 1) for query in columns["query"]]
+    columns["total"] = [None if rng.random() < often / 4 else 6 for _ in range(n)]
+    roles: dict[str, Any] = {"query": "query", "grade": "grade", place: place}
+    more = {"doc": "doc", "system": "run", "by": "seg", "weight": "visits", "n_relevant": "total", "rel": 2}
+    roles |= {role: column for role, column in more.items() if rng.random() < 0.3}
+    if "doc" in roles and rng.random() < 0.3:
+        roles["duplicates"] = "first"
+    return pl.DataFrame(columns, strict=False), roles
+
+
+@pytest.mark.parametrize("size", [2, pytest.param(1 << 18, marks=pytest.mark.slow)])
+def test_evaluate_refuses_what_has_an_error(size: int) -> None:
+    """A log has a finding of severity error just where it cannot be evaluated; each bad row is counted once."""
+    outcomes = []
+    for seed in range(150):
+        frame, roles = random_log(np.random.default_rng(seed))
+        irm = frame.irm(**roles)
+        refused = ""
+        try:
+            with small_blocks(size):
+                irm.evaluate("recall", "rr")
+        except FrameMetricsError as error:
+            refused = str(error)
+        if "judgments" in refused:  # which contradict each other, and are an error of audit() too
+            continue
+        with small_blocks(size):
+            table = irm.audit()
+        errors = table.filter(severity="error")
+        assert bool(refused) == bool(len(errors)), (seed, refused, errors.rows())
+        bad = errors.filter(pl.col("example").str.starts_with("row "))["n"].sum()
+        assert table.filter(severity="fact", check="rows")["n"].item() == len(frame) - bad
+        outcomes.append(bool(refused))
+    assert 30 < sum(outcomes) < len(outcomes) - 30
+
+
+BAD_LOG = pl.DataFrame(
+    {
+        "qid": ["a", "a", "a", "a", None, "b", "b", "b", "b", "b", "a", "b", "c"],
+        "sku": ["u", "v", "w", "u", "x", "x", "y", None, "w", "v", "t", "s", "r"],
+        "bm25": [3.0, 2.0, float("nan"), 1.0, 1.0, float("inf"), 2.0, 3.0, None, 1.5, -float("inf"), 0.5, 1.0],
+        "rating": [1.0, 0, 1, 1, 1, 1, float("nan"), 1, None, 0, 2, float("-inf"), 1],
+        "visits": [1.0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 1, 2, -1],
+    }
+)
+BAD_FOUND = {
+    "rows that have no query": "qid: 1 of 13 rows has no query (row 4);",
+    "scores that are NaN": "bm25: 1 of 13 rows is NaN (row 2);",
+    "scores that are infinite": "bm25: 2 of 13 rows are infinite (rows 5, 10);",
+    "grades that are NaN": "rating: 1 of 13 rows is NaN (row 6);",
+    "grades that are infinite": "rating: 1 of 13 rows is infinite (row 11);",
+    "rows that have no document": "sku: 1 of 13 rows has no document (row 7);",
+    "rows that have neither a score nor a judgment": "bm25 and rating: 1 of 13 rows has neither a score nor a "
+    "judgment (row 8);",
+    "rows that repeat a document of their query": "sku: 1 of 13 rows repeats a document of its query (row 3);",
+    "weights that are negative": "visits: 1 of 13 rows is negative (row 12);",
+}
+
+
+def test_everything_that_is_bad_is_found_at_once(kind: str) -> None:
+    """A log with bad values of every sort has a finding for each, with the rows as they stand in the frame."""
+    irm = IRM(as_kind(BAD_LOG, kind), query="qid", doc="sku", score="bm25", grade="rating", weight="visits")
+    table = as_polars(irm.audit())
+    bad = dict(table.filter(severity="error").select("check", "message").rows())
+    nulls = {"scores that are NaN", "grades that are NaN"} if kind == "pandas" else set()
+    assert set(bad) == set(BAD_FOUND) - nulls
+    assert all(bad[check].startswith(BAD_FOUND[check]) for check in bad)
+    left = 5 if kind == "pandas" else 3
+    assert table.filter(severity="fact", check="rows").select("n", "share").row(0) == (left, left / 13)
+
+
+def test_missing_values_of_pandas_are_no_bad_values() -> None:
+    """In a numpy column of pandas NaN is a document that was not retrieved, which a fact counts."""
+    frame = pd.DataFrame({"query": [1, 1], "score": [1.0, float("nan")], "grade": [1, 0]})
+    table = as_polars(frame.irm.audit())
+    assert table.filter(severity="error").is_empty()
+    assert table.filter(check="rows not retrieved").select("n", "share").row(0) == (1, 0.5)
+
+
+@pytest.mark.parametrize("duplicates", [None, "first"])
+@pytest.mark.parametrize("step", [1, -1])
+def test_repeated_ranks_are_found_in_every_block(duplicates: Any, step: int) -> None:
+    """All of them stand in one finding, under their rows in the frame, which repeated documents do not move."""
+    rows = [(0, "a", 1), (0, "b", 2)] + [(0, "a", 9)] * (duplicates == "first")
+    rows += [(q, doc, rank) for q in range(1, 9) for doc, rank in [("a", 1), ("b", 2), ("c", 1 if q % 2 else 3)]]
+    frame = log(*rows, columns="query doc rank").with_columns(grade=1)[::step]
+    with small_blocks(4):
+        found = odd(frame.irm(doc="doc", rank="rank", duplicates=duplicates))
+    (bad,) = found.filter(severity="error").rows(named=True)
+    assert (bad["check"], bad["n"]) == ("rows that repeat a rank of their query", 4)
+    again = frame.with_row_index("row").filter(pl.struct("query", "rank").is_duplicated())["row"].to_list()
+    shown = [int(row) for row in re.search(r"\(rows (.*)\)", bad["message"]).group(1).split(", ")]  # type: ignore[union-attr]
+    assert len(shown) == 3
+    assert set(shown) < set(again)
+    assert f"4 of {len(rows)} rows" in bad["message"]
+
+
+@pytest.mark.parametrize("column", ["weight", "n_relevant", "collection_size"])
+def test_two_values_for_a_query(column: str) -> None:
+    """Rows that differ from the others of their query, or of another system, are a finding."""
+    rows = [("q", "a", 3.0, 9), ("r", "a", 2.0, 9), ("q", "b", 2.0, 8), ("r", "b", 1.0, 9), ("q", "c", 1.0, 9)]
+    frame = log(*rows, columns="query doc score value").with_columns(grade=pl.lit(1))
+    named: Any = {column: "value"}
+    row = found(frame.irm(query="query", **named), "differ from another row")
+    assert (row["severity"], row["n"], row["share"], row["example"]) == ("error", 1, 1 / 5, "row 2")
+    assert row["message"] == (
+        "value: 1 of 5 rows differs from another row of its query (row 2); give each query one value"
+    )
+    two = pl.concat([frame.with_columns(value=pl.lit(n), run=pl.lit(run)) for run, n in (("p", 7), ("q", 5))])
+    two = two.with_columns(value=pl.when(pl.col("query") == "q").then("value").otherwise(9))
+    row = found(two.irm(query="query", system="run", **named), "differ from another system")
+    assert (row["n"], row["example"]) == (3, "row 5")
+    assert "rows 5, 7, 9" in row["message"]
+
+
+def test_what_no_rows_are_to_blame_for_is_still_an_error() -> None:
+    """A column that is not there or of a wrong type, and bad judgments, are raised; never as rows of the log."""
+    with pytest.raises(ColumnError, match="there is no such column"):
+        CLEAN.irm(query="topic").audit()
+    with pytest.raises(BadValueError, match="score: a score is a number"):
+        CLEAN.with_columns(pl.col("score").cast(pl.String)).irm(query="query").audit()
+    for bad in (float("nan"), None):
+        qrels = QRELS.with_columns(pl.col("grade").cast(pl.Float64)).extend(
+            log(("q1" if bad else None, "n", bad or 1.0), columns="query doc grade").cast({"grade": pl.Float64})
+        )
+        with pytest.raises(
+            BadValueError, match=r"(grade|query) \(of the judgments\): 1 of 7 rows is .* \(row 6\)"
+        ) as caught:
+            RUN.irm.judge(qrels).audit()
+        assert not isinstance(caught.value, BadRowsError)
+
+
+def test_rows_that_cannot_be_read_without_the_bad_ones_are_a_finding() -> None:
+    """Where rows are left out, and something else is wrong with the others, both are said."""
+    frame = CLEAN.drop("grade").with_columns(query=pl.Series([None, *["q"] * 5]))
+    irm = frame.irm.judge(QRELS.with_columns(doc=pl.col("doc") + "!"))
+    assert odd(irm).select("check", "severity", "n").rows() == [
+        ("rows that have no query", "error", 1),
+        ("rows that cannot be read", "error", 5),
+    ]
+    assert facts(irm) == {"rows": (5, 5 / 6)}
+    with pytest.raises(BadValueError, match=r"rows that cannot be read: 5; query: no id of the log is among"):
+        irm.audit(fail_on="error")
+    with pytest.raises(BadValueError, match=r"^query: no id of the log is among"):
+        frame[1:].irm.judge(QRELS.with_columns(doc=pl.col("doc") + "!")).audit()
+
+
+def test_errors_about_rows_can_be_sent_to_another_process() -> None:
+    """Such an error is the same after pickling."""
+    with pytest.raises(BadRowsError) as caught:
+        CLEAN.with_columns(score=float("inf")).irm.evaluate("rr")
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert str(error) == str(caught.value)
+    assert (error.column, error.what, list(error.rows)) == ("score", "are infinite", list(range(6)))
+
+
+def test_several_documents_that_were_not_retrieved() -> None:
+    """Documents without a score have no scores that are equal."""
+    absent = CLEAN.with_columns(score=pl.when(pl.col("doc") == "a").then("score"))
+    assert checks(absent.irm(query="query")) == []
+
+
+# A gate
+
+
+@pytest.mark.parametrize(("fail_on", "raised"), [("error", False), ("warning", True), ("info", True)])
+def test_an_audit_can_be_a_gate(fail_on: Any, raised: bool) -> None:
+    """`fail_on=` raises what is found of that severity or a graver one, and else returns the findings."""
+    irm = unjudged_query()
+    if not raised:
+        assert irm.audit(fail_on=fail_on).equals(irm.audit())
+        return
+    with pytest.raises(BadValueError) as caught:
+        irm.audit(fail_on=fail_on)
+    assert str(caught.value) == (
+        f"audit(fail_on={fail_on!r}): 1 finding\n"
+        "queries without judgments: 1 (q3); not evaluated: none of their documents is judged"
+    )
+    with pytest.raises(BadValueError, match=r"queries without results: 2 \(q3, \.\.\.\); evaluated as if"):
+        no_results().audit(fail_on=fail_on)
+
+
+@pytest.mark.parametrize("fail_on", ["error", "warning", "info"])
+def test_facts_are_no_reason_to_fail(fail_on: Any) -> None:
+    """A clean log passes every gate, and comes back with its facts."""
+    irm = CLEAN.irm(query="query")
+    assert irm.audit(fail_on=fail_on).equals(irm.audit())
+
+
+def test_a_gate_shows_the_rows_of_bad_values() -> None:
+    """An error that a gate raises counts the bad rows and shows three, for each finding."""
+    bad = CLEAN.with_columns(score=pl.Series([1.0, float("inf"), 2.0, float("-inf"), float("nan"), 3.0]))
+    with pytest.raises(BadValueError) as caught:
+        bad.irm(query="query").audit(fail_on="error")
+    assert str(caught.value) == (
+        "audit(fail_on='error'): 2 findings\n"
+        "scores that are NaN: 1 (row 4); score: 1 of 6 rows is NaN (row 4); drop them, or make them null if the "
+        "document was not retrieved\n"
+        "scores that are infinite: 2 (row 1, ...); score: 2 of 6 rows are infinite (rows 1, 3); drop them, or make "
+        "them null if the document was not retrieved"
+    )
+
+
+def test_a_gate_counts_only_what_is_grave_enough() -> None:
+    """A finding that is less grave is not in the message."""
+    irm = only_results()
+    assert odd(irm)["severity"].to_list() == ["info"]
+    assert irm.audit(fail_on="warning").equals(irm.audit())
+    for wrong in ("bad", "fact"):
+        with pytest.raises(FrameMetricsError, match=f"fail_on='{wrong}' is not one of 'error', 'warning', 'info'"):
+            irm.audit(fail_on=wrong)  # type: ignore[arg-type]
+
+
+def test_scores_of_product_search() -> None:
+    """Two of the three systems have scores in another order than what was shown, or one score for a query."""
+    runs = pl.read_csv(real("haystack_products", "runs.csv"))
+    qrels = pl.read_csv(real("haystack_products", "judgments.csv")).unique(["query_id", "doc_id"])
+    roles: Any = {"query": "query_id", "doc": "doc_id", "duplicates": "first"}
+    for run, systems in runs.group_by("run"):
+        irm = systems.irm(rank="rank", score="score", **roles).judge(
+            qrels, query="query_id", doc="doc_id", grade="rating"
+        )
+        fired = set(irm.audit()["check"])
+        odd = run[0] != "no-vector"
+        assert ("scores out of rank order" in fired) == odd, run
+        assert ("constant scores" in fired) == odd, run

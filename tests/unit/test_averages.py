@@ -1,0 +1,613 @@
+"""Averages over queries: by hand, by segment, with margins, weights and intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from frame_metrics import BadValueError, ColumnError, FrameMetricsError, NotComputableError
+
+
+def values(frame: pl.DataFrame, column: str = "value") -> list[Any]:
+    return frame[column].to_list()
+
+
+def four_queries() -> pl.DataFrame:
+    """Reciprocal ranks 1, 1/2, 1/4 and, with nothing relevant, 0; retrieved relevant documents 2, 1, 1 and 0."""
+    rows = {"a": [1, 1], "b": [0, 1], "c": [0, 0, 0, 1], "d": [0, 0]}
+    return pl.DataFrame(
+        [(query, float(-i), grade) for query, grades in rows.items() for i, grade in enumerate(grades)],
+        schema=["query", "score", "grade"],
+        orient="row",
+    )
+
+
+def weighted(weights: dict[str, float]) -> pl.DataFrame:
+    by_query = pl.DataFrame({"query": list(weights), "w": [float(w) for w in weights.values()]})
+    return four_queries().join(by_query, on="query", maintain_order="left")
+
+
+# By hand
+
+
+def test_a_macro_average_is_the_mean_over_queries() -> None:
+    """Every query counts the same, those without a relevant document with 0."""
+    found = four_queries().irm.evaluate("rr", "ap", "recall")
+    assert found.columns == ["metric", "k", "average", "value", "n", "n_undefined"]
+    assert values(found) == pytest.approx([(1 + 1 / 2 + 1 / 4) / 4, (1 + 1 / 2 + 1 / 4) / 4, 3 / 4])
+    assert found.select("average", "n", "n_undefined").unique().rows() == [("macro", 4, 1)]
+
+
+def test_undefined_values_leave_the_mean_or_stand_in_it() -> None:
+    """`undefined=` says what a/0 counts as; n is what the mean rests on, n_undefined how many were a/0."""
+    log = four_queries()
+    rows = {
+        "zero": (1.75 / 4, 4, 1),
+        "one": (2.75 / 4, 4, 1),
+        "null": (1.75 / 3, 3, 1),
+        None: (1.75 / 4, 4, 1),
+    }
+    for option, expected in rows.items():
+        assert log.irm(undefined=option).evaluate("rr").select("value", "n", "n_undefined").row(0) == expected
+
+
+def test_a_metric_whose_reference_gives_nothing_leaves_undefined_queries_out() -> None:
+    """Specificity of a query with relevant documents only is null by default, and not in the mean."""
+    log = four_queries().with_columns(size=pl.len().over("query"))
+    found = log.irm(collection_size="size").evaluate("specificity", "rr")
+    assert found.select("value", "n", "n_undefined").rows() == [(0, 3, 1), (1.75 / 4, 4, 1)]
+
+
+def test_a_mean_over_nothing_defined_is_null() -> None:
+    """Where every query is undefined and left out, the value is null and n is 0."""
+    log = pl.DataFrame({"query": [1, 2], "score": [1.0, 1.0], "grade": [0, 0]})
+    found = log.irm(undefined="null").evaluate("rr", "num_ret")
+    assert found.select("value", "n", "n_undefined").rows() == [(None, 0, 2), (2, 2, 0)]
+    assert log.irm(undefined="null").evaluate("rr", average="gmean")["value"].item() is None
+
+
+def test_weights_are_the_shares_of_queries_in_the_mean() -> None:
+    """Naming `weight` makes the macro average a weighted one; weights need not add up to 1."""
+    found = weighted({"a": 3, "b": 0.5, "c": 0, "d": 1.5}).irm(weight="w").evaluate("rr", "num_ret")
+    assert values(found) == pytest.approx([(3 * 1 + 0.5 / 2) / 5, 10])
+    assert values(found, "average") == ["weighted", "sum"]
+    assert values(found, "n") == [4, 4]
+
+
+def test_weights_are_those_of_the_queries_that_are_defined() -> None:
+    """A query that is left out takes its weight along."""
+    found = weighted({"a": 3, "b": 0.5, "c": 0, "d": 1.5}).irm(weight="w", undefined="null").evaluate("rr")
+    assert values(found) == pytest.approx([(3 * 1 + 0.5 / 2) / 3.5])
+    assert values(found, "n") == [3]
+
+
+def test_equal_weights_change_nothing_but_the_name() -> None:
+    """Weights that are all the same give the plain mean."""
+    log = weighted(dict.fromkeys("abcd", 2.5))
+    asked = ("rr", "ap", "ndcg", "precision@2")
+    assert values(log.irm(weight="w").evaluate(*asked)) == pytest.approx(values(log.irm.evaluate(*asked)))
+
+
+def test_weights_that_are_all_0_give_null() -> None:
+    """A mean of no weight is undefined."""
+    assert values(weighted(dict.fromkeys("abcd", 0)).irm(weight="w").evaluate("rr")) == [None]
+
+
+def test_weights_can_be_asked_for() -> None:
+    """`average="weighted"` is what naming the weights does; without them it is an error."""
+    log = weighted({"a": 3, "b": 0.5, "c": 0, "d": 1.5})
+    one, other = (log.irm(weight="w").evaluate("rr", average=a) for a in ("weighted", "macro"))
+    assert one.equals(other)
+    with pytest.raises(ColumnError, match="weight="):
+        log.irm.evaluate("rr", average="weighted")
+
+
+def test_a_query_has_one_weight() -> None:
+    """Rows of a query that differ in the weight are an error, and so are weights below 0 or missing."""
+    log = four_queries()
+    for column, words in (
+        (pl.int_range(pl.len()).cast(pl.Float64), "rows of one query differ"),
+        (pl.lit(-1.0), "negative"),
+        (pl.lit(None, dtype=pl.Float64), "missing"),
+    ):
+        with pytest.raises(BadValueError, match=words):
+            log.with_columns(w=column).irm(weight="w").evaluate("rr")
+
+
+def test_weights_of_systems_that_differ_are_an_error() -> None:
+    """A query has the same weight whichever system answers it."""
+    log = pl.DataFrame({"run": ["x", "y"], "query": [1, 1], "score": [1.0, 1.0], "grade": [1, 0], "w": [1.0, 2.0]})
+    with pytest.raises(BadValueError, match="w: systems differ"):
+        log.irm(system="run", weight="w").evaluate("rr")
+
+
+def test_the_judgments_may_hold_the_weights_of_queries_without_results() -> None:
+    """A judged query that no system answered is weighed by the judgments' column, or is an error."""
+    log = pl.DataFrame({"query": ["a"], "doc": ["x"], "score": [1.0], "w": [3.0]})
+    qrels = pl.DataFrame({"query": ["a", "b"], "doc": ["x", "x"], "grade": [1, 1], "w": [3.0, 1.0]})
+    assert values(log.irm(weight="w").judge(qrels).evaluate("rr")) == [0.75]
+    with pytest.raises(BadValueError, match="'w'"):
+        log.irm(weight="w").judge(qrels.drop("w")).evaluate("rr")
+
+
+def test_a_geometric_mean_has_a_floor() -> None:
+    """exp of the mean of logarithms, values below 1e-5 taken as 1e-5."""
+    found = four_queries().irm.evaluate("rr", average="gmean")
+    assert values(found) == pytest.approx([(1 * 1 / 2 * 1 / 4 * 1e-5) ** (1 / 4)])
+    assert values(found, "average") == ["gmean"]
+    assert values(four_queries().irm(undefined="null").evaluate("rr", average="gmean")) == pytest.approx([1 / 2])
+
+
+def test_a_geometric_mean_is_weighted_too() -> None:
+    """With weights, it is exp of the weighted mean of logarithms."""
+    found = weighted({"a": 2, "b": 1, "c": 1, "d": 0}).irm(weight="w").evaluate("rr", average="gmean")
+    assert values(found) == pytest.approx([(1 / 2 * 1 / 4) ** (1 / 4)])
+
+
+def test_a_micro_average_is_the_metric_of_the_summed_counts() -> None:
+    """Counts are pooled over the queries, and the metric is computed once."""
+    found = (
+        four_queries()
+        .irm(collection_size=10)
+        .evaluate("precision", "recall", "f1", "precision@2", "fallout", "mcc", average="micro")
+    )
+    tp, fp, fn, tn = 4, 6, 0, 30
+    mcc = (tp * tn - fp * fn) / math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    assert values(found) == pytest.approx([0.4, 1, 2 * 0.4 / 1.4, 3 / 8, 6 / 36, mcc])
+    assert values(found, "average") == ["micro"] * 6
+    assert values(found, "n") == [4] * 6
+    assert values(found, "n_undefined") == [0, 1, 0, 0, 0, 1]
+
+
+def test_a_micro_average_counts_places_that_were_not_filled() -> None:
+    """precision@k of the pooled counts divides by k for each query."""
+    log = pl.DataFrame({"query": [1, 2, 2, 2], "score": [1.0, 3.0, 2.0, 1.0], "grade": [1, 0, 1, 1]})
+    assert values(log.irm.evaluate("precision@3", "f1@3", average="micro")) == pytest.approx([3 / 6, 2 * 3 / (6 + 3)])
+
+
+def test_a_micro_average_of_undefined_queries_rests_on_their_counts() -> None:
+    """A query for which the metric is a/0 still brings its counts; only counts that sum to a/0 are undefined."""
+    log = pl.DataFrame({"query": [1, 2], "score": [1.0, 1.0], "grade": [1, 0]})
+    found = log.irm(undefined="null").evaluate("recall", "f1", average="micro")
+    assert found.select("value", "n", "n_undefined").rows() == [(1, 2, 1), (pytest.approx(2 / 3), 2, 0)]
+    nothing = log.filter(pl.col("query") == 2)
+    assert values(nothing.irm(undefined="null").evaluate("recall", average="micro")) == [None]
+    assert values(nothing.irm(undefined="one").evaluate("recall", average="micro")) == [1]
+    assert values(nothing.irm.evaluate("recall", average="micro")) == [0]
+
+
+def test_every_micro_average_is_the_metric_of_one_table() -> None:
+    """For every measure of the 2x2 table, pooling queries is the metric of one query with the same counts."""
+    random = np.random.default_rng(0)
+    n = 200
+    log = pl.DataFrame({"query": np.arange(n) // 10, "score": random.random(n), "grade": random.integers(0, 2, n)})
+    log = log.with_columns(
+        score=pl.when(pl.col("grade").is_not_null() & (pl.int_range(pl.len()) % 3 > 0)).then("score")
+    )
+    asked = ["precision", "recall", "accuracy", "kappa", "mcc", "jaccard", "informedness", "markedness", "odds_ratio"]
+    asked += ["avg_f", "avg_g", "fbeta(beta=2)", "balanced_accuracy", "npv", "bias", "prevalence", "payoff", "utility"]
+    one = log.with_columns(query=pl.lit(1)).irm(collection_size=20 * 100).per_query(*asked)
+    assert values(log.irm(collection_size=100).evaluate(*asked, average="micro")) == pytest.approx(values(one))
+
+
+def test_only_measures_of_the_table_have_a_micro_average() -> None:
+    """A metric of a ranking has no counts to sum, and says so; a count is summed whatever the average."""
+    with pytest.raises(NotComputableError, match="ndcg has no micro average"):
+        four_queries().irm.evaluate("precision", "ndcg", average="micro")
+    for average in ("macro", "micro", "gmean"):
+        found = four_queries().irm.evaluate("num_rel_ret", "tp", "num_q", average=average)
+        assert values(found) == [4, 4, 4]
+        assert values(found, "average") == ["sum"] * 3
+
+
+@pytest.mark.parametrize("average", ["mean", "MACRO", "", None])
+def test_an_average_that_does_not_exist_is_an_error(average: Any) -> None:
+    """The averages that there are stand in the error."""
+    with pytest.raises(FrameMetricsError, match="'macro'"):
+        four_queries().irm.evaluate("rr", average=average)
+
+
+# Segments
+
+
+def segmented() -> pl.DataFrame:
+    """Ten queries on two devices and in three locales, one of them null."""
+    random = np.random.default_rng(1)
+    parts = []
+    for query in range(10):
+        n = int(random.integers(2, 6))
+        where = {"device": ["phone", "desk"][query % 2], "locale": ["de", None, "at"][query % 3]}
+        part = pl.DataFrame({"query": n * [query], "score": random.random(n), "grade": random.integers(0, 3, n)})
+        parts.append(part.with_columns(*(pl.lit(v, dtype=pl.String).alias(k) for k, v in where.items())))
+    return pl.concat(parts)
+
+
+ASKED = ("ndcg@3", "rr", "precision@2", "num_rel")
+
+
+def test_each_segment_is_evaluated_by_itself() -> None:
+    """The rows of a segment are those of evaluating it alone; they come sorted, null last."""
+    log = segmented()
+    found = log.irm(by="locale").evaluate(*ASKED)
+    assert values(found, "locale") == ["at"] * 4 + ["de"] * 4 + [None] * 4
+    assert values(found, "metric") == list(ASKED) * 3
+    for locale in ("at", "de", None):
+        alone = log.filter(pl.col("locale").eq_missing(pl.lit(locale))).irm.evaluate(*ASKED)
+        assert values(found.filter(pl.col("locale").eq_missing(pl.lit(locale)))) == pytest.approx(values(alone))
+
+
+def test_segments_may_be_made_of_several_columns() -> None:
+    """Each combination that occurs is a segment; they are sorted by the columns in the order named."""
+    log = segmented()
+    found = log.irm(by=["device", "locale"]).evaluate("rr")
+    expected = log.select("device", "locale").unique().sort("device", "locale", nulls_last=True)
+    assert found.select("device", "locale").equals(expected)
+    other = log.irm(by=["locale", "device"]).evaluate("rr")
+    assert other.columns[:2] == ["locale", "device"]
+    assert other.select("locale", "device").equals(expected.select("locale", "device").sort(pl.all(), nulls_last=True))
+    assert values(other.sort("device", "locale", nulls_last=True)) == values(found)
+
+
+def test_a_query_of_two_segments_is_a_query_in_each() -> None:
+    """The same query id in two segments is two rankings."""
+    log = pl.DataFrame({"query": [1, 1, 1, 1], "seg": list("xxyy"), "score": [2.0, 1, 2, 1], "grade": [1, 0, 0, 1]})
+    assert values(log.irm(by="seg").evaluate("rr")) == [1, 0.5]
+    assert log.irm(by="seg").per_query("rr").rows() == [("x", 1, "rr", None, 1.0), ("y", 1, "rr", None, 0.5)]
+
+
+def test_a_segment_in_which_nothing_can_be_evaluated_keeps_its_row() -> None:
+    """Queries without judgments leave a row of their segment with value null and n 0."""
+    log = pl.DataFrame({"query": [1, 2], "seg": ["x", "y"], "score": [1.0, 1.0], "grade": [1, None]})
+    found = log.irm(by="seg").evaluate("rr", "num_q", ci=0.9)
+    assert found.select("seg", "metric", "value", "n", "n_undefined").rows() == [
+        ("x", "rr", 1, 1, 0),
+        ("x", "num_q", 1, 1, 0),
+        ("y", "rr", None, 0, 0),
+        ("y", "num_q", None, 0, 0),
+    ]
+    wide = log.irm(by="seg").evaluate("rr", "num_q", layout="wide")
+    assert wide.rows() == [("x", "macro", 1, 1, 1), ("y", "macro", 0, None, None)]
+
+
+def test_the_numbers_of_segments_are_sorted_by_value_and_not_as_text() -> None:
+    """Keys sort as what they are: numbers as numbers, nulls last."""
+    days = [10, 9, None, 2]
+    log = pl.DataFrame({"query": [1, 2, 3, 4], "day": days, "score": 4 * [1.0], "grade": 4 * [1]})
+    assert values(log.irm(by="day").evaluate("rr"), "day") == [2, 9, 10, None]
+    assert values(log.irm(system="day").evaluate("num_q"), "day") == [2, 9, 10, None]
+
+
+def test_systems_come_before_segments_and_metrics_in_the_order_asked_for() -> None:
+    """Rows are sorted by system, then segment, then as the metrics were asked for."""
+    log = pl.DataFrame(
+        {
+            "query": 4 * [1, 2],
+            "run": ["b", "b", None, None, "a", "a", "b", "b"],
+            "seg": ["v", "u"] * 4,
+            "doc": ["x", "x", "x", "x", "x", "x", "y", "y"],
+            "score": [2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+            "grade": [1, 0, 1, 0, 1, 0, 0, 1],
+        }
+    )
+    found = log.irm(system="run", by="seg", doc="doc").evaluate("rr", "ap")
+    assert found.columns[:2] == ["run", "seg"]
+    keys = [(run, seg, metric) for run in ("a", "b", None) for seg in "uv" for metric in ("rr", "ap")]
+    assert found.select("run", "seg", "metric").rows() == keys
+    assert found.filter(metric="rr")["value"].to_list() == [0, 1, 0.5, 1, 0, 1]
+
+
+def test_a_system_is_measured_in_every_segment() -> None:
+    """A system without results in a segment has 0 there, on the same queries as the others."""
+    log = pl.DataFrame(
+        {"query": [1, 2, 1], "run": list("aab"), "seg": list("uvu"), "score": [1.0, 1.0, 1.0], "grade": [1, 1, 1]}
+    )
+    found = log.irm(system="run", by="seg").evaluate("rr")
+    assert found.select("run", "seg", "value", "n").rows() == [
+        ("a", "u", 1, 1),
+        ("a", "v", 1, 1),
+        ("b", "u", 1, 1),
+        ("b", "v", 0, 1),
+    ]
+
+
+# Margins
+
+
+def test_the_grand_total_is_that_of_evaluating_without_segments() -> None:
+    """`margins=True` adds a row with null keys and total true, equal to leaving out `by`."""
+    log = segmented()
+    found = log.irm(by="device").evaluate(*ASKED, margins=True)
+    assert found.columns[:3] == ["device", "total", "metric"]
+    total = found.filter("total")
+    assert values(total, "device") == [None] * 4
+    plain = log.irm.evaluate(*ASKED)
+    assert values(total) == pytest.approx(values(plain))
+    assert total.select("metric", "k", "average", "n", "n_undefined").equals(
+        plain.select("metric", "k", "average", "n", "n_undefined")
+    )
+    assert found.filter(~pl.col("total")).drop("total").equals(log.irm(by="device").evaluate(*ASKED))
+
+
+def test_each_column_has_its_margin() -> None:
+    """With several `by` columns, each has rows of its own, the others null, equal to segmenting by it alone."""
+    log = segmented()
+    found = log.irm(by=["device", "locale"]).evaluate("ndcg", "rr", margins=True)
+    segments, totals = found.filter(~pl.col("total")), found.filter("total")
+    assert segments.drop("total").equals(log.irm(by=["device", "locale"]).evaluate("ndcg", "rr"))
+    expected = [
+        log.irm(by="device").evaluate("ndcg", "rr"),
+        log.irm(by="locale").evaluate("ndcg", "rr"),
+        log.irm.evaluate("ndcg", "rr"),
+    ]
+    parts = pl.concat(expected, how="diagonal")
+    assert totals.select("device", "locale", "metric", "n").equals(parts.select("device", "locale", "metric", "n"))
+    assert values(totals) == pytest.approx(values(parts))
+
+
+def test_a_null_segment_is_told_from_a_total() -> None:
+    """The column `total` is false for a segment whose key is null, and true for a margin."""
+    found = segmented().irm(by="locale").evaluate("rr", margins=True)
+    assert found.select("locale", "total").rows() == [("at", False), ("de", False), (None, False), (None, True)]
+
+
+def test_margins_are_those_of_each_system() -> None:
+    """Totals stand behind the segments of their system."""
+    log = pl.concat([segmented().with_columns(run=pl.lit(run)) for run in "ab"])
+    log = log.with_columns(score=pl.when(pl.col("run") == "a").then("score").otherwise(-pl.col("score")))
+    found = log.irm(system="run", by="device").evaluate("ndcg", margins=True)
+    assert found.select("run", "device", "total").rows() == [
+        (run, device, total) for run in "ab" for device, total in (("desk", False), ("phone", False), (None, True))
+    ]
+    assert values(found.filter("total")) == pytest.approx(values(log.irm(system="run").evaluate("ndcg")))
+
+
+@pytest.mark.parametrize("average", ["macro", "micro", "gmean"])
+def test_margins_are_averages_over_queries_and_not_over_segments(average: str) -> None:
+    """The total of every average rests on the queries, weighted where they are."""
+    log = segmented().with_columns(w=pl.col("query").cast(pl.Float64))
+    weight = None if average == "micro" else "w"
+    one = log.irm(by="device", weight=weight).evaluate("precision@2", average=average, margins=True)
+    other = log.irm(weight=weight).evaluate("precision@2", average=average)
+    assert values(one.filter("total")) == pytest.approx(values(other))
+    assert values(one.filter("total"), "n") == [10]
+
+
+def test_margins_have_intervals_and_a_wide_layout() -> None:
+    """The total has the interval of evaluating without segments, in a column per metric too."""
+    log = segmented()
+    found = log.irm(by="device").evaluate("ndcg", "rr", margins=True, ci=0.9, layout="wide")
+    assert found.columns == [
+        "device",
+        "total",
+        "average",
+        "n",
+        *(n + e for n in ("ndcg", "rr") for e in ("", "_low", "_high")),
+    ]
+    plain = log.irm.evaluate("ndcg", "rr", ci=0.9, layout="wide")
+    assert found.filter("total").drop("device", "total").row(0) == pytest.approx(plain.row(0))
+
+
+def test_margins_without_segments_are_an_error() -> None:
+    """There is no total over segments where there are none."""
+    with pytest.raises(ColumnError, match="by="):
+        four_queries().irm.evaluate("rr", margins=True)
+
+
+# Layouts, and nothing to average
+
+
+def test_the_wide_layout_has_a_column_per_metric() -> None:
+    """Its values are those of the long one, in the order asked for."""
+    log = segmented()
+    long, wide = (log.irm(by="device").evaluate(*ASKED, layout=layout) for layout in ("long", "wide"))
+    assert wide.columns == ["device", "average", "n", *ASKED]
+    assert (
+        wide.drop("average", "n")
+        .unpivot(index="device", variable_name="metric")
+        .sort("device", "metric")
+        .equals(long.select("device", "metric", "value").sort("device", "metric"))
+    )
+    assert wide.select("average", "n").rows() == [("macro", 5), ("macro", 5)]
+    assert wide.dtypes == [pl.String, pl.String, pl.Int64, *[pl.Float64] * 4]
+
+
+def test_the_wide_layout_puts_intervals_beside_their_metric() -> None:
+    """With `ci`, each metric has its low and high end in columns of their own."""
+    log = segmented()
+    wide = log.irm.evaluate("ndcg", "rr", ci=0.95, layout="wide")
+    assert wide.columns == ["average", "n", "ndcg", "ndcg_low", "ndcg_high", "rr", "rr_low", "rr_high"]
+    long = log.irm.evaluate("ndcg", "rr", ci=0.95)
+    assert wide.row(0)[2:] == tuple(long.select("value", "ci_low", "ci_high").to_numpy().ravel())
+
+
+@pytest.mark.parametrize("layout", ["long", "wide"])
+@pytest.mark.parametrize("ci", [None, 0.9])
+def test_without_rows_there_is_one_row_of_nothing(layout: str, ci: float | None) -> None:
+    """An empty frame has a row with value null and n 0, and none where rows are by system or segment."""
+    empty = segmented().clear()
+    full = segmented().irm.evaluate("rr", "ndcg", layout=layout, ci=ci)
+    found = empty.irm.evaluate("rr", "ndcg", layout=layout, ci=ci)
+    assert found.schema == full.schema
+    assert len(found) == len(full)
+    assert set(found["n"]) == {0}
+    names = ["value"] if layout == "long" else ["rr", "ndcg"]
+    assert found.select(names).null_count().sum_horizontal().item() == 2
+    for roles in ({"by": "device"}, {"system": "device"}, {"by": ["device", "locale"]}):
+        assert empty.irm(**roles).evaluate("rr", layout=layout, ci=ci).height == 0
+    assert empty.irm.per_query("rr", layout=layout).height == 0
+
+
+def test_without_a_judged_query_there_is_one_row_of_nothing() -> None:
+    """A log in which no row is judged is not evaluated."""
+    log = pl.DataFrame({"query": [1, 2], "score": [1.0, 1.0], "grade": pl.Series([None, None], dtype=pl.Int64)})
+    assert log.irm.evaluate("rr").select("value", "n", "n_undefined").rows() == [(None, 0, 0)]
+    assert log.irm.per_query("rr").height == 0
+
+
+def test_results_do_not_depend_on_the_order_of_rows() -> None:
+    """Shuffled rows give the same averages and intervals."""
+    log = segmented().with_columns(w=pl.col("query").cast(pl.Float64))
+    expected = log.irm(by="device", weight="w").evaluate(*ASKED, margins=True)
+    shuffled = log.sample(fraction=1, shuffle=True, seed=3).irm(by="device", weight="w").evaluate(*ASKED, margins=True)
+    assert shuffled.drop("value").equals(expected.drop("value"))
+    assert values(shuffled) == pytest.approx(values(expected))
+
+
+# Intervals
+
+
+def simulated(queries: int, segments: int = 1, seed: int = 0) -> pl.DataFrame:
+    """Queries of two results, the first of them relevant or else the second, with probability one half."""
+    first = np.random.default_rng(seed).random(queries * segments) < 0.5
+    n = queries * segments
+    return pl.DataFrame(
+        {
+            "query": np.repeat(np.arange(n), 2),
+            "segment": np.repeat(np.arange(n) // queries, 2),
+            "score": np.tile([2.0, 1.0], n),
+            "grade": np.stack([first, ~first], axis=1).ravel().astype(int),
+        }
+    )
+
+
+def test_an_interval_is_drawn_from_its_seed() -> None:
+    """The same seed gives the same interval, in pandas as in polars; another seed another one."""
+    log = segmented()
+    one = log.irm.evaluate("ndcg", "rr", ci=0.95)
+    assert one.columns[-2:] == ["ci_low", "ci_high"]
+    assert one.equals(log.irm.evaluate("ndcg", "rr", ci=0.95))
+    assert not one.equals(log.irm.evaluate("ndcg", "rr", ci=0.95, seed=1))
+    pandas = pd.DataFrame(log.to_dict(as_series=False)).irm.evaluate("ndcg", "rr", ci=0.95)
+    for column in ("value", "ci_low", "ci_high"):
+        assert pandas[column].tolist() == values(one, column)
+
+
+def test_an_interval_does_not_depend_on_the_other_metrics() -> None:
+    """A metric has the same interval whatever is asked for beside it."""
+    log = segmented()
+    many = log.irm.evaluate("rr", "ndcg", "precision@2", "num_rel", ci=0.8).select("ci_low", "ci_high").row(1)
+    assert many == pytest.approx(log.irm.evaluate("ndcg", ci=0.8).select("ci_low", "ci_high").row(0), rel=1e-12)
+
+
+def test_an_interval_does_not_depend_on_the_other_segments() -> None:
+    """A segment has the same interval alone as beside others."""
+    log = segmented()
+    found = log.irm(by="device").evaluate("ndcg", "rr", ci=0.9)
+    for device in ("desk", "phone"):
+        alone = log.filter(pl.col("device") == device).irm.evaluate("ndcg", "rr", ci=0.9)
+        for column in ("ci_low", "ci_high"):
+            assert values(found.filter(device=device), column) == pytest.approx(values(alone, column), rel=1e-12)
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted", "gmean", "micro"])
+def test_an_interval_is_that_of_a_plain_bootstrap(average: str) -> None:
+    """Low and high are the percentiles of the average over resampled queries, within Monte Carlo error."""
+    random = np.random.default_rng(11)
+    n = 60
+    log = pl.DataFrame(
+        {
+            "query": np.repeat(np.arange(n), 5),
+            "score": random.random(5 * n),
+            "grade": random.integers(0, 3, 5 * n),
+            "w": np.repeat(random.integers(0, 5, n).astype(float), 5),
+        }
+    )
+    asked = "precision" if average == "micro" else "ndcg"
+    log = log.with_columns(score=pl.when(pl.col("score") > 0.3).then("score")) if average == "micro" else log
+    irm = log.irm(weight="w" if average == "weighted" else None)
+    resamples = 20_000
+    found = irm.evaluate(asked, ci=0.9, average=average, resamples=resamples)
+    drawn = np.random.default_rng(5).integers(0, n, (resamples, n))
+    if average == "micro":
+        counts = irm.per_query("tp", "num_ret", layout="wide").drop("query").to_numpy()[drawn].sum(axis=1)
+        means = counts[:, 0] / counts[:, 1]
+    else:
+        value = irm.per_query(asked)["value"].to_numpy()
+        weight = log["w"].to_numpy()[::5] if average == "weighted" else np.ones(n)
+        value = np.log(np.maximum(value, 1e-5)) if average == "gmean" else value
+        means = (value * weight)[drawn].sum(axis=1) / weight[drawn].sum(axis=1)
+        means = np.exp(means) if average == "gmean" else means
+    spread = means.std()
+    assert found["ci_low"].item() == pytest.approx(np.quantile(means, 0.05), abs=0.06 * spread)
+    assert found["ci_high"].item() == pytest.approx(np.quantile(means, 0.95), abs=0.06 * spread)
+    assert found["ci_low"].item() < found["value"].item() < found["ci_high"].item()
+
+
+def test_a_sum_has_the_interval_of_a_sum() -> None:
+    """The interval of a count is that of the sum over resampled queries."""
+    log = simulated(400)
+    found = log.irm.evaluate("tp@1", ci=0.95, resamples=5000)
+    half = 1.96 * math.sqrt(400 * 0.25)
+    (row,) = found.select("value", "ci_low", "ci_high").rows()
+    assert row[1:] == pytest.approx((row[0] - half, row[0] + half), abs=0.1 * half)
+
+
+def test_intervals_cover_as_often_as_they_say() -> None:
+    """Of 300 simulated logs of 60 queries, about 90 in 100 intervals at level 0.9 hold the true value."""
+    found = simulated(60, segments=300).irm(by="segment").evaluate("precision@1", ci=0.9, resamples=400)
+    covered = (found["ci_low"] <= 0.5) & (found["ci_high"] >= 0.5)
+    assert 0.83 < covered.mean() < 0.97
+
+
+def test_a_higher_level_gives_a_wider_interval() -> None:
+    """Intervals of one seed are nested by level, and hold the value."""
+    log = segmented()
+    rows = [
+        log.irm.evaluate("ndcg", ci=level).select("ci_low", "value", "ci_high").row(0) for level in (0.99, 0.9, 0.5)
+    ]
+    low, value, high = zip(*rows, strict=True)
+    assert low == tuple(sorted(low))
+    assert high == tuple(sorted(high, reverse=True))
+    assert low[-1] <= value[0] <= high[-1]
+
+
+def test_fewer_than_two_queries_have_no_interval() -> None:
+    """One query, or one that is defined, has a value and a null interval; two have one."""
+    log = four_queries()
+    for names, undefined, there in (("a", None, False), ("ad", "null", False), ("ab", None, True), ("ad", None, True)):
+        some = log.filter(pl.col("query").is_in(list(names))).irm(undefined=undefined)
+        row = some.evaluate("rr", ci=0.95).row(0, named=True)
+        assert row["value"] is not None
+        assert (row["ci_low"] is not None) == (row["ci_high"] is not None) == there
+
+
+def test_queries_of_equal_value_have_an_interval_of_one_point() -> None:
+    """Without spread, low and high are the value."""
+    log = pl.DataFrame({"query": [1, 2, 3], "score": 3 * [1.0], "grade": 3 * [1]})
+    assert log.irm.evaluate("rr", "recall", ci=0.95).select("ci_low", "ci_high").rows() == [(1, 1), (1, 1)]
+
+
+@pytest.mark.parametrize("ci", [0, 1, 95, -0.5, True, "0.95", math.nan])
+def test_a_level_lies_between_0_and_1(ci: Any) -> None:
+    """Anything else is an error that shows it, and an example."""
+    with pytest.raises(BadValueError, match=r"ci=.*0\.95"):
+        four_queries().irm.evaluate("rr", ci=ci)
+
+
+@pytest.mark.parametrize(
+    "options", [{"resamples": 0}, {"resamples": 1.5}, {"resamples": True}, {"seed": -1}, {"seed": "x"}]
+)
+def test_resamples_and_seed_are_whole_numbers(options: dict[str, Any]) -> None:
+    """Anything else is an error that names the option."""
+    with pytest.raises(BadValueError, match=next(iter(options))):
+        four_queries().irm.evaluate("rr", ci=0.95, **options)
+
+
+def test_the_micro_average_takes_no_weights() -> None:
+    """Summed counts have no place for weights, which are not left out in silence."""
+    log = pl.DataFrame({"query": [1, 2], "score": [1.0, 1.0], "grade": [1, 0], "visits": [1, 3]})
+    with pytest.raises(FrameMetricsError, match=r"^average='micro' sums counts, and no weight enters"):
+        log.irm(weight="visits").evaluate("precision", average="micro")
+
+
+def test_gains_that_overflow_are_an_error() -> None:
+    """A sum of gains past the largest float is refused, and so is a share of such sums, which would be no number."""
+    log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1e308, 1e308]})
+    for name in ("cg", "ndcg"):
+        with pytest.raises(FrameMetricsError, match=r"^the gain of grade 1e\+308 with gain='linear' overflows"):
+            log.irm.evaluate(name)

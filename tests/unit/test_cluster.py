@@ -1,0 +1,596 @@
+"""Queries that belong together: intervals and tests that take their clusters as independent."""
+
+from collections.abc import Callable
+from datetime import date, datetime
+from itertools import product
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
+from helpers import as_polars
+
+DRAWN = {"permutations": 500, "resamples": 300}
+SURE = ("ci_low", "ci_high", "p_value", "p_adjusted", "mde")
+TESTS = ("randomization", "bootstrap", "tukey")
+SEEDS = range(4)
+
+
+def values_of(seed: int, systems: int = 2, clusters: int = 8, most: int = 5) -> tuple[Any, Any]:
+    """Values of queries, shape (queries, systems), and the cluster of each: of unlike sizes, their queries apart."""
+    rng = np.random.default_rng(seed)
+    size = rng.integers(1, most + 1, clusters)
+    cluster = rng.permutation(np.repeat(np.arange(clusters), size))
+    mixed = rng.normal(size=(clusters, systems))[cluster] + rng.normal(size=(len(cluster), systems))
+    return np.round(np.abs(mixed) + np.arange(systems) / 4, 3), cluster
+
+
+def frame_of(values: Any, cluster: Any, **columns: Any) -> pl.DataFrame:
+    """A log whose dcg@1 is the values themselves, by system and query."""
+    n, systems = values.shape
+    names = np.repeat([f"s{i}" for i in range(systems)], n)
+    frame = pl.DataFrame({"system": names, "query": np.tile(np.arange(n), systems), "grade": values.T.ravel()})
+    more = {name: np.tile(column, systems) for name, column in {"user": cluster, **columns}.items()}
+    return frame.with_columns(score=1.0, **{name: pl.Series(column) for name, column in more.items()})
+
+
+def comparing(values: Any, cluster: Any | None, **options: Any) -> pl.DataFrame:
+    """Compare the systems; without clusters where they are None."""
+    frame = frame_of(values, np.zeros(len(values)) if cluster is None else cluster)
+    irm = IRM(frame, system="system", cluster=None if cluster is None else "user")
+    return irm.compare("dcg@1", **{**DRAWN, **options})
+
+
+def sure(frame: pl.DataFrame) -> list[tuple[Any, ...]]:
+    return frame.select(SURE).rows()
+
+
+def interval(frame: pl.DataFrame, **options: Any) -> list[tuple[Any, ...]]:
+    """The intervals of the mean value."""
+    roles = {name: options.pop(name) for name in ("cluster", "by", "system", "weight") if name in options}
+    return IRM(frame, **roles).evaluate("dcg@1", ci=0.9, **options).select("ci_low", "ci_high").rows()
+
+
+# A cluster of each query is no cluster
+
+
+@pytest.mark.parametrize("average", ["macro", "gmean", "micro"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_cluster_for_each_query_is_no_cluster(seed: int, average: Any) -> None:
+    """Clusters of one query each give the intervals of none, to the last bit, for every average and segment."""
+    values, _ = values_of(seed)
+    n = len(values)
+    frame = frame_of(values, np.random.default_rng(seed).permutation(n), day=np.arange(n) % 3)
+    asked = ("precision@1", "tp@1") if average == "micro" else ("dcg@1", "tp@1")
+    irm = IRM(frame, system="system", by="day")
+    given: Any = {"average": average, "ci": 0.9, "margins": True}
+    assert irm(cluster="user").evaluate(*asked, **given).equals(irm.evaluate(*asked, **given))
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_comparing_with_a_cluster_for_each_query_is_comparing_queries(seed: int, test: str) -> None:
+    """Clusters of one query each give every column that there is without."""
+    values, _ = values_of(seed, systems=3)
+    own = np.random.default_rng(seed).permutation(len(values)) * 7
+    assert comparing(values, own, test=test).equals(comparing(values, None, test=test))
+
+
+# What is not new adds nothing
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_queries_that_stand_twice_in_their_cluster_add_nothing(seed: int) -> None:
+    """A query logged again, within its cluster, leaves the interval; taken for a new one it makes it shorter."""
+    values, _ = values_of(seed, systems=1, clusters=20)
+    n = len(values)
+    once, twice = frame_of(values, np.arange(n)), frame_of(np.tile(values, (2, 1)), np.tile(np.arange(n), 2))
+    ((low, high),) = interval(once)
+    assert interval(twice, cluster="user") == [pytest.approx((low, high), abs=1e-12)]
+    ((lower, higher),) = interval(twice)
+    assert higher - lower < 0.9 * (high - low)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_queries_that_stand_twice_leave_what_is_sure(seed: int, test: str) -> None:
+    """Every query logged again, within its cluster, leaves p-values, intervals and mde; as new ones they shrink."""
+    values, _ = values_of(seed, systems=3, clusters=12)
+    own = np.arange(len(values))
+    twice, both = np.tile(values, (2, 1)), np.tile(own, 2)
+    once = sure(comparing(values, None, test=test))
+    again = sure(comparing(twice, both, test=test))
+    assert [row[:4] for row in again] == [pytest.approx(row[:4], abs=1e-12) for row in once]
+    assert [row[4] for row in again] == pytest.approx([row[4] for row in once], rel=1e-12)
+    apart = sure(comparing(twice, None, test=test))
+    assert all(row[4] < 0.75 * other[4] for row, other in zip(apart, once, strict=True))
+    assert all(row[2] <= other[2] for row, other in zip(apart, once, strict=True))
+
+
+# By hand and by another way
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("clusters", [2, 3, 4])
+def test_randomization_counts_the_flips_of_clusters(seed: int, clusters: int) -> None:
+    """With few clusters p is the share of all ways to flip them whose sum is at least as far from 0."""
+    values, cluster = values_of(seed, clusters=clusters)
+    difference = values[:, 1] - values[:, 0]
+    sums = [difference[cluster == c].sum() for c in range(clusters)]
+    seen = abs(sum(sums)) - 1e-9
+    far = [abs(np.dot(signs, sums)) >= seen for signs in product([1, -1], repeat=clusters)]
+    assert comparing(values, cluster)["p_value"].to_list() == [pytest.approx(np.mean(far))]
+
+
+def test_a_p_value_by_hand() -> None:
+    """Three clusters with sums 3, -1 and 2: of eight ways to flip, (+++), (+-+) and their opposites reach 4."""
+    difference, cluster = np.array([1.0, 2.0, 1.0, -2.0, 2.0]), np.array(["a", "a", "b", "b", "c"])
+    values = np.stack([np.full(5, 2.0), 2 + difference], axis=1)
+    row = comparing(values, cluster).row(0, named=True)
+    assert (row["difference"], row["p_value"]) == (pytest.approx(0.8), 0.5)
+    assert (row["wins"], row["ties"], row["losses"], row["n"]) == (4, 0, 1, 5)
+    apart = np.array([3 - 2 * 0.8, -1 - 2 * 0.8, 2 - 0.8])
+    error = np.sqrt(3 / 2 * (apart**2).sum()) / 5
+    factor = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
+    assert row["mde"] == pytest.approx(factor * error)
+    assert row["effect_size"] == pytest.approx(0.8 / difference.std(ddof=1))
+
+
+def test_differences_that_cancel_within_clusters_are_none() -> None:
+    """Where the differences of every cluster add up to 0, but for what floats leave, p is 1."""
+    values = np.tile([[0, 0.1], [0, 0.2], [0.3, 0]], (6, 1))
+    assert sum(values[:3, 1] - values[:3, 0]) > 0
+    for test in TESTS:
+        for permutations in (10, 500):
+            found = comparing(values, np.repeat(np.arange(6), 3), test=test, permutations=permutations)
+            assert found["p_value"].to_list() == [1.0], test
+
+
+def slow_means(difference: Any, cluster: Any, resamples: int, seed: int) -> list[float]:
+    """The means of differences over resampled clusters, one at a time."""
+    units = list(dict.fromkeys(cluster.tolist()))
+    random = np.random.default_rng(seed)
+    means = []
+    for _ in range(resamples):
+        drawn = [d for at in random.integers(0, len(units), len(units)) for d in difference[cluster == units[at]]]
+        means.append(float(np.mean(drawn)))
+    return means
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_intervals_are_percentiles_of_means_of_resampled_clusters(seed: int) -> None:
+    """Draws one by one, with the same seed, give the ends of evaluate() and compare(), and the p of the bootstrap."""
+    values, cluster = values_of(seed)
+    ends = np.quantile(slow_means(values[:, 0], cluster, 400, seed), [0.05, 0.95])
+    found = interval(frame_of(values[:, :1], cluster), cluster="user", resamples=400, seed=seed)
+    assert found == [pytest.approx(tuple(ends), abs=1e-12)]
+    difference = values[:, 1] - values[:, 0]
+    row = comparing(values, cluster, test="bootstrap", ci=0.9, resamples=400, seed=seed).row(0, named=True)
+    ends = np.quantile(slow_means(difference, cluster, 400, seed), [0.05, 0.95])
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(ends), abs=1e-12)
+    moved = np.abs(slow_means(difference - difference.mean(), cluster, 400, seed))
+    assert row["p_value"] == pytest.approx(((moved >= abs(difference.mean()) - 1e-12).sum() + 1) / 401)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tukey_exchanges_the_systems_of_whole_clusters(seed: int) -> None:
+    """The p-values are those of another draw of orders, one for each cluster, but for the error of drawing."""
+    values, cluster = values_of(seed, systems=3, clusters=6)
+    found = comparing(values, cluster, test="tukey", permutations=4000)["p_value"].to_numpy()
+    sums = np.stack([values[cluster == c].sum(axis=0) for c in range(6)])
+    rng = np.random.default_rng(99)
+    totals = np.stack([rng.permuted(sums, axis=1).sum(axis=0) for _ in range(4000)])
+    widest = totals.max(axis=1) - totals.min(axis=1)
+    whole = sums.sum(axis=0)
+    expected = [np.mean(widest >= abs(whole[i] - whole[j]) - 1e-9) for i in range(3) for j in range(i)]
+    assert found == pytest.approx(expected, abs=0.05)
+
+
+def test_a_count_is_summed_over_the_clusters_drawn() -> None:
+    """The interval of a sum is that of the sum over as many clusters as there are, whatever queries they have."""
+    values = np.array([[1.0], [1.0], [1.0], [0.0]])
+    frame = frame_of(values, np.array([1, 1, 1, 2]))
+    found = IRM(frame, cluster="user").evaluate("tp@1", ci=0.9, resamples=200)
+    assert found.select("value", "n", "ci_low", "ci_high").rows() == [(3.0, 4, 0.0, 6.0)]
+
+
+def test_weighted_means_are_of_the_clusters_drawn() -> None:
+    """A weighted mean over resampled clusters is one of the few that two clusters can give."""
+    values, weight = np.array([[1.0], [0.0], [3.0]]), np.array([1.0, 3.0, 4.0])
+    frame = frame_of(values, np.array([1, 1, 2]), w=weight)
+    found = IRM(frame, cluster="user", weight="w").evaluate("dcg@1", ci=0.99, resamples=200)
+    assert found.select("value", "ci_low", "ci_high").rows() == [(1.625, 0.25, 3.0)]
+
+
+# Segments, systems, few clusters
+
+
+def test_segments_have_their_own_clusters_and_totals_have_all() -> None:
+    """Each segment draws its clusters as if it were alone; a user in two segments is one cluster of the total."""
+    values, cluster = values_of(0, systems=1, clusters=10)
+    day = np.arange(len(values)) % 2
+    frame = frame_of(values, cluster, day=day)
+    found = interval(frame, cluster="user", by="day", margins=True)
+    alone = [interval(frame.filter(pl.col("day") == d), cluster="user")[0] for d in (0, 1)]
+    assert found == [pytest.approx(one, abs=1e-12) for one in [*alone, interval(frame, cluster="user")[0]]]
+
+
+def test_systems_are_compared_within_segments() -> None:
+    """In every segment compare() says what it says of the segment alone."""
+    values, cluster = values_of(3, clusters=20)
+    frame = frame_of(values, cluster, day=np.arange(len(values)) % 2)
+    irm = IRM(frame, system="system", cluster="user")
+    found = irm(by="day").compare("dcg@1", correction="none", **DRAWN)
+    for d in (0, 1):
+        own = IRM(frame.filter(pl.col("day") == d), system="system", cluster="user")
+        expected = own.compare("dcg@1", correction="none", **DRAWN)
+        assert sure(found.filter(pl.col("day") == d)) == [pytest.approx(row, abs=1e-12) for row in sure(expected)]
+
+
+def test_a_query_in_two_segments_may_have_two_clusters() -> None:
+    """The cluster is that of a query in its segment."""
+    frame = frame_of(np.ones((3, 1)), np.array([1, 2, 3]), day=np.array([0, 0, 1])).with_columns(
+        query=pl.Series([7, 8, 7])
+    )
+    assert IRM(frame, cluster="user", by="day").evaluate("dcg@1", ci=0.9)["n"].to_list() == [2, 1]
+
+
+def test_queries_are_paired_before_clusters_are_summed() -> None:
+    """A query that is dropped leaves its cluster, and a cluster that loses all its queries is none."""
+    values, cluster = values_of(5, clusters=9)
+    frame = frame_of(values, cluster)
+    gone = pl.col("system").eq("s1") & pl.col("user").is_in([0, 1])
+    kept = ~np.isin(cluster, [0, 1])
+    irm = IRM(frame.filter(~gone), system="system", cluster="user")
+    found = irm.compare("dcg@1", unanswered="drop", **DRAWN)
+    assert sure(found) == sure(comparing(values[kept], cluster[kept]))
+    zero = np.where(np.isin(cluster, [0, 1])[:, None] & np.array([False, True]), 0, values)
+    assert sure(irm.compare("dcg@1", **DRAWN)) == sure(comparing(zero, cluster))
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_one_cluster_leaves_null(test: str) -> None:
+    """One cluster, of many queries or of one, gives no interval, p-value or mde; what the values are stays."""
+    values, _ = values_of(1)
+    for n in (1, len(values)):
+        row = comparing(values[:n], np.zeros(n), test=test).row(0, named=True)
+        assert [row[name] for name in SURE] == [None] * 5
+        assert (row["n"], row["difference"]) == (n, pytest.approx((values[:n, 1] - values[:n, 0]).mean()))
+        assert (row["effect_size"] is None) == (n == 1)
+        assert interval(frame_of(values[:n, :1], np.zeros(n)), cluster="user") == [(None, None)]
+
+
+def test_an_interval_needs_two_clusters_with_a_defined_query() -> None:
+    """Where a metric is defined for the queries of one cluster only, its ends are null; two clusters are enough."""
+    frame = frame_of(np.array([[1.0], [1.0], [0.0]]), np.array([1, 1, 2]))
+    irm = IRM(frame, cluster="user", undefined="null")
+    assert irm.evaluate("rr", ci=0.9).select("ci_low", "ci_high", "n").rows() == [(None, None, 2)]
+    assert irm(cluster=None).evaluate("rr", ci=0.9).select("ci_low", "ci_high").rows() == [(1.0, 1.0)]
+    other = frame.with_columns(user=pl.Series([1, 2, 2]))
+    assert IRM(other, cluster="user", undefined="null").evaluate("rr", ci=0.9)["ci_low"].to_list() == [1.0]
+
+
+# Judgments beside
+
+
+def test_judged_queries_without_results_have_the_cluster_of_the_judgments() -> None:
+    """What a system did not answer counts in the cluster that the judgments name, with ids of another width too."""
+    values, cluster = values_of(2, systems=1)
+    values[:5] = 0
+    frame = frame_of(values, cluster).with_columns(doc=pl.lit("d"))
+    qrels = frame.select("query", "doc", pl.col("grade").clip(0.5), pl.col("user").cast(pl.Int32))
+    run = frame.select("query", "doc", "score", "user").filter(pl.col("query") >= 5)
+    found = run.irm(cluster="user").judge(qrels).evaluate("cg@1", ci=0.9)
+    # the rows of the log come first, and the queries that only the judgments have behind them
+    order = np.append(np.arange(5, len(values)), np.arange(5))
+    grades = np.where(np.arange(len(values)) < 5, 0, np.clip(values[:, 0], 0.5, None))[order, None]
+    assert found.select("ci_low", "ci_high").rows() == interval(frame_of(grades, cluster[order]), cluster="user")
+    small = run.with_columns(pl.col("user").cast(pl.Int8))
+    large = qrels.with_columns(user=pl.when(pl.col("query") < 5).then(pl.col("user") + 1000).otherwise("user"))
+    assert small.irm(cluster="user").judge(large).evaluate("cg@1", ci=0.9)["n"].to_list() == [len(values)]
+    with pytest.raises(BadValueError, match=r"^user: 5 judged queries without results have no cluster; give the judg"):
+        run.irm(cluster="user").judge(qrels.drop("user")).evaluate("cg@1")
+    text = qrels.with_columns(pl.col("user").cast(pl.String))
+    with pytest.raises(BadValueError, match=r"^user of the judgments is String, and user of the log is Int64; give bo"):
+        run.irm(cluster="user").judge(text).evaluate("cg@1")
+
+
+@pytest.mark.parametrize("role", ["weight", "cluster"])
+def test_what_the_judgments_say_of_a_query_is_said_of_it_in_its_segment(role: str) -> None:
+    """A query without results in a segment has what the judgments say there, though it has results in another."""
+    run = pl.DataFrame({"query": ["a", "b"], "day": [1, 1], "doc": ["x", "x"], "score": [1.0, 1.0], "own": [1, 2]})
+    qrels = pl.DataFrame(
+        {"query": ["a", "b", "a", "c"], "day": [1, 1, 2, 2], "doc": ["x"] * 4, "grade": [1] * 4, "own": [1, 2, 3, 3]}
+    )
+    irm = IRM(run, by="day", **{role: "own"}).judge(qrels)
+    found = irm.evaluate("recall", ci=0.9)
+    assert found["value"].to_list() == [1.0, 0.0]
+    assert found["ci_low"].to_list() == [1.0, 0.0 if role == "weight" else None]
+    other = qrels.with_columns(own=pl.Series([1, 2, 3, 4]), grade=pl.Series([1, 1, 1, 1]))
+    assert IRM(run, by="day", **{role: "own"}).judge(other).evaluate("recall", ci=0.9)["ci_low"].to_list() == [1.0, 0.0]
+
+
+def test_weights_of_queries_that_only_the_judgments_have_are_those_of_their_segment() -> None:
+    """A query that no segment answers has in each the weight that the judgments name there."""
+    run = pl.DataFrame({"query": ["a", "b"], "day": [1, 2], "doc": ["x", "x"], "score": [1.0, 1.0], "own": [1, 1]})
+    qrels = pl.DataFrame(
+        {"query": ["a", "b", "c", "c"], "day": [1, 2, 1, 2], "doc": ["x"] * 4, "grade": [1] * 4, "own": [1, 1, 1, 3]}
+    )
+    assert IRM(run, by="day", weight="own").judge(qrels).evaluate("recall")["value"].to_list() == [0.5, 0.25]
+
+
+def test_log_and_judgments_name_one_cluster() -> None:
+    """Judgments that contradict themselves or the log are an error, and so are those without a cluster."""
+    run = pl.DataFrame({"query": ["a", "b"], "doc": ["x", "x"], "score": [1.0, 1.0], "user": ["u", "v"]})
+    qrels = pl.DataFrame({"query": ["a", "b"], "doc": ["x", "x"], "grade": [1, 1], "user": ["u", "v"]})
+    twice = pl.concat([qrels, qrels.with_columns(doc=pl.lit("y"), user=pl.lit("v"))])
+    for beside, message in (
+        (qrels.with_columns(user=pl.lit("u")), "user: log and judgments differ in the value of a query; give each"),
+        (twice, "user (of the judgments): rows of one query differ; give each query one value"),
+        (
+            qrels.with_columns(user=pl.lit(None, dtype=pl.String)),
+            "user (of the judgments): 2 of 2 rows have no cluster (rows 0, 1); give every row one",
+        ),
+    ):
+        with pytest.raises(BadValueError) as error:
+            run.irm(cluster="user").judge(beside).evaluate("rr")
+        assert str(error.value).startswith(message)
+    assert run.irm(cluster="user").judge(qrels).evaluate("rr")["value"].to_list() == [1.0]
+
+
+# Rows without a query
+
+
+def decided(seed: int, clusters: int = 12) -> pl.DataFrame:
+    """Rows with a class, a prediction and a cluster."""
+    rng = np.random.default_rng(seed)
+    user = rng.permutation(np.repeat(np.arange(clusters), rng.integers(1, 6, clusters)))
+    actual = rng.integers(0, 3, len(user))
+    right = rng.random(clusters)[user] > rng.random(len(user))
+    frame = {"label": actual, "predicted": np.where(right, actual, rng.integers(0, 3, len(user))), "user": user}
+    return pl.DataFrame(frame).with_columns(w=pl.Series(rng.integers(1, 4, len(user))))
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pooled_rows_are_drawn_by_cluster(seed: int, weight: str | None) -> None:
+    """Draws of clusters one after the other, with the same seed, give the ends of a metric of pooled rows."""
+    rows = decided(seed)
+    found = IRM(rows, query=None, weight=weight, cluster="user").evaluate("accuracy", ci=0.9, resamples=300, seed=seed)
+    units = rows["user"].unique(maintain_order=True).to_list()
+    parts = {u: rows.filter(pl.col("user") == u) for u in units}
+    random, values = np.random.default_rng(seed), []
+    for _ in range(300):
+        drawn = pl.concat([parts[units[at]] for at in random.integers(0, len(units), len(units))])
+        mass = np.ones(len(drawn)) if weight is None else drawn["w"].to_numpy()
+        values.append(((drawn["label"] == drawn["predicted"]).to_numpy() * mass).sum() / mass.sum())
+    assert found.select("ci_low", "ci_high").rows() == [pytest.approx(tuple(np.quantile(values, [0.05, 0.95])))]
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_pooled_rows_with_a_cluster_each_have_none(weight: str | None) -> None:
+    """A cluster for each row is no cluster; one for all leaves null; each segment has its own."""
+    rows = decided(0).with_row_index("own").with_columns(day=pl.col("own") % 2, one=pl.lit("x"))
+    irm = IRM(rows, query=None, by="day", weight=weight)
+    given: Any = {"ci": 0.9, "margins": True, "resamples": 100}
+    plain = irm.evaluate("accuracy", "f1", **given)
+    assert irm(cluster="own").evaluate("accuracy", "f1", **given).equals(plain)
+    none = irm(cluster="one").evaluate("accuracy", "f1", **given)
+    assert none.drop("ci_low", "ci_high").equals(plain.drop("ci_low", "ci_high"))
+    assert none.select("ci_low", "ci_high").null_count().row(0) == (6, 6)
+    found = irm(cluster="user").evaluate("accuracy", **given)
+    assert not found.equals(irm.evaluate("accuracy", **given))
+    days = [IRM(rows.filter(pl.col("day") == d), query=None, weight=weight, cluster="user") for d in (0, 1)]
+    alone = [one.evaluate("accuracy", ci=0.9, resamples=100) for one in days]
+    expected = [one.select("ci_low", "ci_high").row(0) for one in alone]
+    assert found.select("ci_low", "ci_high").rows()[:2] == [pytest.approx(one) for one in expected]
+
+
+def test_clusters_that_are_matched_have_no_intervals() -> None:
+    """match= and ci= do not go together where rows have a cluster, and the message says so."""
+    irm = IRM(decided(0), query=None, cluster="user", match="majority")
+    assert irm.evaluate("accuracy")["n"].to_list() == [len(irm.frame)]
+    with pytest.raises(NotComputableError, match=r"they have a cluster; say cluster=None or ci=None$"):
+        irm.evaluate("accuracy", ci=0.9)
+
+
+# What a cluster may be
+
+
+MADE: dict[str, Callable[[Any], pl.Series]] = {
+    "text": lambda c: pl.Series([f"u{one}" for one in c]),
+    "category": lambda c: pl.Series([f"u{one}" for one in c], dtype=pl.Categorical),
+    "enum": lambda c: pl.Series([f"u{one}" for one in c], dtype=pl.Enum([f"u{one}" for one in range(20)])),
+    "date": lambda c: pl.Series([date(2024, 1, 1 + int(one)) for one in c]),
+    "small integer": lambda c: pl.Series(c, dtype=pl.UInt8),
+    "float": lambda c: pl.Series(c / 2),
+    "moment": lambda c: pl.Series([datetime(2024, 1, 1, 0, 0, 0, int(one)) for one in c]),
+    "integers far apart": lambda c: pl.Series(np.where(c == 0, -(2**61), 2**61 + c)),
+    "neighbours past 2**53": lambda c: pl.Series(c, dtype=pl.UInt64) + (2**64 - 100),
+    "integers of 128 bits": lambda c: pl.Series([2**100 + int(one) for one in c], dtype=pl.Int128),
+    "from -128": lambda c: pl.Series(np.where(c == 0, -128, 100 + c), dtype=pl.Int8),
+    "truth": lambda c: pl.Series(c),
+    "bytes": lambda c: pl.Series([str(one).encode() for one in c]),
+}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_cluster_is_of_any_type(kind: str) -> None:
+    """Numbers, texts, categories and dates tell clusters apart; only which are equal matters."""
+    values, cluster = values_of(4)
+    cluster = cluster > 3 if kind == "truth" else cluster
+    frame = frame_of(values, cluster)
+    other = frame.with_columns(user=MADE[kind](np.tile(cluster, 2)))
+    for verb in (
+        lambda irm: irm.evaluate("dcg@1", ci=0.9),
+        lambda irm: irm.compare("dcg@1", **DRAWN),
+    ):
+        found = [verb(IRM(one, system="system", cluster="user")) for one in (frame, other)]
+        assert found[0].equals(found[1])
+
+
+KINDS: dict[str, Callable[[pl.DataFrame], Any]] = {
+    "lazy": lambda frame: frame.lazy(),
+    "Arrow": lambda frame: frame.to_arrow(),
+    "pandas": lambda frame: pd.DataFrame(frame.to_dict(as_series=False)),
+    "pandas with categories": lambda frame: pd.DataFrame(frame.to_dict(as_series=False)).astype({"user": "category"}),
+    "pandas with tuples": lambda frame: pd.DataFrame(frame.to_dict(as_series=False)).assign(
+        user=lambda given: [(one, 0) for one in given["user"]]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_frame_has_clusters(kind: str) -> None:
+    """pandas, lazy and Arrow frames give what polars gives, with queries and without."""
+    frame = frame_of(*values_of(4))
+    rows = decided(1)
+    for verb, one, roles in (
+        (lambda irm: irm.evaluate("dcg@1", ci=0.9), frame, {"system": "system"}),
+        (lambda irm: irm.compare("dcg@1", **DRAWN), frame, {"system": "system"}),
+        (lambda irm: irm.evaluate("accuracy", ci=0.9), rows, {"query": None}),
+    ):
+        given: Any = roles
+        expected = verb(IRM(one, cluster="user", **given))
+        found = as_polars(verb(IRM(KINDS[kind](one), cluster="user", **given)))
+        assert found.columns == expected.columns
+        assert found.fill_nan(None).rows() == expected.rows()
+
+
+def test_rows_of_a_query_may_stand_in_any_order() -> None:
+    """Only the order in which queries first appear matters: other rows below may stand anywhere."""
+    values, cluster = values_of(6)
+    frame = frame_of(values, cluster)
+    below = frame.with_columns(score=0.5, grade=0.0)
+    below = pl.concat([below.with_columns(score=0.5 / i) for i in (1, 2)])
+    first = pl.concat([frame, below])
+    second = pl.concat([frame, below.sample(fraction=1, shuffle=True, seed=1)])
+    irms = [IRM(one, system="system", cluster="user") for one in (first, second)]
+    one, other = (irm.evaluate("dcg@1", ci=0.9) for irm in irms)
+    assert one.equals(other)
+    one, other = (irm.compare("dcg@1", **DRAWN) for irm in irms)
+    assert one.equals(other)
+
+
+def test_the_names_of_clusters_do_not_matter() -> None:
+    """Clusters renamed, so that they sort otherwise, are drawn alike."""
+    values, cluster = values_of(7)
+    renamed = np.random.default_rng(0).permutation(100)[cluster]
+    assert comparing(values, cluster).equals(comparing(values, renamed))
+    assert interval(frame_of(values[:, :1], cluster), cluster="user") == interval(
+        frame_of(values[:, :1], renamed), cluster="user"
+    )
+
+
+# What does not look at clusters
+
+
+def test_verbs_that_draw_nothing_are_as_without() -> None:
+    """Means, queries, explanations, audits, tables and curves are what they are without clusters."""
+    values, cluster = values_of(8)
+    frame = frame_of(values, cluster).with_columns(doc=pl.col("system"))
+    irm = IRM(frame, system="system", doc="doc", grade="grade", score="score")
+    for verb in (
+        lambda one: one.evaluate("dcg@1", "rr"),
+        lambda one: one.per_query("dcg@1"),
+        lambda one: one.explain("dcg@1", query=0),
+        lambda one: one.audit(),
+        lambda one: one.thresholds(),
+        lambda one: one.curve("roc"),
+        lambda one: one.compare("dcg@1", per_query=True),
+        lambda one: one(query=None, threshold=0.5, system=None, doc=None).evaluate("recall"),
+    ):
+        assert verb(irm(cluster="user")).equals(verb(irm))
+
+
+# Errors
+
+
+def log(**columns: Any) -> pl.DataFrame:
+    return pl.DataFrame({"query": [1, 1, 2], "score": [2.0, 1.0, 1.0], "grade": [1, 0, 1]} | columns)
+
+
+ERRORS: dict[str, tuple[pl.DataFrame, dict[str, Any], type[FrameMetricsError], str]] = {
+    "null": (
+        log(user=["u", None, "v"]),
+        {},
+        BadValueError,
+        "user: 1 of 3 rows has no cluster (row 1); give every row one",
+    ),
+    "NaN": (
+        log(user=[1.0, 2.0, float("nan")]),
+        {},
+        BadValueError,
+        "user: 1 of 3 rows is NaN (row 2); give every row a cluster",
+    ),
+    "two for a query": (
+        log(user=["u", "v", "v"]),
+        {},
+        BadValueError,
+        "user: rows of one query differ (row 1 is one); give each query one value",
+    ),
+    "systems that differ": (
+        log(user=["u", "v", "v"], run=["a", "b", "a"]),
+        {"system": "run"},
+        BadValueError,
+        "user: systems differ in the value of a query; give each query one value",
+    ),
+    "null of pooled rows": (
+        log(user=["u", None, "v"]),
+        {"query": None, "threshold": 1.5},
+        BadValueError,
+        "user: 1 of 3 rows has no cluster (row 1); give every row one",
+    ),
+    "no such column": (
+        log(users=[1, 1, 2]),
+        {},
+        ColumnError,
+        "cluster='user': there is no such column among 'query', 'score', 'grade', 'users'; did you mean 'users'?",
+    ),
+    "two parts": (
+        log(user=[1, 1, 2]),
+        {"by": "user"},
+        ColumnError,
+        "by='user' is the cluster too; a column plays one part",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_bad_clusters(case: str) -> None:
+    """A cluster that is missing, or not one for a query, is an error, whether it is used or not."""
+    frame, roles, cause, message = ERRORS[case]
+    for ci in (None, 0.9):
+        with pytest.raises(cause) as error:
+            IRM(frame, cluster="user", **roles).evaluate("precision" if "threshold" in roles else "rr", ci=ci)
+        assert str(error.value) == message
+
+
+@pytest.mark.parametrize("given", [["a", "b"], 3, ()])
+def test_a_cluster_is_one_column(given: Any) -> None:
+    """Anything but the name of a column is an error when the role is named."""
+    with pytest.raises(BadValueError, match=r"is not the name of a column$"):
+        log().irm(cluster=given)
+
+
+def test_two_clusters_for_a_query_are_an_error_when_systems_are_compared() -> None:
+    """compare() checks clusters as evaluate() does."""
+    frame = frame_of(np.ones((2, 2)), np.array([1, 2])).with_columns(user=pl.Series([1, 2, 2, 2]))
+    with pytest.raises(BadValueError, match=r"^user: systems differ"):
+        IRM(frame, system="system", cluster="user").compare("rr")
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
+def test_tests_that_cannot_take_clusters_refuse(test: Any) -> None:
+    """They take every query as independent; the message names those that do not, before anything is read."""
+    frame = frame_of(np.ones((3, 2)), np.array([1, 1, 2])).with_columns(grade=pl.lit("bad")).lazy()
+    with pytest.raises(NotComputableError) as error:
+        IRM(frame, system="system", cluster="user").compare("rr", test=test)
+    assert str(error.value) == (
+        f"test={test!r} takes every query as independent, and user says which belong together; "
+        "say test= as one of 'randomization', 'bootstrap', 'tukey', or cluster=None"
+    )

@@ -1,0 +1,1037 @@
+"""Systems compared: paired differences, tests beside scipy's and full counts, corrections beside statsmodels'."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import combinations
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError, UnknownNameError
+from helpers import as_kind, as_polars, error, examples, real
+from inside import adjusted, always_a_progress_bar, few_bytes_at_a_time, threads
+
+TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey")
+DRAWN = ("randomization", "bootstrap", "tukey")
+DRAWS = 10_000  # what compare() draws unless told otherwise
+METRICS = ("ndcg@10", "rr", "precision@5")
+Z80 = 1.959963984540054 + 0.8416212335729143  # normal quantiles at .975 and .8, from tables of the normal distribution
+
+
+def made(values: dict[str, Sequence[float | None]], **columns: Sequence[Any]) -> pl.DataFrame:
+    """A log in which cg of each query is the value given for the system; None is a query that it does not answer."""
+    rows = []
+    for system, grades in values.items():
+        for query, grade in enumerate(grades):
+            more = [column[query] for column in columns.values()]
+            if grade is not None:
+                rows.append((f"q{query:03}", system, f"{system} in {query}", 1.0, float(grade), *more))
+    return pl.DataFrame(rows, schema=["query", "system", "doc", "score", "grade", *columns], orient="row")
+
+
+def of(values: dict[str, Sequence[float | None]], **columns: Sequence[Any]) -> IRM[pl.DataFrame]:
+    """What compares the systems of such a log."""
+    by = list(columns) or None
+    return IRM(made(values, **columns), system="system", doc="doc", by=by)  # type: ignore[arg-type]
+
+
+def row_of(irm: IRM[pl.DataFrame], metric: str = "cg", **options: Any) -> dict[str, Any]:
+    """The only row of a comparison."""
+    found = irm.compare(metric, **options)
+    assert len(found) == 1
+    return found.row(0, named=True)
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two rows are the same but for rounding."""
+    close = {name: pytest.approx(v, rel=1e-9, abs=1e-12) if isinstance(v, float) else v for name, v in other.items()}
+    return one == close
+
+
+def noisy(n: int, systems: int = 2, seed: int = 0, shift: float = 0.0) -> dict[str, Sequence[float | None]]:
+    """Values of systems, each a little better than the one before, on queries of which some are harder than others."""
+    random = np.random.default_rng(seed)
+    hard = random.random(n) * 5 + 2
+    return {"abcdef"[i]: (hard + random.normal(size=n) / 2 + i * shift).tolist() for i in range(systems)}
+
+
+# Three systems on drawn queries, and real data
+
+
+@cache
+def drawn() -> IRM[pl.DataFrame]:
+    """Rankings of twelve documents, which each system scores by their grades and by chance; judgments are beside."""
+    random = np.random.default_rng(7)
+    queries, documents = 60, 12
+    ids = {"query": np.repeat(np.arange(queries), documents), "doc": np.tile(np.arange(documents), queries)}
+    qrels = pl.DataFrame({**ids, "grade": random.choice([0, 0, 0, 1, 2], queries * documents)})
+    runs = [
+        qrels.select("query", "doc", system=pl.lit(name), score=random.normal(size=len(qrels)) + sure * qrels["grade"])
+        for name, sure in (("a", 0.2), ("b", 0.3), ("c", 0.9))
+    ]
+    return IRM(pl.concat(runs), doc="doc", system="system").judge(qrels)
+
+
+@cache
+def products() -> IRM[pl.DataFrame]:
+    """Product search: three systems in the order that was shown; some products stand twice."""
+    results = pl.read_csv(real("haystack_products/runs.csv")).drop("score")
+    grades = pl.read_csv(real("haystack_products/judgments.csv")).unique(["query_id", "doc_id"], keep="first")
+    irm = IRM(results, query="query_id", doc="doc_id", rank="rank", system="run", duplicates="first")
+    return irm.judge(grades, query="query_id", doc="doc_id", grade="rating")
+
+
+@cache
+def features() -> IRM[pl.DataFrame]:
+    """Learning to rank: three features are the scores of three systems, the two files are segments."""
+    parts = [
+        pl.read_csv(real(f"lightgbm_rank/rank.{part}.tidy.csv")).with_columns(
+            pl.format("{} {}", pl.lit(part), "query").alias("query"), part=pl.lit(part)
+        )
+        for part in ("train", "test")
+    ]
+    long = pl.concat(parts).unpivot(index=["part", "query", "doc", "grade"], variable_name="system", value_name="score")
+    return IRM(long, doc="doc", system="system", by="part")
+
+
+LARGE = [pytest.param(irm, marks=pytest.mark.slow, id=irm.__name__) for irm in (products, features)]
+MOSTLY_SLOW = pytest.mark.parametrize("irm", [pytest.param(drawn, id="drawn"), *LARGE])
+SETS = pytest.mark.parametrize("irm", [drawn, products, features], ids=["drawn", "products", "features"])
+
+
+def compared(irm: Any, **options: Any) -> list[tuple[dict[str, Any], np.ndarray, np.ndarray]]:
+    """The rows of a comparison, each with what per_query() says of both systems."""
+    made = irm()
+    by = ["part"] if irm is features else []
+    (system,) = {"run", "system"} & set(made.per_query("rr").columns)
+    each = made.per_query(*METRICS)
+    query = next(name for name in ("query_id", "query") if name in each.columns)
+    wide = {
+        key: part.pivot(on=system, index=query, values="value", maintain_order=True)
+        for key, part in each.group_by([*by, "metric"])
+    }
+    found = []
+    for row in made.compare(*METRICS, **options).iter_rows(named=True):
+        values = wide[(*(row[name] for name in by), row["metric"])]
+        found.append((row, values[row[system]].to_numpy(), values[row["baseline"]].to_numpy()))
+    assert len(found) == 3 * len(METRICS) * (2 if by else 1)
+    return found
+
+
+def scipys(test: str, value: np.ndarray, base: np.ndarray) -> float:
+    """The p-value of scipy; 1 where nothing differs, for which scipy has none."""
+    if (value == base).all():
+        return 1.0
+    if test == "t":
+        return float(stats.ttest_rel(value, base).pvalue)
+    if test == "wilcoxon":
+        return float(stats.wilcoxon(value, base).pvalue)
+    wins, losses = int((value > base).sum()), int((value < base).sum())
+    return float(stats.binomtest(wins, wins + losses, 0.5).pvalue)
+
+
+def counted(difference: np.ndarray) -> float:
+    """The exact p-value of the randomization test: every way to flip the signs."""
+    moved = difference[difference != 0]
+    sums = np.zeros(1)
+    for one in moved:
+        sums = np.concatenate([sums + one, sums - one])
+    return float((np.abs(sums) >= abs(moved.sum()) - 1e-9).mean())
+
+
+def simulated(difference: np.ndarray, draws: int = 200_000, seed: int = 99) -> float:
+    """The p-value of the randomization test from many draws of signs."""
+    random = np.random.default_rng(seed)
+    reached = 0
+    for _ in range(draws // 20_000):
+        signs = random.choice(np.array([-1.0, 1.0]), (20_000, len(difference)))
+        reached += int((np.abs(signs @ difference) >= abs(difference.sum()) - 1e-9).sum())
+    return reached / draws
+
+
+def near(p: float, exact: float, draws: int = DRAWS, others: int | None = None) -> bool:
+    """Whether a drawn p-value is within four standard errors of the exact one, or of that of other draws."""
+    error = sqrt(exact * (1 - exact) * (1 / draws + (1 / others if others else 0)))
+    return abs(p - exact) <= 4 * error + 1.5 / draws
+
+
+@SETS
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
+def test_classical_tests_are_scipys(irm: Any, test: str) -> None:
+    """The p-values of the t-test, of Wilcoxon's and of the sign test are scipy's."""
+    for row, value, base in compared(irm, test=test):
+        assert row["p_value"] == pytest.approx(scipys(test, value, base), rel=1e-12, abs=1e-12)
+
+
+@MOSTLY_SLOW
+def test_randomization_agrees_with_many_more_draws(irm: Any) -> None:
+    """The p-value of the randomization test is that of many more draws, but for its Monte Carlo error."""
+    for row, value, base in compared(irm):
+        assert near(row["p_value"], simulated(value - base), others=200_000), row
+        assert row["p_value"] >= 1 / (DRAWS + 1)
+
+
+@MOSTLY_SLOW
+def test_bootstrap_is_close_to_the_t_test(irm: Any) -> None:
+    """The bootstrap's p-value of many queries that differ is about that of the t-test."""
+    for row, value, base in compared(irm, test="bootstrap", resamples=5000):
+        if (value != base).sum() < 30:
+            continue
+        assert row["p_value"] == pytest.approx(scipys("t", value, base), abs=0.03)
+        assert row["p_value"] >= 1 / 5001
+
+
+@pytest.mark.parametrize("metric", ["ndcg@10", "ndcg@3"])
+def test_randomization_counts_every_flip_of_few_queries(metric: str) -> None:
+    """With at most as many ways to flip as draws the p-value is exact; with more, it is so but for its error."""
+    each = features().per_query(metric).filter(pl.col("part") == "train")
+    wide = each.pivot(on="system", index="query", values="value", maintain_order=True)
+    base, system = sorted(wide.columns[1:])[:2]
+    moved = wide.filter(pl.col(base) != pl.col(system))
+    assert len(moved) >= 16
+    for n in (5, 13, 14, 16):
+        some = moved.head(n)
+        values = {name: (some[name] * 3).to_list() for name in (base, system)}
+        exact = counted(3 * (some[system] - some[base]).to_numpy())
+        p = row_of(of(values))["p_value"]
+        assert p == pytest.approx(exact, rel=1e-12) if n <= 13 else near(p, exact)
+        assert near(row_of(of(values), permutations=15)["p_value"], exact, 15)
+
+
+def test_few_differences_are_counted_beside_many() -> None:
+    """A pair that differs on three queries is tested exactly, whatever a third system does on the others."""
+    values = noisy(40)
+    values["b"] = [v + 1 if i < 3 and v else v for i, v in enumerate(values["a"])]
+    values["c"] = noisy(40, seed=5)["b"]
+    found = of(values).compare("cg").rows_by_key(["system", "baseline"], named=True, unique=True)
+    assert found["b", "a"]["p_value"] == pytest.approx(0.25, rel=1e-12)
+
+
+@pytest.mark.parametrize("draws", [1, 7, 999])
+def test_a_drawn_p_value_counts_what_was_seen(draws: int) -> None:
+    """A p-value of n draws is (b + 1) / (n + 1): never 0, and a whole number of such steps."""
+    p = row_of(of(noisy(60, shift=2.0)), permutations=draws)["p_value"]
+    assert p == 1 / (draws + 1) if draws > 7 else p >= 1 / (draws + 1)
+    steps = row_of(of(noisy(60)), permutations=draws)["p_value"] * (draws + 1)
+    assert steps == pytest.approx(round(steps), abs=1e-9)
+    boot = row_of(of(noisy(60, shift=2.0)), test="bootstrap", resamples=draws)["p_value"]
+    assert boot == pytest.approx(1 / (draws + 1), rel=1e-12)
+
+
+# What is drawn is the same everywhere
+
+
+@pytest.mark.parametrize("test", DRAWN)
+def test_two_runs_are_the_same(test: str) -> None:
+    """The same call gives the same frame to the last bit; another seed draws otherwise."""
+    irm = of(noisy(40, systems=3, shift=0.1))
+    first = irm.compare("cg", test=test)  # type: ignore[arg-type]
+    assert irm.compare("cg", test=test).equals(first)  # type: ignore[arg-type]
+    other = irm.compare("cg", test=test, seed=1)  # type: ignore[arg-type]
+    assert (other["p_value"] != first["p_value"]).any()
+    drawn = ("p_value", "p_adjusted", "ci_low", "ci_high")
+    assert other.drop(drawn).equals(first.drop(drawn))
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("per_query", [False, True])
+@pytest.mark.grid
+def test_every_kind_of_frame_gives_the_same(kind: str, test: str, per_query: bool) -> None:
+    """polars, lazy, pandas and Arrow frames give the same numbers in a frame of their kind."""
+    frame = made(noisy(20, systems=3, shift=0.1), part=["x", "y"] * 10)
+    options: dict[str, Any] = {"test": test, "permutations": 500, "resamples": 100, "per_query": per_query}
+    roles: dict[str, Any] = {"system": "system", "doc": "doc", "by": "part"}
+    expected = IRM(frame, **roles).compare("cg", "rr", **options)
+    given = as_kind(frame, kind)
+    found = IRM(given, **roles).compare("cg", "rr", **options)
+    assert type(found) is type(given)
+    read = as_polars(found)
+    assert read.columns == expected.columns
+    names = ["part", "system", "baseline", "metric", *(["query"] if per_query else ["test", "correction"])]
+    assert read.select(pl.col(names).cast(pl.String)).equals(expected.select(names))
+    numbers = [name for name in expected.columns if name not in names]
+    cast = [frame.select(pl.col(numbers).cast(pl.Float64).fill_nan(None)) for frame in (read, expected)]
+    assert cast[0].equals(cast[1])
+
+
+@pytest.mark.parametrize("test", DRAWN)
+def test_the_number_of_threads_does_not_matter(test: str) -> None:
+    """Values are the same to the last bit however many threads draw."""
+    irm = of(noisy(150, systems=3, shift=0.05))
+    found = []
+    for workers in (1, 2, 5):
+        with few_bytes_at_a_time(2000), threads(workers):
+            found.append(irm.compare("cg", test=test, permutations=1000))  # type: ignore[arg-type]
+    assert found[0].equals(found[1])
+    assert found[0].equals(found[2])
+
+
+@pytest.mark.parametrize("size", [1000, 3000, 10_000_000])
+def test_draws_in_blocks_are_fair(size: int) -> None:
+    """However few bytes are drawn at a time, the p-value is right but for its Monte Carlo error."""
+    values = noisy(100, shift=0.07)
+    exact = simulated(np.subtract(values["b"], values["a"]))
+    assert 0.05 < exact < 0.8
+    for test in ("randomization", "tukey"):
+        with few_bytes_at_a_time(size):
+            found = row_of(of(values), test=test, permutations=1000)["p_value"]
+        assert near(found, exact, 1000, 200_000)
+
+
+@pytest.mark.parametrize("installed", [True, False], ids=["with tqdm", "without"])
+def test_a_progress_bar_changes_nothing(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long work on a terminal shows a bar where tqdm is installed, and gives what it gives without."""
+    irm = of(noisy(40, systems=3))
+    expected = irm.compare("cg")
+    if installed:
+        pytest.importorskip("tqdm", reason="the progress bar is optional")
+    else:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    with always_a_progress_bar():
+        assert irm.compare("cg").equals(expected)
+
+
+# Corrections
+
+
+METHODS = {"holm": "holm", "bonferroni": "bonferroni", "bh": "fdr_bh"}
+
+
+def corrected(p: Sequence[float], correction: str) -> list[float]:
+    """P-values corrected by the definitions; statsmodels' are the same, and take a hundred times as long."""
+    n, up = len(p), sorted(p)
+    if correction == "bonferroni":
+        return [min(n * one, 1.0) for one in p]
+    if correction == "holm":  # the greatest of those up to it, each times the number of those not yet rejected
+        return [min(max((n - i) * other for i, other in enumerate(up) if other <= one), 1.0) for one in p]
+    return [min(n / (i + 1) * other for i, other in enumerate(up) if other >= one) for one in p]
+
+
+@pytest.mark.parametrize("correction", METHODS)
+@pytest.mark.parametrize("p", [[0.04], [0.01, 0.04, 0.03, 0.005], [0.2, 0.2, 1.0, 0.0], [0.5, 0.01, 0.01, 0.02, 0.9]])
+def test_the_definitions_of_corrections_are_those_of_statsmodels(p: list[float], correction: str) -> None:
+    """What any p-values are compared with below, and what we give, is what statsmodels gives."""
+    theirs = multipletests(p, method=METHODS[correction])[1]
+    np.testing.assert_allclose(corrected(p, correction), theirs, rtol=1e-12)
+    np.testing.assert_allclose(adjusted(np.array(p), correction), theirs, rtol=1e-12)
+
+
+@MOSTLY_SLOW
+@pytest.mark.parametrize("over", ["metric", "all"])
+@pytest.mark.parametrize("correction", METHODS)
+def test_corrections_are_those_of_statsmodels(irm: Any, correction: str, over: str) -> None:
+    """Corrected p-values are statsmodels', over the pairs of a metric in a segment or over all rows."""
+    found = irm().compare(*METRICS, test="t", correction=correction, over=over)
+    family = ["metric", *(["part"] if irm is features else [])] if over == "metric" else [pl.lit(0)]
+    groups = found.group_by(family, maintain_order=True)
+    sizes = []
+    for _, group in groups:
+        theirs = multipletests(group["p_value"].to_numpy(), method=METHODS[correction])[1]
+        np.testing.assert_allclose(group["p_adjusted"].to_numpy(), theirs, rtol=1e-12)
+        sizes.append(len(group))
+    assert set(sizes) == ({3} if over == "metric" else {len(found)})
+    assert found["correction"].unique().to_list() == [correction]
+
+
+@pytest.mark.parametrize("correction", METHODS)
+@examples(50)
+@given(p=st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.01, 0.05, 1.0])), min_size=1, max_size=30))
+def test_correcting_any_p_values(correction: str, p: list[float]) -> None:
+    """Any p-values, equal ones among them, are corrected by the definition; undefined ones stay, and do not count."""
+    theirs = corrected(p, correction)
+    mine = adjusted(np.array(p), correction)
+    np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-300)
+    holes = np.insert(np.array(p), [0, len(p)], np.nan)
+    again = adjusted(holes, correction)
+    assert np.isnan(again[[0, -1]]).all()
+    np.testing.assert_array_equal(again[1:-1], mine)
+
+
+def test_no_correction() -> None:
+    """Without a correction the two p-values are the same."""
+    found = of(noisy(20, systems=3)).compare("cg", correction="none")
+    assert found["p_adjusted"].to_list() == found["p_value"].to_list()
+    assert found["correction"].to_list() == ["none"] * 3
+
+
+# Tukey
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.05, 0.1, 0.2])
+def test_tukey_of_two_systems_is_the_randomization_test(shift: float) -> None:
+    """Exchanging two systems is flipping the sign of their difference."""
+    values = noisy(80, shift=shift)
+    exact = simulated(np.subtract(values["b"], values["a"]))
+    assert near(row_of(of(values), test="tukey")["p_value"], exact, others=200_000)
+    assert near(row_of(of(values))["p_value"], exact, others=200_000)
+
+
+def test_tukey_of_three_systems_by_every_exchange() -> None:
+    """The p-values are those of every way to exchange three systems on four queries, but for the error of drawing."""
+    values = {"a": [1, 5, 2, 3], "b": [2, 7, 2, 4], "c": [4, 6, 5, 5]}
+    table = np.array(list(values.values()), float).T
+    orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
+    sums = np.zeros((1, 3))
+    for row in table:
+        sums = np.concatenate([sums + row[order] for order in orders])
+    widest = sums.max(axis=1) - sums.min(axis=1)
+    found = of(values).compare("cg", test="tukey")  # type: ignore[arg-type]
+    assert found["system"].to_list() == ["b", "c", "c"]
+    for row in found.iter_rows(named=True):
+        gap = abs(sum(values[row["system"]]) - sum(values[row["baseline"]]))
+        exact = float((widest >= gap - 1e-9).mean())
+        assert near(row["p_value"], exact)
+        assert row["p_adjusted"] == row["p_value"]
+        assert row["correction"] == "tukey"
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_small_shift_over_variable_queries_is_found(test: str) -> None:
+    """Queries are paired: what is the same everywhere is found, however much the queries differ."""
+    random = np.random.default_rng(3)
+    hard = random.integers(0, 1000, 30).astype(float)
+    shift = 1 + random.random(30)
+    found = row_of(of({"a": hard.tolist(), "b": (hard + shift).tolist()}), test=test)
+    assert stats.ttest_ind(hard, hard + shift).pvalue > 0.5
+    assert found["p_value"] <= 0.002
+    assert (found["wins"], found["losses"]) == (30, 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tukey_is_stricter_than_pairs(seed: int) -> None:
+    """Of five equally variable systems all pairs together have greater p-values than each pair alone."""
+    irm = of(noisy(60, systems=5, seed=seed, shift=0.05))
+    together = irm.compare("cg", test="tukey", permutations=2000)["p_value"].to_numpy()
+    alone = irm.compare("cg", permutations=2000)["p_value"].to_numpy()
+    assert (together >= alone - 4 * np.sqrt(2 * alone * (1 - alone) / 2000) - 2 / 2000).all()
+    assert (together > alone).mean() > 0.8
+
+
+@pytest.mark.parametrize("test", DRAWN)
+def test_p_values_are_fair_where_nothing_differs(test: str) -> None:
+    """Of systems that are equally good about one in ten comparisons has a p-value up to 0.1."""
+    n = 300
+    random = np.random.default_rng(11)
+    values = random.random((2, 20 * n)) + 1
+    part = np.repeat(np.arange(n), 20).tolist()
+    irm = of({"a": values[0].tolist(), "b": values[1].tolist()}, part=part)
+    p = irm.compare("cg", test=test, permutations=199, resamples=199)["p_value"]  # type: ignore[arg-type]
+    assert len(p) == n
+    assert 0.04 < (p <= 0.1).mean() < 0.18  # type: ignore[operator]
+    assert 0.4 < p.mean() < 0.6  # type: ignore[operator]
+
+
+# Values
+
+
+@SETS
+def test_values_are_those_of_evaluate(irm: Any) -> None:
+    """Where every system answers, value and baseline_value are the means that evaluate() gives."""
+    system = "run" if irm is products else "system"
+    by = ["part"] if irm is features else []
+    means = {(*(r[k] for k in by), r[system], r["metric"]): r for r in irm().evaluate(*METRICS).iter_rows(named=True)}
+    for row, value, base in compared(irm):
+        for name, values, one in (("value", value, row[system]), ("baseline_value", base, row["baseline"])):
+            mean = means[(*(row[k] for k in by), one, row["metric"])]
+            assert row[name] == pytest.approx(mean["value"], rel=1e-12)
+            assert row[name] == pytest.approx(values.mean(), rel=1e-12)
+            assert row["n"] == mean["n"] == len(values)
+            assert row["n_undefined"] == mean["n_undefined"]
+
+
+@SETS
+def test_what_is_said_of_a_difference(irm: Any) -> None:
+    """Difference, relative difference, wins, effect size and least detectable difference are what their names say."""
+    for row, value, base in compared(irm, test="sign"):
+        difference = value - base
+        spread = difference.std(ddof=1)
+        assert row["difference"] == pytest.approx(difference.mean(), rel=1e-12, abs=1e-15)
+        assert row["relative"] == pytest.approx(difference.mean() / base.mean(), rel=1e-12, abs=1e-15)
+        counts = [int((np.sign(difference) == sign).sum()) for sign in (1, 0, -1)]
+        assert [row["wins"], row["ties"], row["losses"]] == counts
+        effect = difference.mean() / spread if spread else None
+        assert row["effect_size"] == (effect and pytest.approx(effect, rel=1e-12))
+        assert row["mde"] == pytest.approx(Z80 * spread / sqrt(len(value)), rel=1e-12)
+
+
+def test_a_comparison_worked_by_hand() -> None:
+    """Four queries, two won and one lost."""
+    row = row_of(of({"a": [1, 2, 3, 4], "b": [3, 2, 2, 7]}))
+    assert row["value"] == 3.5
+    assert row["baseline_value"] == 2.5
+    assert row["difference"] == 1.0
+    assert row["relative"] == 0.4
+    assert (row["wins"], row["ties"], row["losses"], row["n"]) == (2, 1, 1, 4)
+    assert row["effect_size"] == pytest.approx(1 / sqrt(10 / 3), rel=1e-12)  # differences 2, 0, -1, 3
+    assert row["p_value"] == 0.5  # of the signs of 2, 1 and 3: +++ and ---, ++- with 1 last, and its mirror
+    assert (row["test"], row["correction"]) == ("randomization", "holm")
+
+
+def test_columns_of_the_result() -> None:
+    """The columns stand in the order that the docs give."""
+    found = of(noisy(5), part=["x"] * 5).compare("rr@3")
+    assert " ".join(found.columns) == (
+        "part system baseline metric k value baseline_value difference relative ci_low ci_high p_value p_adjusted "
+        "effect_size wins ties losses n n_unpaired n_undefined mde test correction"
+    )
+    assert found.select("metric", "k").rows() == [("rr@3", 3)]
+    each = of(noisy(5), part=["x"] * 5).compare("rr@3", per_query=True)
+    assert each.columns == [
+        "part",
+        "query",
+        "system",
+        "baseline",
+        "metric",
+        "k",
+        "value",
+        "baseline_value",
+        "difference",
+    ]
+
+
+def test_every_system_is_compared_with_those_before_it() -> None:
+    """Without a baseline all pairs are rows, systems in the order of their names; with one, every other system."""
+    irm = of({"c": [1, 2], "a": [2, 3], "d": [4, 1], "b": [0, 3]})
+    found = irm.compare("cg", "rr").select("metric", "system", "baseline").rows()
+    pairs = [(one, other) for one in "abcd" for other in "abcd" if other < one]
+    assert found == [(metric, *pair) for metric in ("cg", "rr") for pair in pairs]
+    assert irm.compare("cg", baseline="c").select("system", "baseline").rows() == [("a", "c"), ("b", "c"), ("d", "c")]
+
+
+def test_systems_may_be_numbers_or_null() -> None:
+    """Systems keep their type and their order, null last."""
+    frame = made({"a": [1, 2], "b": [2, 3], "c": [3, 5]})
+    numbered = frame.with_columns(system=pl.col("system").replace_strict({"a": 10, "b": 9, "c": None}))
+    irm = IRM(numbered, system="system", doc="doc")
+    assert irm.compare("cg").select("system", "baseline").rows() == [(10, 9), (None, 9), (None, 10)]
+    found = irm.compare("cg", baseline=10)
+    assert found.select("system", "baseline", "difference").rows() == [(9, 10, 1.0), (None, 10, 2.5)]
+    assert found.schema["system"] == found.schema["baseline"] == numbered.schema["system"]
+
+
+@SETS
+def test_intervals_are_percentiles_of_resampled_means(irm: Any) -> None:
+    """The ends of an interval are the percentiles of numpy's resampled means, but for the error of drawing."""
+    random = np.random.default_rng(5)
+    for row, value, base in compared(irm, test="sign", resamples=4000):
+        difference = value - base
+        n = len(difference)
+        means = difference[random.integers(0, n, (4000, n))].mean(axis=1)
+        low, high = np.quantile(means, [0.025, 0.975])
+        assert row["ci_low"] == pytest.approx(low, abs=0.06 * (high - low))
+        assert row["ci_high"] == pytest.approx(high, abs=0.06 * (high - low))
+        assert row["ci_low"] < row["difference"] < row["ci_high"] or not difference.any()
+
+
+def test_intervals_and_mde_shrink_with_queries() -> None:
+    """Four times the queries halve the interval and the least detectable difference; a lower level narrows both."""
+    few, many = (row_of(of(noisy(n, shift=0.1))) for n in (100, 400))
+    widths = [row["ci_high"] - row["ci_low"] for row in (few, many)]
+    assert widths[0] / widths[1] == pytest.approx(2, rel=0.2)
+    assert few["mde"] / many["mde"] == pytest.approx(2, rel=0.2)
+    low = row_of(of(noisy(100, shift=0.1)), ci=0.8)
+    assert few["ci_low"] < low["ci_low"] < low["ci_high"] < few["ci_high"]
+    assert low["mde"] / few["mde"] == pytest.approx((1.2815515655446004 + 0.8416212335729143) / Z80, rel=1e-12)
+
+
+def test_the_bootstrap_finds_a_shift_and_no_other() -> None:
+    """The bootstrap's p-value falls as a shift grows."""
+    p = [row_of(of(noisy(50, shift=shift)), test="bootstrap")["p_value"] for shift in (0.0, 0.2, 0.5, 2.0)]
+    assert p[0] > 0.05
+    assert p[1] > p[2]
+    assert p[3] == pytest.approx(1 / 1001, rel=1e-12)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("n", [2, 10, 40])
+def test_identical_systems_have_p_1(test: str, n: int) -> None:
+    """Where nothing differs nothing is significant, and there is no effect size."""
+    values = noisy(n)["a"]
+    row = row_of(of({"a": values, "b": values}), test=test)
+    assert (row["p_value"], row["p_adjusted"], row["difference"], row["relative"]) == (1, 1, 0, 0)
+    assert (row["wins"], row["ties"], row["losses"], row["n"]) == (0, n, 0, n)
+    assert (row["ci_low"], row["ci_high"], row["mde"], row["effect_size"]) == (0, 0, 0, None)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_difference_that_is_the_same_but_for_rounding(test: str) -> None:
+    """A constant difference whose floats differ in the last bit gives a p-value, and no warning."""
+    row = row_of(of({"a": [0.1, 0.2, 0.3, 0.5, 0.6], "b": [0.2, 0.3, 0.4, 0.6, 0.7]}), test=test)
+    assert row["difference"] == pytest.approx(0.1, rel=1e-12)
+    assert 0 <= row["p_value"] <= 0.08
+    assert row["wins"] == 5
+
+
+def test_no_effect_size_of_a_constant_difference() -> None:
+    """A constant difference has no effect size, whether or not its floats differ in the last bit."""
+    assert row_of(of({"a": [1, 2, 3], "b": [2, 3, 4]}))["effect_size"] is None
+    assert row_of(of({"a": [0.1, 0.2, 0.3], "b": [0.2, 0.3, 0.4]}))["effect_size"] is None
+
+
+def test_relative_to_nothing_is_null() -> None:
+    """There is no relative difference where the baseline has 0."""
+    row = row_of(of({"a": [0, 0, 0], "b": [1, 0, 2]}))
+    assert (row["difference"], row["relative"]) == (1.0, None)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_one_query_shows_nothing(test: str) -> None:
+    """One query has a difference, no spread, and is never significant."""
+    row = row_of(of({"a": [1], "b": [3]}), test=test)
+    assert (row["value"], row["baseline_value"], row["difference"], row["wins"], row["n"]) == (3, 1, 2, 1, 1)
+    assert [row[name] for name in ("ci_low", "ci_high", "effect_size", "mde")] == [None] * 4
+    assert row["p_value"] in (None, 1.0)
+    assert row["p_adjusted"] == row["p_value"]
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_segment_without_evaluated_queries(test: str) -> None:
+    """A segment that nobody judged has a row of nulls, and takes no part in corrections."""
+    values = noisy(20, systems=3, shift=0.1)
+    frame = made(values, part=["x"] * 15 + ["y"] * 5)
+    unjudged = frame.with_columns(grade=pl.when(pl.col("part") == "x").then("grade"))
+    options: dict[str, Any] = {"test": test, "over": "all"}
+    found = IRM(unjudged, system="system", doc="doc", by="part").compare("cg", **options)
+    alone = IRM(frame.filter(part="x"), system="system", doc="doc", by="part").compare("cg", **options)
+    assert found.filter(part="x").equals(alone)
+    empty = found.filter(part="y")
+    if len(empty):
+        assert empty.select("wins", "ties", "losses", "n", "n_unpaired", "n_undefined").rows() == [(0,) * 6] * 3
+        assert empty.select("value", "difference", "p_value", "p_adjusted", "ci_low", "mde").rows() == [(None,) * 6] * 3
+
+
+def test_segments_are_compared_each_by_itself() -> None:
+    """Every segment, null among them, has the rows that its part of the log has alone."""
+    values = noisy(45, systems=3, shift=0.1)
+    part = ["x", None, "a"] * 15
+    frame = made(values, part=part)
+    found = IRM(frame, system="system", doc="doc", by="part").compare("cg", "rr")
+    assert found["part"].to_list() == ["a"] * 6 + ["x"] * 6 + [None] * 6
+    for segment in ("a", "x", None):
+        here = pl.col("part").eq_missing(pl.lit(segment))
+        alone = IRM(frame.filter(here), system="system", doc="doc").compare("cg", "rr")
+        assert found.filter(here).drop("part").equals(alone)
+
+
+# Queries that were not answered, or are undefined
+
+
+UNANSWERED: dict[str, Sequence[float | None]] = {
+    "a": [1.0, 2.0, 3.0, None, 4.0, None],
+    "b": [2.0, None, 5.0, 6.0, 4.0, 3.0],
+}
+
+
+def test_a_query_that_one_system_answers_counts_as_zero() -> None:
+    """A query that one system does not answer is 0 there, and counted as unpaired."""
+    row = row_of(of(UNANSWERED))
+    assert (row["n"], row["n_unpaired"]) == (6, 3)
+    assert row["value"] == pytest.approx(20 / 6, rel=1e-12)
+    assert row["baseline_value"] == pytest.approx(10 / 6, rel=1e-12)
+    assert (row["wins"], row["ties"], row["losses"]) == (4, 1, 1)
+    assert row["p_value"] == pytest.approx(counted(np.array([1.0, -2, 2, 6, 0, 3])), rel=1e-12)
+
+
+def test_a_query_that_one_system_answers_may_be_left_out() -> None:
+    """With unanswered="drop" only queries that both answer are paired; the others are still counted."""
+    row = row_of(of(UNANSWERED), unanswered="drop")
+    assert (row["n"], row["n_unpaired"]) == (3, 3)
+    assert row["value"] == pytest.approx(11 / 3, rel=1e-12)
+    assert row["baseline_value"] == pytest.approx(8 / 3, rel=1e-12)
+    assert (row["wins"], row["ties"], row["losses"]) == (2, 1, 0)
+    assert row["p_value"] == 0.5
+
+
+@pytest.mark.parametrize("unanswered", ["zero", "drop"])
+def test_pairs_of_systems_have_their_own_queries(unanswered: str) -> None:
+    """What a third system leaves unanswered changes nothing about the other two."""
+    values = {**UNANSWERED, "c": [None, 2.0, None, 1.0, 1.0, 1.0]}
+    three = of(values).compare("cg", unanswered=unanswered, correction="none")  # type: ignore[arg-type]
+    rows = {(row["system"], row["baseline"]): row for row in three.iter_rows(named=True)}
+    for other, one in combinations("abc", 2):
+        two = row_of(of({other: values[other], one: values[one]}), unanswered=unanswered, correction="none")
+        assert same(rows[one, other], two)
+
+
+def test_a_query_with_null_scores_only_is_not_answered() -> None:
+    """A document that is known and was not retrieved is no answer."""
+    frame = made({"a": [1, 2], "b": [2, 3]}).with_columns(
+        score=pl.when((pl.col("query") != "q001") | (pl.col("system") != "b")).then("score")
+    )
+    row = row_of(IRM(frame, system="system", doc="doc"))
+    assert (row["n"], row["n_unpaired"], row["value"]) == (2, 1, 1.0)
+
+
+def test_judged_queries_without_any_results_are_paired() -> None:
+    """A judged query that no system answers is a tie of 0 and 0, and not unpaired."""
+    run = pl.DataFrame({"system": ["a", "b"], "query": ["q", "q"], "doc": ["x", "y"], "score": [1.0, 1.0]})
+    qrels = pl.DataFrame({"query": ["q", "r"], "doc": ["x", "z"], "grade": [1, 1]})
+    row = row_of(IRM(run, system="system", doc="doc").judge(qrels), "rr")
+    assert (row["n"], row["n_unpaired"], row["ties"], row["losses"]) == (2, 0, 1, 1)
+    assert (row["value"], row["baseline_value"]) == (0, 0.5)
+
+
+UNDEFINED = pl.DataFrame(
+    {
+        "query": [1, 1, 2, 2, 3, 3, 4, 4],
+        "system": ["a", "b"] * 4,
+        "score": [1.0] * 8,
+        "grade": [1, 0, 1, 1, 0, 0, 1, 1],
+    }
+)
+
+
+def test_undefined_values_may_leave_the_comparison() -> None:
+    """With undefined="null" a query that is undefined for either system is left out and counted."""
+    row = row_of(IRM(UNDEFINED, system="system", undefined="null"), "ap")
+    assert (row["n"], row["n_undefined"], row["value"], row["baseline_value"]) == (2, 2, 1, 1)
+    each = IRM(UNDEFINED, system="system", undefined="null").compare("ap", per_query=True)
+    assert each["query"].to_list() == [2, 4]
+
+
+@pytest.mark.parametrize("rule", [None, "zero", "one"])
+def test_undefined_values_that_are_filled_are_counted(rule: Any) -> None:
+    """A query that is undefined for either system counts in n_undefined where it is filled, too, as in evaluate()."""
+    row = row_of(IRM(UNDEFINED, system="system", undefined=rule), "ap")
+    fill = 1 if rule == "one" else 0
+    assert (row["n"], row["value"], row["baseline_value"]) == (4, (2 + 2 * fill) / 4, (3 + fill) / 4)
+    assert row["n_undefined"] == 2
+
+
+def test_undefined_values_may_be_an_error() -> None:
+    """With undefined="raise" an undefined query is an error, as in evaluate()."""
+    with pytest.raises(NotComputableError, match="ap is undefined for 3 of 8 queries"):
+        IRM(UNDEFINED, system="system", undefined="raise").compare("ap")
+
+
+def test_a_geometric_mean_is_an_error() -> None:
+    """gm_map is an average of its own, which has no paired differences."""
+    said = error(lambda: IRM(UNDEFINED, system="system").compare("gm_map"), NotComputableError)
+    assert said == "gm_map is an average, and compare() pairs the values of queries"
+
+
+def test_decisions_are_compared_query_by_query() -> None:
+    """Measures of the 2x2 table of decisions are paired by query as well."""
+    frame = pl.DataFrame(
+        {
+            "query": [1, 1, 2, 2] * 2,
+            "system": ["a"] * 4 + ["b"] * 4,
+            "label": [1, 0, 1, 0] * 2,
+            "predicted": [1, 0, 0, 0, 1, 1, 1, 0],
+        }
+    )
+    irm = IRM(frame, query="query", system="system", label="label", predicted="predicted")
+    each = irm.compare("accuracy", per_query=True)
+    assert each.select("query", "value", "baseline_value").sort("query").rows() == [(1, 0.5, 1.0), (2, 1.0, 0.5)]
+    assert row_of(irm, "accuracy")["value"] == 0.75
+
+
+# Query by query
+
+
+@SETS
+def test_differences_by_query_make_up_the_mean(irm: Any) -> None:
+    """Differences by query have the comparison's mean, wins and ties, and stand greatest first."""
+    each = irm().compare(*METRICS, per_query=True)
+    system = "run" if irm is products else "system"
+    keys = [*(["part"] if irm is features else []), system, "baseline", "metric", "k"]
+    sums = each.group_by(keys, maintain_order=True).agg(
+        pl.col("value", "baseline_value", "difference").mean(),
+        wins=(pl.col("difference") > 0).sum().cast(pl.Int64),
+        ties=(pl.col("difference") == 0).sum().cast(pl.Int64),
+        n=pl.len().cast(pl.Int64),
+        sorted=(pl.col("difference").abs().diff().fill_null(0) <= 0).all(),
+    )
+    assert sums["sorted"].all()
+    whole = irm().compare(*METRICS, test="sign")
+    assert sums.select(keys).equals(whole.select(keys))
+    assert sums.select("wins", "ties", "n").equals(whole.select("wins", "ties", "n"))
+    for name in ("value", "baseline_value", "difference"):
+        np.testing.assert_allclose(sums[name].to_numpy(), whole[name].to_numpy(), rtol=1e-12, atol=1e-15)
+    np.testing.assert_array_equal(each["difference"].to_numpy(), (each["value"] - each["baseline_value"]).to_numpy())
+
+
+def test_the_queries_that_moved_the_mean_stand_first() -> None:
+    """The greatest difference, up or down, stands first, with its query, also where a query has two columns."""
+    frame = made({"a": [1, 9, 3, 4], "b": [3, 2, 3, 7]}).with_columns(part=pl.col("query").str.tail(1).cast(pl.Int64))
+    each = IRM(frame, query=["part", "query"], system="system", doc="doc").compare("cg", per_query=True)
+    assert each.select("part", "query", "difference").rows() == [
+        (1, "q001", -7.0),
+        (3, "q003", 3.0),
+        (0, "q000", 2.0),
+        (2, "q002", 0.0),
+    ]
+
+
+def test_queries_that_are_left_out_are_not_listed() -> None:
+    """With unanswered="drop" the queries that one system does not answer are not among the differences."""
+    assert of(UNANSWERED).compare("cg", per_query=True).height == 6
+    dropped = of(UNANSWERED).compare("cg", per_query=True, unanswered="drop")
+    assert dropped["query"].to_list() == ["q002", "q000", "q004"]
+
+
+def test_judged_queries_keep_their_names() -> None:
+    """A query that stands only in the judgments is listed by its name."""
+    run = pl.DataFrame({"system": ["a", "b"], "query": ["q", "q"], "doc": ["x", "y"], "score": [1.0, 1.0]})
+    qrels = pl.DataFrame({"query": ["q", "r"], "doc": ["x", "z"], "grade": [1, 1]})
+    each = IRM(run, system="system", doc="doc").judge(qrels).compare("rr", per_query=True)
+    assert each.select("query", "difference").rows() == [("q", -1.0), ("r", 0.0)]
+
+
+# Laws
+
+
+VALUES = st.lists(st.tuples(*[st.integers(0, 20).map(float)] * 3), min_size=2, max_size=10)
+LAWS = examples(25)
+
+
+def as_values(drawn: list[tuple[float, ...]]) -> dict[str, Sequence[float | None]]:
+    return dict(zip("abc", (list(column) for column in zip(*drawn, strict=True)), strict=True))
+
+
+@pytest.mark.parametrize("test", TESTS)
+@LAWS
+@given(drawn=VALUES)
+def test_swapping_system_and_baseline_changes_the_sign_only(test: str, drawn: list[tuple[float, ...]]) -> None:
+    """The other way round the difference, its interval and its effect have the other sign, and p is the same."""
+    values = as_values(drawn)
+    there, back = (
+        row_of(of({first: values["a"], second: values["b"]}), test=test, permutations=200, resamples=200)
+        for first, second in (("x", "y"), ("y", "x"))
+    )
+    close = {"rel": 1e-9, "abs": 1e-12}
+    for one, other in (("difference", "difference"), ("ci_low", "ci_high"), ("effect_size", "effect_size")):
+        assert (there[one] is None) == (back[other] is None)
+        assert there[one] is None or there[one] == pytest.approx(-back[other], **close)
+    assert there["value"] == back["baseline_value"]
+    assert (there["wins"], there["ties"], there["losses"]) == (back["losses"], back["ties"], back["wins"])
+    assert there["mde"] == pytest.approx(back["mde"], **close)
+    if test != "tukey":  # which draws which system differently, as it is at another place
+        assert there["p_value"] == pytest.approx(back["p_value"], **close)
+
+
+@pytest.mark.parametrize("test", ["randomization", "t", "wilcoxon", "sign"])
+@LAWS
+@given(drawn=VALUES, seed=st.integers(0, 100))
+def test_the_order_of_rows_does_not_matter(test: str, drawn: list[tuple[float, ...]], seed: int) -> None:
+    """Rows in another order give the same comparison, where every flip is counted."""
+    frame = made(as_values(drawn))
+    drop = ("ci_low", "ci_high")
+    first, second = (
+        IRM(rows, system="system", doc="doc").compare("cg", test=test).drop(drop)  # type: ignore[arg-type]
+        for rows in (frame, frame.sample(fraction=1, shuffle=True, seed=seed))
+    )
+    for one, other in zip(first.iter_rows(named=True), second.iter_rows(named=True), strict=True):
+        assert same(one, other)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@LAWS
+@given(drawn=VALUES, power=st.integers(-3, 3), constant=st.integers(0, 8))
+def test_scale_and_origin_do_not_matter(test: str, drawn: list[tuple[float, ...]], power: int, constant: int) -> None:
+    """A constant added to both systems changes no difference; a factor changes it alike, and no p-value."""
+    values, factor = as_values(drawn), 2.0**power
+    both: list[dict[str, Sequence[float | None]]] = [
+        {name: values[name] for name in "ab"},
+        {name: [factor * (v + constant) for v in values[name] if v is not None] for name in "ab"},
+    ]
+    first, second = (row_of(of(one), test=test, permutations=200, resamples=200) for one in both)
+    for name in ("difference", "ci_low", "ci_high", "mde"):
+        assert second[name] == pytest.approx(factor * first[name], rel=1e-9, abs=1e-12)
+    names = ("p_value", "p_adjusted", "effect_size", "wins", "ties", "losses", "n")
+    assert same({name: first[name] for name in names}, {name: second[name] for name in names})
+
+
+@pytest.mark.parametrize("test", TESTS)
+@LAWS
+@given(drawn=VALUES)
+def test_numbers_keep_within_their_bounds(test: str, drawn: list[tuple[float, ...]]) -> None:
+    """p-values are above 0 and up to 1, corrected ones no less, intervals in order, and counts add up."""
+    found = of(as_values(drawn)).compare("cg", test=test, permutations=200, resamples=200)  # type: ignore[arg-type]
+    for row in found.iter_rows(named=True):
+        assert row["p_value"] > 0 or (test == "t" and row["effect_size"] is None)
+        assert row["p_value"] <= row["p_adjusted"] <= 1
+        assert row["ci_low"] <= row["ci_high"]
+        assert row["wins"] + row["ties"] + row["losses"] == row["n"] == len(drawn)
+        assert row["difference"] == pytest.approx(row["value"] - row["baseline_value"], abs=1e-9)
+        assert row["mde"] >= 0
+
+
+@LAWS
+@given(drawn=VALUES)
+def test_few_queries_are_counted_exactly(drawn: list[tuple[float, ...]]) -> None:
+    """The randomization test of up to ten queries is the share of all flips."""
+    values = as_values(drawn)
+    p = row_of(of({"a": values["a"], "b": values["b"]}))["p_value"]
+    assert p == pytest.approx(counted(np.subtract(values["b"], values["a"])), rel=1e-12)
+
+
+# Plans
+
+
+def plans() -> Iterator[tuple[str, IRM[pl.LazyFrame], dict[str, Any]]]:
+    """Lazy comparisons of several shapes."""
+    frame = made(noisy(6, systems=3), part=["x", "y", None] * 2, day=[1, 2, 3] * 2).lazy()
+    enum = frame.with_columns(system=pl.col("system").cast(pl.Enum(["c", "b", "a"])))
+    qrels = pl.DataFrame({"query": ["q000", "q900"], "doc": ["a in 0", "z"], "grade": [1, 1]})
+    yield "plain", IRM(frame, system="system", doc="doc"), {}
+    yield "by", IRM(frame, system="system", doc="doc", by=["part", "day"]), {}
+    yield "enum", IRM(enum, system="system", doc="doc"), {"baseline": "b"}
+    yield "judged", IRM(frame.drop("grade"), system="system", doc="doc").judge(qrels), {"test": "tukey"}
+    yield "two query columns", IRM(frame, query=["day", "query"], system="system", doc="doc"), {}
+
+
+@pytest.mark.parametrize("per_query", [False, True])
+@pytest.mark.parametrize(("irm", "options"), [p[1:] for p in plans()], ids=[p[0] for p in plans()])
+def test_the_schema_of_a_plan_is_that_of_its_result(
+    irm: IRM[pl.LazyFrame], options: dict[str, Any], per_query: bool
+) -> None:
+    """A lazy comparison knows its columns and types before anything is read."""
+    plan = irm.compare("cg", "precision@2", per_query=per_query, **options)
+    assert isinstance(plan, pl.LazyFrame)
+    assert plan.collect_schema() == plan.collect().schema
+
+
+# Errors
+
+
+def test_one_system_is_an_error() -> None:
+    """Two systems are needed."""
+    said = error(lambda: of({"only": [1, 2]}).compare("cg"), NotComputableError)
+    assert said == "system has one system, 'only'; two are needed to compare"
+
+
+def test_a_log_without_rows_is_an_error() -> None:
+    """Without rows there is no system, and the message says so."""
+    frame = made({"a": [1], "b": [2]}).clear()
+    said = error(lambda: IRM(frame, system="system", doc="doc").compare("cg"), NotComputableError)
+    assert said == "system has no systems; two are needed to compare"
+
+
+def test_no_column_of_systems_is_an_error() -> None:
+    """The column of systems has to be named."""
+    said = error(lambda: IRM(made({"a": [1], "b": [2]}).drop("doc")).compare("cg"), ColumnError)
+    assert said == "compare() pairs systems query by query; name their column with system="
+
+
+def test_an_unknown_baseline_names_the_nearest() -> None:
+    """A baseline that is no system is an error with the systems, and the nearest of them."""
+    irm = of({"bm25": [1], "vector": [2]})
+    said = error(lambda: irm.compare("cg", baseline="bm52"), BadValueError)
+    assert said == "baseline='bm52' is not among the systems of system: 'bm25', 'vector'; did you mean 'bm25'?"
+    assert "baseline=7" in error(lambda: irm.compare("cg", baseline=7), BadValueError)
+
+
+def test_a_weight_is_an_error() -> None:
+    """Weights of queries have no place in a paired test."""
+    frame = made({"a": [1], "b": [2]}).with_columns(visits=1.0)
+    irm = IRM(frame, system="system", doc="doc", weight="visits")
+    assert error(lambda: irm.compare("cg"), ColumnError) == "compare() counts every query alike; say weight=None"
+    assert row_of(irm(weight=None))["n"] == 1
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
+def test_a_test_of_scipy_says_how_to_install_it(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without scipy its tests are an error with the command that installs it."""
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    said = error(lambda: of({"a": [1, 2], "b": [2, 4]}).compare("cg", test=test), NotComputableError)  # type: ignore[arg-type]
+    assert said == f"test={test!r} needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
+
+
+@pytest.mark.parametrize("test", DRAWN)
+def test_what_is_drawn_needs_no_scipy(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other tests do without scipy."""
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    assert row_of(of({"a": [1, 2], "b": [2, 4]}), test=test)["p_value"] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"test": "ttest"}, "test="),
+        ({"test": None}, "test="),
+        ({"correction": "fdr"}, "correction="),
+        ({"over": "metrics"}, "over="),
+        ({"unanswered": "null"}, "unanswered="),
+        ({"ci": 1}, "ci=1 is not a level between 0 and 1, as 0.95"),
+        ({"ci": 0}, "ci=0 is not a level"),
+        ({"ci": 95}, "ci=95 is not a level"),
+        ({"ci": True}, "ci=True is not a level"),
+        ({"ci": float("nan")}, "ci=nan is not a level"),
+        ({"ci": None}, "ci=None is not a level"),
+        ({"permutations": 0}, "permutations=0 is not a whole number from 1"),
+        ({"permutations": 1e4}, "permutations=10000.0 is not a whole number from 1"),
+        ({"permutations": True}, "permutations=True is not a whole number from 1"),
+        ({"resamples": 0}, "resamples=0 is not a whole number from 1"),
+        ({"seed": -1}, "seed=-1 is not a whole number from 0"),
+        ({"seed": None}, "seed=None is not a whole number from 0"),
+    ],
+    ids=str,
+)
+def test_an_option_out_of_its_range_is_an_error(options: dict[str, Any], says: str) -> None:
+    """A bad option is an error that says what it may be, before anything is read."""
+    lazy = IRM(made({"a": [1], "b": [2]}).lazy(), system="system", doc="doc")
+    assert error(lambda: lazy.compare("cg", **options), FrameMetricsError).startswith(says)
+
+
+def test_a_misspelt_choice_names_the_nearest() -> None:
+    """A choice that is nearly right is named."""
+    said = error(lambda: of({"a": [1], "b": [2]}).compare("cg", test="wilcoxn"), FrameMetricsError)  # type: ignore[arg-type]
+    assert "did you mean 'wilcoxon'?" in said
+
+
+def test_tukey_takes_no_baseline() -> None:
+    """All pairs together have no baseline."""
+    said = error(lambda: of({"a": [1], "b": [2]}).compare("cg", test="tukey", baseline="a"), NotComputableError)  # type: ignore[arg-type]
+    assert said == "test='tukey' tests all pairs together; say baseline=None"
+
+
+@pytest.mark.parametrize("name", ["baseline", "metric", "k", "difference", "p_value", "n_unpaired", "mde", "test"])
+@pytest.mark.parametrize("part", ["system", "by", "query"])
+def test_a_column_of_the_result_cannot_be_a_key(name: str, part: str) -> None:
+    """A system, segment or query whose column is called as one of the result's is an error."""
+    roles: dict[str, Any] = {"system": "system", "by": "part", "query": "query", "doc": "doc"}
+    frame = made({"a": [1], "b": [2]}, part=["x"]).rename({roles[part]: name})
+    said = error(lambda: IRM(frame, **roles | {part: name}).compare("cg"), ColumnError)
+    assert said == f"{name!r} is a column of the result as well; rename the frame's column"
+
+
+def test_metrics_are_read_as_in_evaluate() -> None:
+    """An unknown metric, the same twice, and none at all are errors."""
+    irm = of({"a": [1], "b": [2]})
+    assert "did you mean 'ndcg" in error(lambda: irm.compare("ndgc"), UnknownNameError)
+    assert "twice" in error(lambda: irm.compare("cg", "cg"), BadValueError)
+    assert "no metric was asked for" in error(lambda: irm.compare(), BadValueError)
+    decided = made({"a": [1], "b": [0]}).with_columns(label="grade", predicted="score").drop("score", "grade")
+    classes = IRM(decided, query="query", system="system", label="label", predicted="predicted")
+    assert "of no query" in error(lambda: classes.compare("mutual_information"), NotComputableError)
+
+
+def test_dropping_leaves_out_what_only_one_of_two_answers() -> None:
+    """A judged query that neither answers stays a tie; with tukey all pairs rest on the queries that all answered."""
+    run = pl.DataFrame({"system": ["a", "b"], "query": ["q", "q"], "doc": ["x", "y"], "score": [1.0, 1.0]})
+    qrels = pl.DataFrame({"query": ["q", "r"], "doc": ["x", "z"], "grade": [1, 1]})
+    found = IRM(run, system="system", doc="doc").judge(qrels).compare("rr", unanswered="drop")
+    assert found.select("n", "ties", "n_unpaired").rows() == [(2, 1, 0)]
+    values = {"a": [1, 2, 3, 4], "b": [2, 3, 4, 6], "c": [1, None, None, 4]}
+    for test, n in (("tukey", [2, 2, 2]), ("randomization", [4, 2, 2])):
+        assert of(values).compare("cg", test=test, unanswered="drop")["n"].to_list() == n
+
+
+def test_queries_that_no_system_answers_are_paired() -> None:
+    """They are 0 for both, whatever becomes of those that one system answers, in the differences as in their mean."""
+    run = pl.DataFrame({"system": ["a", "b"], "query": [1, 1], "doc": ["x", "y"], "score": [1.0, 1.0]})
+    qrels = pl.DataFrame({"query": [1, 2], "doc": ["x", "x"], "grade": [1, 1]})
+    irm = run.irm(system="system").judge(qrels)
+    assert irm.compare("rr", unanswered="drop")["n"].to_list() == [2]
+    assert irm.compare("rr", unanswered="drop", per_query=True)["query"].to_list() == [1, 2]

@@ -1,0 +1,854 @@
+"""Curves, thresholds and the choice of one: by hand, by brute force, and against scikit-learn."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+import pytest
+import sklearn.metrics as skl
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.calibration import calibration_curve
+
+from frame_metrics import IRM, BadValueError, NotComputableError, UnknownNameError
+from helpers import examples
+from inside import Confusion, metrics_of
+
+Array: TypeAlias = NDArray[Any]
+Point: TypeAlias = tuple[float, ...]
+
+INF = math.inf
+CLOSE = 1e-12
+CURVES = {
+    "roc": ["threshold", "fpr", "tpr"],
+    "pr": ["threshold", "recall", "precision"],
+    "gain": ["threshold", "share", "gain"],
+    "calibration": ["predicted", "observed", "n"],
+}
+COUNTS = ["threshold", "tp", "fp", "fn", "tn"]
+ASIDE = ("tp", "fp", "fn", "tn")  # which every result of thresholds() has
+MEASURES = [m.name for m in metrics_of(Confusion) if m.name not in ASIDE]
+# Five rows: the best is relevant, then a tie of a relevant row and another, then one of each kind.
+ROWS = pl.DataFrame({"label": [0, 1, 0, 1, 1], "score": [0.5, 0.5, 0.125, 0.75, 0.25]})
+# The same with a row that was not retrieved of each kind.
+UNSCORED = pl.concat([ROWS, pl.DataFrame({"label": [1, 0], "score": [None, None]})], how="vertical_relaxed")
+
+
+def area(y: Any, x: Any) -> float:
+    """The area under a polyline, by trapezoids."""
+    y, x = np.asarray(y), np.asarray(x)
+    return float(((y[1:] + y[:-1]) * np.diff(x) / 2).sum())
+
+
+def cases(seed: int, n: int = 60, *, values: int = 25) -> pl.DataFrame:
+    """Return rows with ties, probabilities for scores, and weights that add up exactly."""
+    rng = np.random.default_rng(seed)
+    score = rng.integers(0, values + 1, n) / values
+    label = (rng.random(n) < 0.2 + 0.6 * score).astype(int)
+    return pl.DataFrame({"label": label, "score": score, "w": rng.integers(1, 40, n) / 8})
+
+
+def steps(label: Sequence[int], score: Sequence[float | None], weight: Sequence[float] | None = None) -> list[Point]:
+    """Return every threshold with tp, fp, fn and tn, counted one threshold at a time."""
+    weight = [1] * len(label) if weight is None else weight
+    found = []
+    for threshold in [INF, *sorted({s for s in score if s is not None}, reverse=True)]:
+        cells = dict.fromkeys([(1, True), (0, True), (1, False), (0, False)], 0.0)
+        for y, s, w in zip(label, score, weight, strict=True):
+            cells[y, s is not None and s >= threshold] += w
+        found.append((threshold, *cells.values()))
+    return found
+
+
+def close(mine: pl.DataFrame, expected: Sequence[Sequence[Any]]) -> None:
+    """Assert that the rows of a frame are those, up to rounding."""
+    assert len(mine) == len(expected)
+    for row, other in zip(mine.rows(), expected, strict=True):
+        assert row == pytest.approx(tuple(other), abs=CLOSE)
+
+
+# Points, by hand
+
+
+@pytest.mark.parametrize(
+    ("kind", "points"),
+    [
+        ("roc", [(INF, 0, 0), (0.75, 0, 1 / 3), (0.5, 1 / 2, 2 / 3), (0.25, 1 / 2, 1), (0.125, 1, 1)]),
+        ("pr", [(INF, 0, 1), (0.75, 1 / 3, 1), (0.5, 2 / 3, 2 / 3), (0.25, 1, 3 / 4), (0.125, 1, 3 / 5)]),
+        ("gain", [(INF, 0, 0), (0.75, 1 / 5, 1 / 3), (0.5, 3 / 5, 2 / 3), (0.25, 4 / 5, 1), (0.125, 1, 1)]),
+        ("calibration", [(0.125, 0, 1), (0.25, 1, 1), (0.5, 1 / 2, 2), (0.75, 1, 1)]),
+    ],
+)
+def test_the_points_of_a_curve(kind: str, points: list[Point]) -> None:
+    """A curve begins where nothing is predicted and ends where all rows are; equal scores are one point."""
+    mine = ROWS.irm.curve(kind)
+    assert mine.columns == CURVES[kind]
+    close(mine, points)
+
+
+def test_a_score_on_the_edge_of_a_bin_is_in_the_lower_one() -> None:
+    """Bins are of equal width, and empty ones are left out."""
+    close(ROWS.irm.curve("calibration", bins=2), [(0.34375, 1 / 2, 4), (0.75, 1, 1)])
+    close(ROWS.irm.curve("calibration", bins=1), [(0.425, 3 / 5, 5)])
+
+
+def test_a_row_without_a_score_is_below_every_threshold() -> None:
+    """Rows that were not retrieved are the last point of ROC and gain, at minus infinity; of PR they are none."""
+    close(
+        UNSCORED.irm.curve("roc"),
+        [(INF, 0, 0), (0.75, 0, 1 / 4), (0.5, 1 / 3, 2 / 4), (0.25, 1 / 3, 3 / 4), (0.125, 2 / 3, 3 / 4), (-INF, 1, 1)],
+    )
+    close(UNSCORED.irm.curve("gain").tail(2), [(0.125, 5 / 7, 3 / 4), (-INF, 1, 1)])
+    close(UNSCORED.irm.curve("pr").tail(2), [(0.25, 3 / 4, 3 / 4), (0.125, 3 / 4, 3 / 5)])
+    close(UNSCORED.irm.thresholds().tail(1), [(0.125, 3, 2, 1, 1)])
+    only = UNSCORED.tail(2)
+    assert only.irm.curve("roc").rows() == [(INF, 0, 0), (-INF, 1, 1)]
+    assert only.irm.curve("pr").rows() == [(INF, 0, 1)]
+    assert only.irm.thresholds("f1").rows() == [(INF, 0, 0, 1, 1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("label", "kind", "points"),
+    [
+        (1, "roc", [(INF, None, 0), (0.75, None, 1 / 2), (0.25, None, 1)]),
+        (0, "roc", [(INF, 0, None), (0.75, 1 / 2, None), (0.25, 1, None)]),
+        (1, "pr", [(INF, 0, 1), (0.75, 1 / 2, 1), (0.25, 1, 1)]),
+        (0, "pr", [(INF, None, 1), (0.75, None, 0), (0.25, None, 0)]),
+        (1, "gain", [(INF, 0, 0), (0.75, 1 / 2, 1 / 2), (0.25, 1, 1)]),
+        (0, "gain", [(INF, 0, None), (0.75, 1 / 2, None), (0.25, 1, None)]),
+        (1, "calibration", [(0.25, 1, 1), (0.75, 1, 1)]),
+        (0, "calibration", [(0.25, 0, 1), (0.75, 0, 1)]),
+    ],
+)
+def test_a_share_of_nothing_is_null(label: int, kind: str, points: list[Point]) -> None:
+    """Of one class only, the share of the other is null, and the rest of the curve stands."""
+    rows = pl.DataFrame({"label": [label, label], "score": [0.25, 0.75]})
+    assert rows.irm.curve(kind).rows() == points
+
+
+@pytest.mark.parametrize("by", [None, "day"])
+@pytest.mark.parametrize("kind", CURVES)
+def test_no_rows_have_no_points(kind: str, by: str | None) -> None:
+    """A frame without rows has a curve without points, with its columns and their types."""
+    rows = ROWS.with_columns(day=pl.lit("x"))
+    mine = IRM(rows.clear(), by=by).curve(kind)
+    assert mine.is_empty()
+    assert mine.schema == IRM(rows, by=by).curve(kind).schema
+
+
+@pytest.mark.parametrize("by", [None, "day"])
+def test_no_rows_have_no_thresholds(by: str | None) -> None:
+    """A frame without rows has no threshold, no best one, and no recall to read precision at."""
+    rows = ROWS.with_columns(day=pl.lit("x"))
+    whole, none = IRM(rows, by=by), IRM(rows.clear(), by=by)
+    for read in (
+        lambda irm: irm.thresholds("f1"),
+        lambda irm: irm.best_threshold("f1"),
+        lambda irm: irm.best_threshold("f1", subject_to={"recall": 0.5}),
+    ):
+        assert read(none).is_empty()
+        assert read(none).schema == read(whole).schema
+    levels = none.curve("pr", levels=3)
+    assert levels.schema == whole.curve("pr", levels=3).schema
+    assert levels["precision"].null_count() == len(levels)
+
+
+def test_a_segment_without_judged_rows_has_no_points() -> None:
+    """Where unjudged rows are dropped and none is left, a segment has no curve, and no best threshold."""
+    rows = pl.DataFrame({"label": [1, 0, None], "score": [0.75, 0.5, 0.5], "day": ["a", "a", "b"]})
+    irm = IRM(rows, by="day", unjudged="drop")
+    for found in (irm.curve("roc"), irm.thresholds(), irm.best_threshold("f1")):
+        assert set(found["day"]) == {"a"}
+    levels = irm.curve("pr", levels=2)
+    assert levels.select("day", "precision").rows() == [("a", 1), ("a", 1), ("b", None), ("b", None)]
+    assert set(IRM(rows, by="day").curve("roc")["day"]) == {"a", "b"}
+
+
+# Against scikit-learn
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_roc_is_that_of_scikit_learn(seed: int, weighted: bool) -> None:
+    """Every distinct score is a point, as of roc_curve."""
+    rows = cases(seed)
+    mine = IRM(rows, weight="w" if weighted else None).curve("roc")
+    fpr, tpr, threshold = skl.roc_curve(
+        rows["label"], rows["score"], sample_weight=rows["w"] if weighted else None, drop_intermediate=False
+    )
+    close(mine, list(zip(threshold.tolist(), fpr.tolist(), tpr.tolist(), strict=True)))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_pr_is_that_of_scikit_learn(seed: int, weighted: bool) -> None:
+    """Every distinct score is a point, as of precision_recall_curve, which goes up and stops short of a threshold."""
+    rows = cases(seed)
+    mine = IRM(rows, weight="w" if weighted else None).curve("pr")
+    precision, recall, threshold = skl.precision_recall_curve(
+        rows["label"], rows["score"], sample_weight=rows["w"] if weighted else None
+    )
+    theirs = zip([INF, *threshold.tolist()[::-1]], recall.tolist()[::-1], precision.tolist()[::-1], strict=True)
+    close(mine, list(theirs))
+
+
+@pytest.mark.parametrize("bins", [1, 3, 10, 25])
+def test_calibration_is_that_of_scikit_learn(bins: int) -> None:
+    """Mean score and share of relevant rows of each bin are those of calibration_curve; weights are of rows."""
+    rows = cases(9, 200)
+    mine = rows.irm.curve("calibration", bins=bins)
+    observed, predicted = calibration_curve(rows["label"], rows["score"], n_bins=bins)
+    close(mine.select("predicted", "observed"), list(zip(predicted.tolist(), observed.tolist(), strict=True)))
+    assert mine["n"].sum() == 200
+    assert mine["n"].dtype == pl.Int64
+    twice = IRM(rows.with_columns(w=pl.lit(2.0)), weight="w").curve("calibration", bins=bins)
+    close(twice, [(p, o, 2 * n) for p, o, n in mine.rows()])
+    weighted = IRM(rows, weight="w").curve("calibration", bins=1)
+    expected = [np.average(rows[name], weights=rows["w"]) for name in ("score", "label")]
+    close(weighted, [(*expected, rows["w"].sum())])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_areas_of_curves_are_the_metrics(weighted: bool) -> None:
+    """The area under ROC is roc_auc, precision by the recall it adds is average_precision, the widest gap is ks."""
+    rows = cases(3)
+    irm = IRM(rows, weight="w" if weighted else None)
+    auc, average, ks = irm.evaluate("roc_auc", "average_precision", "ks")["value"]
+    fpr, tpr = (irm.curve("roc")[name].to_numpy() for name in ("fpr", "tpr"))
+    recall, precision = (irm.curve("pr")[name].to_numpy() for name in ("recall", "precision"))
+    assert area(tpr, fpr) == pytest.approx(auc, abs=CLOSE)
+    assert (np.diff(recall) * precision[1:]).sum() == pytest.approx(average, abs=CLOSE)
+    assert (tpr - fpr).max() == pytest.approx(ks, abs=CLOSE)
+
+
+# Segments, systems, queries, judgments
+
+
+def segmented() -> pl.DataFrame:
+    """Rows of two systems in three segments, one of which is null, shuffled."""
+    rng = np.random.default_rng(5)
+    parts = [
+        cases(10 * i + j, 20).with_columns(run=pl.lit(run), day=pl.lit(day, dtype=pl.String))
+        for (i, run), (j, day) in itertools.product(enumerate(["b", "a"]), enumerate(["mo", None, "di"]))
+    ]
+    whole = pl.concat(parts)
+    return whole[rng.permutation(len(whole))]
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        *[(lambda irm, kind=kind: irm.curve(kind)) for kind in CURVES],
+        lambda irm: irm.curve("pr", levels=5),
+        lambda irm: irm.curve("pr", interpolated=True),
+        lambda irm: irm.curve("roc", points=6),
+        lambda irm: irm.thresholds("f1", "kappa"),
+        lambda irm: irm.best_threshold("f1", subject_to={"fallout": 0.5}),
+    ],
+    ids=[*CURVES, "levels", "interpolated", "points", "thresholds", "best"],
+)
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_every_segment_stands_by_itself(verb: Any, weight: str | None) -> None:
+    """Each system and segment has the points that it has alone, sorted, a null segment last."""
+    rows = segmented()
+    mine = verb(IRM(rows, system="run", by="day", weight=weight))
+    pairs = [("a", "di"), ("a", "mo"), ("a", None), ("b", "di"), ("b", "mo"), ("b", None)]
+    assert mine.select("run", "day").unique(maintain_order=True).rows() == pairs
+    for run, day in pairs:
+        own = rows.filter(pl.col("run") == run, pl.col("day").eq_missing(pl.lit(day, dtype=pl.String)))
+        here = mine.filter(pl.col("run") == run, pl.col("day").eq_missing(pl.lit(day, dtype=pl.String)))
+        assert here.drop("run", "day").equals(verb(IRM(own, weight=weight)))
+
+
+LOG = pl.DataFrame(
+    {
+        "qid": ["b", "a", "b", "a", "b", "c", "c"],
+        "score": [0.75, 0.5, 0.25, 0.25, 0.25, 0.5, None],
+        "grade": [1, 0, 0, 2, 1, None, 1],
+    }
+)
+
+
+@pytest.mark.parametrize("kind", ["roc", "pr", "gain"])
+def test_each_query_has_its_curve(kind: str) -> None:
+    """`per="query"` gives each query the curve of its rows, queries as they first appear; else they are pooled."""
+    mine = IRM(LOG, query="qid").curve(kind, per="query")
+    assert mine.columns == ["qid", *CURVES[kind]]
+    assert mine["qid"].unique(maintain_order=True).to_list() == ["b", "a", "c"]
+    for query in "abc":
+        own = LOG.filter(qid=query)
+        assert mine.filter(qid=query).drop("qid").equals(own.irm.curve(kind))
+    assert IRM(LOG, query="qid").curve(kind).equals(LOG.irm.curve(kind))
+
+
+def test_calibration_of_each_query() -> None:
+    """`per="query"` gives each query its bins."""
+    scored = LOG.drop_nulls("score")
+    mine = IRM(scored, query="qid").curve("calibration", per="query", bins=2)
+    assert mine.rows() == [("b", 0.25, 0.5, 2), ("b", 0.75, 1, 1), ("a", 0.375, 0.5, 2)]
+
+
+RUN = pl.DataFrame({"query": [1, 1, 1, 2, 9], "doc": ["a", "b", "u", "a", "z"], "score": [0.5, 0.75, 0.625, 0.25, 0.5]})
+QRELS = pl.DataFrame({"query": [1, 1, 1, 2, 2, 3], "doc": ["a", "b", "x", "a", "n", "m"], "grade": [1, 0, 1, 1, 0, 1]})
+# What that comes to: unjudged results are not relevant, unlisted judgments have no score, query 9 is not judged.
+JOINED = pl.DataFrame(
+    {
+        "query": [1, 1, 1, 1, 2, 2, 3],
+        "score": [0.5, 0.75, 0.625, None, 0.25, None, None],
+        "label": [1, 0, 0, 1, 1, 0, 1],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        *[(lambda irm, kind=kind: irm.curve(kind)) for kind in ("roc", "pr", "gain")],
+        lambda irm: irm.curve("pr", levels=11),
+        lambda irm: irm.thresholds("f1", "accuracy"),
+        lambda irm: irm.best_threshold("informedness"),
+    ],
+    ids=["roc", "pr", "gain", "levels", "thresholds", "best"],
+)
+def test_judged_documents_that_are_not_listed_count(verb: Any) -> None:
+    """Judgments beside the frame are rows without a score; results of queries that nobody judged are left out."""
+    mine = verb(IRM(RUN).judge(QRELS))
+    assert mine.equals(verb(IRM(JOINED)))
+    two = pl.concat([RUN.with_columns(system=pl.lit("x")), RUN.head(1).with_columns(system=pl.lit("y"))])
+    both = verb(IRM(two, system="system").judge(QRELS))
+    assert both.filter(system="x").drop("system").equals(mine)
+    lone = JOINED.with_columns(score=pl.Series([0.5, *[None] * 6], dtype=pl.Float64)).filter(
+        pl.int_range(pl.len()) != 2  # the unjudged result of the other system is no row of this one
+    )
+    assert both.filter(system="y").drop("system").equals(verb(IRM(lone)))
+
+
+def test_unjudged_results_are_not_relevant_at_any_threshold() -> None:
+    """A result that the judgments do not list is a false positive from its score down, or left out if that is said."""
+    run = pl.DataFrame({"query": [1, 1], "doc": ["a", "u"], "score": [1, 2]})
+    qrels = pl.DataFrame({"query": [1, 1], "doc": ["a", "b"], "grade": [1, 0]})
+    irm = run.irm.judge(qrels)
+    assert irm.thresholds().rows() == [(INF, 0, 0, 1, 2), (2, 0, 1, 1, 1), (1, 1, 1, 0, 1)]
+    assert irm.curve("roc").rows() == [(INF, 0, 0), (2, 0.5, 0), (1, 0.5, 1), (-INF, 1, 1)]
+    assert irm.curve("pr").rows() == [(INF, 0, 1), (2, 0, 0), (1, 1, 0.5)]
+    left_out = irm(unjudged="drop")
+    assert left_out.thresholds().rows() == [(INF, 0, 0, 1, 1), (1, 1, 0, 0, 1)]
+    assert left_out.curve("roc").rows() == [(INF, 0, 0), (1, 0, 1), (-INF, 1, 1)]
+
+
+def test_judged_documents_count_in_their_query() -> None:
+    """A judged query without results has a curve too: one step, at minus infinity."""
+    mine = IRM(RUN).judge(QRELS).curve("roc", per="query")
+    for query in (1, 2, 3):
+        own = JOINED.filter(query=query).select("label", "score").irm.curve("roc")
+        assert mine.filter(query=query).drop("query").equals(own)
+    assert mine.filter(query=3).rows() == [(3, INF, None, 0), (3, -INF, None, 1)]
+    assert set(mine["query"]) == {1, 2, 3}
+
+
+def test_areas_of_judged_queries_are_the_metric() -> None:
+    """The area under the curve of a query with judgments beside the frame is its roc_auc."""
+    irm = IRM(RUN).judge(QRELS)
+    auc = dict(irm.per_query("roc_auc").select("query", "value").rows())
+    curves = irm.curve("roc", per="query")
+    for query in (1, 2):
+        own = curves.filter(query=query)
+        assert area(own["tpr"], own["fpr"]) == pytest.approx(auc[query], abs=CLOSE)
+    assert auc == {1: 0, 2: 1, 3: None}
+
+
+# Recall levels, interpolation
+
+
+def test_precision_at_recall_levels() -> None:
+    """`levels=` gives the greatest precision at that recall or a higher one, and the threshold that has it."""
+    close(
+        ROWS.irm.curve("pr", levels=[0, 1 / 3, 0.5, 1]),
+        [(0.75, 0, 1), (0.75, 1 / 3, 1), (0.25, 0.5, 3 / 4), (0.25, 1, 3 / 4)],
+    )
+    eleven = ROWS.irm.curve("pr", levels=11)
+    assert eleven["recall"].to_list() == pytest.approx([i / 10 for i in range(11)], abs=CLOSE)
+    assert eleven["precision"].to_list() == [1, 1, 1, 1, 0.75, 0.75, 0.75, 0.75, 0.75, 0.75, 0.75]
+    assert UNSCORED.irm.curve("pr", levels=[0.75, 0.76]).rows() == [(0.25, 0.75, 0.75), (None, 0.76, 0)]
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("seed", range(3))
+def test_levels_are_the_greatest_precision_to_the_right(seed: int, weight: str | None) -> None:
+    """Levels and interpolation are the running maximum of the curve, taken from its end."""
+    rows = cases(seed)
+    irm = IRM(rows, weight=weight)
+    plain, smooth = irm.curve("pr"), irm.curve("pr", interpolated=True)
+    assert smooth.select("threshold", "recall").equals(plain.select("threshold", "recall"))
+    best = [max(plain["precision"][i:]) for i in range(len(plain))]
+    assert smooth["precision"].to_list() == best
+    levels = [0.0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1.0]
+    mine = irm.curve("pr", levels=levels)
+    assert mine["recall"].to_list() == levels
+    later = plain.tail(-1)
+    for threshold, level, precision in mine.rows():
+        assert precision == max(later.filter(pl.col("recall") >= level - 1e-9)["precision"])
+        at = later.filter(pl.col("threshold") == threshold)
+        assert at["precision"].item() == precision
+        assert at["recall"].item() >= level - 1e-9
+
+
+def test_levels_of_queries_are_the_mean_of_iprec() -> None:
+    """Averaged over queries the levels are trec_eval's interpolated precisions, where no scores are equal."""
+    rng = np.random.default_rng(4)
+    queries = []
+    for query, relevant in enumerate([1, 2, 4, 5, 5]):
+        label = rng.permutation([1] * relevant + [0] * 12)
+        score = rng.permutation(len(label)) + 1.0
+        score = [None if s < 3 else s for s in score.tolist()]
+        queries.append(pl.DataFrame({"query": query, "label": label, "score": score, "day": ["x", "y"][query % 2]}))
+        for i in range(11):  # its cut, int(r R + 0.9), is the textbook's for these
+            assert int(i / 10 * relevant + 0.9) == math.ceil(i / 10 * relevant - 1e-9)
+    log = pl.concat(queries, how="vertical_relaxed")
+    names = [f"iprec@{i / 10}" for i in range(11)]
+    for by in (None, "day"):
+        mine = IRM(log, by=by).curve("pr", per="query", levels=11)
+        theirs = IRM(log, query="query", by=by).evaluate(*names)
+        assert mine["precision"].to_list() == pytest.approx(theirs["value"].to_list(), abs=CLOSE)
+        assert mine["threshold"].null_count() == len(mine)
+        assert mine.columns == [*([by] if by else []), *CURVES["pr"]]
+
+
+# Few points
+
+
+def dense(x: Array, y: Array) -> Array:
+    """Return points along a curve, its vertices and some between them."""
+    share = np.linspace(0, 1, 9)[:, None]
+    line = np.stack([x, y])
+    between = line[:, None, :-1] * (1 - share) + line[:, None, 1:] * share
+    return between.reshape(2, -1)
+
+
+def apart(points: Array, x: Array, y: Array, *, each_axis: bool) -> float:
+    """Return how far the farthest of some points is from a curve: the sum over the axes, or the greater of both."""
+    a, b = np.stack([x, y])[:, None, :-1], np.stack([x, y])[:, None, 1:]
+    share = np.linspace(0, 1, 401)
+    worst = 0.0
+    for begin in range(0, points.shape[1], 64):
+        some = points[:, begin : begin + 64, None]
+        best = np.full(some.shape[1], np.inf)
+        for t in share:
+            gap = np.abs(some - (a * (1 - t) + b * t))
+            best = np.minimum(best, (gap.max(axis=0) if each_axis else gap.sum(axis=0)).min(axis=1))
+        worst = max(worst, float(best.max()))
+    return worst
+
+
+LABELS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 40)), min_size=2, max_size=60)
+QUICK = examples(60)
+
+
+def check_thinned(
+    rows: pl.DataFrame, kind: str, most: int, *, interpolated: bool = False, weight: str | None = None
+) -> None:
+    """Assert that a curve of few points is near the whole one."""
+    options = {"interpolated": True} if interpolated else {}
+    irm = IRM(rows, weight=weight)
+    whole, few = irm.curve(kind, **options), irm.curve(kind, points=most, **options)
+    assert len(few) <= most
+    assert few.rows()[0] == whole.rows()[0]
+    assert few.rows()[-1] == whole.rows()[-1]
+    assert set(few.rows()) <= set(whole.rows())
+    assert few["threshold"].is_sorted(descending=True)
+    if len(whole) <= most:
+        assert few.equals(whole)
+    names = CURVES[kind][1:]
+    if whole.select(names).null_count().sum_horizontal().item():
+        return
+    (x, y), (u, v) = (tuple(frame[name].to_numpy() for name in names) for frame in (whole, few))
+    bound = (1 + math.log(1 + len(rows))) / (most - 2) if kind == "pr" else 2 / (most - 2)
+    slack = 1 / 400  # of the steps along the curve at which distances are taken
+    for one, other in (((x, y), (u, v)), ((u, v), (x, y))):
+        assert apart(dense(*one), *other, each_axis=kind == "pr") <= bound + slack
+
+
+@pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
+@given(rows=LABELS, most=st.integers(3, 30))
+@QUICK
+def test_few_points_keep_the_curve(kind: str, rows: list[tuple[int, int]], most: int) -> None:
+    """`points=` keeps at most so many, both ends, and moves the curve by no more than is said."""
+    label, score = zip(*rows, strict=True)
+    check_thinned(pl.DataFrame({"label": label, "score": np.array(score, float)}), kind, most)
+
+
+@pytest.mark.parametrize("most", [3, 10, 50])
+@pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
+def test_few_points_of_many(kind: str, most: int) -> None:
+    """A long curve keeps about as many points as are asked for, and its shape."""
+    rng = np.random.default_rng(6)
+    score = rng.random(3000)
+    rows = pl.DataFrame({"label": (rng.random(3000) < score**3).astype(int), "score": score})
+    whole = rows.irm.curve(kind)
+    few = rows.irm.curve(kind, points=most)
+    assert most / 2 - 1 <= len(few) <= most
+    x, y = CURVES[kind][1:]
+    bound = (1 + math.log(3001)) / (most - 2) if kind == "pr" else 2 / (most - 2)
+    order = few.sort(x)
+    if kind != "pr":  # a function of its first axis, but for steps
+        near = np.interp(whole[x].to_numpy(), order[x].to_numpy(), order[y].to_numpy())
+        assert np.abs(near - whole[y].to_numpy()).max() <= bound
+    check_thinned(rows[:120], kind, most)
+
+
+def test_few_points_of_an_interpolated_curve() -> None:
+    """`points=` and `interpolated=` go together."""
+    check_thinned(cases(2, 200, values=90), "pr", 12, interpolated=True)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
+def test_few_points_do_not_depend_on_the_unit_of_weights(kind: str, scale: float) -> None:
+    """A curve of weighted rows moves by no more than is said, whether weights are small or great."""
+    rows = cases(2, 200, values=150).with_columns(w=pl.lit(scale))
+    for most in (12, 100):
+        check_thinned(rows, kind, most, weight="w")
+
+
+def test_each_query_has_few_points() -> None:
+    """The number of points is of each curve."""
+    log = pl.concat([cases(seed, 80).with_columns(query=pl.lit(seed)) for seed in range(3)])
+    mine = IRM(log).curve("roc", per="query", points=7)
+    for seed in range(3):
+        own = log.filter(query=seed).drop("query").irm.curve("roc", points=7)
+        assert mine.filter(query=seed).drop("query").equals(own)
+
+
+# Metrics of a ranking at every cutoff
+
+
+@pytest.mark.parametrize("name", ["ndcg", "precision", "recall", "rr", "ndcg(gain='exp')", "num_rel_ret", "gm_ap"])
+def test_a_metric_at_every_cutoff(name: str) -> None:
+    """`"ndcg@k"` is evaluate() or per_query() at each cutoff."""
+    irm = IRM(LOG, query="qid")
+    ks = [1, 2, 3, 7]
+    mine = irm.curve(f"{name}@k", cutoffs=ks)
+    theirs = irm.evaluate(*(f"{name}@{k}" for k in ks))
+    assert mine.columns == ["k", "value"]
+    assert mine.rows() == theirs.select("k", "value").rows()
+    assert irm.curve(f"{name}@k")["k"].to_list() == list(range(1, 11))
+    assert irm.curve(f"{name}@k", cutoffs=3)["k"].to_list() == [1, 2, 3]
+    each = irm.curve(f"{name}@k", per="query", cutoffs=ks)
+    assert each.rows() == irm.per_query(*(f"{name}@{k}" for k in ks)).select("qid", "k", "value").rows()
+
+
+def test_a_metric_at_every_cutoff_of_every_segment() -> None:
+    """Segments and systems have their rows, weights of queries enter, and judgments beside the frame count."""
+    log = LOG.with_columns(run=pl.lit("x"), day=pl.Series(["u", "v", "u", "v", "u", None, None]), w=pl.lit(2))
+    irm = IRM(log, query="qid", system="run", by="day", weight="w")
+    theirs = irm.evaluate("ndcg@1", "ndcg@2").select("run", "day", "k", "value")
+    assert irm.curve("ndcg@k", cutoffs=[1, 2]).rows() == theirs.rows()
+    judged = IRM(RUN).judge(QRELS)
+    assert judged.curve("recall@k", cutoffs=[3]).rows() == judged.evaluate("recall@3").select("k", "value").rows()
+
+
+# Options
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("roc", {"levels": 11}, "levels= is not for the curve 'roc'"),
+        ("gain", {"levels": [0.5]}, "levels= is not for the curve 'gain'"),
+        ("roc", {"interpolated": True}, "interpolated= is not for the curve 'roc'"),
+        ("calibration", {"points": 9}, "points= is not for the curve 'calibration'"),
+        ("roc", {"bins": 10}, "bins= is not for the curve 'roc'"),
+        ("pr", {"bins": 10}, "bins= is not for the curve 'pr'"),
+        ("pr", {"cutoffs": 10}, "cutoffs= is not for the curve 'pr'"),
+        ("ndcg@k", {"levels": 11}, "levels= is not for the curve 'ndcg@k'"),
+        ("ndcg@k", {"interpolated": True}, "interpolated= is not for the curve 'ndcg@k'"),
+        ("ndcg@k", {"points": 9}, "points= is not for the curve 'ndcg@k'"),
+        ("ndcg@k", {"bins": 9}, "bins= is not for the curve 'ndcg@k'"),
+        ("roc", {"points": 2}, "points=2 is not a whole number from 3"),
+        ("roc", {"points": 10.0}, "points=10.0 is not a whole number from 3"),
+        ("roc", {"points": True}, "points=True is not a whole number from 3"),
+        ("calibration", {"bins": 0}, "bins=0 is not a whole number from 1"),
+        ("calibration", {"bins": 2.5}, "bins=2.5 is not a whole number from 1"),
+        ("pr", {"levels": 1}, "levels=1 is not a number of recall levels from 2, or a list of some between 0 and 1"),
+        (
+            "pr",
+            {"levels": 0.5},
+            "levels=0.5 is not a number of recall levels from 2, or a list of some between 0 and 1",
+        ),
+        ("pr", {"levels": []}, "levels=[] is not a number of recall levels from 2, or a list of some between 0 and 1"),
+        (
+            "pr",
+            {"levels": [0.5, 2]},
+            "levels=[0.5, 2] is not a number of recall levels from 2, or a list of some between 0 and 1",
+        ),
+        (
+            "pr",
+            {"levels": 11, "points": 9},
+            "levels= reads off an interpolated curve, and leaves nothing to points= or interpolated=",
+        ),
+        (
+            "pr",
+            {"levels": 11, "interpolated": True},
+            "levels= reads off an interpolated curve, and leaves nothing to points= or interpolated=",
+        ),
+        ("ndcg@k", {"cutoffs": 0}, "cutoffs=0 names no cutoff"),
+        ("ndcg@k", {"cutoffs": []}, "cutoffs=[] names no cutoff"),
+        ("ndcg@k", {"cutoffs": [0]}, "ndcg@0: the cutoff is not a whole number from 1"),
+        ("ndcg@k", {"cutoffs": [1.5]}, "ndcg@1.5: the cutoff is not a whole number from 1"),
+        ("rprec@k", {}, "rprec takes no cutoff: rprec@1"),
+        ("roc_auc@k", {}, "roc_auc takes no cutoff: roc_auc@1"),
+    ],
+)
+def test_an_option_of_another_curve(kind: str, options: dict[str, Any], message: str) -> None:
+    """An option that a curve does not have, or a value that it cannot have, is an error."""
+    log = LOG.rename({"qid": "query"})
+    with pytest.raises(BadValueError) as caught:
+        IRM(log, query="query").curve(kind, **options)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("ndcg@k", {"cutoffs": 1.5}),
+        ("ndcg@k", {"cutoffs": True}),
+        ("ndcg@k", {"cutoffs": [1, 1]}),
+        ("pr", {"interpolated": "yes"}),
+        ("roc", {"points": 0}),
+        ("calibration", {"bins": 0}),
+    ],
+)
+def test_a_value_that_is_no_option(kind: str, options: dict[str, Any]) -> None:
+    """An option that does not hold what it should names itself and what was given."""
+    ((name, value),) = options.items()
+    with pytest.raises(BadValueError, match=re.escape(f"{name}={value!r}")):
+        IRM(LOG, query="qid").curve(kind, **options)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("rok", "curve='rok' is not one of 'roc', 'pr', 'gain', 'calibration'; did you mean 'roc'?"),
+        (5, "curve=5 is not one of 'roc', 'pr', 'gain', 'calibration'"),
+        ("ndcg@10", "curve='ndcg@10' is not one of 'roc', 'pr', 'gain', 'calibration'"),
+        ("ndgc@k", "there is no metric 'ndgc'; did you mean 'ndcg'?"),
+    ],
+)
+def test_a_curve_that_does_not_exist(kind: Any, message: str) -> None:
+    """A curve that does not exist is an error with the closest one."""
+    with pytest.raises(UnknownNameError) as caught:
+        IRM(LOG, query="qid").curve(kind)
+    assert str(caught.value) == message
+
+
+def test_a_curve_is_of_queries_or_of_none() -> None:
+    """`per=` has one value."""
+    with pytest.raises(UnknownNameError, match="per='day' is not one of 'query'"):
+        IRM(LOG, query="qid").curve("roc", per="day")  # type: ignore[arg-type]
+
+
+# Every threshold
+
+
+@pytest.mark.parametrize("undefined", [None, "null", "zero", "one"])
+@pytest.mark.parametrize("rows", [ROWS, UNSCORED, cases(7, 30, values=8), ROWS.filter(label=1), ROWS.filter(label=0)])
+def test_thresholds_are_decisions(rows: pl.DataFrame, undefined: Any) -> None:
+    """Every measure of the 2x2 table at every threshold is that of evaluate() with that threshold."""
+    irm = IRM(rows, undefined=undefined)
+    mine = irm.thresholds(*MEASURES)
+    assert mine.columns == [*COUNTS, *MEASURES]
+    close(mine.select(COUNTS), steps(rows["label"].to_list(), rows["score"].to_list()))
+    assert set(mine.select(COUNTS[1:]).dtypes) == {pl.Int64}
+    for row in mine.iter_rows(named=True):
+        decided = irm(threshold=row["threshold"]).evaluate(*MEASURES)
+        for name, value in decided.select("metric", "value").rows():
+            assert row[name] == pytest.approx(value, abs=CLOSE), name
+
+
+def test_every_measure_is_among_those() -> None:
+    """The measures that are tried are many, and the new ones are among them."""
+    assert len(MEASURES) > 30
+    assert {"cost", "corner_distance", "balanced_accuracy", "payoff", "utility"} <= set(MEASURES)
+
+
+def test_weights_make_counts_sums() -> None:
+    """With weights of rows counts are sums of them, floats; a weight of 0 counts nothing."""
+    rows = cases(8, 40).with_columns(pl.when(pl.int_range(pl.len()) % 5 > 0).then("w").otherwise(0.0))
+    mine = IRM(rows, weight="w").thresholds("precision", "accuracy")
+    rows = rows.filter(pl.col("w") > 0)  # the others make no threshold either, as with scikit-learn's curves
+    close(mine.select(COUNTS), steps(rows["label"].to_list(), rows["score"].to_list(), rows["w"].to_list()))
+    assert set(mine.select(COUNTS[1:]).dtypes) == {pl.Float64}
+    for row in mine.iter_rows(named=True):
+        decided = IRM(rows, weight="w", threshold=row["threshold"]).evaluate("precision", "accuracy")
+        assert [row["precision"], row["accuracy"]] == pytest.approx(decided["value"].to_list(), abs=CLOSE)
+
+
+def test_scores_that_differ_by_little_are_two_thresholds() -> None:
+    """Scores are compared as they are; 0 and -0 are one."""
+    rows = pl.DataFrame({"label": [1, 0, 1, 0], "score": [0.5, 0.5 + 2**-53, 0.0, -0.0]})
+    assert rows.irm.thresholds()["threshold"].to_list() == [INF, 0.5 + 2**-53, 0.5, 0.0]
+    huge = pl.DataFrame({"label": [1, 0, 1], "score": [1e308, -1e308, 5e-324]})
+    assert huge.irm.thresholds().rows() == [
+        (INF, 0, 0, 2, 1),
+        (1e308, 1, 0, 1, 1),
+        (5e-324, 2, 0, 0, 1),
+        (-1e308, 2, 1, 0, 0),
+    ]
+
+
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Int64, pl.Int8, pl.UInt16, pl.Boolean])
+def test_scores_of_any_type(dtype: Any) -> None:
+    """A threshold is a float, whatever the type of the scores."""
+    rows = pl.DataFrame({"label": [1, 0, 1], "score": pl.Series([1, 0, 1]).cast(dtype)})
+    mine = rows.irm.thresholds()
+    assert mine["threshold"].dtype == pl.Float64
+    assert mine.rows() == [(INF, 0, 0, 2, 1), (1, 2, 0, 0, 1), (0, 2, 1, 0, 0)]
+
+
+# The best threshold
+
+CHOICES: dict[str, bool] = {
+    "f1": True,
+    "fbeta(beta=2)": True,
+    "accuracy": True,
+    "informedness": True,
+    "mcc": True,
+    "kappa": True,
+    "balanced_accuracy(sensitivity=0.8)": True,
+    "payoff(tp=2, fp=-1)": True,
+    "payoff": True,
+    "jaccard": True,
+    "utility": True,
+    "lr_positive": True,
+    "odds_ratio": True,
+    "cost(fp=1, fn=5)": False,
+    "closest": False,
+    "error_rate": False,
+    "fdr": False,
+    "miss_rate": False,
+}
+
+
+def best_of(rows: pl.DataFrame, name: str, higher: bool, limits: dict[str, float], up: dict[str, bool]) -> Any:
+    """Return the row of thresholds() that is best, looked for one after the other; None if there is none."""
+    best = None
+    for row in rows.iter_rows(named=True):
+        value = row[name]
+        met = all(
+            row[other] is not None and (row[other] >= bound - 1e-12 if up[other] else row[other] <= bound + 1e-12)
+            for other, bound in limits.items()
+        )
+        if value is None or not met:
+            continue
+        gain = 0 if best is None else (value - best[name]) * (1 if higher else -1)
+        if best is None or gain > 1e-12:
+            best = row
+    return best
+
+
+LIMITS: list[dict[str, float]] = [{}, {"recall": 0.5}, {"fallout": 0.25}, {"specificity": 0.5, "miss_rate": 0.5}]
+UP = {"recall": True, "specificity": True, "fallout": False, "miss_rate": False}
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=["none", "recall", "fallout", "two"])
+@pytest.mark.parametrize("name", CHOICES)
+def test_the_best_threshold_is_best(name: str, limits: dict[str, float]) -> None:
+    """Of the thresholds that meet what they are subject to the best is chosen, of equal ones the highest."""
+    for seed in range(4):
+        rows = cases(seed, 40, values=12)
+        every = rows.irm.thresholds(*dict.fromkeys([name, *limits]))
+        expected = best_of(every, name, CHOICES[name], limits, UP)
+        mine = rows.irm.best_threshold(name, subject_to=limits)
+        assert mine.columns == [*COUNTS, *dict.fromkeys([name, *limits])]
+        assert mine.rows(named=True) == [expected]
+
+
+def test_of_equal_thresholds_the_highest_is_chosen() -> None:
+    """Values that differ by rounding alone are equal."""
+    rows = pl.DataFrame({"label": [1, 0, 1, 0], "score": [4.0, 3.0, 2.0, 1.0]})
+    assert rows.irm.best_threshold("accuracy")["threshold"].to_list() == [4]
+    assert rows.irm.best_threshold("cost(fp=0, fn=0)")["threshold"].to_list() == [INF]
+    # 0.1 + 0.2 is more than 0.3, by rounding: (3, 0.3) and (2, 0.1 + 0.2) have the same cost
+    weights = pl.DataFrame(
+        {"label": [1, 0, 1], "score": [3.0, 2.0, 1.0], "w": [1.0, 0.3, 0.1 + 0.2]},
+    )
+    mine = IRM(weights, weight="w").best_threshold("error_rate", subject_to={"recall": 0.5})
+    assert mine["threshold"].to_list() == [3]
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_a_limit_is_met_at_its_value(higher: bool) -> None:
+    """Metrics of which more is better have to reach the limit, others not to pass it; equality will do."""
+    rows = pl.DataFrame({"label": [1, 0, 1, 0], "score": [4.0, 3.0, 2.0, 1.0]})
+    limits = {"recall": 1.0} if higher else {"fallout": 0.0}
+    mine = rows.irm.best_threshold("precision", subject_to=limits)
+    assert mine.select("threshold", "precision").rows() == [(2, 2 / 3) if higher else (4, 1)]
+
+
+@pytest.mark.parametrize(
+    ("limits", "bests"),
+    [
+        ({"recall": 1.5}, {"recall": 1.0}),
+        ({"precision": 0.99}, {"precision": 0.75}),
+        ({"fallout": -0.5}, {"fallout": 0.0}),
+        ({"precision": 0.7, "recall": 0.9}, {"precision": 4 / 7, "recall": 0.75}),
+        ({"precision": 0.7, "recall": 0.9, "fallout": 0.8}, {"precision": 4 / 7, "recall": 0.75, "fallout": 0.0}),
+        ({"kappa": 0.9, "fallout": 0.1}, {"kappa": 0.0, "fallout": 0.0}),
+    ],
+)
+def test_what_is_out_of_reach(limits: dict[str, float], bests: dict[str, float]) -> None:
+    """Where no threshold meets the limits, the error says of each the best that can be had where the others hold."""
+    rows = pl.DataFrame({"label": [0, 1, 1, 1, 0, 0, 1, 0], "score": [8.0, 8.0, 8.0, 8.0, 4.0, 3.0, 2.0, 1.0]})
+    every = rows.irm.thresholds(*limits)
+    with pytest.raises(NotComputableError) as caught:
+        rows.irm.best_threshold("f1", subject_to=limits)
+    said = str(caught.value)
+    for name, bound in limits.items():
+        better = "<=" if name == "fallout" else ">="
+        rest = [other for other in limits if other != name]
+        beside = every.filter(*(pl.col(x) <= limits[x] if x == "fallout" else pl.col(x) >= limits[x] for x in rest))
+        own = (beside if len(beside) else every)[name].drop_nulls()  # none meets the others: of all thresholds
+        best = own.min() if better == "<=" else own.max()
+        assert best == pytest.approx(bests[name], abs=CLOSE)
+        assert f"{name} {better} {bound:g} (the best that can be had is {best:.6g})" in said
+
+
+def test_what_is_out_of_reach_in_one_segment() -> None:
+    """A segment that meets its limits does not hide one that does not."""
+    rows = pl.DataFrame({"label": [1, 0, 1, 0], "score": [2.0, 1.0, 1.0, 2.0], "day": ["a", "a", "b", "b"]})
+    with pytest.raises(NotComputableError, match=r"precision >= 0.9 \(the best that can be had is 0.5\)"):
+        IRM(rows, by="day").best_threshold("f1", subject_to={"precision": 0.9, "recall": 0.5})
+
+
+@pytest.mark.parametrize("metric", ["informedness", "closest", "markedness"])
+def test_a_metric_that_is_undefined_everywhere(metric: str) -> None:
+    """Where a metric is undefined at every threshold, the error says so."""
+    rows = pl.DataFrame({"label": [1, 1], "score": [2.0, 2.0]})
+    if metric == "markedness":  # nothing is predicted, or nothing is left out
+        rows = pl.DataFrame({"label": [1, 0], "score": [2.0, 2.0]})
+    with pytest.raises(NotComputableError) as caught:
+        rows.irm.best_threshold(metric)
+    assert str(caught.value) == f"{metric} is undefined at every threshold"
+
+
+def test_a_metric_that_is_undefined_where_the_limits_hold() -> None:
+    """A limit that can be met is not said to be out of reach where it is the metric that is undefined there."""
+    rows = pl.DataFrame({"label": [0, 1], "score": [2.0, 1.0]})
+    with pytest.raises(NotComputableError) as caught:
+        rows.irm.best_threshold("markedness", subject_to={"fallout": 0})
+    assert "markedness" in str(caught.value)
+    assert "fallout <= 0 (the best that can be had is 0)" not in str(caught.value)
+
+
+def test_the_best_of_pooled_queries() -> None:
+    """With a query named its rows are pooled; a metric may be limited by itself."""
+    named = IRM(LOG, query="qid").best_threshold("f1", subject_to={"f1": 0.5})
+    assert named.columns == [*COUNTS, "f1"]
+    assert named.equals(LOG.irm.best_threshold("f1"))

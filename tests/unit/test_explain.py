@@ -1,0 +1,145 @@
+"""A value taken apart: what each result adds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import polars as pl
+import pytest
+
+from frame_metrics import IRM, BadValueError, ColumnError, Metric, NotComputableError
+from helpers import ROLES, as_kind, as_polars, irm, made_log, ready
+from inside import REGISTRY, Confusion, Ranking
+
+LOG = pl.DataFrame({"query": ["a"] * 3 + ["b"], "doc": [*"xyzx"], "score": [3.0, 2.0, 1.0, 1.0], "grade": [1, 0, 3, 1]})
+EMPTY_IS_NOT_ZERO = {
+    *("fn", "tn", "accuracy", "error_rate", "specificity", "npv", "miss_rate", "fomr", "prevalence", "inverse_f1"),
+    *("balanced_accuracy", "corner_distance", "cost", "lr_negative", "avg_f", "rbp_residual", "num_q", "num_rel"),
+    *("inverse_g", "avg_g", "markedness", "fdr"),
+}
+TAKEN_APART = [
+    one
+    for metric in REGISTRY.values()
+    if metric.input in (Ranking, Confusion)
+    for one in ([ready(metric), ready(metric) @ 3] if metric.at == "k" else [ready(metric)])
+]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ROLES if kind != "condensed lists"])
+@pytest.mark.parametrize("metric", TAKEN_APART, ids=str)
+@pytest.mark.grid
+def test_contributions_add_up_to_the_value(metric: Metric, kind: str) -> None:
+    """What the results of a query add is what per_query() gives, for every metric that begins at 0."""
+    whole = irm(made_log(), kind, undefined="null")
+    values = dict(whole.per_query(metric).select("query", "value").iter_rows())
+    for query in ("q00", "q03", "q04", "q07", "q16"):
+        try:
+            found = whole.explain(metric, query=query)["contribution"]
+        except NotComputableError:
+            assert metric.name in EMPTY_IS_NOT_ZERO
+            return
+        if values[query] is None:
+            assert found.null_count() == len(found)
+        else:
+            assert found.sum() == pytest.approx(values[query], abs=1e-12)
+
+
+def test_ndcg_by_hand() -> None:
+    """A gain, the discount of its rank, and their product over the ideal."""
+    found = LOG.irm(doc="doc").explain("ndcg", query="a")
+    ideal = 3 + 1 / math.log2(3)
+    assert found.columns == ["query", "doc", "rank", "gain", "discount", "contribution"]
+    expected = [
+        ("a", "x", 1, 1, 1, 1 / ideal),
+        ("a", "y", 2, 0, 1 / math.log2(3), 0),
+        ("a", "z", 3, 3, 0.5, 1.5 / ideal),
+    ]
+    for row, wanted in zip(found.rows(), expected, strict=True):
+        assert row[:3] == wanted[:3]
+        assert row[3:] == pytest.approx(wanted[3:])
+
+
+@pytest.mark.parametrize(
+    ("metric", "contributions", "discounts"),
+    [
+        ("ap", [1 / 2, 0, 2 / 3 / 2], [None] * 3),
+        ("precision@2", [1 / 2, 0], [None] * 2),
+        ("recall", [1 / 2, 0, 1 / 2], [None] * 3),
+        ("rr", [1, 0, 0], [None] * 3),
+        ("rbp", [0.2, 0, 0.2 * 0.64], [0.2, 0.2 * 0.8, 0.2 * 0.64]),
+        ("cg", [1, 0, 3], [1, 1, 1]),
+        ("dcg(gain='exp')", [1, 0, 7 / 2], [1, 1 / math.log2(3), 1 / 2]),
+    ],
+)
+def test_what_each_rank_adds(metric: str, contributions: list[float], discounts: list[Any]) -> None:
+    """Contributions and discounts are the terms of the metric's sum."""
+    found = LOG.irm(doc="doc").explain(metric, query="a")
+    assert found["contribution"].to_list() == pytest.approx(contributions)
+    assert found["discount"].to_list() == pytest.approx(discounts)
+
+
+def test_systems_and_segments_of_a_query() -> None:
+    """Each ranking of the query is taken apart, under the caller's names; shown ranks are the ranks."""
+    log = pl.DataFrame(
+        {
+            "run": ["p", "p", "o", "p"],
+            "day": ["u", "u", "u", "v"],
+            "qid": [7, 7, 7, 7],
+            "rank": [2, 5, 1, 1],
+            "grade": [1, 1, 0, 1],
+        }
+    )
+    found = log.irm(query="qid", system="run", by="day").explain("rr", query=7)
+    assert found.columns == ["run", "day", "qid", "rank", "gain", "discount", "contribution"]
+    rows = found.filter(pl.col("run") == "p").select("day", "rank", "contribution").rows()
+    assert rows == [("u", 2, 0.5), ("u", 5, 0.0), ("v", 1, 1.0)]
+
+
+def test_kinds_of_frames(kind: str) -> None:
+    """A frame of the caller's kind comes back, its judgments beside it or not."""
+    expected = LOG.irm(doc="doc").explain("ap@2", query="a")
+    assert as_polars(IRM(as_kind(LOG, kind), doc="doc").explain("ap@2", query="a")).equals(expected)
+    run, qrels = LOG.drop("grade"), LOG.drop("score")
+    beside = IRM(as_kind(run, kind)).judge(as_kind(qrels, kind)).explain("ap@2", query="a")
+    assert as_polars(beside).equals(expected)
+
+
+def test_a_plan_knows_its_columns() -> None:
+    """The declared types are those of the result."""
+    plan = LOG.lazy().irm(doc="doc").explain("ndcg@2", query="b")
+    assert dict(plan.collect_schema()) == dict(plan.collect().schema)
+
+
+def test_a_query_of_two_columns() -> None:
+    """A query that is two columns is asked for by a value of each."""
+    log = LOG.with_columns(day=pl.lit("u"))
+    assert len(log.irm(query=["day", "query"]).explain("ap", query=("u", "a"))) == 3
+    with pytest.raises(BadValueError, match="query='a' is not a value for each of day, query"):
+        log.irm(query=["day", "query"]).explain("ap", query="a")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: LOG.irm.explain("ap", query="c"), BadValueError, "query='c': no row of the frame has it"),
+        (lambda: LOG.irm.explain("ap", query=3), BadValueError, "query: 3 cannot be one of its values"),
+        (lambda: LOG.irm.explain("roc_auc", query="a"), NotComputableError, "is about the results of a ranking"),
+        (lambda: LOG.irm.explain("ap@1,2", query="a"), BadValueError, "'ap@1' and 'ap@2' are two metrics"),
+        (lambda: LOG.irm(unjudged="drop").explain("ap", query="a"), NotComputableError, "say unjudged=None"),
+        (
+            lambda: LOG.rename({"doc": "gain"}).irm(doc="gain").explain("ap", query="a"),
+            ColumnError,
+            "'gain' is a column of the result as well",
+        ),
+        (
+            lambda: LOG.irm(collection_size=9).explain("accuracy", query="a"),
+            NotComputableError,
+            "where nothing is retrieved",
+        ),
+    ],
+)
+def test_what_cannot_be_explained(call: Any, error: type[Exception], message: str) -> None:
+    """What is asked of no ranking, or of a query that is not there, is an error."""
+    with pytest.raises(error, match=message):
+        call()

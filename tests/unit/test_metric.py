@@ -1,0 +1,493 @@
+"""Reading and printing the names of metrics, and metrics as values."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frame_metrics import BadValueError, FrameMetricsError, Metric, UnknownNameError, metrics
+from inside import REGISTRY, read, read_text
+
+# What each text means: a registered name, parameters, a cutoff.
+OURS: dict[str, tuple[str, dict[str, Any], float | None]] = {
+    "ndcg": ("ndcg", {}, None),
+    "ndcg@10": ("ndcg", {}, 10),
+    " ndcg @ 10 ": ("ndcg", {}, 10),
+    "NDCG@10": ("ndcg", {}, 10),
+    "map": ("ap", {}, None),
+    "mrr": ("rr", {}, None),
+    "p@10": ("precision", {}, 10),
+    "P@10": ("precision", {}, 10),
+    "R@100": ("recall", {}, 100),
+    "hit_rate@5": ("success", {}, 5),
+    "hit@5": ("success", {}, 5),
+    "hits@5": ("num_rel_ret", {}, 5),
+    "rbp(p=0.8)": ("rbp", {"p": 0.8}, None),
+    "rbp( p = .8 )@5": ("rbp", {"p": 0.8}, 5),
+    "fbeta(beta=2)@10": ("fbeta", {"beta": 2}, 10),
+    "fbeta(beta=inf)": ("fbeta", {"beta": math.inf}, None),
+    "ndcg(gain='exp', discount=\"jk\")@3": ("ndcg", {"gain": "exp", "discount": "jk"}, 3),
+    "ndcg(gain={0: 0, 1: 1, 2: 3.5})": ("ndcg", {"gain": {0: 0, 1: 1, 2: 3.5}}, None),
+    "ap(norm='min(k, R)')@3": ("ap", {"norm": "min(k, R)"}, 3),
+    "ap()": ("ap", {}, None),
+    "iprec@0.25": ("iprec", {}, 0.25),
+    "iprec(recall=0.25)": ("iprec", {"recall": 0.25}, None),
+    "precision_at_recall@0.5": ("precision_at_recall", {}, 0.5),
+    "utility(tp=2, fp=-.5)": ("utility", {"tp": 2, "fp": -0.5}, None),
+    "precision(rel=2)@5": ("precision", {"rel": 2}, 5),
+    "ap(judged_only=True)": ("ap", {"judged_only": True}, None),
+    "ap(rel=2, judged_only=True)@100": ("ap", {"rel": 2, "judged_only": True}, 100),
+    "fall_out@5": ("fallout", {}, 5),
+    "lr+": ("lr_positive", {}, None),
+    "dice": ("f1", {}, None),
+    "bookmaker": ("informedness", {}, None),
+    "closest": ("corner_distance", {}, None),
+    "cost(fp=1, fn=5)": ("cost", {"fp": 1, "fn": 5}, None),
+    "kappa(weights='quadratic')": ("kappa", {"weights": "quadratic"}, None),
+    "balanced_accuracy(sensitivity=0.8)": ("balanced_accuracy", {"sensitivity": 0.8}, None),
+    "AUC": ("roc_auc", {}, None),
+    "roc_auc(max_fpr=0.1)": ("roc_auc", {"max_fpr": 0.1}, None),
+    "roc_auc(multi='ovo')": ("roc_auc", {"multi": "ovo"}, None),
+    "average_precision": ("average_precision", {}, None),
+    "ece(bins=5)": ("ece", {"bins": 5}, None),
+    "max_precision(min_recall=0.5)": ("max_precision", {"min_recall": 0.5}, None),
+    "max_recall(min_precision=0.9)": ("max_recall", {"min_precision": 0.9}, None),
+    "perplexity": ("perplexity", {}, None),
+}
+SCIKIT_LEARN: dict[str, tuple[str, dict[str, Any], float | None]] = {
+    "roc_auc_score": ("roc_auc", {}, None),
+    "average_precision_score": ("average_precision", {}, None),
+    "brier_score_loss": ("brier", {}, None),
+    "log_loss": ("log_loss", {}, None),
+    "f1_score": ("f1", {}, None),
+}
+TREC_EVAL: dict[str, tuple[str, dict[str, Any], float | None]] = {
+    "num_q": ("num_q", {}, None),
+    "num_ret": ("num_ret", {}, None),
+    "num_rel": ("num_rel", {}, None),
+    "num_rel_ret": ("num_rel_ret", {}, None),
+    "map": ("ap", {}, None),
+    "Rprec": ("rprec", {}, None),
+    "bpref": ("bpref", {}, None),
+    "recip_rank": ("rr", {}, None),
+    "iprec_at_recall_0.10": ("iprec", {}, 0.1),
+    "iprec_at_recall.0.10": ("iprec", {}, 0.1),
+    "P_10": ("precision", {}, 10),
+    "P.10": ("precision", {}, 10),
+    "recall_1000": ("recall", {}, 1000),
+    "infAP": ("infap", {}, None),
+    "11pt_avg": ("iprec_avg", {}, None),
+    "ndcg_cut_10": ("ndcg", {}, 10),
+    "ndcg_cut.10": ("ndcg", {}, 10),
+    "map_cut_10": ("ap", {}, 10),
+    "ndcg_rel": ("ndcg_rel", {}, None),
+    "Rndcg": ("rndcg", {}, None),
+    "binG": ("bin_g", {}, None),
+    "relative_P_15": ("relative_precision", {}, 15),
+    "success_5": ("success", {}, 5),
+    "set_P": ("precision", {}, None),
+    "set_recall": ("recall", {}, None),
+    "set_relative_P": ("relative_precision", {}, None),
+    "set_map": ("set_ap", {}, None),
+    "set_F": ("fbeta", {}, None),
+    "set_F.1.0": ("fbeta", {"beta": 1}, None),
+    "set_F.4": ("fbeta", {"beta": 2}, None),
+    "set_F.0": ("fbeta", {"beta": 0}, None),
+    "Rprec_mult_0.20": ("rprec_mult", {"multiple": 0.2}, None),
+    "Rprec_mult.0.20": ("rprec_mult", {"multiple": 0.2}, None),
+    "utility.1.0,-1.0,0.0,0.5": ("utility", {"tp": 1.0, "fp": -1.0, "fn": 0.0, "tn": 0.5}, None),
+    "num_nonrel_judged_ret": ("num_nonrel_judged_ret", {}, None),
+}
+IR_MEASURES: dict[str, tuple[str, dict[str, Any], float | None]] = {
+    "AP": ("ap", {}, None),
+    "AP(rel=2)@100": ("ap", {"rel": 2}, 100),
+    "AP(judged_only=True)": ("ap", {"judged_only": True}, None),
+    "RR@10": ("rr", {}, 10),
+    "P(rel=2)@5": ("precision", {"rel": 2}, 5),
+    "nDCG@10": ("ndcg", {}, 10),
+    "nDCG(dcg='log2')@10": ("ndcg", {"gain": "linear"}, 10),
+    "nDCG(dcg='exp-log2')@10": ("ndcg", {"gain": "exp"}, 10),
+    "nDCG(gains={0: 0, 1: 3})@10": ("ndcg", {"gain": {0: 0, 1: 3}}, 10),
+    "Rprec": ("rprec", {}, None),
+    "IPrec@0.2": ("iprec", {}, 0.2),
+    "Bpref": ("bpref", {}, None),
+    "infAP": ("infap", {}, None),
+    "Success@5": ("success", {}, 5),
+    "Judged@10": ("judged", {}, 10),
+    "SetP": ("precision", {}, None),
+    "SetP(relative=True)": ("relative_precision", {}, None),
+    "SetR": ("recall", {}, None),
+    "SetF": ("fbeta", {}, None),
+    "SetF(beta=0.5)": ("fbeta", {"beta": 0.5}, None),
+    "SetAP": ("set_ap", {}, None),
+    "RBP(p=0.8, rel=1)": ("rbp", {"p": 0.8, "rel": 1}, None),
+    "NumQ": ("num_q", {}, None),
+    "NumRet": ("num_ret", {}, None),
+    "NumRet(rel=1)": ("num_rel_ret", {"rel": 1}, None),
+    "NumRel": ("num_rel", {}, None),
+}
+RANX: dict[str, tuple[str, dict[str, Any], float | None]] = {
+    "hits@10": ("num_rel_ret", {}, 10),
+    "hit_rate": ("success", {}, None),
+    "precision@5": ("precision", {}, 5),
+    "f1@5": ("f1", {}, 5),
+    "r-precision": ("rprec", {}, None),
+    "mrr@10": ("rr", {}, 10),
+    "map@10": ("ap", {}, 10),
+    "ndcg_burges@10": ("ndcg", {"gain": "exp"}, 10),
+    "dcg_burges": ("dcg", {"gain": "exp"}, None),
+    "rbp.95": ("rbp", {"p": 0.95}, None),
+}
+READ = [case for table in (OURS, TREC_EVAL, IR_MEASURES, RANX, SCIKIT_LEARN) for case in table.items()]
+
+
+@pytest.mark.parametrize(("text", "meaning"), READ, ids=[text for text, _ in READ])
+def test_a_text_reads_as_a_metric(text: str, meaning: tuple[str, dict[str, Any], float | None]) -> None:
+    """Names of ours and of other tools read as one metric, its parameters and its cutoff."""
+    ((name, metric),) = read_text(text)
+    assert name == text
+    assert (metric.name, dict(metric.params), metric.cutoff) == meaning
+    assert metric.average is None
+
+
+@pytest.mark.parametrize("text", ["gm_map", "gm_ndcg@10", "gm_bpref", "gm_P_5", "gm_rbp(p=0.5)"])
+def test_a_geometric_mean_is_asked_for_in_the_name(text: str) -> None:
+    """`gm_` is the plain metric, averaged geometrically, and prints so."""
+    ((name, metric),) = read_text(text)
+    ((_, plain),) = read_text(text.removeprefix("gm_"))
+    assert name == text
+    assert metric.average == "gmean"
+    assert str(metric) == f"gm_{plain}"
+    assert metric != plain
+
+
+def test_the_name_is_kept_as_the_caller_wrote_it() -> None:
+    """The column `metric` has the caller's spelling, capitals and blanks and all."""
+    log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1, 0]})
+    asked = ["MAP", "P_1", "GM_Map", "nDCG(dcg='exp-log2')@10", "hit@5", " rr "]
+    assert log.irm.evaluate(*asked)["metric"].to_list() == asked
+    assert log.irm.per_query(*asked, layout="wide").columns == ["query", *asked]
+
+
+def test_several_cutoffs_are_several_names() -> None:
+    """`ndcg@1,5,10` is three metrics, each under its own name."""
+    assert read_text("ndcg@1,5,10") == tuple((f"ndcg@{k}", metrics.ndcg @ k) for k in (1, 5, 10))
+    assert read_text("nDCG(gain='exp')@1, 5") == tuple(
+        (f"nDCG(gain='exp')@{k}", metrics.ndcg(gain="exp") @ k) for k in (1, 5)
+    )
+    assert [metric for _, metric in read_text("P_5,10")] == [metrics.precision @ 5, metrics.precision @ 10]
+    assert read_text("iprec@0,0.5") == tuple((f"iprec@{r}", metrics.iprec @ r) for r in (0, 0.5))
+    assert read(["gm_ap@1,2"]) == [(f"gm_ap@{k}", read_text(f"gm_ap@{k}")[0][1]) for k in (1, 2)]
+
+
+def test_large_cutoffs_keep_their_digits() -> None:
+    """A cutoff of seven digits among several is not rounded in its name."""
+    assert [name for name, _ in read_text("recall@1,1234567")] == ["recall@1", "recall@1234567"]
+
+
+def test_metrics_are_read_in_the_order_asked_for() -> None:
+    """Texts and values may stand side by side; a value goes by the text that it prints as."""
+    asked = read(["rr", metrics.ndcg(gain="exp") @ 10, "P@1,2"])
+    assert [name for name, _ in asked] == ["rr", "ndcg(gain='exp')@10", "P@1", "P@2"]
+
+
+@pytest.mark.parametrize("text", ["G", "g", " G ", "Accuracy"])
+def test_what_means_two_things_is_refused_with_both(text: str) -> None:
+    """`G` and ir_measures' `Accuracy` mean two things, and the error names both."""
+    with pytest.raises(UnknownNameError) as error:
+        read_text(text)
+    both = ("g_measure", "g_trec") if text.strip().lower() == "g" else ("2x2", "ir_measures")
+    assert all(meaning in str(error.value) for meaning in both)
+
+
+def test_accuracy_in_lower_case_is_ours() -> None:
+    """`accuracy` is that of the 2x2 table; `err` is expected reciprocal rank."""
+    assert read_text("accuracy")[0][1] == metrics.accuracy
+    assert read_text("err(max_grade=4)")[0][1] == metrics.err(max_grade=4)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        ("ndgc@10", UnknownNameError, ["'ndgc'", "did you mean 'ndcg'"]),
+        ("average_precison", UnknownNameError, ["'average_precison'", "did you mean 'average_precision'"]),
+        ("runid", UnknownNameError, ["runid"]),
+        ("relstring_10", UnknownNameError, ["relstring_10"]),
+        ("ndcg@0", BadValueError, ["ndcg@0", "from 1"]),
+        ("ndcg@-5", BadValueError, ["ndcg@-5", "from 1"]),
+        ("ndcg@2.5", BadValueError, ["ndcg@2.5", "whole number"]),
+        ("ndcg@ten", BadValueError, ["'ten'", "not a number"]),
+        ("ndcg@", BadValueError, ["ndcg@"]),
+        ("ndcg@5,", BadValueError, ["ndcg@5,"]),
+        ("ndcg@nan", BadValueError, ["nan"]),
+        ("ndcg@inf", BadValueError, ["inf"]),
+        ("iprec@1.5", BadValueError, ["iprec@1.5", "between 0 and 1"]),
+        ("iprec@-0.1", BadValueError, ["iprec@-0.1", "between 0 and 1"]),
+        ("iprec@nan", BadValueError, ["nan", "between 0 and 1"]),
+        ("rprec@5", BadValueError, ["rprec takes no cutoff"]),
+        ("bpref@10", BadValueError, ["bpref takes no cutoff"]),
+        ("rbp(q=0.8)", UnknownNameError, ["'q'", "'p'", "'rel'"]),
+        ("rbp(p=2)", BadValueError, ["p=2", "between 0 and 1"]),
+        ("rbp(p='high')", BadValueError, ["p='high'"]),
+        ("rbp(p=True)", BadValueError, ["p=True"]),
+        ("fbeta(beta=-1)", BadValueError, ["beta=-1", "0 or more"]),
+        ("rprec_mult(multiple=0)", BadValueError, ["multiple=0", "above 0"]),
+        ("ndcg(base=1)", BadValueError, ["base=1", "above 1"]),
+        ("ndcg(gain='square')", BadValueError, ["'square'", "'linear', 'exp'"]),
+        ("ndcg(gain={})", BadValueError, ["gain={}"]),
+        ("ndcg(gain={'high': 3})", BadValueError, ["'high'"]),
+        ("ndcg(gain={1: 'much'})", BadValueError, ["'much'"]),
+        ("ndcg(discount='ln')", BadValueError, ["'ln'", "'log2', 'jk'"]),
+        ("ap(norm='k')", BadValueError, ["'k'", "'R', 'min(k, R)'"]),
+        ("ap(rel='high')", BadValueError, ["rel='high'"]),
+        ("ap(judged_only=1)", BadValueError, ["judged_only=1"]),
+        ("roc_auc@10", BadValueError, ["roc_auc takes no cutoff"]),
+        ("average_precision@10", BadValueError, ["average_precision takes no cutoff"]),
+        ("coverage@10", BadValueError, ["coverage takes no cutoff"]),
+        ("roc_auc(max_fpr=0)", BadValueError, ["max_fpr=0", "above 0"]),
+        ("roc_auc(max_fpr=1.5)", BadValueError, ["max_fpr=1.5"]),
+        ("roc_auc(multi='all')", BadValueError, ["'all'", "'ovr', 'ovo'"]),
+        ("kappa(weights='cubic')", BadValueError, ["'cubic'", "'linear', 'quadratic'"]),
+        ("cost(fp=-1)", BadValueError, ["fp=-1", "0 or more"]),
+        ("balanced_accuracy(sensitivity=2)", BadValueError, ["sensitivity=2", "between 0 and 1"]),
+        ("ece(bins=0)", BadValueError, ["bins=0", "a whole number from 1"]),
+        ("ece(bins=2.5)", BadValueError, ["bins=2.5", "a whole number from 1"]),
+        ("ece(bins=True)", BadValueError, ["bins=True"]),
+        ("max_precision(min_recall=1.1)", BadValueError, ["min_recall=1.1", "between 0 and 1"]),
+        ("rbp(0.8)", BadValueError, ["name=value"]),
+        ("rbp(p=0.8", FrameMetricsError, ["rbp(p=0.8"]),
+        ("rbp(p=open('x'))", BadValueError, ["name=value"]),
+        ("rbp(**{'p': 0.8})", FrameMetricsError, ["rbp"]),
+        ("set_F.x", BadValueError, ["'x'"]),
+        ("set_F.-1", BadValueError, ["beta squared"]),
+        ("", FrameMetricsError, []),
+        ("@10", FrameMetricsError, ["@10"]),
+        ("gm_", FrameMetricsError, []),
+        ("ndcg 10", FrameMetricsError, ["ndcg 10"]),
+    ],
+)
+def test_what_does_not_read_is_an_error_that_says_why(text: str, error: type[Exception], words: list[str]) -> None:
+    """A text that is no metric names what is wrong with it, and the way out."""
+    with pytest.raises(error) as raised:
+        read([text])
+    for word in words:
+        assert word in str(raised.value)
+
+
+@pytest.mark.parametrize("asked", [[], ["rr", "rr"], ["p@1,1"], ["rr", metrics.rr], [10], [None], [["rr"]]])
+def test_what_is_no_list_of_metrics_is_an_error(asked: list[Any]) -> None:
+    """Nothing asked for, a name asked for twice and a value that is no metric are errors."""
+    with pytest.raises(BadValueError):
+        read(asked)
+
+
+@given(st.text(max_size=12))
+def test_any_text_reads_or_is_our_error(text: str) -> None:
+    """No text raises anything but this package's errors."""
+    try:
+        assert read([text])
+    except FrameMetricsError:
+        return
+
+
+@given(st.sampled_from(sorted(REGISTRY)), st.text("()=@.,_'{}:1-5a ", max_size=8))
+def test_any_end_of_a_name_reads_or_is_our_error(name: str, rest: str) -> None:
+    """Whatever follows a metric's name, the text reads or raises this package's error."""
+    try:
+        assert read([name + rest])
+    except FrameMetricsError:
+        return
+
+
+# Metrics as values
+
+
+def test_a_metric_prints_as_the_text_that_reads_back_to_it() -> None:
+    """Parameters stand in parentheses, in alphabetical order, and the cutoff after @."""
+    assert str(metrics.ndcg) == repr(metrics.ndcg) == "ndcg"
+    assert str(metrics.ndcg @ 10) == "ndcg@10"
+    assert str(metrics.ndcg(gain="exp", discount="jk") @ 10) == "ndcg(discount='jk', gain='exp')@10"
+    assert str(metrics.ndcg(gain={0: 0, 2: 1}) @ 10) == "ndcg(gain={0: 0, 2: 1})@10"
+    assert str(metrics.fbeta(beta=math.inf)) == "fbeta(beta=inf)"
+    assert str(metrics.iprec @ 0.1) == "iprec@0.1"
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        metrics.rbp(p=np.float64(0.7)),
+        metrics.fbeta(beta=np.float64(2)) @ np.int64(5),
+        metrics.precision(rel=np.float64(2)) @ np.int32(5),
+        metrics.iprec @ np.float64(0.1),
+        metrics.ndcg(gain={np.float64(1): np.float64(2.5)}),
+        metrics.ndcg(gain={0: 0, 1: 1e300, 2: 0.1}),
+        metrics.rbp(p=1e-7),
+        metrics.utility(tp=math.inf, fp=-math.inf),
+        metrics.roc_auc(max_fpr=np.float32(0.25)),
+        metrics.ece(bins=np.int64(5)),
+    ],
+    ids=str,
+)
+def test_numbers_of_any_kind_print_as_text_that_reads_back(metric: Metric) -> None:
+    """Parameters and cutoffs that came out of numpy print as plain numbers."""
+    ((_, back),) = read_text(str(metric))
+    assert back == metric
+    assert "np." not in str(metric)
+
+
+def test_metrics_are_equal_if_they_print_the_same() -> None:
+    """Equal metrics have equal hashes, whatever way they were made; others differ."""
+    assert metrics.ndcg @ 10 == read_text("nDCG@10")[0][1]
+    assert metrics.fbeta(beta=2) @ 5 == (metrics.fbeta @ 5)(beta=2)
+    assert metrics.ap == read_text("map")[0][1]
+    assert len({metrics.ndcg @ 10, read_text("ndcg@10")[0][1], metrics.ndcg @ np.int64(10)}) == 1
+    assert metrics.ndcg(gain="exp")(gain="linear") == metrics.ndcg(gain="linear")
+    different = [metrics.ndcg, metrics.ndcg @ 5, metrics.ndcg @ 10, metrics.ndcg(gain="exp") @ 10, metrics.dcg @ 10]
+    assert len(set(different)) == len(different)
+    assert metrics.ndcg != "ndcg"
+
+
+def test_a_metric_is_not_changed_by_what_is_made_of_it() -> None:
+    """Parameters and cutoffs give new metrics; the registered one stays as it is."""
+    made = metrics.ndcg(gain="exp") @ 10
+    assert (metrics.ndcg.cutoff, dict(metrics.ndcg.params)) == (None, {})
+    assert made @ 5 == metrics.ndcg(gain="exp") @ 5
+    with pytest.raises((AttributeError, TypeError)):
+        made.params["gain"] = "linear"  # type: ignore[index]
+    with pytest.raises(AttributeError):
+        made.cutoff = 5  # type: ignore[misc]
+
+
+def test_a_mapping_of_gains_that_changes_later_changes_no_metric() -> None:
+    """A metric keeps the gains that it was given, whatever becomes of the caller's mapping."""
+    gains = {0: 0, 1: 1}
+    metric = metrics.ndcg(gain=gains)
+    before = str(metric)
+    gains[1] = 5
+    assert str(metric) == before
+
+
+@pytest.mark.parametrize("cutoff", [0, -1, 1.5, True, "10", None, math.nan, math.inf])
+def test_a_cutoff_is_a_whole_number_from_1(cutoff: Any) -> None:
+    """Anything else after @ is an error that shows it."""
+    with pytest.raises(BadValueError, match="ndcg@"):
+        metrics.ndcg @ cutoff
+
+
+@pytest.mark.parametrize("name", ["precision", "ndcg", "num_ret", "rbp", "judged"])
+def test_a_cutoff_past_every_ranking_is_computed_or_refused(name: str) -> None:
+    """A cutoff may be far past the end; one that no integer column holds is this package's error."""
+    log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [0, 1]})
+    found = log.irm.per_query(f"{name}@{10**12}", f"{name}@100")["value"].to_list()
+    assert found[0] == pytest.approx(found[1], abs=0.02)
+    with pytest.raises(FrameMetricsError):
+        log.irm.evaluate(f"{name}@{10**20}")
+
+
+def test_a_cutoff_that_is_a_whole_float_is_that_number() -> None:
+    """`ndcg @ 10.0` is `ndcg@10`."""
+    assert str(metrics.ndcg @ 10.0) == "ndcg@10"
+    assert (metrics.ndcg @ 10.0).k == 10
+
+
+def test_k_is_a_cutoff_in_ranks_only() -> None:
+    """The result's k is the cutoff, null without one, and for a recall level."""
+    log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1, 0]})
+    found = log.irm.evaluate("ndcg@3", "ndcg", "iprec@0.5", "P_7")
+    assert found["k"].to_list() == [3, None, None, 7]
+    assert found["k"].dtype == pl.Int64
+
+
+# Parameters of the input
+
+
+LOG = {"query": 5 * [1], "score": [5.0, 4.0, 3.0, 2.0, 1.0], "grade": [1, None, 2, 0, 2]}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("rr", 1),
+        ("rr(rel=2)", 1 / 3),
+        ("precision(rel=2)@3", 1 / 3),
+        ("recall(rel=2)@3", 1 / 2),
+        ("ap(rel=2)", (1 / 3 + 2 / 5) / 2),
+        ("rr(rel=2, judged_only=True)", 1 / 2),
+        ("ap(judged_only=True)", (1 + 1 + 3 / 4) / 3),
+        ("ap(judged_only=False)", (1 + 2 / 3 + 3 / 5) / 3),
+        ("success(rel=2)@2", 0),
+        ("num_ret(judged_only=True)", 4),
+        ("num_rel(rel=2)", 2),
+        ("num_rel(rel=0)", 4),
+    ],
+)
+def test_rel_and_judged_only_in_a_name_change_what_the_metric_is_computed_on(text: str, value: float) -> None:
+    """`rel=` sets the least relevant grade and `judged_only=` condenses the list, for that metric alone."""
+    log = pl.DataFrame(LOG)
+    both = log.irm.per_query(text, "rprec")["value"]
+    assert both[0] == pytest.approx(value)
+    assert both[1] == log.irm.per_query("rprec")["value"][0]
+
+
+def test_a_name_goes_before_the_conventions() -> None:
+    """`rel=` and `judged_only=` in a name override those of the irm."""
+    log = pl.DataFrame(LOG)
+    strict = log.irm(rel=2, unjudged="drop")
+    assert strict.per_query("ap")["value"].item() == log.irm.per_query("ap(rel=2, judged_only=True)")["value"].item()
+    assert strict.per_query("ap(rel=1, judged_only=False)")["value"].item() == log.irm.per_query("ap")["value"].item()
+
+
+def test_set_f_takes_beta_squared() -> None:
+    """trec_eval's set_F.x is (x + 1) P R / (R + x P)."""
+    log = pl.DataFrame({"query": 4 * [1], "score": [4.0, 3.0, 2.0, None], "grade": [1, 0, 0, 1]})
+    p, r = 1 / 3, 1 / 2
+    found = log.irm.per_query("set_F.3", "set_F.0.25", "set_F")["value"].to_list()
+    assert found == pytest.approx([(x + 1) * p * r / (r + x * p) for x in (3, 0.25, 1)])
+
+
+def test_a_geometric_mean_stands_beside_others() -> None:
+    """`gm_map` is the geometric mean of ap, floored at 1e-5, whatever the average of the rest."""
+    log = pl.DataFrame({"query": [1, 1, 2, 2], "score": 2 * [2.0, 1.0], "grade": [0, 1, 0, 0]})
+    found = log.irm.evaluate("map", "gm_map")
+    assert found["average"].to_list() == ["macro", "gmean"]
+    assert found["value"].to_list() == pytest.approx([0.25, math.sqrt(0.5 * 1e-5)])
+    assert log.irm.per_query("gm_map")["value"].to_list() == [0.5, 0]
+
+
+def test_a_geometric_mean_is_one_beside_the_micro_average_too() -> None:
+    """`gm_` decides the average of its metric, also where the others are pooled."""
+    log = pl.DataFrame({"query": [1, 1, 2, 2], "score": 2 * [2.0, 1.0], "grade": [0, 1, 1, 1]})
+    found = log.irm.evaluate("gm_precision@2", "precision@2", average="micro")
+    assert found["average"].to_list() == ["gmean", "micro"]
+    assert found["value"].to_list() == pytest.approx([math.sqrt(0.5), 0.75])
+
+
+def test_a_metric_can_be_pickled() -> None:
+    """A metric, its parameters and its average come through a pickle unchanged."""
+    several = metrics.roc_auc(multi="ovo"), metrics.kappa(weights="linear"), metrics.perplexity
+    for metric in (metrics.ndcg(gain={0: 0, 1: 3}) @ 10, metrics.num_q, read(["gm_map"])[0][1], *several):
+        again = pickle.loads(pickle.dumps(metric))
+        assert (again, again.average) == (metric, metric.average)
+        assert again.kernel is metric.kernel
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    """What a column's max() gives may be given back, to roles, options and metrics."""
+    log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1, None]})
+    irm = log.irm(query="query", rel=np.int64(1), collection_size=np.int32(9))  # type: ignore[typeddict-item]
+    assert repr(irm).endswith("rel=1, collection_size=9)")
+    assert irm.evaluate("rr", ci=np.float64(0.9), resamples=np.int64(9))["value"].item() == 1  # type: ignore[arg-type]
+    assert irm.bounds("cg", of="unjudged", max_grade=np.int64(3))["upper"].item() == 4  # type: ignore[arg-type]
+
+
+def test_gains_that_no_float_holds_are_refused() -> None:
+    """A mapping's gains are numbers that can be added."""
+    with pytest.raises(BadValueError, match="is not 'linear', 'exp' or a mapping"):
+        metrics.dcg(gain={1: 10**400})
