@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 import polars as pl
 
-from frame_metrics.border.frames import check_frame
+from frame_metrics.border.frames import border_of
 from frame_metrics.errors import ColumnError
 from frame_metrics.metrics.metric import Metric, plain
 from frame_metrics.roles.needs import Needs
@@ -105,7 +105,7 @@ class IRM(Generic[Frame]):
         def __init__(self: IRM[pa.Table], frame: ArrowStream, **roles: Unpack[Roles]) -> None: ...
 
     def __init__(self, frame: Any, **roles: Unpack[Roles]) -> None:
-        check_frame(frame)
+        border_of(frame)
         self._set(frame, roles, None)
 
     def _set(self, frame: Any, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> None:
@@ -168,7 +168,7 @@ class IRM(Generic[Frame]):
         >>> run.irm.judge(qrels).per_query("recall", layout="wide")["recall"].to_list()
         [0.5, 0.0]
         """
-        check_frame(qrels)
+        border_of(qrels)
         if label is True and grade is not None:
             raise ColumnError(
                 "label=True says that every row is relevant, and leaves no part for grade=; name one of them"

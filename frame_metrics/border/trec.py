@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
 import polars as pl
 
-from frame_metrics.border.frames import columns_of, to_polars
+from frame_metrics.border.frames import border_of
 from frame_metrics.errors import ColumnError, FrameMetricsError, bad_rows, check_choice, listed
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def write_run(
     q1 Q0 d3 2 0.5 bm25
     q1 Q0 d7 1 2.5 bm25
     """
-    has_run = run in columns_of(frame)
+    has_run = run in border_of(frame).names()
     if run == "run" and not has_run:
         raise ColumnError("the frame has no column 'run'; pass run= with the name of the run, or of its column")
     rows = _rows_to_write(frame, {"query": query, "doc": doc} | ({"run": run} if has_run else {}), score)
@@ -220,7 +220,7 @@ def _given_as(library: str, rows: pl.DataFrame) -> Any:
 
 def _rows_to_write(frame: Any, ids: dict[str, str], value: str) -> pl.DataFrame:
     """Return the rows that have a value, as ``number``, with the ids as text under the keys of ``ids``."""
-    given = to_polars(frame, [*ids.values(), value])
+    given = border_of(frame).read([*ids.values(), value])
     for column, kind in given.schema.items():
         is_number, is_text = kind.is_numeric() or kind == pl.Boolean, kind in (pl.String, pl.Categorical, pl.Enum)
         if kind != pl.Null and not (is_number if column == value else is_text or kind.is_integer()):

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.frames import Past
 from frame_metrics.data.log import Log, read_log
 from frame_metrics.data.query_cases import cases_of
 from frame_metrics.errors import check_choice
@@ -21,7 +20,7 @@ from frame_metrics.verbs import facts, guards
 from frame_metrics.verbs.counted import TOP, Counted, counted
 from frame_metrics.verbs.findings import SCHEMA, Finding, found, of_good_rows, report
 from frame_metrics.verbs.measure import out_of_reach
-from frame_metrics.verbs.request import Request
+from frame_metrics.verbs.request import Reading, Request
 
 FEW = 10  # a segment with fewer queries is small
 
@@ -37,8 +36,8 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
     columns, conventions = plan.columns, plan.conventions
     decided = columns.predicted is not None or conventions.threshold is not None
 
-    def compute(table: pl.DataFrame, past: Past) -> Answer:
-        qrels = plan.qrels(past)
+    def compute(reading: Reading) -> Answer:
+        qrels = reading.qrels()
 
         def look(rows: pl.DataFrame) -> list[Finding]:
             if not columns.query:
@@ -47,7 +46,7 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
             seen = findings(log)
             return [*seen, *guards.guarded(cases_of(log))] if decided else seen
 
-        return report(fail_on, of_good_rows(table, columns, look))
+        return report(fail_on, of_good_rows(reading.table, columns, look))
 
     return plan.answer(compute, lambda types: dict(SCHEMA))
 

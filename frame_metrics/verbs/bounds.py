@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.frames import Past
 from frame_metrics.data.blocks import each_block
 from frame_metrics.data.log import Log, measured_against, sorter_of
 from frame_metrics.data.sorting import Sorted
@@ -23,7 +22,7 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.measure import Measured, check_asked, measure
-from frame_metrics.verbs.request import Request
+from frame_metrics.verbs.request import Reading, Request
 from frame_metrics.verbs.tidy import averaged, each_query
 from frame_metrics.verbs.unjudged import check_bounded, extremes, of_gains
 
@@ -50,8 +49,8 @@ def bounds(
         if max_grade is not None:
             raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
 
-    def compute(table: pl.DataFrame, past: Past) -> Answer:
-        log = plan.log(table, past)
+    def compute(rows: Reading) -> Answer:
+        log = rows.log()
         found = of_ties(log, asked) if of == "ties" else of_unjudged(log, asked, max_grade)
         return answer(found, of, per_query=per_query)
 

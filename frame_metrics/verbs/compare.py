@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.frames import Past
 from frame_metrics.data.log import Log
 from frame_metrics.errors import (
     BadValueError,
@@ -42,7 +41,7 @@ from frame_metrics.stats.significance import (
     tukey,
 )
 from frame_metrics.verbs.measure import Measured, check_asked, filled, measure
-from frame_metrics.verbs.request import Request
+from frame_metrics.verbs.request import Reading, Request
 from frame_metrics.verbs.tidy import number, whole
 
 CLUSTERED = ("randomization", "bootstrap", "tukey")  # tests that can take clusters as independent
@@ -106,8 +105,8 @@ def compare(request: Request, metrics: Sequence[str | Metric], options: Options,
             raise NotComputableError(f"{name} is an average, and compare() pairs the values of queries")
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *SCHEMA))
 
-    def compute(table: pl.DataFrame, past: Past) -> Answer:
-        found = measure(plan.log(table, past), asked)
+    def compute(rows: Reading) -> Answer:
+        found = measure(rows.log(), asked)
         return each(found, options) if per_query else compared(found, options)
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.frames import Past
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import class_type
 from frame_metrics.data.matching import matched
@@ -17,7 +16,7 @@ from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.roles.needs import decision_of
 from frame_metrics.verbs.per_class import type_of_classes
 from frame_metrics.verbs.pooled import Source, key_rows
-from frame_metrics.verbs.request import Request
+from frame_metrics.verbs.request import Reading, Request
 from frame_metrics.verbs.tidy import number, whole
 
 
@@ -30,8 +29,8 @@ def confusion(request: Request) -> Any:
     if match is not None and columns.predicted is None:
         raise ColumnError("match= is about predicted clusters; name predicted=")
 
-    def compute(table: pl.DataFrame, past: Past) -> Answer:
-        return confusions(plan.cases(table, past, named=True))
+    def compute(rows: Reading) -> Answer:
+        return confusions(rows.cases(named=True))
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         kind = type_of_classes(types, plan)

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.frames import Past
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import Segments, scored, segments
 from frame_metrics.errors import BadValueError, check_apart, check_choice
@@ -20,7 +19,7 @@ from frame_metrics.metrics.names import read
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.measure import check_asked, check_probability, measure
 from frame_metrics.verbs.points import EQUAL, Points, keys_of, points_of, thinned
-from frame_metrics.verbs.request import Request, one_of
+from frame_metrics.verbs.request import Reading, Request, one_of
 from frame_metrics.verbs.thresholds import check_no_threshold
 from frame_metrics.verbs.tidy import averaged, each_query, number, whole
 
@@ -61,9 +60,9 @@ def curve(
     check_no_threshold(plan.conventions)
     query = [f"query:{i}" for i in range(len(plan.columns.query))] if per else []
 
-    def compute(table: pl.DataFrame, past: Past) -> Answer:
+    def compute(rows: Reading) -> Answer:
         return drawn(
-            plan.binary(table, past),
+            rows.binary(),
             kind,
             query=query,
             levels=at,
@@ -87,8 +86,8 @@ def _by_cutoff(request: Request, kind: str, per: Per | None, cutoffs: int | Sequ
     check_asked(asked, plan)
     check_apart(plan.columns.keys, ("k", "value"))
 
-    def compute(table: pl.DataFrame, past: Past) -> Answer:
-        found = measure(plan.log(table, past), asked)
+    def compute(rows: Reading) -> Answer:
+        found = measure(rows.log(), asked)
         whole = each_query(found, "long") if per else averaged(found, "macro", layout="long")
         return Answer(whole.keys, {name: whole.columns[name] for name in ("k", "value")})
 

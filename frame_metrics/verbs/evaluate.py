@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
-import polars as pl
-
 from frame_metrics.answer import Answer
-from frame_metrics.border.frames import Past
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.verbs import pooled
 from frame_metrics.verbs.measure import check_asked, measure
-from frame_metrics.verbs.request import Request, check_wide
+from frame_metrics.verbs.request import Reading, Request, check_wide
 from frame_metrics.verbs.tidy import averaged, schema
 
 Average = Literal["macro", "weighted", "micro", "gmean", "predicted"]
@@ -53,10 +50,10 @@ def evaluate(
     check_wide(asked, plan.columns, layout, ci is not None)
     given: Any = {"margins": margins, "ci": ci, "resamples": resamples, "seed": seed, "layout": layout}
 
-    def compute(table: pl.DataFrame, past: Past) -> Answer:
+    def compute(rows: Reading) -> Answer:
         if not plan.columns.query:
-            return pooled.evaluated(plan.cases(table, past), asked, average, **given)
-        found = measure(plan.log(table, past, queries=False), asked, average)
+            return pooled.evaluated(rows.cases(), asked, average, **given)
+        found = measure(rows.log(queries=False), asked, average)
         return averaged(found, average, **given)
 
     columns = partial(schema, asked, plan.columns.groups, layout=layout, ci=ci is not None, margins=margins)

@@ -10,7 +10,6 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.answer import Answer
-from frame_metrics.border.frames import Past
 from frame_metrics.data.blocks import spans
 from frame_metrics.data.log import Log, measured_against, sorter_of
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart
@@ -20,7 +19,7 @@ from frame_metrics.metrics.names import read
 from frame_metrics.roles.columns import Columns, same_as
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.measure import check_asked, check_grades
-from frame_metrics.verbs.request import Request, one_of
+from frame_metrics.verbs.request import Reading, Request, one_of
 from frame_metrics.verbs.tidy import number
 
 # Metrics that weigh the gain of each rank, and the metric that is the sum of the weights where every gain is 1.
@@ -46,9 +45,9 @@ def explain(request: Request, metric: str | Metric, *, query: Any) -> Any:
     keys = (*columns.keys, *((columns.doc,) if columns.doc else ()))
     check_apart(keys, SCHEMA)
 
-    def compute(table: pl.DataFrame, past: Past) -> Answer:
-        rows = rows_of(table, columns, query)
-        return explained(plan.log(table[rows], past), name, wanted, rows)
+    def compute(rows: Reading) -> Answer:
+        mine = rows_of(rows.table, columns, query)
+        return explained(rows.log(mine), name, wanted, mine)
 
     return plan.answer(compute, lambda types: {key: types[key] for key in keys} | SCHEMA)
 

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.frames import Past
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import class_type
 from frame_metrics.errors import NotComputableError
@@ -17,7 +16,7 @@ from frame_metrics.inputs import Confusion, Scores
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
 from frame_metrics.verbs.pooled import check_cases, check_pooled, each_class, filled, key_rows, source_of
-from frame_metrics.verbs.request import Plan, Request
+from frame_metrics.verbs.request import Plan, Reading, Request
 from frame_metrics.verbs.tidy import number, whole
 
 
@@ -28,8 +27,8 @@ def per_class(request: Request, metrics: Sequence[str | Metric]) -> Any:
     check_pooled(asked, "macro")
     plan.check_pooled(("class", "metric", "value", "n", "n_undefined"))
 
-    def compute(table: pl.DataFrame, past: Past) -> Answer:
-        return by_class(plan.cases(table, past, named=True), asked)
+    def compute(rows: Reading) -> Answer:
+        return by_class(rows.cases(named=True), asked)
 
     columns = {"metric": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
     return plan.answer_of_segments(compute, lambda types: {"class": type_of_classes(types, plan)} | columns)

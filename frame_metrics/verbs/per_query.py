@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, get_args
 
-import polars as pl
-
 from frame_metrics.answer import Answer
-from frame_metrics.border.frames import Past
 from frame_metrics.errors import check_choice
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.evaluate import Layout
 from frame_metrics.verbs.measure import check_asked, measure
-from frame_metrics.verbs.request import Request, check_wide
+from frame_metrics.verbs.request import Reading, Request, check_wide
 from frame_metrics.verbs.tidy import each_query, schema
 
 
@@ -28,7 +25,7 @@ def per_query(request: Request, metrics: Sequence[str | Metric], *, layout: Layo
     check_asked(asked, plan)
     check_wide(asked, plan.columns, layout)
 
-    def compute(table: pl.DataFrame, past: Past) -> Answer:
-        return each_query(measure(plan.log(table, past), asked), layout)
+    def compute(rows: Reading) -> Answer:
+        return each_query(measure(rows.log(), asked), layout)
 
     return plan.answer(compute, partial(schema, asked, plan.columns.keys, layout=layout, each_query=True))

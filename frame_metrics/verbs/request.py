@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.frames import Past, apply, columns_of, in_memory, missing_hint, to_polars
+from frame_metrics.border.frames import border_of
+from frame_metrics.border.protocol import Beside, Schema
 from frame_metrics.data.log import Log, read_log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart
+from frame_metrics.inputs import Array
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
@@ -21,9 +22,6 @@ from frame_metrics.roles.roles import RESULT, Roles, conventions, resolve, resol
 
 if TYPE_CHECKING:
     from frame_metrics.data.cases import Cases
-
-Compute = Callable[[pl.DataFrame, Past], Answer]
-Schema = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +47,7 @@ class Request:
     @property
     def available(self) -> list[Any]:
         """The names of the frame's columns."""
-        return columns_of(self.frame)
+        return border_of(self.frame).names()
 
     def needs(self, asked: Asked) -> Needs:
         """Return what metrics cannot do without."""
@@ -63,12 +61,12 @@ class Request:
         FrameMetricsError
             A column is not there or plays two parts, or a convention leaves nothing to do.
         """
-        hint = partial(missing_hint, self.frame)
-        columns = resolve(self.roles, self.available, needs, judged=self.judged, hint=hint)
+        border = border_of(self.frame)
+        columns = resolve(self.roles, border.names(), needs, judged=self.judged, hint=border.hint)
         judged = None
         if self.judgments is not None:
             qrels, given = self.judgments
-            judged = resolve_judgments(given, columns_of(qrels), self.roles, columns)
+            judged = resolve_judgments(given, border_of(qrels).names(), self.roles, columns)
         return Plan(self, columns, conventions(self.roles, columns), judged)
 
 
@@ -92,77 +90,38 @@ class Plan:
         """The columns of the table that grades and labels come from."""
         return self.columns if self.judged is None else self.judged
 
-    def log(self, table: pl.DataFrame, past: Past, *, queries: bool = True) -> Log:
-        """Read the log, and the judgments beside it.
-
-        Parameters
-        ----------
-        table : the needed columns of the frame.
-        past : the judgments, as they were read.
-        queries : whether the queries will be named in the result.
-        """
-        return read_log(table, self.columns, self.conventions, self.qrels(past), queries=queries)
-
-    def cases(self, table: pl.DataFrame, past: Past, *, named: bool = False) -> Cases:
-        """Read the rows to decide about: all of them, or those of the judged queries where queries are named.
-
-        Parameters
-        ----------
-        named : whether the classes will be named in the result.
-        """
-        from frame_metrics.data.cases import read_cases
-        from frame_metrics.data.classes import two_classes
-        from frame_metrics.data.query_cases import cases_of
-
-        if not self.columns.query:
-            return read_cases(table, self.columns, self.conventions, named=named)
-        found = cases_of(self.log(table, past))
-        return replace(found, classes=two_classes(table, self.columns, self.conventions)) if named else found
-
-    def binary(self, table: pl.DataFrame, past: Past) -> Cases:
-        """Read the rows to decide about, which are of two classes."""
-        cases = self.cases(table, past)
-        if not cases.binary:
-            raise ColumnError(
-                "there are several classes, and a threshold parts one from the rest; name it with positive="
-            )
-        return cases
-
-    def qrels(self, past: Past) -> tuple[pl.DataFrame, Columns] | None:
-        """Return the judgments as polars, if there are any beside the frame."""
-        if self.judged is None:
-            return None
-        table = to_polars(past.frame, self._to_read)
-        if len(self._to_read) < len(self.judged.needed):
-            table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(self.judged.label)))
-        return table, self.judged
-
     @property
-    def _to_read(self) -> list[str]:
-        """The columns of the judgments that are there: not a label where every row is relevant."""
+    def to_read(self) -> list[str]:
+        """Columns of the judgments that are there: not a label where every row is relevant."""
         if self.judged is None or self.request.judgments is None:
             return []
         every = self.request.judgments[1]["label"] is True
         return [name for name in self.judged.needed if not every or name != self.judged.label]
 
-    def _read_judgments(self) -> Past:
+    def _read_judgments(self) -> Beside:
         """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""
         if self.request.judgments is None or self.judged is None:
-            return Past(None, {})
+            return Beside(None, {})
         own = dict(zip(self.columns.query, self.judged.query, strict=True)) | {name: name for name in self.judged.by}
-        return Past(in_memory(self.request.judgments[0], self._to_read), own)
+        return Beside(border_of(self.request.judgments[0]).in_memory(self.to_read), own)
 
-    def answer(self, compute: Compute, schema: Schema) -> Any:
+    def answer(self, compute: Callable[[Reading], Answer], schema: Schema) -> Any:
         """Read the columns, compute, and return the answer as a frame of the caller's kind.
 
         Parameters
         ----------
-        compute : the needed columns and the judgments to an answer.
+        compute : what was read to an answer.
         schema : the types of the frame's columns to those of the result, for a plan that has not run.
         """
-        return apply(self.request.frame, self.columns.needed, compute, schema, self._read_judgments)
 
-    def answer_of_segments(self, compute: Compute, schema: Schema, keys: Sequence[str] | None = None) -> Any:
+        def run(table: pl.DataFrame, beside: Beside) -> Answer:
+            return compute(Reading(self, table, beside))
+
+        return border_of(self.request.frame).answer(self.columns.needed, run, schema, self._read_judgments)
+
+    def answer_of_segments(
+        self, compute: Callable[[Reading], Answer], schema: Schema, keys: Sequence[str] | None = None
+    ) -> Any:
         """Answer with a column for system and segment, or other keys, before those of the schema."""
         own = self.columns.groups if keys is None else keys
         return self.answer(compute, lambda types: {name: types[name] for name in own} | schema(types))
@@ -182,6 +141,68 @@ class Plan:
                 f"rows are pooled here, and {self.columns.weight} is the weight of a query; say weight=None"
             )
         check_apart(self.columns.keys, result)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What was read for a plan.
+
+    Parameters
+    ----------
+    table : the needed columns of the frame.
+    beside : the judgments beside it.
+    """
+
+    plan: Plan
+    table: pl.DataFrame
+    beside: Beside
+
+    def log(self, rows: Array | None = None, *, queries: bool = True) -> Log:
+        """Make the log ready, and join the judgments beside it.
+
+        Parameters
+        ----------
+        rows : of the table, where not all of them are wanted.
+        queries : whether the queries will be named in the result.
+        """
+        table = self.table if rows is None else self.table[rows]
+        return read_log(table, self.plan.columns, self.plan.conventions, self.qrels(), queries=queries)
+
+    def cases(self, *, named: bool = False) -> Cases:
+        """Make the rows to decide about ready: all of them, or those of the judged queries where queries are named.
+
+        Parameters
+        ----------
+        named : whether the classes will be named in the result.
+        """
+        from frame_metrics.data.cases import read_cases
+        from frame_metrics.data.classes import two_classes
+        from frame_metrics.data.query_cases import cases_of
+
+        columns, conventions = self.plan.columns, self.plan.conventions
+        if not columns.query:
+            return read_cases(self.table, columns, conventions, named=named)
+        cases = cases_of(self.log())
+        return replace(cases, classes=two_classes(self.table, columns, conventions)) if named else cases
+
+    def binary(self) -> Cases:
+        """Make the rows to decide about ready, which are of two classes."""
+        cases = self.cases()
+        if not cases.binary:
+            raise ColumnError(
+                "there are several classes, and a threshold parts one from the rest; name it with positive="
+            )
+        return cases
+
+    def qrels(self) -> tuple[pl.DataFrame, Columns] | None:
+        """Return the judgments as polars, and which of their columns is which; None without any beside the frame."""
+        judged = self.plan.judged
+        if judged is None:
+            return None
+        table = self.beside.read(self.plan.to_read)
+        if len(self.plan.to_read) < len(judged.needed):
+            table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(judged.label)))
+        return table, judged
 
 
 def check_wide(asked: Asked, columns: Columns, layout: str, ci: bool = False) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.frames import Past
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import Segments
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
@@ -22,7 +21,7 @@ from frame_metrics.roles.needs import Needs
 from frame_metrics.threads import in_threads
 from frame_metrics.verbs.measure import check_parameters
 from frame_metrics.verbs.points import EQUAL, Points, keys_of, points_of, segments_of
-from frame_metrics.verbs.request import Plan, Request, check_wide, one_of
+from frame_metrics.verbs.request import Plan, Reading, Request, check_wide, one_of
 from frame_metrics.verbs.tidy import number, whole
 
 COUNTS = ("tp", "fp", "fn", "tn")
@@ -34,8 +33,8 @@ def thresholds(request: Request, metrics: Sequence[str | Metric]) -> Any:
     asked = read(metrics) if metrics else []
     plan = _plan(request, asked)
 
-    def compute(table: pl.DataFrame, past: Past) -> Answer:
-        return every(plan.binary(table, past), asked)
+    def compute(rows: Reading) -> Answer:
+        return every(rows.binary(), asked)
 
     return plan.answer_of_segments(compute, lambda types: schema(asked, plan.columns))
 
@@ -57,8 +56,8 @@ def best_threshold(request: Request, metric: str | Metric, subject_to: Mapping[s
             raise NotComputableError(f"{text}: no value of it is better than another")
     plan = _plan(request, asked)
 
-    def compute(table: pl.DataFrame, past: Past) -> Answer:
-        return best(plan.binary(table, past), name, wanted, limits)
+    def compute(rows: Reading) -> Answer:
+        return best(rows.binary(), name, wanted, limits)
 
     return plan.answer_of_segments(compute, lambda types: schema(asked, plan.columns))
 

@@ -23,10 +23,10 @@ HOUSE: dict[str, set[str]] = {
     "answer": {"inputs"},
     "roles": {"errors", "inputs", "metrics"},
     "stats": {"errors", "inputs", "metrics", "threads"},
-    "border": {"answer", "errors", "inputs"},
-    "data": {"errors", "inputs", "metrics", "roles", "stats", "threads"},
-    "verbs": {"answer", "data", "errors", "inputs", "metrics", "roles", "stats", "threads"},
-    "accessor": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "verbs"},
+    "border": {"errors", "inputs"},
+    "data": {"errors", "inputs", "roles", "stats", "threads"},
+    "verbs": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "stats", "threads"},
+    "accessor": {"border", "errors", "metrics", "roles", "verbs"},
     "register": {"accessor"},
     "__init__": {"accessor", "border", "errors", "metrics", "register"},
 }
@@ -34,7 +34,8 @@ NO_FRAMES = ("errors", "threads", "inputs", "metrics", "stats")  # neither polar
 KERNELS = ("metrics.confusion", "metrics.ranking", "metrics.classes", "metrics.scores")
 # Libraries beside polars and numpy, and who imports them, inside a function only.
 FOREIGN = {
-    "border.frames": {"pandas", "pyarrow"},
+    "border.arrow": {"pyarrow"},
+    "border.pandas": {"pandas", "pyarrow"},
     "data.matching": {"scipy"},
     "stats.significance": {"scipy"},
     "verbs.compare": {"tqdm"},

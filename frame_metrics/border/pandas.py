@@ -1,0 +1,175 @@
+"""pandas: DataFrames, whose keys come back with their own types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.border.protocol import Beside, Border, Compute, Schema
+from frame_metrics.errors import BadValueError
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import NONE
+
+if TYPE_CHECKING:
+    from frame_metrics.answer import Answer
+
+
+class PandasFrame(Border):
+    """A pandas DataFrame."""
+
+    def names(self) -> list[Any]:
+        return list(self.frame.columns)
+
+    def hint(self, column: Any) -> str:
+        if column in self.frame.index.names:
+            return "; it is a level of the index: reset_index() makes it a column"
+        return super().hint(column)
+
+    def read(self, columns: Sequence[str]) -> pl.DataFrame:
+        self.check(columns)
+        return pl.DataFrame({name: as_series(name, self.frame[name]) for name in columns})
+
+    def answer(self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]) -> Any:
+        self.check(columns)
+        beside = judgments()
+        return as_pandas(compute(self.read(columns), beside), self.frame, beside)
+
+
+def as_series(name: str, values: Any) -> pl.Series:
+    """Return a pandas column as polars: NaN of numpy floats is null, an int column is not copied."""
+    dtype = values.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+        array = values.to_numpy()
+        return pl.Series(
+            name, array.astype(np.float32) if dtype == np.float16 else array, nan_to_null=dtype.kind == "f"
+        )
+    if type(dtype).__name__ == "CategoricalDtype":
+        return _from_categories(name, values)
+    try:
+        if type(dtype).__name__ == "StringDtype":
+            return _from_text(name, values)
+        if dtype.name == "object":
+            return _from_objects(name, values)
+        return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
+    except UnicodeEncodeError:
+        raise BadValueError(f"{name}: the column has text that is not Unicode; decode it") from None
+    except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
+        return _as_text(name, values)
+
+
+def _from_text(name: str, values: Any) -> pl.Series:
+    """Return a text column; as views, which is how polars keeps text, so that no text is copied."""
+    import pyarrow as pa
+
+    try:
+        text = values.array.__arrow_array__().cast(pa.string_view())
+    except (AttributeError, pa.ArrowNotImplementedError):  # pyarrow before 18
+        return pl.Series(name, pl.from_pandas(values))
+    return pl.Series(name, pl.from_arrow(text)).rechunk()
+
+
+def _from_categories(name: str, values: Any) -> pl.Series:
+    """Return categories as their values; as an Enum where they have an order that their values have not."""
+    levels = as_series(name, values.cat.categories.to_series())
+    code = pl.Series(name, values.cat.codes.to_numpy().astype(np.int64))
+    if values.cat.ordered and not (levels.dtype.is_numeric() and levels.is_sorted()):
+        texts = [str(level) for level in values.cat.categories]
+        levels = pl.Series(texts, dtype=pl.Enum(texts))
+    return levels.gather(code.set(code < 0, None)).rename(name)
+
+
+def _from_objects(name: str, values: Any) -> pl.Series:
+    """Return Python objects as polars, if polars holds every one of them unchanged."""
+    from pandas.api.types import infer_dtype
+
+    array: Array = values.to_numpy()
+    absent = values.isna().to_numpy()
+    if absent.any():
+        array = array.copy()
+        array[absent] = None
+    if infer_dtype(values, skipna=True) == "string":
+        read = pl.Series(name, array)
+        return read if read.dtype == pl.String else pl.Series(name, array.tolist(), dtype=pl.String)
+    objects = array.tolist()
+    read = pl.Series(name, objects, strict=False)
+    if read.dtype == pl.Object or read.to_list() != objects:
+        raise TypeError
+    return read
+
+
+def _as_text(name: str, values: Any) -> pl.Series:
+    """Return values that polars cannot hold as their text, where the text tells them apart."""
+    import pandas as pd
+
+    try:
+        code, distinct = pd.factorize(values)
+    except TypeError as error:
+        raise BadValueError(f"{name}: the column's values cannot be told apart ({error}); make them text") from None
+    texts = [str(value) for value in distinct]
+    if len(set(texts)) < len(texts):
+        raise BadValueError(
+            f"{name}: the column mixes types, and different values read the same as text; give it one type"
+        )
+    numbers = pl.Series(code.astype(np.int64))
+    return pl.Series(name, texts, dtype=pl.String).gather(numbers.set(numbers < 0, None))
+
+
+def as_pandas(answer: Answer, frame: Any, beside: Beside) -> Any:
+    """Return an answer as a pandas DataFrame; keys keep their types."""
+    import pandas as pd
+
+    out = {n: _key_values(answer.source(n), r, frame[answer.source(n)], beside) for n, r in answer.keys.items()}
+    for name, values in answer.columns.items():
+        if values.dtype.is_integer() and (name == "k" or values.null_count()):
+            mask = values.is_null().to_numpy()
+            nullable: Any = str(values.dtype)
+            out[name] = pd.array(values.fill_null(0).to_numpy(), dtype=nullable)
+            out[name][mask] = pd.NA
+        elif values.dtype == pl.Boolean and values.null_count():
+            out[name] = pd.array(values.to_list(), dtype="boolean")
+        elif values.dtype == pl.String:
+            out[name] = values.to_list() if len(values) else pd.Series(["text"]).iloc[:0]
+        else:
+            out[name] = values.to_numpy(writable=True)
+    return pd.DataFrame(out)
+
+
+def _key_values(name: str, rows: Array, own: Any, beside: Beside) -> Any:
+    """The values of a key column at rows of the frame, or of the judgments past its end; -1 is null."""
+    import pandas as pd
+
+    later = rows >= len(own)
+    if later.any():
+        here = own.iloc[rows[(rows >= 0) & ~later]]
+        there = _key_column(name, beside).iloc[rows[later] - len(own)]
+        if type(own.dtype).__name__ == "CategoricalDtype":
+            here = here.cat.add_categories(
+                [c for c in there.unique() if c not in own.cat.categories and not pd.isna(c)]
+            )
+        values = pd.concat([here, there.astype(here.dtype)], ignore_index=True)
+        place = np.full(len(rows), NONE)
+        place[(rows >= 0) & ~later] = np.arange(len(here))
+        place[later] = len(here) + np.arange(len(there))
+    else:
+        values, place = own, rows
+    absent = place < 0
+    if len(values):
+        values = values.iloc[np.where(absent, 0, place)].reset_index(drop=True)
+    else:
+        values = values.reset_index(drop=True).reindex(range(len(place)))
+    if absent.any() and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
+        nullable = {"b": "boolean", "i": f"Int{8 * values.dtype.itemsize}", "u": f"UInt{8 * values.dtype.itemsize}"}
+        values = values.astype(nullable[values.dtype.kind])
+    return values.mask(absent) if absent.any() else values
+
+
+def _key_column(name: str, beside: Beside) -> Any:
+    """A key column of the judgments as pandas."""
+    import pandas as pd
+
+    if isinstance(beside.border, PandasFrame):
+        return beside.border.frame[beside.columns[name]]
+    return pd.Series(beside.key(name).to_list())

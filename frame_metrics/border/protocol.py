@@ -1,0 +1,91 @@
+"""What every kind of frame does at the border: give its columns, and take an answer back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import polars as pl
+
+from frame_metrics.errors import ColumnError, closest, listed
+
+if TYPE_CHECKING:
+    from frame_metrics.answer import Answer
+
+Compute: TypeAlias = "Callable[[pl.DataFrame, Beside], Answer]"
+Schema: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Border(ABC):
+    """A frame of one kind.
+
+    Parameters
+    ----------
+    frame : the caller's.
+    """
+
+    frame: Any
+
+    @abstractmethod
+    def names(self) -> list[Any]:
+        """Return the names of the columns; nothing is read."""
+
+    @abstractmethod
+    def read(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Return the named columns as polars; no other column is touched."""
+
+    @abstractmethod
+    def answer(self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]) -> Any:
+        """Run a function on the named columns and return its answer as a frame of this kind.
+
+        Parameters
+        ----------
+        columns : the columns that are read.
+        compute : columns, and judgments that were read, to an answer.
+        schema : the types of the columns to those of the result, for a plan that has not run.
+        judgments : reads the judgments beside the frame; called once for each time that ``compute`` is.
+        """
+
+    def in_memory(self, columns: Sequence[str]) -> Border:
+        """Return the named columns so that they can be read again: a plan is run, a stream read to its end."""
+        self.check(columns)
+        return self
+
+    def hint(self, column: Any) -> str:
+        """Return what may help where a column is not there."""
+        return closest(column, self.names())
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Raise for a column that is not there, or that stands twice."""
+        there = self.names()
+        for column in columns:
+            if column not in there:
+                raise ColumnError(f"there is no column {column!r} among {listed(there)}{self.hint(column)}")
+            if there.count(column) > 1:
+                raise ColumnError(f"there are {there.count(column)} columns called {column!r}; rename all but one")
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """The judgments beside a frame, read once: where the keys of rows past the frame's end stand.
+
+    Parameters
+    ----------
+    border : of a frame in memory; None where there are no judgments beside the frame.
+    columns : its column for each key column of the log.
+    """
+
+    border: Border | None
+    columns: dict[str, str]
+
+    def read(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Return columns of the judgments as polars."""
+        return pl.DataFrame() if self.border is None else self.border.read(columns)
+
+    def key(self, name: str) -> pl.Series:
+        """Return a key column, by its name in the log."""
+        own = self.columns[name]
+        return self.read([own])[own]
