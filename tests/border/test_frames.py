@@ -21,7 +21,7 @@ import pytest
 import frame_metrics
 from frame_metrics import IRM, FrameMetricsError
 from helpers import as_kind, as_polars
-from inside import small_blocks
+from inside import read, small_blocks
 
 DAY, NOON = dt.date(2024, 3, 1), dt.datetime(2024, 3, 1, 12)
 DAYS = [DAY + dt.timedelta(i) for i in range(4)]
