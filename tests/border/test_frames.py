@@ -18,7 +18,6 @@ import polars.testing
 import pyarrow as pa
 import pytest
 
-import frame_metrics
 from frame_metrics import IRM, FrameMetricsError
 from helpers import as_kind, as_polars
 from inside import read, small_blocks
