@@ -162,6 +162,18 @@ class Sorted:
             return self.ordered(self.cells["grade"]), label
         return np.full(len(self), np.nan) if label is None else label, label
 
+    def judged_queries(self, pool: tuple[Array, Array, Array | None] | None) -> Array:
+        """Return which rankings are evaluated: those with a judgment, if only one that condensed lists leave out."""
+        if pool is not None:
+            known = pool[1] if pool[2] is None else pool[2]
+            return np.bincount(pool[0][~np.isnan(known)], minlength=len(self.length)) > 0
+        judgment = self.cells.get("label", self.cells.get("grade"))
+        if judgment is None:
+            return np.zeros(len(self.length), bool)
+        if judgment.dtype.kind != "f":  # then none is missing
+            return self.length > 0
+        return _kept(~np.isnan(judgment), self.length, self.length) > 0
+
     def __len__(self) -> int:
         return int(self.length.sum())
 
@@ -195,9 +207,9 @@ class Sorted:
             grade, label, shown = grade[keep], None if label is None else label[keep], None
             score, decision = (None if values is None else values[keep] for values in (score, decision))
             tie = None if tie is None else tie[keep]
-            if pool is not None and pool[2] is not None:
-                known = ~np.isnan(pool[2])
-                pool = (pool[0][known], pool[1][known], pool[2][known])
+            if pool is not None:
+                known = pool[1] >= 0 if pool[2] is None else ~np.isnan(pool[2])
+                pool = (pool[0][known], pool[1][known], None if pool[2] is None else pool[2][known])
         return Ranking(
             grade,
             length,

@@ -142,7 +142,12 @@ class Metric:
             self._check(name, value)
             if _hints(self.kernel).get(name) is Count:
                 params[name] = int(value)
+        if self.cutoff is not None and self.at in params:
+            raise self._said_twice(self.cutoff)
         return replace(self, params=MappingProxyType({**self.params, **params}))
+
+    def _said_twice(self, cutoff: float) -> BadValueError:
+        return BadValueError(f"{self.name}@{cutoff!r}: {self.at}= and @ say the same; give one of them")
 
     def _check(self, name: str, value: Any) -> None:
         if name == "rel" and isinstance(value, int | float) and not isinstance(value, bool):
@@ -174,6 +179,8 @@ class Metric:
     def __matmul__(self, cutoff: float) -> Metric:
         if self.at is None:
             raise BadValueError(f"{self.name} takes no cutoff: {self.name}@{cutoff!r}")
+        if self.at in self.params:
+            raise self._said_twice(cutoff)
         number = isinstance(cutoff, int | float | np.integer) and not isinstance(cutoff, bool)
         if self.at == "recall":
             if not number or not 0 <= cutoff <= 1:

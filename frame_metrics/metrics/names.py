@@ -84,6 +84,8 @@ def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
         found = read_text(plain[3:])
         if found[0][1].summed:
             raise UnknownNameError(f"{text!r}: counts are summed, and have no geometric mean")
+        if found[0][1].average is not None:
+            raise UnknownNameError(f"{text!r}: gm_ is said twice")
         return tuple((plain[:3] + name, replace(m, average="gmean")) for name, m in found)
     spelled = plain
     for pattern, meaning in SPELLINGS:
@@ -95,6 +97,8 @@ def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
     metric = _named(text, form["name"], form["args"])
     if form["cutoff"] is None:
         return ((text, metric),)
+    if "(" in form["cutoff"]:
+        raise BadValueError(f"{text!r}: the cutoff comes last, as in ndcg(gain='exp')@10")
     cutoffs = [_number(text, part) for part in form["cutoff"].split(",")]
     if len(cutoffs) == 1:
         return ((text, metric @ cutoffs[0]),)
@@ -128,14 +132,22 @@ def _named(text: str, name: str, args: str | None) -> Metric:
 def _parameters(text: str, name: str, args: str) -> dict[str, Any]:
     try:
         call = ast.parse(f"f{args}", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args:
+        # Python reads (p=0.5)(p=0.9) and (p=0.5).x(p=0.9) as calls too, of something else than a name.
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
             raise ValueError
-        given = {str(word.arg): _literal(word.value) for word in call.keywords}
-    except (SyntaxError, ValueError):
+        words = [(str(word.arg), _literal(word.value)) for word in call.keywords]
+    except (SyntaxError, ValueError, TypeError):
         raise BadValueError(f"{text!r}: the parameters do not read as (name=value, ...)") from None
-    if name in ("ndcg", "dcg") and given.get("dcg") in DCG:
-        given["gain"] = DCG[given.pop("dcg")]
-    given = {PARAMETERS.get((name, key), key): value for key, value in given.items()}
+    given: dict[str, Any] = {}
+    said: dict[str, str] = {}
+    for word, value in words:
+        key = PARAMETERS.get((name, word), word)
+        if name in ("ndcg", "dcg") and word == "dcg" and isinstance(value, str) and value in DCG:
+            key, value = "gain", DCG[value]
+        if key in said:
+            both = f"{said[key]}= and {word}= say the same; give one of them"
+            raise BadValueError(f"{text!r}: {f'{word}= is given twice' if said[key] == word else both}")
+        given[key], said[key] = value, word
     if name == "recall" and "recall" in given:
         raise UnknownNameError(f"{text!r}: recall takes no recall level")
     return given
@@ -146,4 +158,7 @@ def _literal(node: ast.expr) -> Any:
         return -_literal(node.operand)
     if isinstance(node, ast.Name) and node.id == "inf":
         return float("inf")
-    return ast.literal_eval(node)
+    value = ast.literal_eval(node)
+    if isinstance(node, ast.Dict) and len(value) < len(node.keys):
+        raise ValueError
+    return value

@@ -159,6 +159,7 @@ def measure(log: Log, asked: Asked, average: str | None = None) -> Measured:
         if sheet.tied and strict:
             raise _unbounded(strict[0], log.conventions.ties, columns)
         against = measured_against(log, part)
+        evaluated[part] = sheet.judged_queries(against["pool"])
         for (rel, condensed), wanted in by_variant.items():
             run = sheet.ranking(rel=rel, condensed=condensed, scored=scored, **against)
             run = run if run.tie is None else Expected(run, run.tie)
@@ -174,7 +175,6 @@ def measure(log: Log, asked: Asked, average: str | None = None) -> Measured:
                 out[i, part] = asked[i][1].compute(run)
                 if i in counts:
                     counts[i][:, part] = run.confusion(asked[i][1].k).counts
-            evaluated[part] = run.n_judged > 0
 
     with rows_of_the_frame(log):
         blocks.each_block(_load(log), work)

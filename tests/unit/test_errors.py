@@ -387,6 +387,26 @@ BAD_METRICS: dict[str, tuple[type[FrameMetricsError], str]] = {
     "ndcg@10,": (BadValueError, "'ndcg@10,': the cutoff '' is not a number"),
     "ndcg@10@5": (BadValueError, "'ndcg@10@5': the cutoff '10@5' is not a number"),
     "ndcg@5,5": (BadValueError, "'ndcg@5' is asked for twice"),
+    "precision(rel=1)@5@10": (BadValueError, "'precision(rel=1)@5@10': the cutoff '5@10' is not a number"),
+    "ndcg@5(gain='exp')": (
+        BadValueError,
+        "\"ndcg@5(gain='exp')\": the cutoff comes last, as in ndcg(gain='exp')@10",
+    ),
+    "rbp(p=0.5)(p=0.9)": (
+        BadValueError,
+        "'rbp(p=0.5)(p=0.9)': the parameters do not read as (name=value, ...)",
+    ),
+    "rbp(p=0.5).x(p=0.9)": (
+        BadValueError,
+        "'rbp(p=0.5).x(p=0.9)': the parameters do not read as (name=value, ...)",
+    ),
+    "rbp(p=0.5,p=0.9)": (BadValueError, "'rbp(p=0.5,p=0.9)': p= is given twice"),
+    "ndcg(gain='exp', gains='linear')": (
+        BadValueError,
+        "\"ndcg(gain='exp', gains='linear')\": gain= and gains= say the same; give one of them",
+    ),
+    "iprec(recall=0.1)@0.2": (BadValueError, "iprec@0.2: recall= and @ say the same; give one of them"),
+    "gm_gm_map": (UnknownNameError, "'gm_gm_map': gm_ is said twice"),
     "rprec@5": (BadValueError, "rprec takes no cutoff: rprec@5"),
     "iprec@2": (BadValueError, "iprec@2: the recall level is not between 0 and 1"),
     "ndcg(gian='exp')": (

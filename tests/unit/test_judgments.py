@@ -705,6 +705,45 @@ def test_a_query_that_is_condensed_to_nothing_counts() -> None:
     assert values(RUN.irm(unjudged="drop").judge(QRELS).evaluate("num_q", "num_ret")) == [3, 1]
 
 
+NEGATIVE = frame(
+    "query doc score grade",
+    *((1, "a", 0.9, 1), (1, "b", 0.8, -1), (1, "c", 0.7, None), (1, "d", 0.6, 0), (1, "e", 0.5, 2)),
+    *((2, "a", 0.9, -1), (2, "b", 0.1, -2), (3, "a", 0.9, None)),
+)
+ROUTES = {
+    "the log": NEGATIVE.drop("doc").irm(query="query"),
+    "documents": NEGATIVE.irm(query="query", doc="doc"),
+    "judge": NEGATIVE.drop("grade").irm(query="query", doc="doc").judge(NEGATIVE.drop("score")),
+    "a system": NEGATIVE.drop("doc").with_columns(run=pl.lit("x")).irm(query="query", system="run"),
+    "a system's documents": NEGATIVE.with_columns(run=pl.lit("x")).irm(query="query", system="run", doc="doc"),
+    "a segment": NEGATIVE.drop("doc").with_columns(day=pl.lit("mo")).irm(query="query", by="day"),
+}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_query_with_negative_grades_alone_is_evaluated_however_it_is_judged(route: str) -> None:
+    """Condensed lists leave its documents out, and it counts as a query without relevant documents."""
+    irm = ROUTES[route]
+    found = irm(unjudged="drop").evaluate("rr", "num_q").select("value", "n", "n_undefined")
+    assert found.rows() == [(0.5, 2, 1), (2, 2, 0)]
+    inside = "rr(judged_only=True)"
+    for asked in ([inside], [inside, "rr"], ["rr", inside]):
+        found = irm.evaluate(*asked).select("metric", "value", "n", "n_undefined")
+        assert found.rows() == [(name, 0.5, 2, 1) for name in asked]
+
+
+@pytest.mark.parametrize("more", [{}, {"threshold": 0.65}])
+@pytest.mark.parametrize("route", ROUTES)
+def test_condensed_lists_are_the_same_however_they_are_judged(route: str, more: Any) -> None:
+    """A negative grade that is left out of the list is no document of it that was not retrieved, for any metric."""
+    names = [*("ap", "ndcg", "bpref", "infap", "num_ret", "tp", "fp", "fn", "roc_auc", "average_precision", "brier")]
+    names += ["tn", "accuracy"] if more else []
+    expected = NEGATIVE.filter((pl.col("grade") >= 0) | (pl.col("query") == 2))
+    expected = expected.filter(pl.col("query") == 1).irm(query="query", **more).per_query(*names)
+    found = ROUTES[route](unjudged="drop", **more).per_query(*names).filter(query=1)
+    assert values(found) == pytest.approx(values(expected))
+
+
 # Grades and labels
 
 

@@ -281,6 +281,35 @@ def test_what_does_not_read_is_an_error_that_says_why(text: str, error: type[Exc
         assert word in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("rbp(p=0.5)(p=0.9)", "rbp(p=0.5)()", "rbp()(p=0.9)", "rbp(p=0.5).x(p=0.9)", "rbp(p=0.5)[0](p=0.9)"),
+        *("rbp(p=0.5) or f(p=0.9)", "rbp(p=0.5), f(p=0.9)", "rbp(p=0.5)@5(p=0.9)", "rbp@5(p=0.9)", "rbp(p=0.5)x"),
+        *("rbp(p=0.5,p=0.9)", "rbp(p=0.5,p=0.5)", "rbp(0.5,p=0.9)", "rbp(**{},p=0.9)", "rbp(*[],p=0.9)"),
+        *("precision(rel=1)@5@10", "precision@5@10", "P_5@10", "P_5(rel=1)", "precision(rel=1,rel=2)@5"),
+        *("ndcg@5(gain='exp')", "ndcg(gain='exp')@5(gain='linear')", "ndcg_burges(gain='linear')"),
+        *("nDCG(gains='exp',gain='linear')", "nDCG(dcg='log2',gain='exp')", "nDCG(dcg='log2',dcg='exp-log2')"),
+        *("nDCG(dcg='log2',gains='exp')", "ndcg(gain={1: 2, 1: 3})", "ndcg(gain={1: 2, 1.0: 3})", "ndcg(dcg={1: 2})"),
+        *("iprec(recall=0.1)@0.2", "iprec_at_recall_0.1@0.2", "rbp.5(p=0.9)", "rprec_mult_0.2(multiple=1)"),
+        *("utility.1,2,3,4)(tp=9", "utility.1,2,3,4,tp=9", "numret(rel=1)(rel=2)", "numret(rel=1,rel=2)"),
+        *("set_F.2@5", "set_F.2(beta=1)", "gm_gm_map", "gm_map(rel=1)(rel=2)", "rbp(p=-'a')", "rbp(p={[]: 1})"),
+    ],
+)
+def test_a_text_that_says_something_twice_is_an_error(text: str) -> None:
+    """A metric is one name, one bracket of different parameters and one cutoff; nothing else is read as one."""
+    with pytest.raises(FrameMetricsError):
+        read([text])
+
+
+def test_a_recall_level_is_given_once() -> None:
+    """As a parameter or behind `@`: a metric with both would print as a text that does not read."""
+    with pytest.raises(BadValueError, match="give one of them"):
+        metrics.iprec(recall=0.1) @ 0.2
+    with pytest.raises(BadValueError, match="give one of them"):
+        (metrics.iprec @ 0.2)(recall=0.1)
+
+
 @pytest.mark.parametrize("asked", [[], ["rr", "rr"], ["p@1,1"], ["rr", metrics.rr], [10], [None], [["rr"]]])
 def test_what_is_no_list_of_metrics_is_an_error(asked: list[Any]) -> None:
     """Nothing asked for, a name asked for twice and a value that is no metric are errors."""
