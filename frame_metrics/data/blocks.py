@@ -94,6 +94,11 @@ def to_array(values: pl.Series) -> Array:
     return out.astype(np.float64) if out.dtype == object else out
 
 
+def in_double(values: Array) -> Array:
+    """Return floats as float64, in which everything is computed; what else there is as it is."""
+    return values.astype(np.float64, copy=False) if values.dtype.kind == "f" else values
+
+
 def _run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
     """Rows where the keys change; None where they change too often for equal keys to stand together."""
     n = len(frame)

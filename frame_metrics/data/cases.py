@@ -19,6 +19,7 @@ from frame_metrics.roles.columns import (
     refuse,
     refuse_infinite,
     score_column,
+    type_of,
 )
 from frame_metrics.roles.conventions import Conventions
 
@@ -76,6 +77,7 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
     FrameMetricsError
         A value is not what its role can hold, or what is relevant is not said.
     """
+    conventions = conventions.in_types(type_of(frame, columns.score), type_of(frame, columns.grade))
     out = key_columns(frame, columns)
     keys = list(out)
     label, predicted = sides_of(frame, columns, conventions)

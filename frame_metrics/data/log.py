@@ -17,7 +17,7 @@ from frame_metrics.data.judgments import Judged, id_hash, laid_out, match, numbe
 from frame_metrics.data.sorting import Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import ABSENT, Columns, checked, key_names, largest_grade, refuse_infinite
+from frame_metrics.roles.columns import ABSENT, Columns, checked, key_names, largest_grade, refuse_infinite, type_of
 from frame_metrics.roles.conventions import Conventions
 
 
@@ -156,6 +156,8 @@ def read_log(
     ----------
     queries : whether the queries will be named in the result.
     """
+    judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
+    conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
     later = conventions.duplicates != "first"  # which moves rows, and errors name rows
     log = checked(
         frame, columns, judged_elsewhere=judgments is not None, scores_later=later, positive=conventions.positive
@@ -198,8 +200,7 @@ def read_log(
                 "repeat a document of their query",
                 "drop them, or say duplicates='first' to keep the best place of each",
             )
-    beside = columns if judgments is None else judgments[1]
-    name = str(beside.label or beside.grade)
+    name = str(judging.label or judging.grade)
     return Log(
         log, row, len(frame), repeated, columns, conventions, name, build_grid(log, rankings, columns, judged), judged
     )
@@ -274,7 +275,8 @@ def measured_against(log: Log, part: slice | Array) -> dict[str, Any]:
         length = grid.pool.length[part]
         at = blocks.spans(grid.pool.start[part], length)
         label = grid.pool.label
-        pool = (np.repeat(np.arange(len(length)), length), grid.pool.grade[at], None if label is None else label[at])
+        grade = blocks.in_double(grid.pool.grade[at])
+        pool = (np.repeat(np.arange(len(length)), length), grade, None if label is None else label[at])
     return {
         "pool": pool,
         "known_relevant": None if known is None else known[part],

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import Rankings, spans
+from frame_metrics.data.blocks import Rankings, in_double, spans
 from frame_metrics.errors import BadValueError, bad_rows
 from frame_metrics.inputs import Array, Ranking
 
@@ -47,7 +47,7 @@ class Sorter:
             at: slice | Array = slice(begin, begin + int(length.sum()))
         else:
             at = spans(start, length)
-        cells = {name: values[at] for name, values in self.rankings.values.items()}
+        cells = {name: in_double(values[at]) for name, values in self.rankings.values.items()}
         n_ret = length
         order = None
         score = _key(cells)
@@ -170,9 +170,9 @@ class Sorted:
         judgment = self.cells.get("label", self.cells.get("grade"))
         if judgment is None:
             return np.zeros(len(self.length), bool)
-        if judgment.dtype.kind != "f":  # then none is missing
+        if judgment.dtype.kind != "f" or not (unknown := np.isnan(judgment)).any():
             return self.length > 0
-        return _kept(~np.isnan(judgment), self.length, self.length) > 0
+        return _kept(~unknown, self.length, self.length) > 0
 
     def __len__(self) -> int:
         return int(self.length.sum())

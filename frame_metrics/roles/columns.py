@@ -112,6 +112,11 @@ def checked(
     return pl.DataFrame(out) if out else frame.select()
 
 
+def type_of(frame: pl.DataFrame, column: str | None) -> str:
+    """Return the name of a column's type; nothing where there is no column."""
+    return "" if column is None else str(frame.schema[column])
+
+
 def key_columns(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """Return the columns of system, segment and query under their inside names; NaN is no key."""
     out: dict[str, pl.Series] = {}

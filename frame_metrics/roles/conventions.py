@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from frame_metrics.metrics.metric import Metric
 
+FLOATS: dict[str, Any] = {
+    "Float16": np.float16,
+    "Float32": np.float32,
+}  # whose columns round what is compared with them
 UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
 
 
@@ -25,6 +31,7 @@ class Conventions:
     threshold: float | None = None
     abstain: tuple[Any, ...] = ()
     match: str | None = None
+    grade_type: str = "Float64"
 
     def fill(self, metric: Metric) -> float | None:
         """What an undefined value becomes; None for null."""
@@ -32,4 +39,18 @@ class Conventions:
 
     def variant(self, metric: Metric) -> tuple[float, bool]:
         """The relevance level of a metric, and whether its lists are condensed."""
-        return metric.variant(self.rel, self.unjudged == "drop")
+        rel, condensed = metric.variant(self.rel, self.unjudged == "drop")
+        return as_held(rel, self.grade_type), condensed
+
+    def in_types(self, score: str, grade: str) -> Conventions:
+        """Return the same with threshold and rel as columns of scores and grades of these types hold them."""
+        threshold = None if self.threshold is None else as_held(self.threshold, score)
+        return replace(self, rel=as_held(self.rel, grade), threshold=threshold, grade_type=grade)
+
+
+def as_held(value: float, dtype: str) -> float:
+    """Return a number as a column of this type of floats holds it."""
+    if dtype not in FLOATS:
+        return value
+    with np.errstate(over="ignore"):
+        return float(FLOATS[dtype](value))

@@ -12,7 +12,7 @@ from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.segments import Segments
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import REGISTRY
-from frame_metrics.roles.columns import Columns, grade_column, key_names, largest_grade
+from frame_metrics.roles.columns import Columns, grade_column, key_names, largest_grade, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs import facts
 from frame_metrics.verbs.findings import Finding, found
@@ -30,6 +30,7 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
     FrameMetricsError
         A value is not what its role can hold, or what is relevant is not said.
     """
+    conventions = conventions.in_types(type_of(rows, columns.score), type_of(rows, columns.grade))
     if columns.grade and not columns.label:
         grade = grade_column(rows[columns.grade], columns.grade)
         if out_of_reach(grade, conventions.rel):

@@ -10,8 +10,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from conftest import as_kind, as_polars
 from frame_metrics import IRM
+from helpers import as_kind, as_polars
 
 SCORES = [0.9, 0.7, 0.3, 0.1, 0.6999, 0.7001]
 LOG = pl.DataFrame(
