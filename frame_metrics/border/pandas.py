@@ -43,9 +43,9 @@ def as_series(name: str, values: Any) -> pl.Series:
     dtype = values.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         array = values.to_numpy()
-        return pl.Series(
-            name, array.astype(np.float32) if dtype == np.float16 else array, nan_to_null=dtype.kind == "f"
-        )
+        if dtype == np.float16:
+            return pl.Series(name, array.astype(np.float32), nan_to_null=True).cast(pl.Float16)
+        return pl.Series(name, array, nan_to_null=dtype.kind == "f")
     if type(dtype).__name__ == "CategoricalDtype":
         return _from_categories(name, values)
     try:

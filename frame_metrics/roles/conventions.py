@@ -9,10 +9,7 @@ import numpy as np
 
 from frame_metrics.metrics.metric import Metric
 
-FLOATS: dict[str, Any] = {
-    "Float16": np.float16,
-    "Float32": np.float32,
-}  # whose columns round what is compared with them
+FLOATS: dict[str, Any] = {"Float16": np.float16, "Float32": np.float32}  # columns that round what meets them
 UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
 
 

@@ -72,7 +72,12 @@ def check_asked(asked: Asked, plan: Plan, average: str | None = None) -> None:
         if judgments.label and ("rel" in metric.params or conventions.rel != 1):
             raise NotComputableError(f"{name}: rel= is a grade, and {judgments.label} says already what is relevant")
         rel, _ = conventions.variant(metric)
-        if columns.n_relevant and judgments is columns and "n_relevant" in reads and rel != conventions.rel:
+        if (
+            columns.n_relevant
+            and judgments is columns
+            and "n_relevant" in reads
+            and np.float32(rel) != np.float32(conventions.rel)
+        ):
             raise NotComputableError(
                 f"{name}: {columns.n_relevant} counts what is relevant at rel={conventions.rel:g} only"
             )
