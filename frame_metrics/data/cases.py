@@ -17,7 +17,6 @@ from frame_metrics.roles.columns import (
     key_names,
     label_column,
     refuse,
-    refuse_infinite,
     score_column,
     type_of,
 )
@@ -100,7 +99,6 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
             out["predicted"] = codes(predicted, classes if found is None else found, str(columns.predicted))
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
-        refuse_infinite(out["score"], columns.score)
         if conventions.threshold is not None:
             out["predicted"] = (out["score"] >= conventions.threshold).fill_null(False).cast(pl.Int8)
     out |= _class_scores(frame, columns, classes)
@@ -140,7 +138,6 @@ def _class_scores(frame: pl.DataFrame, columns: Columns, classes: pl.Series | No
     out = {}
     for i, value in enumerate(classes.to_list()):
         scores = score_column(frame[named[value]], named[value])
-        refuse_infinite(scores, named[value])
         refuse(named[value], scores.is_null(), "have no score", "drop them")
         out[f"score:{i}"] = scores.cast(pl.Float64)
     return out

@@ -108,15 +108,17 @@ class Log:
 
     def sizes(self, part: slice | Array) -> Array | None:
         """Documents in the collection, for the rankings of a block."""
-        if self.conventions.size is not None and self.conventions.size is not True:
-            return np.full(len(self.grid.pair[part]), float(self.conventions.size))
-        each = self._listed if self.conventions.size is True else self._size
+        if self.conventions.documents is not None:
+            return np.full(len(self.grid.pair[part]), self.conventions.documents)
+        each = self._listed if self.conventions.collection_size is True else self._size
         return None if each is None else each[part]
 
     @cached_property
     def _size(self) -> Array | None:
         values = self.grid.rankings.values
-        return self.grid.amounts(values["size"], str(self.columns.size)) if "size" in values else None
+        if self.columns.collection_size is None:
+            return None
+        return self.grid.amounts(values["collection_size"], self.columns.collection_size)
 
     @cached_property
     def _listed(self) -> Array:
@@ -183,11 +185,11 @@ def read_log(
         log = match(log, judged, query, columns)
     if columns.cluster:
         log, judged = number_clusters(log, judged)
-    names = ("score", "rank", "grade", "label", "predicted", "weight", "cluster", "n_relevant", "size")
+    names = ("score", "rank", "grade", "label", "predicted", "weight", "cluster", "n_relevant", "collection_size")
     laid = [name for name in (*names, "hash") if name in log.columns]
     named = queries or judged is not None or bool(system or by)
     single = columns.doc is not None or bool(
-        {"rank", "weight", "cluster", "n_relevant", "size"} & set(laid)
+        {"rank", "weight", "cluster", "n_relevant", "collection_size"} & set(laid)
     )  # errors name rows
     rankings = blocks.find_rankings(log, [*system, *by, *query], laid, first=named, rows=single)
     if columns.doc and conventions.duplicates != "first":

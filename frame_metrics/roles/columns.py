@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import polars as pl
 
 from frame_metrics.errors import BadValueError, bad_rows, listed
 
+NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 EXACT = 2**53  # the integers that a float64 tells apart
@@ -31,7 +34,7 @@ class Columns:
     weight: str | None = None
     cluster: str | None = None
     n_relevant: str | None = None
-    size: str | None = None
+    collection_size: str | None = None
     class_scores: tuple[tuple[Any, str], ...] = ()
 
     @property
@@ -45,12 +48,15 @@ class Columns:
         return (*self.groups, *self.query)
 
     @property
+    def single(self) -> dict[str, str]:
+        """The column of each role that has one and is no key."""
+        return {role: column for role, column in vars(self).items() if isinstance(column, str) and role != "system"}
+
+    @property
     def needed(self) -> list[str]:
         """Every column that is read, once."""
-        judged = (self.score, self.rank, self.label, self.grade, self.predicted)
-        single = (*judged, self.doc, self.weight, self.cluster, self.n_relevant, self.size)
-        scores = (name for _, name in self.class_scores)
-        return list(dict.fromkeys([*self.keys, *(name for name in single if name), *scores]))
+        scores = (column for _, column in self.class_scores)
+        return list(dict.fromkeys([*self.keys, *self.single.values(), *scores]))
 
 
 def key_names(columns: Columns) -> tuple[list[str], list[str], list[str]]:
@@ -78,38 +84,41 @@ def checked(
     BadValueError
         A value is not what its role can hold; names the column, counts the rows, shows three.
     """
-    query = key_names(columns)[2]
     out = key_columns(frame, columns)
-    for inside, name in zip(query, columns.query, strict=True):
+    for inside, name in zip(key_names(columns)[2], columns.query, strict=True):
         refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
-    if columns.score:
-        out["score"] = score_column(frame[columns.score], columns.score)
-        if columns.rank or not (scores_later and out["score"].null_count() == 0):
-            refuse_infinite(out["score"], columns.score, ABSENT)
-    if columns.rank:
-        out["rank"] = rank_column(frame[columns.rank], columns.rank)
-    if columns.grade:
-        out["grade"] = grade_column(frame[columns.grade], columns.grade)
-    if columns.label:
-        out["label"] = label_column(frame[columns.label], columns.label, positive)
-    if columns.predicted:
-        out["predicted"] = label_column(frame[columns.predicted], columns.predicted, positive, role="prediction")
-    if columns.doc:
-        out["doc"] = frame[columns.doc]
-        refuse(columns.doc, out["doc"].is_null(), "have no document", "drop them, or give them one")
-    for inside, column in (("weight", columns.weight), ("n_relevant", columns.n_relevant), ("size", columns.size)):
-        if column:
-            out[inside] = amount_column(frame[column], column, inside)
-    if columns.cluster:
-        out["cluster"] = cluster_column(frame[columns.cluster], columns.cluster)
-    place = out.get("rank", out.get("score"))
-    judgment = out.get("label", out.get("grade"))
+    single = columns.single
+    for role, check in _checks(scores_later and not columns.rank, positive).items():
+        if column := single.get(role):
+            out[role] = check(frame[column], column)
+    if not judged_elsewhere:
+        _refuse_bare(out, columns)
+    return pl.DataFrame(out) if out else frame.select()
+
+
+def _checks(scores_later: bool, positive: Any) -> dict[str, Callable[[pl.Series, str], pl.Series]]:
+    """The check of each role's column, in the order in which they are made."""
+    return {
+        "score": partial(score_column, remedy=ABSENT, later=scores_later),
+        "rank": rank_column,
+        "grade": grade_column,
+        "label": partial(label_column, positive=positive),
+        "predicted": partial(label_column, positive=positive, role="prediction"),
+        "doc": doc_column,
+        "weight": partial(amount_column, role="weight"),
+        "n_relevant": partial(amount_column, role="n_relevant"),
+        "collection_size": partial(amount_column, role="collection size"),
+        "cluster": cluster_column,
+    }
+
+
+def _refuse_bare(out: dict[str, pl.Series], columns: Columns) -> None:
+    """Raise for rows that have neither a place in a ranking nor a judgment."""
+    place, judgment = out.get("rank", out.get("score")), out.get("label", out.get("grade"))
     if place is not None and judgment is not None and place.null_count() and judgment.null_count():
         names = f"{columns.rank or columns.score} and {columns.label or columns.grade}"
-        if not judged_elsewhere:
-            what = f"have neither a {'rank' if columns.rank else 'score'} nor a judgment"
-            refuse(names, place.is_null() & judgment.is_null(), what, "drop them")
-    return pl.DataFrame(out) if out else frame.select()
+        what = f"have neither a {'rank' if columns.rank else 'score'} nor a judgment"
+        refuse(names, place.is_null() & judgment.is_null(), what, "drop them")
 
 
 def type_of(frame: pl.DataFrame, column: str | None) -> str:
@@ -148,17 +157,19 @@ def number_column(values: pl.Series, column: str, role: str, *, finite: bool = T
     return values
 
 
-def refuse_infinite(values: pl.Series, column: str, remedy: str = "drop them, or make them null") -> None:
+def refuse_infinite(values: pl.Series, column: str, remedy: str = NULL) -> None:
     """Raise if any number is NaN or infinite."""
     if values.dtype.is_float() and not values.is_finite().all():
         refuse(column, values.is_nan().fill_null(False), "are NaN", remedy)
         refuse(column, values.is_infinite().fill_null(False), "are infinite", remedy)
 
 
-def score_column(values: pl.Series, column: str) -> pl.Series:
-    """Return scores: numbers, null where the document was not retrieved."""
+def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: bool = False) -> pl.Series:
+    """Return scores: numbers, null where the document was not retrieved; finite ones, or, if none is null, later."""
     given, values = values, number_column(values, column, "score", finite=False)
     refuse(column, _past_exact(given), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
+    if values.null_count() or not later:
+        refuse_infinite(values, column, remedy)
     return values
 
 
@@ -207,6 +218,12 @@ def label_column(values: pl.Series, column: str, positive: Any = None, *, role: 
     return values.cast(pl.Int8)
 
 
+def doc_column(values: pl.Series, column: str) -> pl.Series:
+    """Return document ids of any type, none missing."""
+    refuse(column, values.is_null(), "have no document", "drop them, or give them one")
+    return values
+
+
 def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
     """Mark the values that are the given one; null stays null."""
     if values.null_count() == len(values):
@@ -223,7 +240,7 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
 
 def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     """Return weights or counts: numbers from 0, none missing."""
-    values = number_column(values, column, {"size": "collection size"}.get(role, role), finite=False)
+    values = number_column(values, column, role, finite=False)
     refuse_infinite(values, column, "give every row one")
     refuse(column, values.is_null(), "are missing", "give every row one")
     refuse(column, values < 0, "are negative", "0 is the least")

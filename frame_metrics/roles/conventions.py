@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
+from frame_metrics.errors import ColumnError
 from frame_metrics.metrics.metric import Metric
+from frame_metrics.roles.columns import Columns
 
 FLOATS: dict[str, Any] = {"Float16": np.float16, "Float32": np.float32}  # columns that round what meets them
 UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
@@ -22,13 +25,18 @@ class Conventions:
     undefined: str | None = None
     unjudged: str | None = None
     duplicates: str | None = None
-    size: float | bool | None = None
+    collection_size: float | bool | None = None
     positive: Any = None
     classes: tuple[Any, ...] | None = None
     threshold: float | None = None
     abstain: tuple[Any, ...] = ()
     match: str | None = None
     grade_type: str = "Float64"
+
+    @property
+    def documents(self) -> float | None:
+        """The number of documents in the collection, if it was said; True says that the frame lists them all."""
+        return None if self.collection_size is None or self.collection_size is True else float(self.collection_size)
 
     def fill(self, metric: Metric) -> float | None:
         """What an undefined value becomes; None for null."""
@@ -51,3 +59,60 @@ def as_held(value: float, dtype: str) -> float:
         return value
     with np.errstate(over="ignore"):
         return float(FLOATS[dtype](value))
+
+
+def conventions(roles: Mapping[str, Any], columns: Columns) -> Conventions:
+    """Return the conventions that were said, and the defaults of the others; raise for one that has nothing to do."""
+    _check_documents(roles, columns)
+    _check_classes(roles, columns)
+    if not columns.query:
+        _check_pooled(roles, columns)
+    options = [option.name for option in fields(Conventions)]
+    said = {name: roles[name] for name in options if roles.get(name) is not None}
+    said |= {name: tuple(said[name]) for name in ("classes", "abstain") if name in said}
+    if isinstance(size := said.get("collection_size"), str) or size is False:
+        del said["collection_size"]
+    return Conventions(**{"ties": "doc" if columns.doc else "worst"} | said)
+
+
+def _check_documents(roles: Mapping[str, Any], columns: Columns) -> None:
+    """Raise for what is said of documents that no column names."""
+    if roles.get("ties") == "doc" and not columns.doc:
+        raise ColumnError("ties='doc' orders equal scores by document; name the document column with doc=")
+    if roles.get("duplicates") and not columns.doc:
+        raise ColumnError("duplicates= is about documents that repeat; name the document column with doc=")
+
+
+def _check_classes(roles: Mapping[str, Any], columns: Columns) -> None:
+    """Raise for what is said of classes and leaves nothing to do."""
+    positive = roles.get("positive") is not None
+    several = [f"{name}=" for name in ("classes", "match") if roles.get(name) is not None]
+    several += ["score={class: column}"] * bool(columns.class_scores)
+    if positive and several:
+        raise ColumnError(f"positive= is for two classes, {several[0]} for several; name one of them")
+    if columns.query:
+        _refuse(roles, ("classes", "abstain", "match"), "about the rows of a segment; say query=None")
+    graded = columns.grade and not columns.label
+    if graded and several:
+        raise ColumnError(f"{several[0]} is about classes, and {columns.grade} is a grade; name label=")
+    if graded and positive and not columns.predicted:
+        raise ColumnError(f"positive= is a label, and {columns.grade} is a grade; say rel=, or name label=")
+
+
+def _check_pooled(roles: Mapping[str, Any], columns: Columns) -> None:
+    """Raise for what rows without a query leave nothing to do."""
+    _refuse(roles, ("n_relevant", "duplicates", "ties"), "about the documents of a query; name query=")
+    if size := columns.collection_size:
+        raise ColumnError(f"collection_size={size!r} is a column with the size of each query; name query=")
+    if columns.label and roles.get("rel") not in (None, 1):
+        raise ColumnError(f"rel= is a grade, and {columns.label} says already what is relevant")
+    predicted = roles.get("predicted") is not None or columns.predicted is not None
+    if not predicted and (roles.get("abstain") or roles.get("match")):
+        raise ColumnError("abstain= and match= are about predicted classes; name predicted=")
+
+
+def _refuse(roles: Mapping[str, Any], names: Sequence[str], why: str) -> None:
+    """Raise for the first of these that was said."""
+    for name in names:
+        if roles.get(name) is not None:
+            raise ColumnError(f"{name}= is {why}")

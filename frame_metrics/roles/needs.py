@@ -46,7 +46,6 @@ def decision_of(roles: Mapping[str, Any], available: list[str], name: str, *, ju
         return Needs(score=True)
     if roles.get("predicted") is not None:
         return Needs(predicted=True)
-    ways = "name predicted=, or say threshold=" + (", or name query= for the retrieved set" if retrieved else "")
     if retrieved and (judged or roles.get("query") is not None):
         return Needs(query=True)
     if retrieved and {"predicted", "query"} <= set(available):
@@ -58,10 +57,9 @@ def decision_of(roles: Mapping[str, Any], available: list[str], name: str, *, ju
         return Needs(predicted=True)
     if retrieved and "query" in available:
         return Needs(query=True)
+    ways = ", or name query= for the retrieved set, or give it a cutoff" if retrieved else ""
     raise ColumnError(
-        f"{name}: nothing says what is predicted among {listed(available)}; {ways}, or give it a cutoff"
-        if retrieved
-        else f"{name}: nothing says what is predicted among {listed(available)}; {ways}"
+        f"{name}: nothing says what is predicted among {listed(available)}; name predicted=, or say threshold={ways}"
     )
 
 

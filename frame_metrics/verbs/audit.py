@@ -35,7 +35,7 @@ VALUES = {
     "predicted": "predictions",
     "class_scores": "scores",
     "n_relevant": "counts of relevant documents",
-    "size": "collection sizes",
+    "collection_size": "collection sizes",
 }
 Severity = Literal["error", "warning", "info"]
 

@@ -57,6 +57,7 @@ def check_asked(asked: Asked, plan: Plan, average: str | None = None) -> None:
     if average == "micro" and columns.weight:
         raise ColumnError("average='micro' sums counts, and no weight enters; say weight=None")
     decided = conventions.threshold is not None or columns.predicted is not None
+    sized = conventions.collection_size is not None or columns.collection_size
     for name, metric in asked:
         check_parameters(name, metric)
         reads = metric.reads
@@ -64,7 +65,7 @@ def check_asked(asked: Asked, plan: Plan, average: str | None = None) -> None:
             raise NotComputableError(
                 f"{name} is of the rows of a segment, and of no query; say query=None, or name it with by="
             )
-        if "tn" in reads and conventions.size is None and not columns.size and (metric.k is not None or not decided):
+        if "tn" in reads and not sized and (metric.k is not None or not decided):
             raise NotComputableError(
                 f"{name} counts true negatives, and so needs collection_size=: a number, a column, "
                 "or True if the frame lists all"

@@ -92,7 +92,7 @@ def check_cases(asked: Asked, cases: Cases, average: str, *, ci: bool = False) -
         if cases.columns.score:
             check_probabilities(asked, cases.rows, cases.columns)
         return
-    if cases.conventions.size is not None and cases.conventions.size is not True:
+    if cases.conventions.documents is not None:
         raise NotComputableError("collection_size= is for two classes: documents that are listed nowhere have no class")
     for name, metric in asked:
         own = metric.of_classes
@@ -138,8 +138,8 @@ def two_by_two(source: Source, c: int) -> Confusion:
     """Return the table of one class against the rest, in the collection if its size is given."""
     if c not in source.of_class:
         found = _table(source).rest(c)
-        if source.cases.conventions.size is not None and source.cases.conventions.size is not True:
-            size = np.full(len(found.tp), float(source.cases.conventions.size))
+        if source.cases.conventions.documents is not None:
+            size = np.full(len(found.tp), source.cases.conventions.documents)
             found = Confusion(found.tp, found.fp, found.fn, found.empty, size, found.silent)
         source.of_class[c] = found
     return source.of_class[c]

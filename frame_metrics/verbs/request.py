@@ -16,9 +16,10 @@ from frame_metrics.errors import BadValueError, ColumnError, check_apart
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.conventions import Conventions, conventions
 from frame_metrics.roles.needs import Needs, needs_of
-from frame_metrics.roles.roles import RESULT, Roles, conventions, resolve, resolve_judgments
+from frame_metrics.roles.resolve import RESULT, resolve, resolve_judgments
+from frame_metrics.roles.roles import Roles
 
 if TYPE_CHECKING:
     from frame_metrics.data.cases import Cases
@@ -133,8 +134,7 @@ class Plan:
         ----------
         result : the columns of the result beside the keys.
         """
-        size = self.conventions.size
-        if self.columns.size or not (size is None or size is True):
+        if self.columns.collection_size or self.conventions.documents is not None:
             raise ColumnError("collection_size=: what is counted here are the rows; say collection_size=None")
         if self.columns.query and self.columns.weight:
             raise ColumnError(
