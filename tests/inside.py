@@ -24,7 +24,7 @@ from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import significance
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs import audit, compare, guards
-from frame_metrics.verbs.unjudged import MISTAKES, RISING, SCANNED, TURNING, check_bounded, extremes
+from frame_metrics.verbs.unjudged import SCANS, check_bounded, extremes
 
 TIE_ORDERS = audit.ORDER
 
@@ -32,12 +32,9 @@ __all__ = [
     "CHOICES",
     "COLUMNS",
     "FORMS",
-    "MISTAKES",
     "REGISTRY",
-    "RISING",
-    "SCANNED",
+    "SCANS",
     "TIE_ORDERS",
-    "TURNING",
     "Array",
     "Classes",
     "Confusion",

@@ -11,7 +11,8 @@ import numpy as np
 
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, Classes, ClassScores, ratio
-from frame_metrics.metrics.metric import Count, for_classes, metric
+from frame_metrics.metrics.metric import for_classes, metric
+from frame_metrics.metrics.parameters import Count
 
 __all__ = ["conditional_entropy", "coverage", "mutual_information", "perplexity"]
 

@@ -12,10 +12,11 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.inputs import Array, Confusion, ratio
-from frame_metrics.metrics.metric import NotNegative, Share, metric
+from frame_metrics.metrics.metric import metric
+from frame_metrics.metrics.parameters import NotNegative, Share
 
 
-@metric(range=(0, np.inf), best=None, summed=True, expected=True)
+@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, unjudged="rises")
 def tp(table: Confusion) -> Array:
     """Relevant documents that were retrieved: true positives.
 
@@ -25,7 +26,7 @@ def tp(table: Confusion) -> Array:
     return table.tp
 
 
-@metric(range=(0, np.inf), best=0, summed=True, expected=True)
+@metric(range=(0, np.inf), best=0, summed=True, monotone=True, expected=True, unjudged="turns")
 def fp(table: Confusion) -> Array:
     """Retrieved documents that are not relevant: false positives.
 
@@ -35,7 +36,7 @@ def fp(table: Confusion) -> Array:
     return table.fp
 
 
-@metric(range=(0, np.inf), best=0, summed=True, expected=True)
+@metric(range=(0, np.inf), best=0, summed=True, monotone=True, expected=True, unjudged="turns")
 def fn(table: Confusion) -> Array:
     """Relevant documents that were not retrieved: false negatives.
 
@@ -45,7 +46,7 @@ def fn(table: Confusion) -> Array:
     return table.fn
 
 
-@metric(range=(0, np.inf), best=None, summed=True, expected=True)
+@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True)
 def tn(table: Confusion) -> Array:
     """Documents that are neither relevant nor retrieved: true negatives.
 
@@ -55,7 +56,7 @@ def tn(table: Confusion) -> Array:
     return table.tn
 
 
-@metric(undefined=None, expected=True)
+@metric(undefined=None, monotone=True, expected=True)
 def accuracy(table: Confusion) -> Array:
     """Share of all documents that are decided rightly.
 
@@ -65,7 +66,7 @@ def accuracy(table: Confusion) -> Array:
     return ratio(table.tp + table.tn, table.total)
 
 
-@metric(best=0, undefined=None, expected=True)
+@metric(best=0, undefined=None, monotone=True, expected=True)
 def error_rate(table: Confusion) -> Array:
     """Share of all documents that are decided wrongly.
 
@@ -75,7 +76,7 @@ def error_rate(table: Confusion) -> Array:
     return ratio(table.fp + table.fn + table.silent[1], table.total)
 
 
-@metric(expected=True, also=("p", "ppv", "positive_predictive_value", "set_p", "setp"))
+@metric(monotone=True, expected=True, unjudged="rises", also=("p", "ppv", "positive_predictive_value", "set_p", "setp"))
 def precision(table: Confusion) -> Array:
     """Share of the retrieved documents that are relevant.
 
@@ -86,7 +87,12 @@ def precision(table: Confusion) -> Array:
     return ratio(table.tp, table.predicted)
 
 
-@metric(expected=True, also=("r", "tpr", "true_positive_rate", "sensitivity", "set_recall", "setr"))
+@metric(
+    monotone=True,
+    expected=True,
+    unjudged="turns",
+    also=("r", "tpr", "true_positive_rate", "sensitivity", "set_recall", "setr"),
+)
 def recall(table: Confusion) -> Array:
     """Share of the relevant documents that were retrieved.
 
@@ -97,7 +103,9 @@ def recall(table: Confusion) -> Array:
     return ratio(table.tp, table.actual)
 
 
-@metric(undefined=None, expected=True, also=("tnr", "true_negative_rate", "inverse_recall", "selectivity"))
+@metric(
+    undefined=None, monotone=True, expected=True, also=("tnr", "true_negative_rate", "inverse_recall", "selectivity")
+)
 def specificity(table: Confusion) -> Array:
     """Share of the documents that are not relevant and were left out: the recall of the negatives.
 
@@ -107,7 +115,7 @@ def specificity(table: Confusion) -> Array:
     return recall(table.inverse)
 
 
-@metric(undefined=None, expected=True, also=("inverse_precision", "negative_predictive_value"))
+@metric(undefined=None, monotone=True, expected=True, also=("inverse_precision", "negative_predictive_value"))
 def npv(table: Confusion) -> Array:
     """Share of the documents left out that are not relevant: the precision of the negatives.
 
@@ -117,7 +125,7 @@ def npv(table: Confusion) -> Array:
     return precision(table.inverse)
 
 
-@metric(best=0, undefined=None, expected=True, also=("fall_out", "fpr", "false_positive_rate"))
+@metric(best=0, undefined=None, monotone=True, expected=True, also=("fall_out", "fpr", "false_positive_rate"))
 def fallout(table: Confusion) -> Array:
     """Share of the documents that are not relevant and were retrieved all the same.
 
@@ -128,7 +136,7 @@ def fallout(table: Confusion) -> Array:
     return ratio(table.fp, table.negative)
 
 
-@metric(best=0, undefined=None, expected=True, also=("fnr", "false_negative_rate"))
+@metric(best=0, undefined=None, monotone=True, expected=True, unjudged="turns", also=("fnr", "false_negative_rate"))
 def miss_rate(table: Confusion) -> Array:
     """Share of the relevant documents that were not retrieved.
 
@@ -138,7 +146,7 @@ def miss_rate(table: Confusion) -> Array:
     return ratio(table.fn, table.actual)
 
 
-@metric(best=0, undefined=None, expected=True, also=("false_discovery_rate",))
+@metric(best=0, undefined=None, monotone=True, expected=True, unjudged="turns", also=("false_discovery_rate",))
 def fdr(table: Confusion) -> Array:
     """Share of the retrieved documents that are not relevant.
 
@@ -148,7 +156,7 @@ def fdr(table: Confusion) -> Array:
     return ratio(table.fp + table.empty, table.predicted)
 
 
-@metric(best=0, undefined=None, expected=True, also=("false_omission_rate",))
+@metric(best=0, undefined=None, monotone=True, expected=True, also=("false_omission_rate",))
 def fomr(table: Confusion) -> Array:
     """Share of the documents left out that are relevant.
 
@@ -158,7 +166,7 @@ def fomr(table: Confusion) -> Array:
     return fdr(table.inverse)
 
 
-@metric(best=None, undefined=None, expected=True)
+@metric(best=None, undefined=None, monotone=True, expected=True)
 def prevalence(table: Confusion) -> Array:
     """Share of all documents that are relevant.
 
@@ -168,7 +176,7 @@ def prevalence(table: Confusion) -> Array:
     return ratio(table.actual, table.total)
 
 
-@metric(best=None, undefined=None, expected=True)
+@metric(best=None, undefined=None, monotone=True, expected=True)
 def bias(table: Confusion) -> Array:
     """Share of all documents that were retrieved.
 
@@ -178,7 +186,7 @@ def bias(table: Confusion) -> Array:
     return ratio(table.tp + table.fp, table.total)
 
 
-@metric(expected=True, also=("f", "setf", "set_f"))
+@metric(monotone=True, expected=True, unjudged="turns", also=("f", "setf", "set_f"))
 def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
     """Harmonic mean of precision and recall, recall counting ``beta`` times as much.
 
@@ -191,7 +199,7 @@ def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
     return ratio(table.tp, alpha * table.predicted + (1 - alpha) * table.actual)
 
 
-@metric(expected=True, also=("dice", "f1_score"))
+@metric(monotone=True, expected=True, unjudged="turns", also=("dice", "f1_score"))
 def f1(table: Confusion) -> Array:
     """Harmonic mean of precision and recall.
 
@@ -202,7 +210,7 @@ def f1(table: Confusion) -> Array:
     return fbeta(table)
 
 
-@metric(undefined=None, expected=True)
+@metric(undefined=None, monotone=True, expected=True)
 def inverse_f1(table: Confusion) -> Array:
     """F1 of the negatives: harmonic mean of inverse precision and inverse recall.
 
@@ -212,7 +220,7 @@ def inverse_f1(table: Confusion) -> Array:
     return fbeta(table.inverse)
 
 
-@metric(undefined=None)
+@metric(undefined=None, monotone=True)
 def avg_f(table: Confusion) -> Array:
     """Harmonic mean of F1 and inverse F1, each weighted by the share predicted so.
 
@@ -226,7 +234,7 @@ def avg_f(table: Confusion) -> Array:
     return ratio(np.ones(len(share)), weighted)
 
 
-@metric(undefined=None, expected=True, also=("fowlkes_mallows",))
+@metric(undefined=None, monotone=True, expected=True, unjudged="turns", also=("fowlkes_mallows",))
 def g_measure(table: Confusion) -> Array:
     """Geometric mean of precision and recall.
 
@@ -236,7 +244,7 @@ def g_measure(table: Confusion) -> Array:
     return np.sqrt(precision(table) * recall(table))
 
 
-@metric(undefined=None, expected=True)
+@metric(undefined=None, monotone=True, expected=True)
 def inverse_g(table: Confusion) -> Array:
     """Geometric mean of inverse precision and inverse recall.
 
@@ -246,7 +254,7 @@ def inverse_g(table: Confusion) -> Array:
     return g_measure(table.inverse)
 
 
-@metric(undefined=None)
+@metric(undefined=None, monotone=True)
 def avg_g(table: Confusion) -> Array:
     """Geometric mean of G and inverse G, each weighted by the share predicted so.
 
@@ -259,7 +267,7 @@ def avg_g(table: Confusion) -> Array:
     return yes * np.where(share < 1, inverse_g(table), 1) ** (1 - share)
 
 
-@metric(also=("tanimoto", "critical_success_index", "threat_score"))
+@metric(monotone=True, unjudged="turns", also=("tanimoto", "critical_success_index", "threat_score"))
 def jaccard(table: Confusion) -> Array:
     """Share of the retrieved or relevant documents that are both.
 
@@ -269,7 +277,13 @@ def jaccard(table: Confusion) -> Array:
     return ratio(table.tp, table.tp + table.fp + table.fn)
 
 
-@metric(range=(-1, 1), undefined=None, expected=True, also=("youden_j", "bookmaker", "bookmaker_informedness"))
+@metric(
+    range=(-1, 1),
+    undefined=None,
+    monotone=True,
+    expected=True,
+    also=("youden_j", "bookmaker", "bookmaker_informedness"),
+)
 def informedness(table: Confusion) -> Array:
     """How informed the decision is against chance.
 
@@ -281,7 +295,7 @@ def informedness(table: Confusion) -> Array:
     return recall(table) - fallout(table)
 
 
-@metric(range=(-1, 1), undefined=None, expected=True)
+@metric(range=(-1, 1), undefined=None, monotone=True, expected=True)
 def markedness(table: Confusion) -> Array:
     """How well the decision marks the truth against chance.
 
@@ -292,7 +306,7 @@ def markedness(table: Confusion) -> Array:
     return precision(table) + npv(table) - 1
 
 
-@metric(range=(-1, 1), expected=True, also=("matthews", "phi"))
+@metric(range=(-1, 1), monotone=True, expected=True, also=("matthews", "phi"))
 def mcc(table: Confusion) -> Array:
     """Correlation of decision and truth (Matthews).
 
@@ -306,7 +320,7 @@ def mcc(table: Confusion) -> Array:
     return ratio(table.agreement, spread * np.sqrt(2.0 * (yes * no + yes * silent + no * silent)))
 
 
-@metric(range=(-1, 1), undefined=None, expected=True, also=("cohen_kappa",))
+@metric(range=(-1, 1), undefined=None, monotone=True, expected=True, also=("cohen_kappa",))
 def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = None) -> Array:
     """Agreement of decision and truth beyond what their shares alone would give (Cohen).
 
@@ -322,7 +336,7 @@ def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = Non
     return ratio(table.agreement, actual * (size - yes) + table.negative * (size - no))
 
 
-@metric(undefined=None, expected=True)
+@metric(undefined=None, monotone=True, expected=True)
 def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
     """Mean of recall and specificity, of equal or of given weights.
 
@@ -333,7 +347,7 @@ def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
     return sensitivity * recall(table) + (1 - sensitivity) * specificity(table)
 
 
-@metric(range=(0, np.sqrt(2)), best=0, undefined=None, also=("closest",))
+@metric(range=(0, np.sqrt(2)), best=0, undefined=None, monotone=True, also=("closest",))
 def corner_distance(table: Confusion) -> Array:
     """Distance of the decision to the ideal corner of the ROC plane.
 
@@ -343,7 +357,7 @@ def corner_distance(table: Confusion) -> Array:
     return np.hypot(miss_rate(table), fallout(table))
 
 
-@metric(range=(0, np.inf), best=0, undefined=None, expected=True)
+@metric(range=(0, np.inf), best=0, undefined=None, monotone=True, expected=True)
 def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Array:
     """What the mistakes of a decision cost, in the mean over all documents.
 
@@ -354,7 +368,7 @@ def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Arra
     return ratio(fp * table.fp + fn * table.fn, table.total)
 
 
-@metric(range=(0, np.inf), best=np.inf, undefined=None, also=("lr+", "positive_likelihood_ratio"))
+@metric(range=(0, np.inf), best=np.inf, undefined=None, monotone=True, also=("lr+", "positive_likelihood_ratio"))
 def lr_positive(table: Confusion) -> Array:
     """How much retrieving a document raises the odds that it is relevant.
 
@@ -364,7 +378,7 @@ def lr_positive(table: Confusion) -> Array:
     return ratio(recall(table), fallout(table))
 
 
-@metric(range=(0, np.inf), best=0, undefined=None, also=("lr-", "negative_likelihood_ratio"))
+@metric(range=(0, np.inf), best=0, undefined=None, monotone=True, also=("lr-", "negative_likelihood_ratio"))
 def lr_negative(table: Confusion) -> Array:
     """How much leaving a document out lowers the odds that it is relevant.
 
@@ -374,7 +388,7 @@ def lr_negative(table: Confusion) -> Array:
     return ratio(miss_rate(table), specificity(table))
 
 
-@metric(range=(0, np.inf), best=np.inf, undefined=None, also=("diagnostic_odds_ratio", "dor"))
+@metric(range=(0, np.inf), best=np.inf, undefined=None, monotone=True, also=("diagnostic_odds_ratio", "dor"))
 def odds_ratio(table: Confusion) -> Array:
     """Odds of being relevant among the retrieved against those among the rest.
 
@@ -384,13 +398,9 @@ def odds_ratio(table: Confusion) -> Array:
     return ratio(table.tp * table.tn, table.fp * table.fn)
 
 
-@metric(range=(-np.inf, np.inf), best=None, undefined=None, monotone=None, expected=True)
+@metric(range=(-np.inf, np.inf), best=None, undefined=None, expected=True)
 def payoff(
-    table: Confusion,
-    tp: float | None = None,
-    fp: float | None = None,
-    fn: float | None = None,
-    tn: float | None = None,
+    table: Confusion, tp: float | None = None, fp: float | None = None, fn: float | None = None, tn: float | None = None
 ) -> Array:
     """What a decision gains on average, at given worths or at the bookmaker's fair odds.
 
@@ -406,7 +416,7 @@ def payoff(
     return ratio(utility(table, tp or 0, fp or 0, fn or 0, tn or 0), table.total)
 
 
-@metric(range=(-np.inf, np.inf), best=None, monotone=None, expected=True)
+@metric(range=(-np.inf, np.inf), best=None, expected=True)
 def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0, tn: float = 0.0) -> Array:
     """What the retrieved set is worth, with a value for each cell of the table.
 
@@ -419,7 +429,7 @@ def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0
     return worth + tn * table.tn if tn else worth
 
 
-@metric(expected=True)
+@metric(monotone=True, expected=True, unjudged="turns")
 def relative_precision(table: Confusion) -> Array:
     """Precision as a share of the greatest that is possible with so many relevant documents.
 
@@ -430,7 +440,7 @@ def relative_precision(table: Confusion) -> Array:
     return ratio(table.tp, np.minimum(table.predicted, table.actual))
 
 
-@metric(also=("set_map", "setap"))
+@metric(monotone=True, unjudged="turns", also=("set_map", "setap"))
 def set_ap(table: Confusion) -> Array:
     """Average precision of a set, every order of it being as likely.
 
