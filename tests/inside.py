@@ -18,6 +18,7 @@ from frame_metrics import IRM
 from frame_metrics.data.log import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Ranking, Scores, ratio
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
+from frame_metrics.metrics.metric import metric as registered
 from frame_metrics.metrics.names import read, read_text
 from frame_metrics.roles.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
@@ -54,6 +55,7 @@ __all__ = [
     "ratio",
     "read",
     "read_text",
+    "registered",
     "small_blocks",
     "threads",
 ]

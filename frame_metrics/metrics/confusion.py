@@ -285,7 +285,7 @@ def jaccard(table: Confusion) -> Array:
     also=("youden_j", "bookmaker", "bookmaker_informedness"),
 )
 def informedness(table: Confusion) -> Array:
-    """How informed the decision is against chance.
+    """Degree to which the decision is informed, against chance.
 
     Formula: recall - fallout = recall + specificity - 1.
     Undefined: no document is relevant, or every document is.
@@ -297,7 +297,7 @@ def informedness(table: Confusion) -> Array:
 
 @metric(range=(-1, 1), undefined=None, monotone=True, expected=True)
 def markedness(table: Confusion) -> Array:
-    """How well the decision marks the truth against chance.
+    """Degree to which the decision marks the truth, against chance.
 
     Formula: precision + npv - 1.
     Undefined: nothing was retrieved, or nothing was left out.
@@ -359,7 +359,7 @@ def corner_distance(table: Confusion) -> Array:
 
 @metric(range=(0, np.inf), best=0, undefined=None, monotone=True, expected=True)
 def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Array:
-    """What the mistakes of a decision cost, in the mean over all documents.
+    """Cost of the mistakes of a decision, in the mean over all documents.
 
     Formula: (fp cost(fp) + fn cost(fn)) / N; costs of 1 give the error rate.
     Undefined: N = 0.
@@ -370,7 +370,7 @@ def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Arra
 
 @metric(range=(0, np.inf), best=np.inf, undefined=None, monotone=True, also=("lr+", "positive_likelihood_ratio"))
 def lr_positive(table: Confusion) -> Array:
-    """How much retrieving a document raises the odds that it is relevant.
+    """Factor by which retrieving a document raises the odds that it is relevant.
 
     Formula: recall / fallout.
     Undefined: fallout is 0 or undefined, or no document is relevant.
@@ -380,7 +380,7 @@ def lr_positive(table: Confusion) -> Array:
 
 @metric(range=(0, np.inf), best=0, undefined=None, monotone=True, also=("lr-", "negative_likelihood_ratio"))
 def lr_negative(table: Confusion) -> Array:
-    """How much leaving a document out lowers the odds that it is relevant.
+    """Factor by which leaving a document out lowers the odds that it is relevant.
 
     Formula: miss_rate / specificity.
     Undefined: specificity is 0 or undefined, or no document is relevant.
@@ -402,7 +402,7 @@ def odds_ratio(table: Confusion) -> Array:
 def payoff(
     table: Confusion, tp: float | None = None, fp: float | None = None, fn: float | None = None, tn: float | None = None
 ) -> Array:
-    """What a decision gains on average, at given worths or at the bookmaker's fair odds.
+    """Mean gain of a decision, at given worths or at the bookmaker's fair odds.
 
     Formula: with worths, the mean over all documents of the worth of their cell. At fair odds, sum over the decisions l
         of P(l) G(l): P(l) is the share decided so; G(l) wins 1 / prevalence(l) for each document that is l, loses
@@ -418,7 +418,7 @@ def payoff(
 
 @metric(range=(-np.inf, np.inf), best=None, expected=True)
 def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0, tn: float = 0.0) -> Array:
-    """What the retrieved set is worth, with a value for each cell of the table.
+    """Worth of the retrieved set, with a value for each cell of the table.
 
     Formula: the sum over the cells of count times value; trec_eval's defaults are 1, -1, 0, 0.
     Undefined: never.

@@ -255,7 +255,7 @@ def iprec_avg(run: Ranking) -> Array:
 
 @metric(monotone=True, expected=True, unjudged="rises", also=("hit_rate", "hit"))
 def success(run: Ranking, k: int | None = None) -> Array:
-    """Whether any relevant document is at ranks up to k.
+    """Presence of a relevant document at ranks up to k.
 
     Formula: 1 if there is one, else 0.
     Undefined: no document is relevant.
@@ -316,7 +316,7 @@ def rbp(
 
 @metric(best=0, expected=True)
 def rbp_residual(run: Ranking, k: int | None = None, p: Share = 0.8) -> Array:
-    """How much rank-biased precision could rise if every document not judged, or not seen, were relevant.
+    """Rise of rank-biased precision if every document not judged, or not seen, were relevant.
 
     Formula: 1 - (1 - p) sum over the judged r <= k of p^(r - 1).
     Undefined: never.

@@ -45,7 +45,7 @@ def roc_auc(scores: Scores, max_fpr: PartOfAll | None = None, multi: Literal["ov
 
 @metric(range=(-1, 1), undefined=None, also=("somers_d",))
 def gini(scores: Scores) -> Array:
-    """How far the order of the scores is from chance: the area between the ROC curve and the diagonal, doubled.
+    """Distance of the order of the scores from chance: the area between the ROC curve and the diagonal, doubled.
 
     Formula: 2 roc_auc - 1.
     Undefined: no row is relevant, or every row is.
@@ -137,7 +137,7 @@ def log_loss(scores: Scores) -> Array:
 
 @metric(best=0, undefined=None, also=("expected_calibration_error",))
 def ece(scores: Scores, bins: Count = 10) -> Array:
-    """How far probabilities are from the shares that came true, bin by bin (expected calibration error).
+    """Distance of probabilities to the shares that came true, bin by bin (expected calibration error).
 
     Formula: sum over bins of equal width of n_b / N |mean score - share of relevant rows|; a score on an edge is in
         the lower bin. Of several classes: of the greatest score of each row, and whether its class is the true one.
