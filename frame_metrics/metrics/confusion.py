@@ -1,8 +1,7 @@
 """The measures of the 2x2 table: of a prediction, at a threshold, at a cutoff, on the retrieved set, on summed counts.
 
-A false positive is ``fp`` and a false negative ``fn``; "type I" and "type II" are used both ways and are not used here.
-A cutoff that is not filled leaves empty places: precision, and what goes through it, counts them as wrong. A document
-without a decision is not retrieved and not left out: recall, specificity and what goes through them count it as missed.
+A false positive is ``fp``, a false negative ``fn``; "type I" and "type II" are used both ways, and not here. Places up
+to a cutoff that are not filled are wrong in precision. Recall and specificity miss a document without a decision.
 """
 
 from __future__ import annotations
