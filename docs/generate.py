@@ -86,7 +86,7 @@ def main(arguments: list[str]) -> int:
 
 
 def page() -> str:
-    """The whole of metrics.md."""
+    """Text of metrics.md."""
     parts = [INTRODUCTION]
     for family, title in FAMILIES.items():
         about = (inspect.getdoc(family) or "").partition("\n")[0]
@@ -95,7 +95,7 @@ def page() -> str:
 
 
 def entry(metric: Metric) -> str:
-    """What the page says of one metric."""
+    """Entry of one metric on the page."""
     said = {name: " ".join(text.split()) for name, text in SECTION.findall(metric.doc)}
     null = "null" if metric.input is Classes else "null, left out of the mean"
     default = null if metric.undefined is None else f"{metric.undefined:g}"
@@ -120,7 +120,7 @@ def entry(metric: Metric) -> str:
 
 
 def ties(metric: Metric) -> str:
-    """What the metric makes of equal scores."""
+    """Treatment of equal scores."""
     if metric.input in (Scores, Classes):
         return ""
     bounds = "" if metric.monotone else "not bounded by their order"
@@ -129,14 +129,14 @@ def ties(metric: Metric) -> str:
 
 
 def over_queries(metric: Metric) -> str:
-    """How the metric is averaged over queries."""
+    """Average over queries."""
     if metric.input is Classes:
         return "none; rows are pooled."
     return "sum." if metric.summed else "mean" + ", or micro" * (metric.input is Confusion) + "."
 
 
 def over_classes(metric: Metric) -> str:
-    """What the metric is of several classes."""
+    """Form for several classes."""
     if metric.input is Ranking:
         return ""
     if metric.input is Classes:

@@ -10,7 +10,8 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import ColumnError
-from frame_metrics.metrics.metric import Metric, plain
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.needs import Needs
 from frame_metrics.roles.roles import Roles, check_roles
 from frame_metrics.verbs.request import Request

@@ -18,6 +18,7 @@ from frame_metrics import IRM
 from frame_metrics.data.log import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Ranking, Scores, ratio
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
+from frame_metrics.metrics.metric import metric as registered
 from frame_metrics.metrics.names import read, read_text
 from frame_metrics.roles.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
@@ -26,18 +27,15 @@ from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs import compare, guards
 from frame_metrics.verbs.log_checks import ORDER as TIE_ORDERS
 from frame_metrics.verbs.log_checks import findings
-from frame_metrics.verbs.unjudged import MISTAKES, RISING, SCANNED, TURNING, check_bounded, extremes
+from frame_metrics.verbs.unjudged import SCANS, check_bounded, extremes
 
 __all__ = [
     "CHOICES",
     "COLUMNS",
     "FORMS",
-    "MISTAKES",
     "REGISTRY",
-    "RISING",
-    "SCANNED",
+    "SCANS",
     "TIE_ORDERS",
-    "TURNING",
     "Array",
     "Classes",
     "Confusion",
@@ -57,6 +55,7 @@ __all__ = [
     "ratio",
     "read",
     "read_text",
+    "registered",
     "small_blocks",
     "threads",
 ]

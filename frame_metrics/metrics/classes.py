@@ -11,9 +11,8 @@ import numpy as np
 
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, Classes, ClassScores, ratio
-from frame_metrics.metrics.metric import Count, for_classes, metric
-
-__all__ = ["conditional_entropy", "coverage", "mutual_information", "perplexity"]
+from frame_metrics.metrics.metric import for_classes, metric
+from frame_metrics.metrics.parameters import Count
 
 
 @metric(undefined=None)
@@ -28,7 +27,7 @@ def coverage(table: Classes) -> Array:
 
 @metric(range=(0, np.inf), best=0, undefined=None)
 def conditional_entropy(table: Classes) -> Array:
-    """What remains unknown of the true class once the prediction is known, in bits.
+    """Uncertainty about the true class that is left once the prediction is known, in bits.
 
     Formula: - sum over predicted classes l of P(l) sum over true classes c of P(c|l) log2 P(c|l), over the rows with
         a prediction.
@@ -53,7 +52,7 @@ def perplexity(table: Classes) -> Array:
 
 @metric(range=(0, np.inf), best=None, undefined=None)
 def mutual_information(table: Classes) -> Array:
-    """What the prediction says about the true class, in bits.
+    """Information that the prediction gives about the true class, in bits.
 
     Formula: sum over predicted classes l and true classes c of P(l, c) log2(P(l, c) / (P(l) P(c))), over the rows
         with a prediction.
@@ -78,26 +77,26 @@ def _log2(share: Array) -> Array:
 
 
 @for_classes("accuracy")
-def accuracy(table: Classes) -> Array:
+def _accuracy(table: Classes) -> Array:
     """Share of the rows whose class is predicted."""
     return ratio(table.hits.sum(axis=1), table.size)
 
 
 @for_classes("error_rate")
-def error_rate(table: Classes) -> Array:
+def _error_rate(table: Classes) -> Array:
     """Share of the rows whose class is not predicted."""
     return ratio(table.size - table.hits.sum(axis=1), table.size)
 
 
 @for_classes("balanced_accuracy")
-def balanced_accuracy(table: Classes) -> Array:
+def _balanced_accuracy(table: Classes) -> Array:
     """Mean of the recalls of the classes that have rows."""
     recall = ratio(table.hits, table.actual)
     return ratio(np.nansum(recall, axis=1), (table.actual > 0).sum(axis=1))
 
 
 @for_classes("kappa")
-def kappa(table: Classes, weights: Literal["linear", "quadratic"] | None = None) -> Array:
+def _kappa(table: Classes, weights: Literal["linear", "quadratic"] | None = None) -> Array:
     """Agreement beyond chance, mistakes weighing by how far apart the classes are in their order."""
     places = np.cumsum(table.seen, axis=1)  # among the classes that take part
     apart = np.abs(places[:, :, None] - places[:, None])
@@ -111,7 +110,7 @@ def kappa(table: Classes, weights: Literal["linear", "quadratic"] | None = None)
 
 
 @for_classes("mcc")
-def mcc(table: Classes) -> Array:
+def _mcc(table: Classes) -> Array:
     """Correlation of predicted and true classes, no prediction being a class of its own."""
     silent = table.silent.sum(axis=1)
     agreement = table.hits.sum(axis=1) * table.size - (table.actual * table.predicted).sum(axis=1)
@@ -121,7 +120,7 @@ def mcc(table: Classes) -> Array:
 
 
 @for_classes("informedness")
-def informedness(table: Classes) -> Array:
+def _informedness(table: Classes) -> Array:
     """Recall less fallout of each class, in the mean over the predictions."""
     size = table.size[:, None]
     prevalence = ratio(table.actual, size)
@@ -133,13 +132,13 @@ def informedness(table: Classes) -> Array:
 
 
 @for_classes("payoff")
-def payoff(table: Classes) -> Array:
-    """What a prediction gains on average at the bookmaker's fair odds."""
-    return informedness(table)
+def _payoff(table: Classes) -> Array:
+    """Mean gain of a prediction at the bookmaker's fair odds."""
+    return _informedness(table)
 
 
 @for_classes("roc_auc")
-def roc_auc(scores: ClassScores, multi: Literal["ovr", "ovo"] = "ovo") -> Array:
+def _roc_auc(scores: ClassScores, multi: Literal["ovr", "ovo"] = "ovo") -> Array:
     """Mean over all pairs of classes of the areas under the ROC curves of each against the other."""
     found = np.full((scores.n, 0), np.nan)
     for a in range(scores.score.shape[1]):
@@ -157,7 +156,7 @@ def _area(scores: ClassScores, one: int, other: int) -> Array:
 
 
 @for_classes("brier")
-def brier(scores: ClassScores) -> Array:
+def _brier(scores: ClassScores) -> Array:
     """Mean squared distance of the probabilities to what came true, summed over the classes."""
     p = scores.probability
     true = p[np.arange(len(p)), scores.actual]
@@ -165,7 +164,7 @@ def brier(scores: ClassScores) -> Array:
 
 
 @for_classes("log_loss")
-def log_loss(scores: ClassScores) -> Array:
+def _log_loss(scores: ClassScores) -> Array:
     """Mean surprise at the true class, in nats."""
     p = scores.probability
     least = np.finfo(np.float64).eps
@@ -174,8 +173,8 @@ def log_loss(scores: ClassScores) -> Array:
 
 
 @for_classes("ece")
-def ece(scores: ClassScores, bins: Count = 10) -> Array:
-    """How far the greatest probabilities are from the shares in which their class is true, bin by bin."""
+def _ece(scores: ClassScores, bins: Count = 10) -> Array:
+    """Distance of the greatest probabilities to the shares in which their class is true, bin by bin."""
     p = scores.probability
     sure, right = p.max(axis=1), p.argmax(axis=1) == scores.actual
     place = scores.query * bins + np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], sure)

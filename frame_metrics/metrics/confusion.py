@@ -1,8 +1,7 @@
 """The measures of the 2x2 table: of a prediction, at a threshold, at a cutoff, on the retrieved set, on summed counts.
 
-A false positive is ``fp`` and a false negative ``fn``; "type I" and "type II" are used both ways and are not used here.
-A cutoff that is not filled leaves empty places: precision, and what goes through it, counts them as wrong. A document
-without a decision is not retrieved and not left out: recall, specificity and what goes through them count it as missed.
+A false positive is ``fp``, a false negative ``fn``; "type I" and "type II" are used both ways, and not here. Places up
+to a cutoff that are not filled are wrong in precision. Recall and specificity miss a document without a decision.
 """
 
 from __future__ import annotations
@@ -12,10 +11,11 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.inputs import Array, Confusion, ratio
-from frame_metrics.metrics.metric import NotNegative, Share, metric
+from frame_metrics.metrics.metric import metric
+from frame_metrics.metrics.parameters import NotNegative, Share
 
 
-@metric(range=(0, np.inf), best=None, summed=True, expected=True)
+@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, unjudged="rises")
 def tp(table: Confusion) -> Array:
     """Relevant documents that were retrieved: true positives.
 
@@ -25,7 +25,7 @@ def tp(table: Confusion) -> Array:
     return table.tp
 
 
-@metric(range=(0, np.inf), best=0, summed=True, expected=True)
+@metric(range=(0, np.inf), best=0, summed=True, monotone=True, expected=True, unjudged="turns")
 def fp(table: Confusion) -> Array:
     """Retrieved documents that are not relevant: false positives.
 
@@ -35,7 +35,7 @@ def fp(table: Confusion) -> Array:
     return table.fp
 
 
-@metric(range=(0, np.inf), best=0, summed=True, expected=True)
+@metric(range=(0, np.inf), best=0, summed=True, monotone=True, expected=True, unjudged="turns")
 def fn(table: Confusion) -> Array:
     """Relevant documents that were not retrieved: false negatives.
 
@@ -45,7 +45,7 @@ def fn(table: Confusion) -> Array:
     return table.fn
 
 
-@metric(range=(0, np.inf), best=None, summed=True, expected=True)
+@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True)
 def tn(table: Confusion) -> Array:
     """Documents that are neither relevant nor retrieved: true negatives.
 
@@ -55,7 +55,7 @@ def tn(table: Confusion) -> Array:
     return table.tn
 
 
-@metric(undefined=None, expected=True)
+@metric(undefined=None, monotone=True, expected=True)
 def accuracy(table: Confusion) -> Array:
     """Share of all documents that are decided rightly.
 
@@ -65,7 +65,7 @@ def accuracy(table: Confusion) -> Array:
     return ratio(table.tp + table.tn, table.total)
 
 
-@metric(best=0, undefined=None, expected=True)
+@metric(best=0, undefined=None, monotone=True, expected=True)
 def error_rate(table: Confusion) -> Array:
     """Share of all documents that are decided wrongly.
 
@@ -75,7 +75,7 @@ def error_rate(table: Confusion) -> Array:
     return ratio(table.fp + table.fn + table.silent[1], table.total)
 
 
-@metric(expected=True, also=("p", "ppv", "positive_predictive_value", "set_p", "setp"))
+@metric(monotone=True, expected=True, unjudged="rises", also=("p", "ppv", "positive_predictive_value", "set_p", "setp"))
 def precision(table: Confusion) -> Array:
     """Share of the retrieved documents that are relevant.
 
@@ -86,7 +86,12 @@ def precision(table: Confusion) -> Array:
     return ratio(table.tp, table.predicted)
 
 
-@metric(expected=True, also=("r", "tpr", "true_positive_rate", "sensitivity", "set_recall", "setr"))
+@metric(
+    monotone=True,
+    expected=True,
+    unjudged="turns",
+    also=("r", "tpr", "true_positive_rate", "sensitivity", "set_recall", "setr"),
+)
 def recall(table: Confusion) -> Array:
     """Share of the relevant documents that were retrieved.
 
@@ -97,7 +102,9 @@ def recall(table: Confusion) -> Array:
     return ratio(table.tp, table.actual)
 
 
-@metric(undefined=None, expected=True, also=("tnr", "true_negative_rate", "inverse_recall", "selectivity"))
+@metric(
+    undefined=None, monotone=True, expected=True, also=("tnr", "true_negative_rate", "inverse_recall", "selectivity")
+)
 def specificity(table: Confusion) -> Array:
     """Share of the documents that are not relevant and were left out: the recall of the negatives.
 
@@ -107,7 +114,7 @@ def specificity(table: Confusion) -> Array:
     return recall(table.inverse)
 
 
-@metric(undefined=None, expected=True, also=("inverse_precision", "negative_predictive_value"))
+@metric(undefined=None, monotone=True, expected=True, also=("inverse_precision", "negative_predictive_value"))
 def npv(table: Confusion) -> Array:
     """Share of the documents left out that are not relevant: the precision of the negatives.
 
@@ -117,7 +124,7 @@ def npv(table: Confusion) -> Array:
     return precision(table.inverse)
 
 
-@metric(best=0, undefined=None, expected=True, also=("fall_out", "fpr", "false_positive_rate"))
+@metric(best=0, undefined=None, monotone=True, expected=True, also=("fall_out", "fpr", "false_positive_rate"))
 def fallout(table: Confusion) -> Array:
     """Share of the documents that are not relevant and were retrieved all the same.
 
@@ -128,7 +135,7 @@ def fallout(table: Confusion) -> Array:
     return ratio(table.fp, table.negative)
 
 
-@metric(best=0, undefined=None, expected=True, also=("fnr", "false_negative_rate"))
+@metric(best=0, undefined=None, monotone=True, expected=True, unjudged="turns", also=("fnr", "false_negative_rate"))
 def miss_rate(table: Confusion) -> Array:
     """Share of the relevant documents that were not retrieved.
 
@@ -138,7 +145,7 @@ def miss_rate(table: Confusion) -> Array:
     return ratio(table.fn, table.actual)
 
 
-@metric(best=0, undefined=None, expected=True, also=("false_discovery_rate",))
+@metric(best=0, undefined=None, monotone=True, expected=True, unjudged="turns", also=("false_discovery_rate",))
 def fdr(table: Confusion) -> Array:
     """Share of the retrieved documents that are not relevant.
 
@@ -148,7 +155,7 @@ def fdr(table: Confusion) -> Array:
     return ratio(table.fp + table.empty, table.predicted)
 
 
-@metric(best=0, undefined=None, expected=True, also=("false_omission_rate",))
+@metric(best=0, undefined=None, monotone=True, expected=True, also=("false_omission_rate",))
 def fomr(table: Confusion) -> Array:
     """Share of the documents left out that are relevant.
 
@@ -158,7 +165,7 @@ def fomr(table: Confusion) -> Array:
     return fdr(table.inverse)
 
 
-@metric(best=None, undefined=None, expected=True)
+@metric(best=None, undefined=None, monotone=True, expected=True)
 def prevalence(table: Confusion) -> Array:
     """Share of all documents that are relevant.
 
@@ -168,7 +175,7 @@ def prevalence(table: Confusion) -> Array:
     return ratio(table.actual, table.total)
 
 
-@metric(best=None, undefined=None, expected=True)
+@metric(best=None, undefined=None, monotone=True, expected=True)
 def bias(table: Confusion) -> Array:
     """Share of all documents that were retrieved.
 
@@ -178,7 +185,7 @@ def bias(table: Confusion) -> Array:
     return ratio(table.tp + table.fp, table.total)
 
 
-@metric(expected=True, also=("f", "setf", "set_f"))
+@metric(monotone=True, expected=True, unjudged="turns", also=("f", "setf", "set_f"))
 def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
     """Harmonic mean of precision and recall, recall counting ``beta`` times as much.
 
@@ -191,7 +198,7 @@ def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
     return ratio(table.tp, alpha * table.predicted + (1 - alpha) * table.actual)
 
 
-@metric(expected=True, also=("dice", "f1_score"))
+@metric(monotone=True, expected=True, unjudged="turns", also=("dice", "f1_score"))
 def f1(table: Confusion) -> Array:
     """Harmonic mean of precision and recall.
 
@@ -202,7 +209,7 @@ def f1(table: Confusion) -> Array:
     return fbeta(table)
 
 
-@metric(undefined=None, expected=True)
+@metric(undefined=None, monotone=True, expected=True)
 def inverse_f1(table: Confusion) -> Array:
     """F1 of the negatives: harmonic mean of inverse precision and inverse recall.
 
@@ -212,7 +219,7 @@ def inverse_f1(table: Confusion) -> Array:
     return fbeta(table.inverse)
 
 
-@metric(undefined=None)
+@metric(undefined=None, monotone=True)
 def avg_f(table: Confusion) -> Array:
     """Harmonic mean of F1 and inverse F1, each weighted by the share predicted so.
 
@@ -226,7 +233,7 @@ def avg_f(table: Confusion) -> Array:
     return ratio(np.ones(len(share)), weighted)
 
 
-@metric(undefined=None, expected=True, also=("fowlkes_mallows",))
+@metric(undefined=None, monotone=True, expected=True, unjudged="turns", also=("fowlkes_mallows",))
 def g_measure(table: Confusion) -> Array:
     """Geometric mean of precision and recall.
 
@@ -236,7 +243,7 @@ def g_measure(table: Confusion) -> Array:
     return np.sqrt(precision(table) * recall(table))
 
 
-@metric(undefined=None, expected=True)
+@metric(undefined=None, monotone=True, expected=True)
 def inverse_g(table: Confusion) -> Array:
     """Geometric mean of inverse precision and inverse recall.
 
@@ -246,7 +253,7 @@ def inverse_g(table: Confusion) -> Array:
     return g_measure(table.inverse)
 
 
-@metric(undefined=None)
+@metric(undefined=None, monotone=True)
 def avg_g(table: Confusion) -> Array:
     """Geometric mean of G and inverse G, each weighted by the share predicted so.
 
@@ -259,7 +266,7 @@ def avg_g(table: Confusion) -> Array:
     return yes * np.where(share < 1, inverse_g(table), 1) ** (1 - share)
 
 
-@metric(also=("tanimoto", "critical_success_index", "threat_score"))
+@metric(monotone=True, unjudged="turns", also=("tanimoto", "critical_success_index", "threat_score"))
 def jaccard(table: Confusion) -> Array:
     """Share of the retrieved or relevant documents that are both.
 
@@ -269,9 +276,15 @@ def jaccard(table: Confusion) -> Array:
     return ratio(table.tp, table.tp + table.fp + table.fn)
 
 
-@metric(range=(-1, 1), undefined=None, expected=True, also=("youden_j", "bookmaker", "bookmaker_informedness"))
+@metric(
+    range=(-1, 1),
+    undefined=None,
+    monotone=True,
+    expected=True,
+    also=("youden_j", "bookmaker", "bookmaker_informedness"),
+)
 def informedness(table: Confusion) -> Array:
-    """How informed the decision is against chance.
+    """Degree to which the decision is informed, against chance.
 
     Formula: recall - fallout = recall + specificity - 1.
     Undefined: no document is relevant, or every document is.
@@ -281,9 +294,9 @@ def informedness(table: Confusion) -> Array:
     return recall(table) - fallout(table)
 
 
-@metric(range=(-1, 1), undefined=None, expected=True)
+@metric(range=(-1, 1), undefined=None, monotone=True, expected=True)
 def markedness(table: Confusion) -> Array:
-    """How well the decision marks the truth against chance.
+    """Degree to which the decision marks the truth, against chance.
 
     Formula: precision + npv - 1.
     Undefined: nothing was retrieved, or nothing was left out.
@@ -292,7 +305,7 @@ def markedness(table: Confusion) -> Array:
     return precision(table) + npv(table) - 1
 
 
-@metric(range=(-1, 1), expected=True, also=("matthews", "phi"))
+@metric(range=(-1, 1), monotone=True, expected=True, also=("matthews", "phi"))
 def mcc(table: Confusion) -> Array:
     """Correlation of decision and truth (Matthews).
 
@@ -306,7 +319,7 @@ def mcc(table: Confusion) -> Array:
     return ratio(table.agreement, spread * np.sqrt(2.0 * (yes * no + yes * silent + no * silent)))
 
 
-@metric(range=(-1, 1), undefined=None, expected=True, also=("cohen_kappa",))
+@metric(range=(-1, 1), undefined=None, monotone=True, expected=True, also=("cohen_kappa",))
 def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = None) -> Array:
     """Agreement of decision and truth beyond what their shares alone would give (Cohen).
 
@@ -322,7 +335,7 @@ def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = Non
     return ratio(table.agreement, actual * (size - yes) + table.negative * (size - no))
 
 
-@metric(undefined=None, expected=True)
+@metric(undefined=None, monotone=True, expected=True)
 def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
     """Mean of recall and specificity, of equal or of given weights.
 
@@ -333,7 +346,7 @@ def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
     return sensitivity * recall(table) + (1 - sensitivity) * specificity(table)
 
 
-@metric(range=(0, np.sqrt(2)), best=0, undefined=None, also=("closest",))
+@metric(range=(0, np.sqrt(2)), best=0, undefined=None, monotone=True, also=("closest",))
 def corner_distance(table: Confusion) -> Array:
     """Distance of the decision to the ideal corner of the ROC plane.
 
@@ -343,9 +356,9 @@ def corner_distance(table: Confusion) -> Array:
     return np.hypot(miss_rate(table), fallout(table))
 
 
-@metric(range=(0, np.inf), best=0, undefined=None, expected=True)
+@metric(range=(0, np.inf), best=0, undefined=None, monotone=True, expected=True)
 def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Array:
-    """What the mistakes of a decision cost, in the mean over all documents.
+    """Cost of the mistakes of a decision, in the mean over all documents.
 
     Formula: (fp cost(fp) + fn cost(fn)) / N; costs of 1 give the error rate.
     Undefined: N = 0.
@@ -354,9 +367,9 @@ def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Arra
     return ratio(fp * table.fp + fn * table.fn, table.total)
 
 
-@metric(range=(0, np.inf), best=np.inf, undefined=None, also=("lr+", "positive_likelihood_ratio"))
+@metric(range=(0, np.inf), best=np.inf, undefined=None, monotone=True, also=("lr+", "positive_likelihood_ratio"))
 def lr_positive(table: Confusion) -> Array:
-    """How much retrieving a document raises the odds that it is relevant.
+    """Factor by which retrieving a document raises the odds that it is relevant.
 
     Formula: recall / fallout.
     Undefined: fallout is 0 or undefined, or no document is relevant.
@@ -364,9 +377,9 @@ def lr_positive(table: Confusion) -> Array:
     return ratio(recall(table), fallout(table))
 
 
-@metric(range=(0, np.inf), best=0, undefined=None, also=("lr-", "negative_likelihood_ratio"))
+@metric(range=(0, np.inf), best=0, undefined=None, monotone=True, also=("lr-", "negative_likelihood_ratio"))
 def lr_negative(table: Confusion) -> Array:
-    """How much leaving a document out lowers the odds that it is relevant.
+    """Factor by which leaving a document out lowers the odds that it is relevant.
 
     Formula: miss_rate / specificity.
     Undefined: specificity is 0 or undefined, or no document is relevant.
@@ -374,7 +387,7 @@ def lr_negative(table: Confusion) -> Array:
     return ratio(miss_rate(table), specificity(table))
 
 
-@metric(range=(0, np.inf), best=np.inf, undefined=None, also=("diagnostic_odds_ratio", "dor"))
+@metric(range=(0, np.inf), best=np.inf, undefined=None, monotone=True, also=("diagnostic_odds_ratio", "dor"))
 def odds_ratio(table: Confusion) -> Array:
     """Odds of being relevant among the retrieved against those among the rest.
 
@@ -384,15 +397,11 @@ def odds_ratio(table: Confusion) -> Array:
     return ratio(table.tp * table.tn, table.fp * table.fn)
 
 
-@metric(range=(-np.inf, np.inf), best=None, undefined=None, monotone=None, expected=True)
+@metric(range=(-np.inf, np.inf), best=None, undefined=None, expected=True)
 def payoff(
-    table: Confusion,
-    tp: float | None = None,
-    fp: float | None = None,
-    fn: float | None = None,
-    tn: float | None = None,
+    table: Confusion, tp: float | None = None, fp: float | None = None, fn: float | None = None, tn: float | None = None
 ) -> Array:
-    """What a decision gains on average, at given worths or at the bookmaker's fair odds.
+    """Mean gain of a decision, at given worths or at the bookmaker's fair odds.
 
     Formula: with worths, the mean over all documents of the worth of their cell. At fair odds, sum over the decisions l
         of P(l) G(l): P(l) is the share decided so; G(l) wins 1 / prevalence(l) for each document that is l, loses
@@ -406,9 +415,9 @@ def payoff(
     return ratio(utility(table, tp or 0, fp or 0, fn or 0, tn or 0), table.total)
 
 
-@metric(range=(-np.inf, np.inf), best=None, monotone=None, expected=True)
+@metric(range=(-np.inf, np.inf), best=None, expected=True)
 def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0, tn: float = 0.0) -> Array:
-    """What the retrieved set is worth, with a value for each cell of the table.
+    """Worth of the retrieved set, with a value for each cell of the table.
 
     Formula: the sum over the cells of count times value; trec_eval's defaults are 1, -1, 0, 0.
     Undefined: never.
@@ -419,7 +428,7 @@ def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0
     return worth + tn * table.tn if tn else worth
 
 
-@metric(expected=True)
+@metric(monotone=True, expected=True, unjudged="turns")
 def relative_precision(table: Confusion) -> Array:
     """Precision as a share of the greatest that is possible with so many relevant documents.
 
@@ -430,7 +439,7 @@ def relative_precision(table: Confusion) -> Array:
     return ratio(table.tp, np.minimum(table.predicted, table.actual))
 
 
-@metric(also=("set_map", "setap"))
+@metric(monotone=True, unjudged="turns", also=("set_map", "setap"))
 def set_ap(table: Confusion) -> Array:
     """Average precision of a set, every order of it being as likely.
 

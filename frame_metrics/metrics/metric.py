@@ -3,41 +3,29 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints, overload
+from typing import Any, Literal, TypeAlias, get_type_hints, overload
 
 import numpy as np
 
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, closest, listed
-from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Gain, Ranking, Scores
-from frame_metrics.inputs.rows import LARGEST
+from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores
+from frame_metrics.metrics.parameters import Count, fits, is_number, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
 
 REGISTRY: dict[str, Metric] = {}
 FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by the name of the metric for two
 
-# The range that a parameter may take stands in its annotation, where checks and docs read it.
-Share: TypeAlias = Annotated[float, "between 0 and 1"]
-Positive: TypeAlias = Annotated[float, "above 0"]
-NotNegative: TypeAlias = Annotated[float, "0 or more"]
-PartOfAll: TypeAlias = Annotated[float, "above 0, at most 1"]
-LogBase: TypeAlias = Annotated[float, "above 1"]
-Count: TypeAlias = Annotated[int, "a whole number from 1"]
-GainName: TypeAlias = Annotated[Gain, "'linear', 'exp' or a mapping from grades to gains"]
-
 Source: TypeAlias = Ranking | Confusion | Classes | Scores | ClassScores
+Unjudged: TypeAlias = Literal["rises", "turns", "scan"]
 
-_RULES: dict[str, Callable[[float], bool]] = {
-    "between 0 and 1": lambda x: 0 <= x <= 1,
-    "above 0": lambda x: x > 0,
-    "above 0, at most 1": lambda x: 0 < x <= 1,
-    "0 or more": lambda x: x >= 0,
-    "a whole number from 1": lambda x: 1 <= x < math.inf and x == int(x),
-    "above 1": lambda x: 1 < x < math.inf,
+# What every metric takes beside its own parameters: what it is, in words, and whether a value is that.
+_OF_INPUT: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "rel": ("a grade", is_number),
+    "judged_only": ("True or False", lambda value: isinstance(value, bool)),
 }
 
 
@@ -56,22 +44,29 @@ class Metric:
     """
 
     name: str
-    kernel: Callable[..., Array] = field(repr=False)
-    range: tuple[float, float] = (0, 1)
-    best: float | None = 1
-    undefined: float | None = 0
-    monotone: bool | None = True
-    summed: bool = False
-    expected: bool = False
-    also: tuple[str, ...] = ()
+    kernel: Callable[..., Array]
+    range: tuple[float, float]
+    best: float | None
+    undefined: float | None
+    monotone: bool | None
+    expected: bool
+    unjudged: Unjudged | None
+    weights: str | None
+    summed: bool
+    also: tuple[str, ...]
     params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     cutoff: float | None = None
     average: str | None = None
 
     @cached_property
     def input(self) -> type:
-        """What the kernel reads: the annotation of its first parameter."""
-        return _hints(self.kernel)[next(iter(self.signature))]
+        """Input that the kernel reads: the annotation of its first parameter."""
+        return self.hints[next(iter(self.signature))]
+
+    @property
+    def hints(self) -> dict[str, Any]:
+        """Annotations of the kernel's parameters."""
+        return _hints(self.kernel)
 
     @cached_property
     def signature(self) -> Mapping[str, inspect.Parameter]:
@@ -98,9 +93,9 @@ class Metric:
 
     @property
     def higher(self) -> bool | None:
-        """Whether a greater value is better; None where no value is better than another."""
+        """True where a greater value is better; None where no value is better than another."""
         if self.best is None:
-            return True if self.range[0] == -math.inf else None  # gains without an end: more is better
+            return True if self.range[0] == -np.inf else None  # gains without an end: more is better
         return self.best > self.range[0]
 
     @property
@@ -113,16 +108,29 @@ class Metric:
         return replace(self, kernel=form) if form is not None and by_pairs else None
 
     @property
+    def _unordered(self) -> bool:
+        """True where no order is looked at: tables and scores have none, and some metrics of a ranking only cut it."""
+        return self.cutoff is None and (self.input is not Ranking or self.monotone is None)
+
+    @property
     def bounded(self) -> bool:
-        """Whether the worst and the best order of equal scores bound the metric."""
-        return self.cutoff is None if self.monotone is None else self.monotone
+        """True where the worst and the best order of equal scores bound the metric."""
+        return self.monotone is True or self._unordered
 
     def orders(self, ties: str) -> bool:
         """Return whether the metric can be had of equal scores in the order, or orders, that a rule gives."""
         if ties == "expected":
-            unordered = self.cutoff is None and (self.monotone is None or self.input is Confusion)
-            return self.expected or unordered
+            return self.expected or self._unordered
         return self.bounded or ties not in ("worst", "best")
+
+    @property
+    def weigher(self) -> Metric | None:
+        """The metric that is the sum of this one's weights by rank where every gain is 1, if it has such weights."""
+        if self.weights is None:
+            return None
+        of = REGISTRY[self.weights]
+        shared = {name: value for name, value in self.params.items() if name in of.options}
+        return of(**{name: value for name, value in shared.items() if name not in ("gain", "max_grade")})
 
     @property
     def missing(self) -> list[str]:
@@ -137,65 +145,49 @@ class Metric:
     def __call__(self, /, *args: Any, **params: Any) -> Any:
         if args:
             return self.kernel(*args, **params)
-        params = {name: plain(value) for name, value in params.items()}
-        for name, value in params.items():
-            self._check(name, value)
-            if _hints(self.kernel).get(name) is Count:
-                params[name] = int(value)
-        if self.cutoff is not None and self.at in params:
+        given = {name: self._checked(name, plain(value)) for name, value in params.items()}
+        if self.cutoff is not None and self.at in given:
             raise self._said_twice(self.cutoff)
-        return replace(self, params=MappingProxyType({**self.params, **params}))
+        return replace(self, params=MappingProxyType({**self.params, **given}))
+
+    def _checked(self, name: str, value: Any) -> Any:
+        """The value of a parameter as it is kept."""
+        if name in _OF_INPUT:
+            words, is_one = _OF_INPUT[name]
+            right = is_one(value)
+        elif name in self.options:
+            words, right = self.expects(name), fits(value, self.hints[name])
+        else:
+            raise self._unknown(name, value)
+        if not right:
+            raise BadValueError(f"{self.name}: {name}={value!r} is not {words}")
+        return int(value) if self.hints.get(name) is Count else value
+
+    def _unknown(self, name: str, value: Any) -> UnknownNameError:
+        known = [*self.options, *_OF_INPUT]
+        hint = f"; write the cutoff as {self.name}@{value}" if name == self.at == "k" else closest(name, known)
+        return UnknownNameError(f"{self.name} has no parameter {name!r}; it has {listed(known)}{hint}")
 
     def _said_twice(self, cutoff: float) -> BadValueError:
         return BadValueError(f"{self.name}@{cutoff!r}: {self.at}= and @ say the same; give one of them")
 
-    def _check(self, name: str, value: Any) -> None:
-        if name == "rel" and isinstance(value, int | float) and not isinstance(value, bool):
-            return
-        if name == "judged_only" and isinstance(value, bool):
-            return
-        if name in ("rel", "judged_only"):
-            raise BadValueError(
-                f"{self.name}: {name}={value!r} is not {'a grade' if name == 'rel' else 'True or False'}"
-            )
-        if name not in self.options:
-            known = [*self.options, "rel", "judged_only"]
-            raise UnknownNameError(
-                f"{self.name} has no parameter {name!r}; it has {listed(known)}"
-                + (f"; write the cutoff as {self.name}@{value}" if name == self.at == "k" else closest(name, known))
-            )
-        if not _fits(value, _hints(self.kernel)[name]):
-            raise BadValueError(f"{self.name}: {name}={value!r} is not {self.expects(name)}")
-
     def expects(self, name: str) -> str:
         """Return what a parameter may be, in words."""
-        hint = _hints(self.kernel)[name]
-        if type(None) in get_args(hint):
-            hint = _not_none(hint)
-        if get_origin(hint) is Annotated:
-            return str(hint.__metadata__[0])
-        return "one of " + listed(get_args(hint)) if get_origin(hint) is Literal else "a number"
+        return meaning(self.hints[name])
 
     def __matmul__(self, cutoff: float) -> Metric:
         if self.at is None:
             raise BadValueError(f"{self.name} takes no cutoff: {self.name}@{cutoff!r}")
         if self.at in self.params:
             raise self._said_twice(cutoff)
-        number = isinstance(cutoff, int | float | np.integer) and not isinstance(cutoff, bool)
-        if self.at == "recall":
-            if not number or not 0 <= cutoff <= 1:
-                raise BadValueError(f"{self.name}@{cutoff!r}: the recall level is not between 0 and 1")
-        elif not number or not math.isfinite(cutoff) or cutoff < 1 or cutoff != int(cutoff) or cutoff > 2**53:
-            most = " to 2**53" if number and 2**53 < cutoff < math.inf else ""
-            raise BadValueError(f"{self.name}@{cutoff!r}: the cutoff is not a whole number from 1{most}")
+        if wrong := wrong_cutoff(self.at, cutoff):
+            raise BadValueError(f"{self.name}@{cutoff!r}: {wrong}")
         return replace(self, cutoff=cutoff if self.at == "recall" else int(cutoff))
 
     def __str__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in sorted(self.params.items()))
-        geometric = "gm_" if self.average == "gmean" else ""
-        return (
-            geometric + self.name + (f"({given})" if given else "") + ("" if self.cutoff is None else f"@{self.cutoff}")
-        )
+        geometric, brackets = "gm_" * (self.average == "gmean"), f"({given})" * bool(given)
+        return geometric + self.name + brackets + ("" if self.cutoff is None else f"@{self.cutoff}")
 
     __repr__ = __str__
 
@@ -236,7 +228,11 @@ class Metric:
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """Which facts of the input the kernel reads, seen by trying it on one row."""
+        """Facts of the input that the kernel reads, seen by trying it on one row.
+
+        "relevant", "n_relevant", "gains" and "ideal" of a ranking, "tn" of a table, "probability" of scores, and
+        "max_grade" where it is not given.
+        """
         if self.missing:
             return replace(self, params={**self.params, **dict.fromkeys(self.missing, 1)}).reads
         if self.input is Classes:
@@ -250,6 +246,11 @@ class Metric:
             filled = replace(self, params={**self.params, "max_grade": top})
             return filled.reads | {"max_grade"}
         return frozenset(watched.seen)
+
+    @property
+    def graded(self) -> bool:
+        """True where gains are read, and not only what is relevant."""
+        return "gains" in self.reads
 
 
 def _restored(name: str, params: dict[str, Any], cutoff: float | None, average: str | None) -> Metric:
@@ -267,66 +268,46 @@ def _signature(kernel: Callable[..., Array]) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(kernel).parameters
 
 
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value is what a parameter's annotation says."""
-    if hint is GainName:
-        return value in ("linear", "exp") if isinstance(value, str) else _is_gain_table(value)
-    if get_origin(hint) is Literal:
-        return value in get_args(hint)
-    if hint is not float and get_origin(hint) is not Annotated and type(None) in get_args(hint):
-        return value is None or _fits(value, _not_none(hint))
-    rule = _RULES[hint.__metadata__[0]] if get_origin(hint) is Annotated else lambda x: True
-    return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value) and rule(value)
-
-
-def _is_gain_table(value: Any) -> bool:
-    if not isinstance(value, Mapping) or not value:
-        return False
-    numbers = [*value, *value.values()]
-    real = all(isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= LARGEST for x in numbers)
-    return real and min(value.values()) >= 0
-
-
-def _not_none(hint: Any) -> Any:
-    return next(a for a in get_args(hint) if a is not type(None))
-
-
-def plain(value: Any) -> Any:
-    """Return a number, or what a mapping has, as plain Python, so that it prints as it is read."""
-    if isinstance(value, Mapping):
-        return {plain(grade): plain(gain) for grade, gain in value.items()}
-    return value.item() if isinstance(value, np.number | np.bool_) else value
-
-
 def metric(
     *,
     range: tuple[float, float] = (0, 1),
     best: float | None = 1,
     undefined: float | None = 0,
-    monotone: bool | None = True,
-    summed: bool = False,
+    monotone: bool | None = False,
     expected: bool = False,
+    unjudged: Unjudged | None = None,
+    weights: str | None = None,
+    summed: bool = False,
     also: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Array]], Metric]:
     """Put a kernel in the registry under its own name.
+
+    What is not declared is refused: the worst and the best order of equal scores, the mean over their orders, bounds
+    of unjudged rows.
 
     Parameters
     ----------
     range : least and greatest value that the metric can take.
     best : the value of a perfect ranking or table; None where no value is better than another.
-    undefined : what the metric's reference gives where it is a/0; None leaves the query out of the mean.
-    monotone : moving a better document up never makes the metric worse, so that tie orders bound it; None, without a
-        cutoff only, where the order is not looked at.
-    summed : the metric counts, and is summed over queries where others are averaged.
-    expected : the value of rows that share what their tie has is the mean over all orders of equal scores, as where
-        gains are added up by rank and divided by what no order changes.
+    undefined : what the metric's reference gives where it is undefined; None leaves the query out of the mean.
+    monotone : True where moving a better document up never makes the metric worse, so that the worst and the best order
+        of equal scores bound it; None where the order makes no difference without a cutoff, and may with one.
+    expected : True where the value of rows that share what their tie has is the mean over all orders of equal scores,
+        as where gains are added up by rank and divided by what no order changes.
+    unjudged : the value's way when unjudged rows turn out relevant, which gives its bounds (docs/bounds.md). "rises":
+        it never falls. "turns": it goes one way with those that count as found, and stays or goes the other way with
+        the rest. "scan": a function of its own looks for its bounds, marked ``@scan_of(name)``.
+    weights : the metric that is the sum of this one's weights by rank where every gain is 1, which may be itself.
+    summed : True for a count, which is summed over queries where others are averaged.
     also : other names of the same function.
     """
 
     def register(kernel: Callable[..., Array]) -> Metric:
-        made = Metric(kernel.__name__, kernel, range, best, undefined, monotone, summed, expected, also)
-        REGISTRY[made.name] = made
-        return made
+        name = kernel.__name__
+        REGISTRY[name] = Metric(
+            name, kernel, range, best, undefined, monotone, expected, unjudged, weights, summed, also
+        )
+        return REGISTRY[name]
 
     return register
 

@@ -40,7 +40,6 @@ Asked: TypeAlias = Sequence[tuple[str, Metric]]
 FORM = re.compile(r"(?P<name>[^\s(@]+)\s*(?P<args>\(.*\))?\s*(?:@(?P<cutoff>.*))?", re.DOTALL)
 
 
-@cache
 def _aliases() -> dict[str, str]:
     """Every name in lower case, and the metric it means."""
     return {other: m.name for m in REGISTRY.values() for other in (m.name, *m.also)}
@@ -74,36 +73,52 @@ def read(asked: Sequence[str | Metric]) -> list[tuple[str, Metric]]:
 def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
     """Read one text, which may name several cutoffs."""
     plain = text.strip()
-    stem = re.split(r"[(@]", plain, maxsplit=1)[0].strip()
-    if stem in TWO_MEANINGS:
-        one, other = TWO_MEANINGS[stem]
-        raise UnknownNameError(f"{stem!r} means two things: {one}, or {other}; write the one you mean")
+    _check_meaning(re.split(r"[(@]", plain, maxsplit=1)[0].strip())
     if plain.lower().startswith("set_f."):
         return ((text, _set_f(plain)),)
     if plain.lower().startswith("gm_"):
-        found = read_text(plain[3:])
-        if found[0][1].summed:
-            raise UnknownNameError(f"{text!r}: counts are summed, and have no geometric mean")
-        if found[0][1].average is not None:
-            raise UnknownNameError(f"{text!r}: gm_ is said twice")
-        return tuple((plain[:3] + name, replace(m, average="gmean")) for name, m in found)
-    spelled = plain
-    for pattern, meaning in SPELLINGS:
-        if re.fullmatch(pattern, spelled, re.IGNORECASE):
-            spelled = re.sub(pattern, meaning, spelled, flags=re.IGNORECASE)
-    form = FORM.fullmatch(spelled)
+        return _geometric(text, plain)
+    form = FORM.fullmatch(_respelled(plain))
     if form is None:
         raise UnknownNameError(f"{text!r} does not read as a metric: name(parameter=value)@cutoff")
     metric = _named(text, form["name"], form["args"])
     if form["cutoff"] is None:
         return ((text, metric),)
-    if "(" in form["cutoff"]:
-        raise BadValueError(f"{text!r}: the cutoff comes last, as in ndcg(gain='exp')@10")
-    cutoffs = [_number(text, part) for part in form["cutoff"].split(",")]
+    cutoffs = _cutoffs(text, form["cutoff"])
     if len(cutoffs) == 1:
         return ((text, metric @ cutoffs[0]),)
     stem = plain[: plain.rindex("@")] if "@" in plain else str(metric)
     return tuple((f"{stem}@{cutoff}", metric @ cutoff) for cutoff in cutoffs)
+
+
+def _check_meaning(name: str) -> None:
+    if name in TWO_MEANINGS:
+        one, other = TWO_MEANINGS[name]
+        raise UnknownNameError(f"{name!r} means two things: {one}, or {other}; write the one you mean")
+
+
+def _geometric(text: str, plain: str) -> tuple[tuple[str, Metric], ...]:
+    """The metrics that follow gm_, averaged geometrically."""
+    found = read_text(plain[3:])
+    if found[0][1].summed:
+        raise UnknownNameError(f"{text!r}: counts are summed, and have no geometric mean")
+    if found[0][1].average is not None:
+        raise UnknownNameError(f"{text!r}: gm_ is said twice")
+    return tuple((plain[:3] + name, replace(metric, average="gmean")) for name, metric in found)
+
+
+def _respelled(text: str) -> str:
+    """A text in our own spelling, where it is a pattern of another tool."""
+    for pattern, ours in SPELLINGS:
+        if re.fullmatch(pattern, text, re.IGNORECASE):
+            text = re.sub(pattern, ours, text, flags=re.IGNORECASE)
+    return text
+
+
+def _cutoffs(text: str, given: str) -> list[float]:
+    if "(" in given:
+        raise BadValueError(f"{text!r}: the cutoff comes last, as in ndcg(gain='exp')@10")
+    return [_number(text, part) for part in given.split(",")]
 
 
 def _number(text: str, part: str) -> float:
@@ -130,17 +145,9 @@ def _named(text: str, name: str, args: str | None) -> Metric:
 
 
 def _parameters(text: str, name: str, args: str) -> dict[str, Any]:
-    try:
-        call = ast.parse(f"f{args}", mode="eval").body
-        # Python reads (p=0.5)(p=0.9) and (p=0.5).x(p=0.9) as calls too, of something else than a name.
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            raise ValueError
-        words = [(str(word.arg), _literal(word.value)) for word in call.keywords]
-    except (SyntaxError, ValueError, TypeError):
-        raise BadValueError(f"{text!r}: the parameters do not read as (name=value, ...)") from None
     given: dict[str, Any] = {}
     said: dict[str, str] = {}
-    for word, value in words:
+    for word, value in _words(text, args):
         key = PARAMETERS.get((name, word), word)
         if name in ("ndcg", "dcg") and word == "dcg" and isinstance(value, str) and value in DCG:
             key, value = "gain", DCG[value]
@@ -151,6 +158,18 @@ def _parameters(text: str, name: str, args: str) -> dict[str, Any]:
     if name == "recall" and "recall" in given:
         raise UnknownNameError(f"{text!r}: recall takes no recall level")
     return given
+
+
+def _words(text: str, args: str) -> list[tuple[str, Any]]:
+    """The parameters in brackets as they stand there, and their values."""
+    try:
+        call = ast.parse(f"f{args}", mode="eval").body
+        # Python reads (p=0.5)(p=0.9) and (p=0.5).x(p=0.9) as calls too, of something else than a name.
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            raise ValueError
+        return [(str(word.arg), _literal(word.value)) for word in call.keywords]
+    except (SyntaxError, ValueError, TypeError):
+        raise BadValueError(f"{text!r}: the parameters do not read as (name=value, ...)") from None
 
 
 def _literal(node: ast.expr) -> Any:

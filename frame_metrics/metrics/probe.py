@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,11 @@ class WatchedRanking(Ranking):
     _best_first = _gainful
 
     def __getattribute__(self, name: str) -> Any:
-        if name in ("relevant", "n_relevant", "nonrelevant", "nonrelevant_above", "ideal", "gains", "judged"):
+        if name in ("relevant", "n_relevant", "gains", "ideal"):
             self.seen.add(name)
         return super().__getattribute__(name)
 
     def confusion(self, k: int | None = None) -> Confusion:
-        self.seen.add("retrieved@k" if k else "retrieved")
         return WatchedTable(super().confusion(k), self.seen)
 
 
@@ -36,13 +36,12 @@ class WatchedTable(Confusion):
 
     def __init__(self, table: Confusion, seen: set[str]) -> None:
         super().__init__(table.tp, table.fp, table.fn, table.empty)
-        self.watch = seen
+        self.seen = seen
 
-    def __getattribute__(self, name: str) -> Any:
-        if name == "tn":
-            self.watch.add("tn")
-            return np.ones(1)
-        return super().__getattribute__(name)
+    @cached_property
+    def tn(self) -> Array:
+        self.seen.add("tn")
+        return np.ones(1)
 
 
 class WatchedScores(Scores):

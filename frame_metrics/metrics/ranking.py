@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.inputs import Array, Ranking, Rows, by_rank, ratio, top_gain
-from frame_metrics.metrics.metric import GainName, LogBase, Positive, Share, metric
+from frame_metrics.metrics.metric import metric
+from frame_metrics.metrics.parameters import GainName, LogBase, Positive, Share
 
 Discount = Literal["log2", "jk"]
 
@@ -29,7 +30,7 @@ def _discounted(seen: Rows, discount: Discount, base: float) -> Array:
     return seen.value * by_rank(lambda rank: _discount(rank, discount, base), seen.rank)
 
 
-@metric(range=(0, np.inf), best=None, expected=True)
+@metric(range=(0, np.inf), best=None, monotone=True, expected=True, unjudged="rises", weights="cg")
 def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
     """Cumulated gain: the sum of the gains of the first k documents.
 
@@ -42,7 +43,7 @@ def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
     return seen.total_within(k, seen.value)
 
 
-@metric(expected=True)
+@metric(monotone=True, expected=True, unjudged="rises")
 def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, gain: GainName = "linear") -> Array:
     """Cumulated gain as a share of what k documents of the highest grade would give.
 
@@ -53,7 +54,7 @@ def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, g
     return ratio(cg(run, k, gain), top_gain(max_grade, gain) * (run.retrieved() if k is None else np.full(run.n, k)))
 
 
-@metric(range=(0, np.inf), best=None, expected=True)
+@metric(range=(0, np.inf), best=None, monotone=True, expected=True, unjudged="rises", weights="dcg")
 def dcg(
     run: Ranking,
     k: int | None = None,
@@ -74,7 +75,7 @@ def dcg(
     return seen.total_within(k, _discounted(seen, discount, base))
 
 
-@metric(expected=True)
+@metric(monotone=True, expected=True, unjudged="scan", weights="dcg")
 def ndcg(
     run: Ranking,
     k: int | None = None,
@@ -93,7 +94,7 @@ def ndcg(
     return ratio(dcg(run, k, gain, discount, base), best.total_within(k, _discounted(best, discount, base)))
 
 
-@metric(monotone=False)
+@metric()
 def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
     """nDCG averaged over the ranks of the documents that have a gain.
 
@@ -112,7 +113,7 @@ def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
     return ratio(seen.total(seen.running(down) / at_rank) + missed, best.count)
 
 
-@metric(monotone=False)
+@metric()
 def rndcg(run: Ranking, gain: GainName = "linear") -> Array:
     """nDCG averaged over the ranks where the ideal ranking's gain falls.
 
@@ -139,7 +140,7 @@ def rndcg(run: Ranking, gain: GainName = "linear") -> Array:
     return _defined(run, ratio(steps.total(here / steps.value) + end, steps.count + (longer & (steps.count > 0))))
 
 
-@metric(monotone=False)
+@metric()
 def g_trec(run: Ranking, gain: GainName = "linear") -> Array:
     """trec_eval's G: a gain counts more where little gain has been missed so far.
 
@@ -156,7 +157,7 @@ def g_trec(run: Ranking, gain: GainName = "linear") -> Array:
     return ratio(seen.total(seen.value / np.log2(2 + cost - seen.running(seen.value))), best.total(best.value))
 
 
-@metric()
+@metric(monotone=True)
 def bin_g(run: Ranking) -> Array:
     """trec_eval's binary G: a relevant document counts less for each other document above it.
 
@@ -167,7 +168,7 @@ def bin_g(run: Ranking) -> Array:
     return ratio(run.total(1 / np.log2(2 + run.rank - run.position)), run.n_relevant)
 
 
-@metric(expected=True, also=("map",))
+@metric(monotone=True, expected=True, unjudged="scan", also=("map",))
 def ap(run: Ranking, k: int | None = None, norm: Literal["R", "min(k, R)"] = "R") -> Array:
     """Average precision: the mean over the relevant documents of the precision at their ranks, 0 if not retrieved.
 
@@ -180,7 +181,7 @@ def ap(run: Ranking, k: int | None = None, norm: Literal["R", "min(k, R)"] = "R"
     return ratio(run.relevant.total_within(k, run.precision), places)
 
 
-@metric(expected=True, also=("mrr", "recip_rank", "reciprocal_rank"))
+@metric(monotone=True, expected=True, unjudged="rises", also=("mrr", "recip_rank", "reciprocal_rank"))
 def rr(run: Ranking, k: int | None = None) -> Array:
     """Reciprocal rank of the first relevant document, 0 past the cutoff.
 
@@ -191,7 +192,7 @@ def rr(run: Ranking, k: int | None = None) -> Array:
     return _defined(run, run.relevant.total_within(k, run.is_first / run.rank))
 
 
-@metric(expected=True, also=("r-precision", "r_precision"))
+@metric(monotone=True, expected=True, unjudged="scan", also=("r-precision", "r_precision"))
 def rprec(run: Ranking) -> Array:
     """R-precision: precision after as many documents as are relevant.
 
@@ -202,7 +203,7 @@ def rprec(run: Ranking) -> Array:
     return ratio(run.total(run.rank <= run.n_relevant[run.query]), run.n_relevant)
 
 
-@metric(expected=True)
+@metric(monotone=True, expected=True)
 def rprec_mult(run: Ranking, multiple: Positive) -> Array:
     """Precision after a multiple of the number of relevant documents.
 
@@ -215,7 +216,7 @@ def rprec_mult(run: Ranking, multiple: Positive) -> Array:
     return ratio(run.total(run.rank <= places[run.query]), places)
 
 
-@metric()
+@metric(monotone=True)
 def precision_at_recall(run: Ranking, recall: Share) -> Array:
     """Precision at the first rank that reaches a recall level, 0 if none does.
 
@@ -228,7 +229,7 @@ def precision_at_recall(run: Ranking, recall: Share) -> Array:
     return _defined(run, run.relevant.at(place, run.precision, outside=0.0))
 
 
-@metric(also=("iprec_at_recall",))
+@metric(monotone=True, also=("iprec_at_recall",))
 def iprec(run: Ranking, recall: Share) -> Array:
     """Interpolated precision at a recall level: the greatest precision from there on.
 
@@ -241,7 +242,7 @@ def iprec(run: Ranking, recall: Share) -> Array:
     return _defined(run, run.relevant.at(place, run.interpolated, outside=0.0))
 
 
-@metric(also=("11pt_avg",))
+@metric(monotone=True, also=("11pt_avg",))
 def iprec_avg(run: Ranking) -> Array:
     """Mean of the interpolated precision at the recall levels 0, 0.1, ..., 1.
 
@@ -252,9 +253,9 @@ def iprec_avg(run: Ranking) -> Array:
     return sum((iprec(run, tenth / 10) for tenth in range(11)), np.zeros(run.n)) / 11
 
 
-@metric(expected=True, also=("hit_rate", "hit"))
+@metric(monotone=True, expected=True, unjudged="rises", also=("hit_rate", "hit"))
 def success(run: Ranking, k: int | None = None) -> Array:
-    """Whether any relevant document is at ranks up to k.
+    """Presence of a relevant document at ranks up to k.
 
     Formula: 1 if there is one, else 0.
     Undefined: no document is relevant.
@@ -262,7 +263,7 @@ def success(run: Ranking, k: int | None = None) -> Array:
     return _defined(run, np.minimum(run.relevant.total_within(k, run.is_first), 1))
 
 
-@metric()
+@metric(monotone=True)
 def bpref(run: Ranking) -> Array:
     """Binary preference: how seldom judged non-relevant documents stand above relevant ones; unjudged ones are ignored.
 
@@ -277,7 +278,7 @@ def bpref(run: Ranking) -> Array:
     return ratio(run.total(1 - above / np.maximum(least, 1)), r)
 
 
-@metric(monotone=False)
+@metric()
 def infap(run: Ranking) -> Array:
     """Inferred average precision, where the judged documents are a random sample of a pool.
 
@@ -292,7 +293,7 @@ def infap(run: Ranking) -> Array:
     return ratio(run.total((1 + pooled * expected) / run.rank), run.n_relevant)
 
 
-@metric(expected=True)
+@metric(monotone=True, expected=True, unjudged="rises", weights="rbp")
 def rbp(
     run: Ranking,
     k: int | None = None,
@@ -313,9 +314,9 @@ def rbp(
     return (1 - p) * seen.total_within(k, seen.value * by_rank(lambda r: p ** (r - 1.0), seen.rank)) / top
 
 
-@metric(best=0, monotone=False, expected=True)
+@metric(best=0, expected=True)
 def rbp_residual(run: Ranking, k: int | None = None, p: Share = 0.8) -> Array:
-    """How much rank-biased precision could rise if every document not judged, or not seen, were relevant.
+    """Rise of rank-biased precision if every document not judged, or not seen, were relevant.
 
     Formula: 1 - (1 - p) sum over the judged r <= k of p^(r - 1).
     Undefined: never.
@@ -325,7 +326,7 @@ def rbp_residual(run: Ranking, k: int | None = None, p: Share = 0.8) -> Array:
     return 1 - (1 - p) * run.mass(lambda r: p ** (r - 1.0), run.judged, k)
 
 
-@metric()
+@metric(monotone=True, unjudged="rises")
 def err(run: Ranking, k: int | None = None, max_grade: Positive | None = None) -> Array:
     """Expected reciprocal rank of the document that satisfies a user who reads down the ranking.
 
@@ -352,7 +353,7 @@ def judged(run: Ranking, k: int | None = None) -> Array:
     return ratio(run.count_of(run.judged, k), run.retrieved(k))
 
 
-@metric()
+@metric(monotone=True)
 def efficiency(run: Ranking, k: int | None = None) -> Array:
     """System efficiency: how near the precision-recall points come to the corner where both are 1.
 
@@ -366,7 +367,7 @@ def efficiency(run: Ranking, k: int | None = None) -> Array:
     return _defined(run, 1 - run.relevant.reduce(np.minimum, distance, empty=np.sqrt(2)) / np.sqrt(2))
 
 
-@metric(range=(1, 1), best=None, summed=True, expected=True, also=("numq",))
+@metric(range=(1, 1), best=None, summed=True, monotone=True, expected=True, also=("numq",))
 def num_q(run: Ranking) -> Array:
     """Queries that were evaluated.
 
@@ -376,7 +377,7 @@ def num_q(run: Ranking) -> Array:
     return np.ones(run.n)
 
 
-@metric(range=(0, np.inf), best=None, summed=True, expected=True, also=("numret",))
+@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, also=("numret",))
 def num_ret(run: Ranking, k: int | None = None) -> Array:
     """Retrieved documents, at ranks up to k.
 
@@ -386,7 +387,7 @@ def num_ret(run: Ranking, k: int | None = None) -> Array:
     return run.retrieved(k).astype(np.float64)
 
 
-@metric(range=(0, np.inf), best=None, summed=True, expected=True, also=("numrel",))
+@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, unjudged="rises", also=("numrel",))
 def num_rel(run: Ranking) -> Array:
     """Relevant documents, retrieved or not: R.
 
@@ -396,7 +397,15 @@ def num_rel(run: Ranking) -> Array:
     return run.n_relevant.astype(np.float64)
 
 
-@metric(range=(0, np.inf), best=None, summed=True, expected=True, also=("hits", "numrelret"))
+@metric(
+    range=(0, np.inf),
+    best=None,
+    summed=True,
+    monotone=True,
+    expected=True,
+    unjudged="rises",
+    also=("hits", "numrelret"),
+)
 def num_rel_ret(run: Ranking, k: int | None = None) -> Array:
     """Relevant documents that were retrieved, at ranks up to k.
 

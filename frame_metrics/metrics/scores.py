@@ -11,10 +11,11 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.inputs import Array, Scores, ratio
-from frame_metrics.metrics.metric import Count, PartOfAll, Share, metric
+from frame_metrics.metrics.metric import metric
+from frame_metrics.metrics.parameters import Count, PartOfAll, Share
 
 
-@metric(undefined=None, also=("auc", "auroc", "roc", "roc_auc_score"), monotone=None)
+@metric(undefined=None, also=("auc", "auroc", "roc", "roc_auc_score"))
 def roc_auc(scores: Scores, max_fpr: PartOfAll | None = None, multi: Literal["ovr", "ovo"] = "ovr") -> Array:
     """Probability that a relevant row has a higher score than one that is not: the area under the ROC curve.
 
@@ -42,9 +43,9 @@ def roc_auc(scores: Scores, max_fpr: PartOfAll | None = None, multi: Literal["ov
     return np.where((scores.positives > 0) & (scores.negatives > 0), scaled, np.nan)
 
 
-@metric(range=(-1, 1), undefined=None, also=("somers_d",), monotone=None)
+@metric(range=(-1, 1), undefined=None, also=("somers_d",))
 def gini(scores: Scores) -> Array:
-    """How far the order of the scores is from chance: the area between the ROC curve and the diagonal, doubled.
+    """Distance of the order of the scores from chance: the area between the ROC curve and the diagonal, doubled.
 
     Formula: 2 roc_auc - 1.
     Undefined: no row is relevant, or every row is.
@@ -54,7 +55,7 @@ def gini(scores: Scores) -> Array:
     return 2 * roc_auc(scores) - 1
 
 
-@metric(also=("average_precision_score", "pr_auc", "auprc"), monotone=None)
+@metric(also=("average_precision_score", "pr_auc", "auprc"))
 def average_precision(scores: Scores) -> Array:
     """Precision averaged over recall: the sum of the precisions at each distinct score, by the recall that it adds.
 
@@ -68,7 +69,7 @@ def average_precision(scores: Scores) -> Array:
     return ratio(scores.total(np.where(counts, scores.pos * precision, 0)), scores.positives)
 
 
-@metric(undefined=None, also=("kolmogorov_smirnov",), monotone=None)
+@metric(undefined=None, also=("kolmogorov_smirnov",))
 def ks(scores: Scores) -> Array:
     """Greatest distance between the shares of relevant and of other rows that reach a score (Kolmogorov-Smirnov).
 
@@ -80,7 +81,7 @@ def ks(scores: Scores) -> Array:
     return np.where(both, scores.reduce(np.maximum, np.abs(apart)), np.nan)
 
 
-@metric(monotone=None)
+@metric()
 def max_precision(scores: Scores, min_recall: Share) -> Array:
     """Greatest precision of the thresholds at which recall is high enough.
 
@@ -94,7 +95,7 @@ def max_precision(scores: Scores, min_recall: Share) -> Array:
     return np.where(scores.positives > 0, best, np.nan)
 
 
-@metric(monotone=None)
+@metric()
 def max_recall(scores: Scores, min_precision: Share) -> Array:
     """Greatest recall of the thresholds at which precision is high enough.
 
@@ -106,7 +107,7 @@ def max_recall(scores: Scores, min_precision: Share) -> Array:
     return ratio(scores.reduce(np.maximum, np.where(enough, scores.tp, 0)), scores.positives)
 
 
-@metric(best=0, undefined=None, also=("brier_score", "brier_score_loss"), monotone=None)
+@metric(best=0, undefined=None, also=("brier_score", "brier_score_loss"))
 def brier(scores: Scores) -> Array:
     """Mean squared distance of a probability to what came true.
 
@@ -119,7 +120,7 @@ def brier(scores: Scores) -> Array:
     return ratio(scores.total(scores.pos * (1 - p) ** 2 + scores.neg * p**2), scores.positives + scores.negatives)
 
 
-@metric(range=(0, np.inf), best=0, undefined=None, also=("logloss", "cross_entropy", "mn_log_loss"), monotone=None)
+@metric(range=(0, np.inf), best=0, undefined=None, also=("logloss", "cross_entropy", "mn_log_loss"))
 def log_loss(scores: Scores) -> Array:
     """Mean surprise at what came true, in nats.
 
@@ -134,9 +135,9 @@ def log_loss(scores: Scores) -> Array:
     return ratio(scores.total(loss), scores.positives + scores.negatives)
 
 
-@metric(best=0, undefined=None, also=("expected_calibration_error",), monotone=None)
+@metric(best=0, undefined=None, also=("expected_calibration_error",))
 def ece(scores: Scores, bins: Count = 10) -> Array:
-    """How far probabilities are from the shares that came true, bin by bin (expected calibration error).
+    """Distance of probabilities to the shares that came true, bin by bin (expected calibration error).
 
     Formula: sum over bins of equal width of n_b / N |mean score - share of relevant rows|; a score on an edge is in
         the lower bin. Of several classes: of the greatest score of each row, and whether its class is the true one.

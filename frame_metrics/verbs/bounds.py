@@ -1,4 +1,4 @@
-"""How far values can be trusted: what other orders of equal scores, or judgments that are missing, could make them."""
+"""Bounds of values: the least and the greatest that other orders of equal scores, or missing judgments, allow."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from frame_metrics.data.log import Log, measured_against, sorter_of
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.errors import NotComputableError, bad_rows, check_apart, check_choice
 from frame_metrics.inputs import Array
-from frame_metrics.metrics.metric import REGISTRY, Metric, plain
+from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
+from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.measure import Measured, check_asked, measure
 from frame_metrics.verbs.request import Reading, Request
 from frame_metrics.verbs.tidy import averaged, each_query
-from frame_metrics.verbs.unjudged import check_bounded, extremes, of_gains
+from frame_metrics.verbs.unjudged import check_bounded, extremes
 
 BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is open
 
@@ -88,7 +89,7 @@ def of_ties(log: Log, asked: Asked) -> Bounded:
 def _ordered(log: Log, asked: Asked) -> Array:
     """Values where equal scores are ordered by what each metric looks at: the gain, or what is relevant."""
     values = np.empty((len(asked), len(log.grid.pair)))
-    graded = np.array(["gains" in metric.reads for _, metric in asked])
+    graded = np.array([metric.graded for _, metric in asked])
     for some, one in ((graded, log), (~graded, _labelled(log))):
         at = np.flatnonzero(some).tolist()
         if at:
@@ -106,7 +107,7 @@ def _labelled(log: Log) -> Log:
 
 
 def _tied(log: Log, asked: Asked) -> Array:
-    """Whether results at a metric's cutoff and after it have equal scores; without a cutoff, whether any two have."""
+    """1 where results at a metric's cutoff and after it have equal scores; without a cutoff, where any two have."""
     out = np.zeros((len(asked), len(log.grid.pair)))
     sorter = sorter_of(log)
 
@@ -175,7 +176,7 @@ def of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
         for i, (name, metric) in enumerate(asked):
             run = runs[log.conventions.variant(metric)[0]]
             lower[i, part], upper[i, part] = extremes(name, metric, run, spare[part], max_grade)
-            known = ~np.isnan(run.grade) if of_gains(metric) else run.judged
+            known = ~np.isnan(run.grade) if metric.graded else run.judged
             seen[i, part] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 
     kinds = {log.conventions.variant(metric)[0] for _, metric in asked}
@@ -226,10 +227,8 @@ def answer(found: Bounded, of: str, *, per_query: bool) -> Answer:
         lay = partial(averaged, average="macro", layout="long")
     rows: Answer = lay(found.own)
     ends = (lay(replace(found.own, values=values)).columns["value"] for values in (found.lower, found.upper))
-    as_judged = [
-        (name, replace(REGISTRY["judged"], cutoff=metric.k)) for name, metric in found.own.asked
-    ]  # a plain mean
-    beside = lay(replace(found.own, asked=as_judged, values=found.beside, weight=None)).columns["value"]
+    plain_means = [(name, replace(metric, summed=False, average=None)) for name, metric in found.own.asked]
+    beside = lay(replace(found.own, asked=plain_means, values=found.beside, weight=None)).columns["value"]
     columns = dict(rows.columns)
     counts = {name: columns.pop(name) for name in ("n", "n_undefined") if name in columns}
     columns |= dict(zip(("lower", "upper"), ends, strict=True))

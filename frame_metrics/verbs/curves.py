@@ -14,8 +14,8 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.segments import Segments, scored, segments
 from frame_metrics.errors import BadValueError, check_apart, check_choice
 from frame_metrics.inputs import Array, Scores, ratio
-from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.metrics.names import read
+from frame_metrics.metrics.ranking import iprec
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.measure import check_asked, check_probability, measure
 from frame_metrics.verbs.points import EQUAL, Points, keys_of, points_of, thinned
@@ -179,7 +179,7 @@ def _at_levels(cases: Cases, of: Segments, points: Points, levels: Sequence[floa
         height[i, some] = best[reached[some]]
         source = np.minimum.accumulate(np.where(precision == best, where, len(tp))[::-1])[::-1]
         at[i, some] = points.threshold[part][1:][source[reached[some]]]
-    fill = cases.conventions.fill(REGISTRY["iprec"]) if by_query else None
+    fill = cases.conventions.fill(iprec) if by_query else None
     height[points.positives == 0] = np.nan if fill is None else fill
     if not by_query:
         segment = np.repeat(np.arange(len(of)), m)

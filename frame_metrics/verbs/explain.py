@@ -1,4 +1,4 @@
-"""Where a metric's value comes from: what each rank of a query adds to it."""
+"""A metric's value taken apart: what each rank of a query adds to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from frame_metrics.data.blocks import spans
 from frame_metrics.data.log import Log, measured_against, sorter_of
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Confusion, Ranking, gain_of
-from frame_metrics.metrics.metric import REGISTRY, Metric
+from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.roles.columns import Columns, same_as
 from frame_metrics.roles.needs import Needs
@@ -22,8 +22,6 @@ from frame_metrics.verbs.measure import check_asked, check_grades
 from frame_metrics.verbs.request import Reading, Request, one_of
 from frame_metrics.verbs.tidy import number
 
-# Metrics that weigh the gain of each rank, and the metric that is the sum of the weights where every gain is 1.
-WEIGHED = {"cg": "cg", "dcg": "dcg", "ndcg": "dcg", "rbp": "rbp"}
 SCHEMA = {"rank": pl.Int64, "gain": pl.Float64, "discount": pl.Float64, "contribution": pl.Float64}
 
 
@@ -88,14 +86,10 @@ def explained(log: Log, name: str, metric: Metric, original: Array) -> Answer:
     run = sheet.ranking(rel=rel, condensed=False, **measured_against(log, mine))
     cut = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
     at, which = spans(run.start, cut), np.repeat(np.arange(run.n), cut)
-    weigh = REGISTRY[WEIGHED[metric.name]] if metric.name in WEIGHED else None
-    if weigh is not None:
-        weigh = weigh(**{key: value for key, value in metric.params.items() if key in ("p", "discount", "base")})
     added = [_added(run, i, int(cut[i]), metric) for i in range(run.n)]
-    weight = [_added(run, i, int(cut[i]), weigh, ones=True) for i in range(run.n)]
+    weight = [_added(run, i, int(cut[i]), metric.weigher, ones=True) for i in range(run.n)]
     rank = at - run.start[which] + 1 if run.shown is None else run.shown[at]
-    graded = "gains" in metric.reads
-    gain = gain_of(run.grade, metric.params.get("gain") or "linear") if graded else run.good
+    gain = gain_of(run.grade, metric.params.get("gain") or "linear") if metric.graded else run.good
     found = (pl.Series(rank.astype(np.int64)), number(gain[at]), number(_joined(weight)), number(_joined(added)))
     rows = {str(columns.system): grid.system_row[grid.system[mine]]} if columns.system else {}
     rows |= dict.fromkeys(columns.by, grid.segment_row[grid.segment[mine]])

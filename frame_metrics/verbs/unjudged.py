@@ -14,14 +14,21 @@ import numpy as np
 from frame_metrics.errors import BadValueError, NotComputableError
 from frame_metrics.inputs import Array, Confusion, Ranking, Rows, gain_of, ratio
 from frame_metrics.metrics.metric import REGISTRY, Metric
+from frame_metrics.metrics.ranking import dcg
 
-# More relevance or gain, wherever it is, never lowers these.
-RISING = ("precision", "success", "rr", "cg", "dcg", "ncg", "rbp", "err", "tp", "num_rel_ret", "num_rel")
-# These rise with the relevant rows that count as found and fall, or stay, with the others.
-TURNING = ("recall", "f1", "fbeta", "jaccard", "g_measure", "set_ap", "relative_precision")
-MISTAKES = ("miss_rate", "fdr", "fp", "fn")  # the other way round
-GRADED = ("cg", "ncg", "dcg", "ndcg", "err")  # and what has a gain=
 Pair: TypeAlias = tuple[Array, Array]
+Scan: TypeAlias = Callable[[Metric, Ranking, Array, float | None], Pair]
+SCANS: dict[str, Scan] = {}  # by the name of the metric
+
+
+def scan_of(name: str) -> Callable[[Scan], Scan]:
+    """Give the metric of this name, which declares a scan, the function that looks for its bounds."""
+
+    def register(scan: Scan) -> Scan:
+        SCANS[name] = scan
+        return scan
+
+    return register
 
 
 def check_bounded(name: str, metric: Metric, top: float | None = None) -> None:
@@ -32,8 +39,8 @@ def check_bounded(name: str, metric: Metric, top: float | None = None) -> None:
     name : the metric as the caller wrote it.
     top : the highest grade that an unjudged row could get; None where it is not said.
     """
-    known = sorted((*RISING, *TURNING, *MISTAKES, *SCANNED))
-    if metric.name not in known:
+    if metric.unjudged is None:
+        known = sorted(other.name for other in REGISTRY.values() if other.unjudged)
         raise NotComputableError(f"{name} has no bounds of unjudged rows; these have: {', '.join(known)}")
     if metric.params.get("judged_only"):
         raise NotComputableError(f"{name} leaves unjudged rows out; bounds of them need judged_only=False")
@@ -44,7 +51,7 @@ def check_bounded(name: str, metric: Metric, top: float | None = None) -> None:
     if top is not None and own is not None and top > own:
         raise BadValueError(f"{name}: its highest grade is {own:g}, and max_grade={top:g}; give both the same")
     scale = "max_grade" in metric.options or not isinstance(metric.params.get("gain"), Mapping)
-    if of_gains(metric) and scale and top is None and own is None:
+    if metric.graded and scale and top is None and own is None:
         raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; say max_grade=")
 
 
@@ -62,7 +69,7 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
     top : the highest grade an unjudged row could get, for metrics of gains; None for the metric's own ``max_grade``.
     """
     check_bounded(name, metric, top)
-    graded = of_gains(metric)
+    graded = metric.graded
     spare = spare.astype(np.int64) + _undecided(run, graded=graded)
     if graded:
         top = metric.params.get("max_grade") if top is None else top
@@ -70,18 +77,14 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
             metric = metric(max_grade=top)
         _check_top(name, run, top)
     plain = _value(metric, run)
-    if metric.name in SCANNED:
-        least, greatest = SCANNED[metric.name](metric, run, spare, top)
-    elif metric.name in RISING:
+    if metric.unjudged == "scan":
+        least, greatest = SCANS[metric.name](metric, run, spare, top)
+    elif metric.unjudged == "rises":
         least, greatest = plain, _value(metric, _best_graded(run, metric, top) if graded else _best_judged(run, spare))
     else:
         least, greatest = _turned(metric, run, spare)
     # With every unjudged row at 0 the value is the plain one, to the last bit.
     return np.minimum(least, plain), np.maximum(greatest, plain)
-
-
-def of_gains(metric: Metric) -> bool:
-    return metric.name in GRADED or metric.params.get("gain") is not None
 
 
 def _check_top(name: str, run: Ranking, top: float | None) -> None:
@@ -175,6 +178,7 @@ def _marked(run: Ranking, rows: Array, value: Array, k: int | None) -> Rows:
     return Rows(seen.query[kept], seen.rank[kept], seen.value[kept], run.n)
 
 
+@scan_of("rprec")
 def _rprec(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
     """Bounds of R-precision.
 
@@ -196,6 +200,7 @@ def _rprec(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pai
     return least.min(axis=1), greatest.max(axis=1)
 
 
+@scan_of("ap")
 def _ap(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
     """Bounds of average precision: the unjudged rows up to some rank relevant, or all from some rank on."""
     k = metric.k
@@ -221,6 +226,7 @@ def _ap(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
     return least, share(rising, _after(0, so_far)).max(axis=1)
 
 
+@scan_of("ndcg")
 def _ndcg(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
     gain = metric.params.get("gain", "linear")
     if isinstance(gain, Mapping):
@@ -237,7 +243,7 @@ def _ndcg(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair
 
 
 class _Gains:
-    """What bounds of nDCG need of a block: discounts of the unjudged rows, and the judged gains in steps.
+    """Parts of the bounds of nDCG of a block: discounts of the unjudged rows, and the judged gains in steps.
 
     Parameters
     ----------
@@ -245,21 +251,20 @@ class _Gains:
     """
 
     def __init__(self, metric: Metric, run: Ranking, spare: Array, levels: Array) -> None:
-        weigh = replace(metric, kernel=REGISTRY["dcg"].kernel)
         unjudged = np.isnan(run.grade)
         rows = _marked(run, unjudged, unjudged, metric.k)
-        self.levels, self.start = levels, weigh.compute(run)
+        self.levels, self.start = levels, replace(metric, kernel=dcg.kernel).compute(run)
         self.outside = _n_open(run, unjudged) - rows.count + spare
-        self.discounted = _after(0, np.cumsum(rows.grid(_discount(weigh, rows.rank)), axis=1))
+        self.discounted = _after(0, np.cumsum(rows.grid(_discount(metric, rows.rank)), axis=1))
         # A column for none of the unjudged rows, the first, the first two ...; past the end, all.
         self.marked = np.minimum(np.arange(self.discounted.shape[1]), rows.count[:, None])
         self.width, self.reach, self.ends = _steps(run.ideal(metric.params.get("gain", "linear")), levels)
         longest = int((self.reach.max(axis=1, initial=0) + self.outside + rows.count).max(initial=0))
         places = longest if metric.k is None else min(longest, metric.k)
-        self.best = _after(0, np.cumsum(_discount(weigh, np.arange(1, places + 1)))[None])[0]
+        self.best = _after(0, np.cumsum(_discount(metric, np.arange(1, places + 1)))[None])[0]
 
     def _ideal(self, step: int, more: Array) -> Array:
-        """What one step of gain adds to the ideal, with so many unjudged rows reaching it; as many columns."""
+        """Addition of one step of gain to the ideal, with so many unjudged rows reaching it; as many columns."""
         place = np.minimum(self.reach[:, step, None] + more, len(self.best) - 1)
         return self.width[:, step, None] * self.best[place]
 
@@ -293,11 +298,11 @@ class _Gains:
         return dcg, ideal
 
 
-def _discount(weigh: Metric, rank: Array) -> Array:
+def _discount(metric: Metric, rank: Array) -> Array:
     """The discount of each rank: the dcg of one document with a gain of 1 there."""
     one = np.ones(len(rank), np.int64)
-    params = {name: value for name, value in weigh.params.items() if name in ("discount", "base")}
-    return replace(weigh, params=params, cutoff=None).compute(Ranking(one, one, one, shown=rank.astype(np.int64)))
+    params = {name: value for name, value in metric.params.items() if name in ("discount", "base")}
+    return dcg(**params).compute(Ranking(one, one, one, shown=rank.astype(np.int64)))
 
 
 def _undecided(run: Ranking, *, graded: bool) -> Array:
@@ -336,7 +341,3 @@ def _steps(best: Rows, levels: Array) -> tuple[Array, Array, Array]:
     reach = _from(steps.grid(docs)).astype(np.int64)
     ends = steps.grid(np.isin(steps.value, levels)) > 0
     return steps.grid(steps.value - before), reach, ends
-
-
-Scan: TypeAlias = Callable[[Metric, Ranking, Array, float | None], Pair]
-SCANNED: dict[str, Scan] = {"rprec": _rprec, "ap": _ap, "ndcg": _ndcg}

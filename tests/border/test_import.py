@@ -263,6 +263,7 @@ def test_public_names() -> None:
     shown = {name for name, value in held.items() if not isinstance(value, ModuleType)}
     assert sorted(frame_metrics.__all__) == sorted(shown | {"metrics"})
     assert all(hasattr(frame_metrics, name) for name in frame_metrics.__all__)
+    assert not isinstance(held.get("metric"), ModuleType)
 
 
 def test_every_error_is_public() -> None:

@@ -32,6 +32,7 @@ HOUSE: dict[str, set[str]] = {
 }
 NO_FRAMES = ("errors", "threads", "inputs", "metrics", "stats")  # neither polars nor pandas is known here
 KERNELS = ("metrics.confusion", "metrics.ranking", "metrics.classes", "metrics.scores")
+SEEN = ("metrics.metric", "metrics.parameters", "inputs", "errors")
 # Libraries beside polars and numpy, and who imports them, inside a function only.
 FOREIGN = {
     "border.arrow": {"pyarrow"},
@@ -112,7 +113,7 @@ def test_what_kernels_see(module: str) -> None:
     """Kernels see numpy, the metric, its input and the errors, and nothing else."""
     seen = {name for name, _ in _imports(MODULES[module])}
     libraries = {name for name in seen if name.split(".")[0] not in sys.stdlib_module_names}
-    assert libraries <= {"numpy", "frame_metrics.metrics.metric", "frame_metrics.inputs", "frame_metrics.errors"}
+    assert libraries <= {"numpy", *(f"frame_metrics.{name}" for name in SEEN)}
 
 
 @pytest.mark.parametrize("module", MODULES)

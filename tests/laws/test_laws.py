@@ -20,7 +20,19 @@ from hypothesis import strategies as st
 from frame_metrics import IRM, Metric, NotComputableError, metrics
 from helpers import KINDS as FRAMES
 from helpers import ROLES, as_kind, as_polars, examples, irm, made_log, ready
-from inside import REGISTRY, Classes, Confusion, Ranking, Scores, metrics_of, read_text, small_blocks, threads
+from inside import (
+    REGISTRY,
+    Array,
+    Classes,
+    Confusion,
+    Ranking,
+    Scores,
+    metrics_of,
+    read_text,
+    registered,
+    small_blocks,
+    threads,
+)
 
 CUTOFFS = (1, 3, 25)  # 25 is past the end of every ranking of the logs below
 VALUES: dict[str, list[Any]] = {
@@ -150,6 +162,38 @@ def test_the_printed_name_reads_back(metric: Metric) -> None:
         assert other == one
         assert hash(other) == hash(one)
         assert (dict(other.params), other.cutoff, other.average) == (dict(one.params), one.cutoff, one.average)
+
+
+@pytest.fixture
+def undeclared() -> Iterator[str]:
+    """The name of a metric that declares nothing, in the registry for one test."""
+
+    @registered()
+    def bare(run: Ranking, k: int | None = None) -> Array:
+        return run.relevant.total_within(k, 1 / run.rank)
+
+    yield bare.name
+    del REGISTRY[bare.name]
+    read_text.cache_clear()
+
+
+@pytest.mark.parametrize("cutoff", ["", "@2"])
+def test_a_metric_that_declares_nothing_is_refused_where_a_declaration_is_needed(undeclared: str, cutoff: str) -> None:
+    """It has values; what ties and missing judgments make of them is not known until it is said."""
+    name = undeclared + cutoff
+    log = pl.DataFrame({"query": [1, 1, 1], "score": [2.0, 2.0, 1.0], "grade": [1, 0, None]})
+    assert log.irm(ties="order").per_query(name)["value"].to_list() == [1]
+    assert log.irm(ties="order").explain(name, query=1)["discount"].null_count() == (2 if cutoff else 3)
+    with pytest.raises(NotComputableError, match=f"^{name} is not bounded by the worst and the best order of equal sc"):
+        log.irm.bounds(name, of="ties")
+    with pytest.raises(NotComputableError, match=f"^{name} has no bounds of unjudged rows; these have: ap, .*tp$"):
+        log.irm.bounds(name, of="unjudged")
+    for ties in ("worst", "best", "expected"):
+        why = "has no closed form for" if ties == "expected" else "is not bounded by"
+        with pytest.raises(
+            NotComputableError, match=f"^{name} {why} ties='{ties}', and rows with equal scores have di"
+        ):
+            log.irm(ties=ties).per_query(name)
 
 
 # Values

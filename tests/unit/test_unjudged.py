@@ -11,18 +11,7 @@ import numpy as np
 import pytest
 
 from frame_metrics import BadValueError, Metric, NotComputableError, metrics
-from inside import (
-    MISTAKES,
-    REGISTRY,
-    RISING,
-    SCANNED,
-    TURNING,
-    Array,
-    Ranking,
-    check_bounded,
-    extremes,
-    read_text,
-)
+from inside import REGISTRY, SCANS, Array, Ranking, check_bounded, extremes, read_text
 
 NAN = float("nan")
 TOP = 3
@@ -217,7 +206,8 @@ def of_kind(kind: Kind, graded: bool) -> list[Metric]:
     if graded:
         plain = not kind.fractions and kind.label != "only"
         return with_cutoffs(OF_GAINS + OF_MAPPED_GAINS * plain)
-    decided = [metric for name in OF_RELEVANCE if (metric := read(name)).name in (*TURNING, *MISTAKES, "precision")]
+    asked = map(read, OF_RELEVANCE)
+    decided = [metric for metric in asked if metric.unjudged == "turns" or metric.name == "precision"]
     return decided if kind.decided else [*with_cutoffs(OF_RELEVANCE), metrics.rprec, metrics.num_rel]
 
 
@@ -439,7 +429,12 @@ def test_long_scale() -> None:
 # What is refused
 
 
-@pytest.mark.parametrize("name", sorted(set(REGISTRY) - {*RISING, *TURNING, *MISTAKES, *SCANNED}))
+def test_every_scan_is_declared() -> None:
+    """The metrics that declare a scan are those that have one."""
+    assert set(SCANS) == {metric.name for metric in REGISTRY.values() if metric.unjudged == "scan"}
+
+
+@pytest.mark.parametrize("name", [metric.name for metric in REGISTRY.values() if metric.unjudged is None])
 def test_metric_without_bounds(name: str) -> None:
     """A metric without derived bounds is refused, and the message names those that have some."""
     with pytest.raises(NotComputableError, match=rf"^{name} has no bounds of unjudged rows; these have: ap, .*tp$"):

@@ -1,0 +1,97 @@
+"""Parameters of metrics: what an annotation says that a value may be, and whether a value is that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+
+import numpy as np
+
+from frame_metrics.errors import listed
+from frame_metrics.inputs import Gain
+from frame_metrics.inputs.rows import LARGEST
+
+# The range that a parameter may take stands in its annotation, where checks and docs read it.
+Share: TypeAlias = Annotated[float, "between 0 and 1"]
+Positive: TypeAlias = Annotated[float, "above 0"]
+NotNegative: TypeAlias = Annotated[float, "0 or more"]
+PartOfAll: TypeAlias = Annotated[float, "above 0, at most 1"]
+LogBase: TypeAlias = Annotated[float, "above 1"]
+Count: TypeAlias = Annotated[int, "a whole number from 1"]
+GainName: TypeAlias = Annotated[Gain, "'linear', 'exp' or a mapping from grades to gains"]
+
+_RANGES: dict[str, Callable[[float], bool]] = {
+    "a number": lambda x: not math.isnan(x),
+    "between 0 and 1": lambda x: 0 <= x <= 1,
+    "above 0": lambda x: x > 0,
+    "above 0, at most 1": lambda x: 0 < x <= 1,
+    "0 or more": lambda x: x >= 0,
+    "a whole number from 1": lambda x: 1 <= x < math.inf and x == int(x),
+    "above 1": lambda x: 1 < x < math.inf,
+}
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number of Python; True and False are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def meaning(hint: Any) -> str:
+    """Return what a parameter may be, in words.
+
+    Parameters
+    ----------
+    hint : the parameter's annotation.
+    """
+    kind = _without_none(hint)
+    if get_origin(kind) is Literal:
+        return "one of " + listed(get_args(kind))
+    return str(kind.__metadata__[0]) if get_origin(kind) is Annotated else "a number"
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Return whether a value is what a parameter's annotation says."""
+    kind = _without_none(hint)
+    if value is None:
+        return kind is not hint
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    if kind is GainName:
+        return value in ("linear", "exp") if isinstance(value, str) else _is_gain_table(value)
+    return is_number(value) and _RANGES[meaning(kind)](value)
+
+
+def _without_none(hint: Any) -> Any:
+    """The first alternative of an annotation that allows None, else the annotation."""
+    optional = get_origin(hint) is not Annotated and type(None) in get_args(hint)
+    return get_args(hint)[0] if optional else hint
+
+
+def _is_gain_table(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not value:
+        return False
+    real = all(is_number(x) and abs(x) <= LARGEST for x in (*value, *value.values()))
+    return real and min(value.values()) >= 0
+
+
+def wrong_cutoff(at: str, cutoff: Any) -> str:
+    """Return what is wrong with a cutoff, nothing if it is one.
+
+    Parameters
+    ----------
+    at : what it sets: "k", a rank, or "recall", a level.
+    """
+    number = is_number(cutoff) or isinstance(cutoff, np.integer)
+    if at == "recall":
+        return "" if number and 0 <= cutoff <= 1 else "the recall level is not between 0 and 1"
+    if number and 1 <= cutoff <= 2**53 and cutoff == int(cutoff):
+        return ""
+    return "the cutoff is not a whole number from 1" + " to 2**53" * (number and 2**53 < cutoff < math.inf)
+
+
+def plain(value: Any) -> Any:
+    """Return a number, or what a mapping has, as plain Python, so that it prints as it is read."""
+    if isinstance(value, Mapping):
+        return {plain(grade): plain(gain) for grade, gain in value.items()}
+    return value.item() if isinstance(value, np.number | np.bool_) else value
