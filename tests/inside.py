@@ -23,10 +23,10 @@ from frame_metrics.roles.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import significance
 from frame_metrics.stats.significance import adjusted
-from frame_metrics.verbs import audit, compare, guards
+from frame_metrics.verbs import compare, guards
+from frame_metrics.verbs.log_checks import ORDER as TIE_ORDERS
+from frame_metrics.verbs.log_checks import findings
 from frame_metrics.verbs.unjudged import MISTAKES, RISING, SCANNED, TURNING, check_bounded, extremes
-
-TIE_ORDERS = audit.ORDER
 
 __all__ = [
     "CHOICES",
@@ -115,7 +115,7 @@ def equal_hashes() -> Iterator[None]:
 def log_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     """Return every check that audit() has for a log, whether it finds anything or not; plain facts are none."""
     plan = irm._request.plan(Needs(query=True, order=True))
-    every = audit.findings(read_log(irm.frame, plan.columns, plan.conventions, None))
+    every = findings(read_log(irm.frame, plan.columns, plan.conventions, None))
     return {finding.check for finding in every if finding.severity != "fact"}
 
 

@@ -1,25 +1,149 @@
-"""What the literature warns about in decisions and scores, looked for in each segment."""
+"""The checks of decisions and scores: what the literature warns about, segment by segment, and facts of the rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.data.classes import out_of_reach
-from frame_metrics.data.segments import Segments
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import REGISTRY
-from frame_metrics.roles.columns import Columns, grade_column, key_names, largest_grade, type_of
+from frame_metrics.roles.columns import Columns, grade_column, largest_grade, type_of
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs import facts
-from frame_metrics.verbs.findings import Finding, found
+from frame_metrics.verbs.checks import Finding, Keys, Seen, check, first_row, run_checks
 from frame_metrics.verbs.pooled import Source, one_metric, source_of
 
 RARE = 0.1  # with less than this share, or more than the rest, accuracy says little
 FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
+
+
+class Grades(NamedTuple):
+    """The grades of rows that have no labels."""
+
+    values: pl.Series
+    rel: float
+
+
+@check("error")
+def grades_that_do_not_reach_rel(grades: Grades) -> Seen | None:
+    """nothing is relevant at rel={rel:g}, as the largest is {largest:g}; every metric is an error"""
+    values, good = grades.values, grades.values > 0
+    if not out_of_reach(values, grades.rel):
+        return None
+    return Seen(int(good.sum()), len(values) - values.null_count(), f"row {good.arg_true()[0]}")
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """Rows with decisions or scores, and what their metrics are computed from, pooled in each segment."""
+
+    cases: Cases
+    source: Source
+
+    def value(self, name: str) -> Array:
+        """Return a metric of each segment."""
+        return one_metric(self.source, name, REGISTRY[name], "macro").value
+
+    @cached_property
+    def prevalence(self) -> Array:
+        """The share of relevant rows of each segment."""
+        if self.source.table is not None:
+            return self.value("prevalence")
+        rows, of = self.cases.rows, self.source.of
+        weight = rows["weight"].to_numpy() if self.cases.weighted else np.ones(len(rows))
+        place = of.place(rows)
+        good = np.bincount(place, weight * rows["actual"].to_numpy(), minlength=len(of))
+        with np.errstate(invalid="ignore"):
+            return good / np.bincount(place, weight, minlength=len(of))
+
+    def segments(self, marked: Array) -> Seen:
+        """Return marked segments, of those with rows."""
+        there, keys = self.source.of.n > 0, self.source.of.keys
+        at = np.flatnonzero(marked & there)
+        example = first_row(self.source.of.table.select(keys)[at[:1]]) if keys else None
+        return Seen(len(at), int(there.sum()), example)
+
+
+@check("warning")
+def prevalence_near_0_or_1(pooled: Pooled) -> Seen | None:
+    """less than {rare:.0%} of the rows are relevant, or are not: always saying the same has a high accuracy; look at
+    precision, recall and informedness
+    """
+    if not pooled.cases.binary or (pooled.source.table is None and "score" not in pooled.cases.rows.columns):
+        return None
+    return pooled.segments((pooled.prevalence < RARE) | (pooled.prevalence > 1 - RARE))
+
+
+@check("warning")
+def accuracy_below_the_majority_class(pooled: Pooled) -> Seen | None:
+    """always saying the most frequent class would be right more often"""
+    table = pooled.source.table
+    return None if table is None else pooled.segments(table.hits.sum(axis=1) < table.actual.max(axis=1))
+
+
+@check("warning")
+def bias_far_from_prevalence(pooled: Pooled) -> Seen | None:
+    """much more or fewer rows are predicted relevant than are; precision and recall then say as much of the bias as
+    of the decisions: look at informedness
+    """
+    if not pooled.cases.binary or pooled.source.table is None:
+        return None
+    bias, prevalence = pooled.value("bias"), pooled.prevalence
+    sides = ((bias, prevalence), (prevalence, bias), (1 - bias, 1 - prevalence), (1 - prevalence, 1 - bias))
+    return pooled.segments(np.any([one > FAR * other for one, other in sides], axis=0))
+
+
+@check("warning")
+def score_worse_than_chance(pooled: Pooled) -> Seen | None:
+    """roc_auc < 0.5: relevant rows have lower scores than others; is the score a distance, or another class's?"""
+    if not pooled.cases.binary or "score" not in pooled.cases.rows.columns:
+        return None
+    return pooled.segments(pooled.value("roc_auc") < 0.5)
+
+
+@check("fact")
+def rows_judged(judgment: pl.Series) -> Seen:
+    """rows with a {judgment}"""
+    return Seen(len(judgment) - judgment.null_count(), len(judgment))
+
+
+@check("fact")
+def relevant_rows(cases: Cases) -> Seen | None:
+    """rows that are relevant: the prevalence, each counted once"""
+    return Seen(int(cases.rows["actual"].sum()), len(cases.rows)) if cases.binary else None
+
+
+@check("fact")
+def classes(cases: Cases) -> Seen | None:
+    """different classes"""
+    return None if cases.binary else Seen(cases.k)
+
+
+@check("fact")
+def rows_decided(cases: Cases) -> Seen | None:
+    """rows with a prediction"""
+    said = cases.rows.get_column("predicted", default=None)
+    return None if said is None else Seen(len(said) - said.null_count(), len(said))
+
+
+@check("fact")
+def rows_predicted_relevant(cases: Cases) -> Seen | None:
+    """rows that are predicted relevant: the bias"""
+    said = cases.rows.get_column("predicted", default=None)
+    return None if said is None or not cases.binary else Seen(int(said.sum()), len(said))
+
+
+@check("fact")
+def rows_without_a_score(cases: Cases) -> Seen | None:
+    """rows that stand below every threshold"""
+    score = cases.rows.get_column("score", default=None)
+    return None if score is None else Seen(score.null_count(), len(score))
 
 
 def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> list[Finding]:
@@ -32,105 +156,18 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
     """
     conventions = conventions.in_types(type_of(rows, columns.score), type_of(rows, columns.grade))
     if columns.grade and not columns.label:
-        grade = grade_column(rows[columns.grade], columns.grade)
-        if out_of_reach(grade, conventions.rel):
-            return [_lost(grade, conventions)]
+        grades = grade_column(rows[columns.grade], columns.grade)
+        reach = {"rel": conventions.rel, "largest": largest_grade(grades)}
+        if lost := [*run_checks(reach, Grades(grades, conventions.rel))]:
+            return lost  # nothing else can be computed
     cases = read_cases(rows, columns, conventions)
-    return [*guarded(cases), *facts.of_cases(cases, rows)]
+    whole = cases.rows if cases.every is None else cases.every
+    keys = Keys(columns, *(whole.select(names).n_unique() if names else 0 for names in cases.keys))
+    judgment = rows[str(columns.label or columns.grade)]
+    words = {"columns": columns, "by": ", ".join(columns.by), "judgment": "label" if columns.label else "grade"}
+    return [*guarded(cases), *run_checks(words, keys, judgment, cases)]
 
 
-def _lost(grade: pl.Series, conventions: Conventions) -> Finding:
-    """Grades of which none is relevant: then nothing can be computed."""
-    good = grade > 0
-    return found(
-        "grades that do not reach rel",
-        "error",
-        int(good.sum()),
-        len(grade) - grade.null_count(),
-        f"row {good.arg_true()[0]}",
-        f"nothing is relevant at rel={conventions.rel:g}, as the largest is {largest_grade(grade):g}; "
-        "every metric is an error",
-    )
-
-
-def guarded(cases: Cases) -> list[Finding]:
-    """Return the findings about decisions and scores, pooled in each segment."""
-    system, by = cases.keys
-    source = source_of(cases, [*system, *by])
-    there = source.of.n > 0
-    rows = []
-    for name, severity, bad, message in _checks(source, cases):
-        at = np.flatnonzero(bad & there)
-        example = _name(cases, source.of, int(at[0])) if len(at) else None
-        rows.append(found(name, severity, len(at), int(there.sum()), example, message))
-    return rows
-
-
-def _checks(source: Source, cases: Cases) -> Iterator[tuple[str, str, Array, str]]:
-    """Give each check: its name, severity, which segments have it, and what follows."""
-    if not cases.binary:
-        if source.table is not None:
-            yield _majority(source.table.hits.sum(axis=1), source.table.actual.max(axis=1))
-        return
-
-    def value(name: str) -> Array:
-        return one_metric(source, name, REGISTRY[name], "macro").value
-
-    if source.table is not None:
-        prevalence, bias = value("prevalence"), value("bias")
-        yield _prevalence(prevalence)
-        yield _majority(source.table.hits.sum(axis=1), source.table.actual.max(axis=1))
-        sides = ((bias, prevalence), (prevalence, bias), (1 - bias, 1 - prevalence), (1 - prevalence, 1 - bias))
-        far = np.any([one > FAR * other for one, other in sides], axis=0)
-        yield (
-            "bias far from prevalence",
-            "warning",
-            far,
-            "much more or fewer rows are predicted relevant than are; precision and recall then say as much of the "
-            "bias as of the decisions: look at informedness",
-        )
-    if "score" in cases.rows.columns:
-        if source.table is None:
-            yield _prevalence(_share(source))
-        yield (
-            "score worse than chance",
-            "warning",
-            value("roc_auc") < 0.5,
-            "roc_auc < 0.5: relevant rows have lower scores than others; is the score a distance, or another class's?",
-        )
-
-
-def _share(source: Source) -> Array:
-    """The share of relevant rows of each segment."""
-    rows = source.cases.rows
-    weight = rows["weight"].to_numpy() if source.cases.weighted else np.ones(len(rows))
-    place = source.of.place(rows)
-    good = np.bincount(place, weight * rows["actual"].to_numpy(), minlength=len(source.of))
-    with np.errstate(invalid="ignore"):
-        share: Array = good / np.bincount(place, weight, minlength=len(source.of))
-    return share
-
-
-def _prevalence(prevalence: Array) -> tuple[str, str, Array, str]:
-    return (
-        "prevalence near 0 or 1",
-        "warning",
-        (prevalence < RARE) | (prevalence > 1 - RARE),
-        f"less than {RARE:.0%} of the rows are relevant, or are not: always saying the same has a high accuracy; look "
-        "at precision, recall and informedness",
-    )
-
-
-def _majority(right: Array, most: Array) -> tuple[str, str, Array, str]:
-    return (
-        "accuracy below the majority class",
-        "warning",
-        right < most,
-        "always saying the most frequent class would be right more often",
-    )
-
-
-def _name(cases: Cases, of: Segments, segment: int) -> str | None:
-    """The keys of a segment as text; None where all rows are one."""
-    keys = [key for names in key_names(cases.columns)[:2] for key in names]
-    return ", ".join(str(value) for value in of.table.select(keys).row(segment)) if keys else None
+def guarded(cases: Cases) -> Iterator[Finding]:
+    """Give the findings about decisions and scores, pooled in each segment."""
+    return run_checks({"rare": RARE}, Pooled(cases, source_of(cases, [*cases.keys[0], *cases.keys[1]])))

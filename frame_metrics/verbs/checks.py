@@ -1,0 +1,254 @@
+"""What a check of an audit is, one function, and the one pass over a log that those of its rankings share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, get_type_hints
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import each_block
+from frame_metrics.data.log import Log, measured_against, rows_of_the_frame, sorter_of
+from frame_metrics.data.sorting import Sorted
+from frame_metrics.errors import BadRowsError, bad_rows
+from frame_metrics.inputs import Array, Ranking
+from frame_metrics.roles.columns import Columns, key_names
+
+Look = Callable[[Any], Any]
+TOP = 10  # the cutoff that is looked at
+
+
+class Seen(NamedTuple):
+    """How many there are of something, of how many (None where there is no whole), and the first of them."""
+
+    n: int
+    of: int | None = None
+    example: str | None = None
+
+
+class Finding(NamedTuple):
+    """One row of the audit."""
+
+    check: str
+    severity: str
+    n: int
+    of: int | None
+    example: str | None
+    message: str
+
+    @property
+    def share(self) -> float | None:
+        """The share of those that have it; None where there is no whole."""
+        return self.n / self.of if self.of else None
+
+
+class Check(NamedTuple):
+    """One thing to look for: a function, the class of what it reads, and what the decorator says of it."""
+
+    name: str
+    severity: str
+    message: str
+    look: Look
+    reads: type
+    of: Look | None
+
+
+CHECKS: list[Check] = []  # in the order of the audit's rows, within a severity
+
+
+def check(severity: str, *, of: Look | None = None, name: str = "") -> Callable[[Look], Check]:
+    """Make a function a check.
+
+    Its docstring is the message, with words in braces that are filled in. The annotation of its parameter says what it
+    reads: of a ``Block`` it returns how often each ranking has it, shape (rankings,), bool or counts; of all else what
+    it saw. None: there is nothing to look at.
+
+    Parameters
+    ----------
+    severity : "error", "warning", "info" or "fact"; facts are told whether or not anything is wrong.
+    of : what the share is of, in each ranking of a block; None for 1. Where it is 0, there is nothing to find.
+    name : the check's, where that of the function does not do.
+    """
+
+    def add(look: Look) -> Check:
+        message = " ".join((look.__doc__ or "").split())
+        reads = next(iter(get_type_hints(look).values()))
+        CHECKS.append(Check(name or look.__name__.replace("_", " "), severity, message, look, reads, of))
+        return CHECKS[-1]
+
+    return add
+
+
+def run_checks(words: dict[str, Any], *subjects: Any, known: dict[Check, Seen] | None = None) -> Iterator[Finding]:
+    """Give what all checks find that read one of the subjects, those that find nothing too.
+
+    Parameters
+    ----------
+    words : those that messages leave open.
+    known : what other checks are known to see.
+    """
+    of_class = {type(subject): subject for subject in subjects}
+    for one in CHECKS:
+        seen: Seen | None = one.look(of_class[one.reads]) if one.reads in of_class else (known or {}).get(one)
+        if seen is not None:
+            yield Finding(one.name, one.severity, *seen, one.message.format(**words))
+
+
+def first_row(*tables: pl.DataFrame) -> str:
+    """Return the values in the first row of tables as text."""
+    return ", ".join(str(value) for table in tables for row in table[:1].iter_rows() for value in row)
+
+
+class Keys(NamedTuple):
+    """How many systems and segments there are."""
+
+    columns: Columns
+    systems: int
+    segments: int
+
+
+@check("fact")
+def systems(keys: Keys) -> Seen | None:
+    """different values of {columns.system}"""
+    return Seen(keys.systems) if keys.columns.system else None
+
+
+@check("fact")
+def segments(keys: Keys) -> Seen | None:
+    """different values of {by}"""
+    return Seen(keys.segments) if keys.columns.by else None
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A block of rankings.
+
+    Parameters
+    ----------
+    log : what they are of.
+    rows, run : the rows as they were sorted, and as kernels read them.
+    said : what is said of each ranking's query, by role: "size", "n_relevant", "weight", "cluster", those that are.
+    """
+
+    log: Log
+    rows: Sorted
+    run: Ranking
+    said: dict[str, Array]
+
+    def evaluated(self) -> Array:
+        """Return whether each ranking is evaluated: that of a judged query."""
+        return self.run.n_judged > 0
+
+    def results(self) -> Array:
+        """Return how many results each evaluated ranking has."""
+        return np.where(self.evaluated(), self.run.n_ret, 0)
+
+    def top(self) -> Array:
+        """Return how many results each evaluated ranking has in the top."""
+        return np.where(self.evaluated(), self.run.retrieved(TOP), 0)
+
+    def neighbours(self, compare: Callable[[Array, Array], Array]) -> Array | None:
+        """Return how many results of each ranking have a score that compares so with the one above them."""
+        score = self.rows.cells.get("score") if "rank" in self.rows.cells else self.rows.score
+        if score is None:
+            return None
+        score = self.rows.ordered(score)
+        marked = np.zeros(len(score), bool)
+        marked[1:] = compare(score[1:], score[:-1])
+        marked[self.run.start[self.run.start < len(score)]] = False
+        return self.run.count_of(marked, None)
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """A log, and what was counted in its rankings.
+
+    Parameters
+    ----------
+    judged, relevant : documents of each ranking's query that are, shape (rankings,).
+    seen : what the checks of blocks saw in all of them.
+    """
+
+    log: Log
+    judged: Array
+    relevant: Array
+    seen: dict[Check, Seen]
+
+    def of_queries(self, values: Array) -> int:
+        """Return the sum over evaluated queries, of what is the same for each system, or of the one that has most."""
+        pair, some = self.log.grid.pair, self.judged > 0
+        most = np.zeros(int(pair.max(initial=-1)) + 1, np.int64)
+        np.maximum.at(most, pair[some], values[some])
+        return int(most.sum())
+
+    def but_for(self, unjudged: Check) -> Seen | None:
+        """Return how many results there are beside those that a check saw."""
+        n, of, _ = self.seen[unjudged]
+        return Seen((of or 0) - n, of) if self.log.columns.rank or self.log.columns.score else None
+
+
+def counted(log: Log) -> Counted:
+    """Look at every ranking once.
+
+    Raises
+    ------
+    BadRowsError
+        Values are bad that show in rank order only, or beside others of their query; with the rows of the frame that
+        the log was read from.
+    """
+    numbers = np.arange(len(log.grid.pair))
+    judged, relevant = np.zeros((2, len(numbers)), np.int64)
+    checks = [one for one in CHECKS if one.reads is Block]
+    sums = [[(0, 0, len(numbers))] * len(checks)]
+    broken: list[BadRowsError] = []
+    sorter = sorter_of(log)
+
+    def work(part: slice | Array) -> None:
+        try:
+            rows = sorter.block(part)
+        except BadRowsError as error:
+            broken.append(error)
+            return
+        by_score = "score" in rows.cells and "rank" not in rows.cells
+        run = rows.ranking(rel=log.conventions.rel, condensed=False, scored=by_score, **measured_against(log, part))
+        judged[part], relevant[part] = run.n_judged, run.n_relevant
+        block = Block(log, rows, run, {role: values[part] for role, values in said.items() if values is not None})
+        sums.append([_sums(one, block, numbers[part], len(numbers)) for one in checks])
+
+    with rows_of_the_frame(log):
+        said = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}
+        said |= {role: log.said_of_queries(role) for role in ("weight", "cluster")}
+        each_block(log.grid.size, work)
+        _raise(broken, len(log.table))
+    seen = {}
+    for one, (n, of, first) in zip(checks, np.moveaxis(np.array(sums), 0, -1), strict=True):
+        seen[one] = Seen(int(n.sum()), int(of.sum()), _name(log, int(first.min())) if n.any() else None)
+    return Counted(log, judged, relevant, seen)
+
+
+def _sums(one: Check, block: Block, numbers: Array, past: int) -> tuple[int, int, int]:
+    """How often a block has something, of how much, and the number of the first ranking that has it, or ``past``."""
+    of = np.ones(len(numbers), bool) if one.of is None else one.of(block)
+    marks = one.look(block)
+    has = np.where(of > 0, 0 if marks is None else marks, 0)
+    return int(has.sum()), int(of.sum()), int(numbers[has > 0].min(initial=past))
+
+
+def _raise(broken: list[BadRowsError], total: int) -> None:
+    """Raise the error that blocks have in common, with the rows of all."""
+    if broken:
+        first = min(broken, key=lambda error: error.what)
+        odd = np.zeros(total, bool)
+        for error in broken:
+            odd[error.rows] |= error.what == first.what
+        raise bad_rows(first.column, np.flatnonzero(odd), total, first.what, first.remedy)
+
+
+def _name(log: Log, ranking: int) -> str:
+    """The keys of a ranking as text."""
+    grid, keys = log.grid, key_names(log.columns)
+    codes, rows = (grid.system, grid.segment, grid.query), (grid.system_row, grid.segment_row, grid.query_row)
+    at = [row[code[[ranking]]] for code, row in zip(codes, rows, strict=True)]
+    return first_row(*(log.keys_at(names, row) for names, row in zip(keys, at, strict=True) if names))

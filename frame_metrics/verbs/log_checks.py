@@ -1,0 +1,252 @@
+"""The checks of queries and their results: of each ranking, and of a log as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.log import Log
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import key_names
+from frame_metrics.verbs.checks import TOP, Block, Counted, Finding, Keys, Seen, check, counted, first_row, run_checks
+from frame_metrics.verbs.measure import out_of_reach
+
+FEW = 10  # a segment with fewer queries is small
+ORDER = {
+    "doc": "by document, descending",
+    "worst": "the worst judgment first",
+    "best": "the best judgment first",
+    "order": "as in the frame",
+    "expected": "in every way, of which the mean is taken",
+}
+
+
+@check("warning")
+def queries_without_judgments(block: Block) -> Array:
+    """not evaluated: none of their documents is judged"""
+    return block.run.n_judged == 0
+
+
+@check("warning", of=Block.evaluated)
+def queries_without_results(block: Block) -> Array:
+    """evaluated as if nothing was found"""
+    return block.run.n_ret == 0
+
+
+@check("warning", of=Block.evaluated)
+def queries_without_relevant_documents(block: Block) -> Array:
+    """metrics that divide by the relevant documents are undefined; undefined= says what they become"""
+    return block.run.n_relevant == 0
+
+
+@check("warning", of=Block.top, name=f"unjudged in the top {TOP}")
+def unjudged_in_the_top(block: Block) -> Array:
+    """{unjudged}"""
+    return block.run.retrieved(TOP) - block.run.count_of(block.run.judged, TOP)
+
+
+@check("info", of=Block.results)
+def unjudged_results(block: Block) -> Array:
+    """{unjudged}"""
+    return block.run.n_ret - block.run.count_of(block.run.judged, None)
+
+
+@check("warning", of=Block.evaluated, name=f"ties across rank {TOP}")
+def ties_across_the_top(block: Block) -> Array | None:
+    """equal scores at ranks {top} and {below} are ordered {order}"""
+    by_score = "score" in block.rows.cells and "rank" not in block.rows.cells
+    return block.run.tied_at(TOP) if by_score else None
+
+
+@check("info", of=Block.evaluated)
+def ideal_from_the_results_alone(block: Block) -> Array | None:
+    """relevant documents that were not retrieved are unknown; recall, ap and ndcg may be too high"""
+    if block.log.judged is not None or "n_relevant" in block.said:
+        return None
+    return block.run.n_ret == (block.run.length if block.run.pool is None else block.run.n_judged)
+
+
+@check("info")
+def ranks_with_gaps(block: Block) -> Array:
+    """positions that the frame does not list count as not relevant"""
+    return block.run.gaps
+
+
+@check("info")
+def ranks_that_begin_late(block: Block) -> Array:
+    """the first position is missing, and counts as not relevant"""
+    return block.run.late
+
+
+@check("warning")
+def scores_out_of_rank_order(block: Block) -> Array | None:
+    """the rank orders the results, and a result has a higher score than one above it"""
+    rises = block.neighbours(np.greater) if "rank" in block.rows.cells else None
+    return None if rises is None else rises > 0
+
+
+@check("warning", of=lambda block: block.run.n_judged)
+def labels_and_grades_that_contradict(block: Block) -> Array | None:
+    """the label decides what is relevant, the grade what is gained; they disagree about rel={rel:g}"""
+    if not {"label", "grade"} <= set(block.rows.cells):
+        return None
+    grade, label = block.rows.judgments()
+    return block.run.count_of((label == (grade < block.run.rel)) & ~np.isnan(grade), None, retrieved=False)
+
+
+@check("warning")
+def constant_scores(block: Block) -> Array | None:
+    """all results of a query have one score, and are ordered {order}"""
+    level, n_ret = block.neighbours(np.equal), block.run.n_ret
+    return None if level is None else (n_ret > 1) & (level == n_ret - 1)
+
+
+@check("error", name="more relevant documents than n_relevant")
+def more_relevant_documents_than_said(block: Block) -> Array | None:
+    """{columns.n_relevant} says how many relevant documents a query has, and more are listed"""
+    return block.run.listed_relevant > block.said["n_relevant"] if "n_relevant" in block.said else None
+
+
+@check("error", name="more documents than collection_size")
+def more_documents_than_said(block: Block) -> Array | None:
+    """a query retrieved, or has relevant, more documents than there are; true negatives would be less than 0"""
+    known = block.run.n_ret + block.run.n_relevant - block.run.hits()
+    return known > block.said["size"] if "size" in block.said else None
+
+
+@check("error", of=Block.evaluated)
+def queries_without_a_weight(block: Block) -> Array | None:
+    """judged queries without results have no {columns.weight}; give the judgments such a column too"""
+    return np.isnan(block.said["weight"]) if "weight" in block.said else None
+
+
+@check("error", of=Block.evaluated)
+def queries_without_a_cluster(block: Block) -> Array | None:
+    """judged queries without results have no {columns.cluster}; give the judgments such a column too"""
+    return np.isnan(block.said["cluster"]) if "cluster" in block.said else None
+
+
+def _graded(log: Log, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
+    """Judgments whose grade is marked, with the keys of the first."""
+    table = log.judgments
+    if "grade" not in table.columns:
+        return None
+    marked = marks(table["grade"])
+    keys = [key for names in (*key_names(log.columns), ["doc"]) for key in names if key in table.columns]
+    first = table.select(keys)[marked.arg_true()[:1]]
+    return Seen(int(marked.sum()), len(table) - table["grade"].null_count(), first_row(first))
+
+
+@check("error")
+def grades_that_do_not_reach_rel(log: Log) -> Seen | None:
+    """nothing is relevant at rel={rel:g}, as the largest is {log.top_grade:g}; binary metrics are errors"""
+    if "label" in log.judgments.columns:
+        return None
+    return _graded(log, lambda grade: (grade > 0) & out_of_reach(log, log.conventions.rel))
+
+
+@check("warning")
+def grades_below_0(log: Log) -> Seen | None:
+    """they gain nothing{unless_labelled}"""
+    return _graded(log, lambda grade: grade < 0)
+
+
+@check("info")
+def grades_with_a_fraction(log: Log) -> Seen | None:
+    """counted as they are; trec_eval cuts them to whole numbers"""
+    if not log.judgments.schema.get("grade", pl.Null).is_float():
+        return None
+    return _graded(log, lambda grade: grade != grade.floor())
+
+
+@check("warning")
+def judged_queries_of_no_known_segment(log: Log) -> Seen:
+    """not evaluated: no result has them, and the judgments have no column that says their segment"""
+    judged = log.judged
+    if judged is None or set(key_names(log.columns)[1]) <= set(judged.keys):
+        return Seen(0)
+    names = judged.names.select(judged.keys)
+    lost = names.join(log.table, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
+    return Seen(len(lost), len(names), first_row(lost))
+
+
+@check("warning")
+def segments_of_few_queries(counts: Counted) -> Seen:
+    """fewer than {few} evaluated queries: their mean says little; ci= says how little"""
+    log, by = counts.log, key_names(counts.log.columns)[1]
+    if not by:
+        return Seen(0)
+    pairs = np.unique(np.stack([log.grid.segment, log.grid.query])[:, counts.judged > 0], axis=1)
+    queries = np.bincount(pairs[0], minlength=len(log.grid.segment_row))
+    small = np.flatnonzero(queries < FEW)
+    return Seen(len(small), len(queries), first_row(log.keys_at(by, log.grid.segment_row[small[:1]])))
+
+
+@check("warning")
+def repeated_documents(log: Log) -> Seen:
+    """left out: duplicates='first' keeps the best place of each document of a query"""
+    return Seen(0 if log.row is None else log.frame_rows - len(log.row), log.frame_rows, log.repeated)
+
+
+@check("fact")
+def queries(counts: Counted) -> Seen:
+    """queries that are evaluated: those with a judgment{in_each_segment}"""
+    pair = counts.log.grid.pair
+    return Seen(counts.of_queries(np.ones(len(pair), np.int64)), int(pair.max(initial=-1)) + 1)
+
+
+@check("fact")
+def results_judged(counts: Counted) -> Seen | None:
+    """results of these queries that have a judgment"""
+    return counts.but_for(unjudged_results)
+
+
+@check("fact", name=f"judged in the top {TOP}")
+def judged_in_the_top(counts: Counted) -> Seen | None:
+    """results at ranks up to {top} that have a judgment"""
+    return counts.but_for(unjudged_in_the_top)
+
+
+@check("fact")
+def relevant_documents(counts: Counted) -> Seen:
+    """documents that are relevant, of all that are judged; found or not"""
+    only_counted = counts.log.columns.n_relevant and counts.log.judges_itself
+    return Seen(counts.of_queries(counts.relevant), None if only_counted else counts.of_queries(counts.judged))
+
+
+@check("fact")
+def rows_not_retrieved(log: Log) -> Seen | None:
+    """rows without a {place}: documents that are known, and were not retrieved"""
+    place = "rank" if log.columns.rank else "score"
+    return Seen(log.table[place].null_count(), len(log.table)) if place in log.table.columns else None
+
+
+def findings(log: Log) -> list[Finding]:
+    """Return what is found in a log, checks that find nothing and plain facts too; raise what ``counted`` raises."""
+    counts, grid = counted(log), log.grid
+    keys = Keys(log.columns, len(grid.system_row), len(grid.segment_row))
+    return [*run_checks(_words(log), keys, log, counts, known=counts.seen)]
+
+
+def _words(log: Log) -> dict[str, Any]:
+    """The words that messages leave open."""
+    columns, conventions = log.columns, log.conventions
+    not_relevant = " and are not relevant; bpref, infap and unjudged='drop' take them for not judged"
+    counted = "counted as not relevant; unjudged='drop' leaves them out"
+    return {
+        "log": log,
+        "columns": columns,
+        "by": ", ".join(columns.by),
+        "rel": conventions.rel,
+        "top": TOP,
+        "below": TOP + 1,
+        "few": FEW,
+        "place": "rank" if columns.rank else "score",
+        "order": "by rank" if columns.rank else ORDER[conventions.ties],
+        "unjudged": "left out of the rankings" if conventions.unjudged == "drop" else counted,
+        "unless_labelled": "" if "label" in log.judgments.columns else not_relevant,
+        "in_each_segment": ", in each segment" if columns.by else "",
+    }
