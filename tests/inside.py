@@ -26,7 +26,7 @@ from frame_metrics.stats import significance
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs import compare, guards
 from frame_metrics.verbs.log_checks import ORDER as TIE_ORDERS
-from frame_metrics.verbs.log_checks import findings
+from frame_metrics.verbs.log_checks import findings, queries_without_results
 from frame_metrics.verbs.unjudged import SCANS, check_bounded, extremes
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "few_bytes_at_a_time",
     "log_checks",
     "metrics_of",
+    "queries_without_results",
     "ratio",
     "read",
     "read_text",

@@ -14,7 +14,7 @@ import pytrec_eval
 import frame_metrics
 from frame_metrics import metrics
 from helpers import ROOT, script
-from inside import FORMS, REGISTRY, Ranking, read_text
+from inside import FORMS, REGISTRY, Ranking, queries_without_results, read_text
 
 DOCS = ROOT / "docs"
 PACKAGE = Path(frame_metrics.__file__).parent
@@ -164,9 +164,10 @@ def test_page_has_examples(name: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_for_a_prompt_has_one(page: Path) -> None:
-    """Python code on a page runs as a test, or is a metric's own source."""
+    """Python code on a page runs as a test, or is the own source of a metric or of a check of the audit."""
+    sources = [inspect.getsource(one) for one in (metrics.success.kernel, queries_without_results.look)]
     for block in re.findall(r"^```python\n(.*?)^```", read(page), flags=re.MULTILINE | re.DOTALL):
-        assert block.startswith(">>> ") or block == inspect.getsource(metrics.success.kernel)
+        assert block.startswith(">>> ") or block in sources
 
 
 def test_every_section_of_the_guide_has_an_example() -> None:
