@@ -11,6 +11,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.frames import Past
+from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.log import Log, read_log
 from frame_metrics.data.query_cases import cases_of
 from frame_metrics.errors import check_choice
@@ -20,7 +21,6 @@ from frame_metrics.roles.needs import audited
 from frame_metrics.verbs import facts, guards
 from frame_metrics.verbs.counted import TOP, Counted, counted
 from frame_metrics.verbs.findings import SCHEMA, Finding, found, of_good_rows, report
-from frame_metrics.verbs.measure import out_of_reach
 from frame_metrics.verbs.request import Request
 
 FEW = 10  # a segment with fewer queries is small
@@ -248,7 +248,7 @@ def _of_grades(log: Log) -> Iterator[Finding]:
         nothing += " and are not relevant; bpref, infap and unjudged='drop' take them for not judged"
         rel = log.conventions.rel
         message = f"nothing is relevant at rel={rel:g}, as the largest is {log.top_grade:g}; binary metrics are errors"
-        lost = (grade > 0) & out_of_reach(log, rel)
+        lost = (grade > 0) & out_of_reach(grade, rel)
         yield _of_judgments(log, "grades that do not reach rel", "error", lost, message)
     yield _of_judgments(log, "grades below 0", "warning", grade < 0, nothing)
     if grade.dtype.is_float():

@@ -9,14 +9,14 @@ import polars as pl
 
 from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.data.classes import out_of_reach
-from frame_metrics.data.segments import Segments
+from frame_metrics.data.groups import segments_of
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import REGISTRY
-from frame_metrics.roles.columns import Columns, grade_column, key_names, largest_grade
+from frame_metrics.roles.columns import Columns, grade_column, largest_grade
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs import facts
 from frame_metrics.verbs.findings import Finding, found
-from frame_metrics.verbs.pooled import Source, one_metric, source_of
+from frame_metrics.verbs.pooled import Inputs, inputs_of, one_metric
 
 RARE = 0.1  # with less than this share, or more than the rest, accuracy says little
 FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
@@ -54,31 +54,30 @@ def _lost(grade: pl.Series, conventions: Conventions) -> Finding:
 
 def guarded(cases: Cases) -> list[Finding]:
     """Return the findings about decisions and scores, pooled in each segment."""
-    system, by = cases.keys
-    source = source_of(cases, [*system, *by])
-    there = source.of.n > 0
+    inputs = inputs_of(cases, segments_of(cases))
+    there = inputs.segments.n > 0
     rows = []
-    for name, severity, bad, message in _checks(source, cases):
+    for name, severity, bad, message in _checks(inputs, cases):
         at = np.flatnonzero(bad & there)
-        example = _name(cases, source.of, int(at[0])) if len(at) else None
+        example = inputs.segments.text(int(at[0])) if len(at) else None
         rows.append(found(name, severity, len(at), int(there.sum()), example, message))
     return rows
 
 
-def _checks(source: Source, cases: Cases) -> Iterator[tuple[str, str, Array, str]]:
+def _checks(inputs: Inputs, cases: Cases) -> Iterator[tuple[str, str, Array, str]]:
     """Give each check: its name, severity, which segments have it, and what follows."""
     if not cases.binary:
-        if source.table is not None:
-            yield _majority(source.table.hits.sum(axis=1), source.table.actual.max(axis=1))
+        if inputs.table is not None:
+            yield _majority(inputs.table.hits.sum(axis=1), inputs.table.actual.max(axis=1))
         return
 
     def value(name: str) -> Array:
-        return one_metric(source, name, REGISTRY[name], "macro").value
+        return one_metric(inputs, name, REGISTRY[name], "macro").value
 
-    if source.table is not None:
+    if inputs.table is not None:
         prevalence, bias = value("prevalence"), value("bias")
         yield _prevalence(prevalence)
-        yield _majority(source.table.hits.sum(axis=1), source.table.actual.max(axis=1))
+        yield _majority(inputs.table.hits.sum(axis=1), inputs.table.actual.max(axis=1))
         sides = ((bias, prevalence), (prevalence, bias), (1 - bias, 1 - prevalence), (1 - prevalence, 1 - bias))
         far = np.any([one > FAR * other for one, other in sides], axis=0)
         yield (
@@ -89,8 +88,8 @@ def _checks(source: Source, cases: Cases) -> Iterator[tuple[str, str, Array, str
             "bias as of the decisions: look at informedness",
         )
     if "score" in cases.rows.columns:
-        if source.table is None:
-            yield _prevalence(_share(source))
+        if inputs.table is None:
+            yield _prevalence(_share(inputs))
         yield (
             "score worse than chance",
             "warning",
@@ -99,14 +98,14 @@ def _checks(source: Source, cases: Cases) -> Iterator[tuple[str, str, Array, str
         )
 
 
-def _share(source: Source) -> Array:
+def _share(inputs: Inputs) -> Array:
     """The share of relevant rows of each segment."""
-    rows = source.cases.rows
-    weight = rows["weight"].to_numpy() if source.cases.weighted else np.ones(len(rows))
-    place = source.of.place(rows)
-    good = np.bincount(place, weight * rows["actual"].to_numpy(), minlength=len(source.of))
+    rows = inputs.cases.rows
+    weight = rows["weight"].to_numpy() if inputs.cases.weighted else np.ones(len(rows))
+    place = inputs.segments.place(rows)
+    good = np.bincount(place, weight * rows["actual"].to_numpy(), minlength=len(inputs.segments))
     with np.errstate(invalid="ignore"):
-        share: Array = good / np.bincount(place, weight, minlength=len(source.of))
+        share: Array = good / np.bincount(place, weight, minlength=len(inputs.segments))
     return share
 
 
@@ -127,9 +126,3 @@ def _majority(right: Array, most: Array) -> tuple[str, str, Array, str]:
         right < most,
         "always saying the most frequent class would be right more often",
     )
-
-
-def _name(cases: Cases, of: Segments, segment: int) -> str | None:
-    """The keys of a segment as text; None where all rows are one."""
-    keys = [key for names in key_names(cases.columns)[:2] for key in names]
-    return ", ".join(str(value) for value in of.table.select(keys).row(segment)) if keys else None
