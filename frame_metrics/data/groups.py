@@ -98,51 +98,37 @@ def as_text(keys: pl.DataFrame, row: int = 0) -> str:
     return ", ".join(map(str, keys.row(row)))
 
 
-def find_segments(
-    columns: Columns, rows: pl.DataFrame, keys: Sequence[str], *, query: Sequence[str] = (), kept: pl.DataFrame | None
-) -> Segments:
+def find_segments(columns: Columns, rows: pl.DataFrame, keys: list[str], *, query: Sequence[str] = ()) -> Segments:
     """Find the groups that some key columns make.
 
     Parameters
     ----------
-    rows : key columns by their inside names; "row:" before a key, where another row of the frame holds its value.
+    rows : key columns by their inside names; "row:" before a key, where another row of the frame holds its value;
+        "counted", where not all rows count.
     query : more keys, which tell the queries of a segment apart; queries stand as they first appear.
-    kept : the rows that are counted; None for all.
     """
     order = [*keys, *(["first"] if query else [])]
     keys = [*keys, *query]
+    n = (pl.col("counted").sum() if "counted" in rows.columns else pl.len()).alias("n")
     if not keys:
-        return Segments(columns, keys, pl.DataFrame({"n": [len(rows if kept is None else kept)]}))
-    own = [key for key in keys if f"row:{key}" in rows.columns]
-    numbered = rows.select(*keys, *(f"row:{key}" for key in own)).with_row_index("first")
-    marks = [pl.col("first").first(), *(pl.col(f"row:{key}").first() for key in own)]
-    table = numbered.group_by(keys).agg(pl.len().alias("n"), *marks).sort(order, nulls_last=True)
-    table = table.with_columns(pl.col("first").cast(pl.Int64).alias(f"row:{key}") for key in keys if key not in own)
-    if kept is not None:
-        count = kept.group_by(keys).agg(pl.len().alias("kept"))
-        table = table.join(count, on=keys, how="left", nulls_equal=True, maintain_order="left")
-        table = table.with_columns(pl.col("kept").fill_null(0).alias("n"))
-    return Segments(columns, keys, table)
+        return Segments(columns, keys, rows.select(n))
+    own = [f"row:{key}" for key in keys if f"row:{key}" in rows.columns]
+    marks = [n, pl.col("first").first(), *(pl.col(name).first() for name in own)]
+    table = rows.with_row_index("first").group_by(keys).agg(marks).sort(order, nulls_last=True)
+    held = (pl.col("first").cast(pl.Int64).alias(f"row:{key}") for key in keys if f"row:{key}" not in own)
+    return Segments(columns, keys, table.with_columns(held))
 
 
-def segments_of(cases: Cases, keys: Sequence[str] | None = None, *, query: Sequence[str] = ()) -> Segments:
-    """Find the segments of pooled rows.
-
-    Parameters
-    ----------
-    keys : the key columns that tell them apart; None for those of system and segment.
-    query : more keys, which tell the queries of a segment apart.
-    """
-    if keys is None:
-        system, by = cases.keys
-        keys = [*system, *by]
-    rows, kept = (cases.rows, None) if cases.every is None else (cases.every, cases.rows)
-    return find_segments(cases.columns, rows, keys, query=query, kept=kept)
+def segments_of(cases: Cases, *, query: Sequence[str] = ()) -> Segments:
+    """Find the segments of pooled rows; their queries, where columns tell these apart."""
+    system, by = cases.keys
+    return find_segments(cases.columns, cases.every, [*system, *by], query=query)
 
 
 def groups_of(cases: Cases, margins: bool) -> Groups:
     """Find the segments of pooled rows and, if so asked, the totals over them."""
-    return _in_order([segments_of(cases, keys) for keys in _told_apart(cases.columns, margins)])
+    told_apart = _told_apart(cases.columns, margins)
+    return _in_order([find_segments(cases.columns, cases.every, keys) for keys in told_apart])
 
 
 def groups_of_rankings(log: Log, margins: bool) -> tuple[Groups, list[Array | None]]:
@@ -156,7 +142,7 @@ def groups_of_rankings(log: Log, margins: bool) -> tuple[Groups, list[Array | No
     cells, each, places = _cells(log), [], []
     cell = log.grid.system * (len(log.grid.segment_row) if log.columns.by else 1) + log.grid.segment
     for keys in _told_apart(log.columns, margins):
-        segments = find_segments(log.columns, cells, keys, kept=None)
+        segments = find_segments(log.columns, cells, keys)
         each.append(segments)
         places.append(segments.place(cells)[cell] if keys else None)
     return _in_order(each), places

@@ -61,8 +61,7 @@ def of_cases(cases: Cases, frame: pl.DataFrame) -> Iterator[Finding]:
     """
     columns, rows = cases.columns, cases.rows
     system, by = cases.keys
-    whole = rows if cases.every is None else cases.every
-    yield from _of_keys(columns, *(whole.select(keys).n_unique() if keys else 0 for keys in (system, by)))
+    yield from _of_keys(columns, *(cases.every.select(keys).n_unique() if keys else 0 for keys in (system, by)))
     n = len(rows)
     judged = len(frame) - frame[str(columns.label or columns.grade)].null_count()
     yield fact("rows judged", judged, len(frame), f"rows with a {'label' if columns.label else 'grade'}")
