@@ -32,7 +32,7 @@ class Cases:
     rows : the key columns by their inside names; "actual" and "predicted", the number of the class of each row, null
         where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for each class;
         "weight"; "cluster", its number.
-    every : the key columns of all rows, where rows without a judgment were dropped.
+    kept : the key columns of all rows and "counted", where rows without a judgment were dropped.
     columns, conventions : which column is which, and what is done where the field disagrees.
     classes : the classes in their order; of two the relevant one is the last. None where nothing needs their names.
     found : the predicted classes, where they are not the true ones but are yet to be matched to them.
@@ -40,12 +40,17 @@ class Cases:
     """
 
     rows: pl.DataFrame
-    every: pl.DataFrame | None
+    kept: pl.DataFrame | None
     columns: Columns
     conventions: Conventions
     classes: pl.Series | None
     found: pl.Series | None
     binary: bool
+
+    @property
+    def every(self) -> pl.DataFrame:
+        """All rows, and "counted" where some were dropped."""
+        return self.rows if self.kept is None else self.kept
 
     @property
     def k(self) -> int:
@@ -107,8 +112,8 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
     if columns.cluster:
         out["cluster"] = numbers(cluster_column(frame[columns.cluster], columns.cluster))
     rows = pl.DataFrame(out)
-    rows, every = _judged(rows, keys, columns, conventions, binary)
-    return Cases(rows, every, columns, conventions, classes, found, binary)
+    rows, kept = _judged(rows, keys, columns, conventions, binary)
+    return Cases(rows, kept, columns, conventions, classes, found, binary)
 
 
 def _judged(
@@ -118,7 +123,8 @@ def _judged(
     if not rows["actual"].null_count():
         return rows, None
     if conventions.unjudged == "drop":
-        return rows.filter(pl.col("actual").is_not_null()), rows.select(keys)
+        judged = pl.col("actual").is_not_null()
+        return rows.filter(judged), rows.select(*keys, judged.alias("counted"))
     if binary:
         return rows.with_columns(pl.col("actual").fill_null(0)), None
     refuse(str(columns.label), rows["actual"].is_null(), "have no class", "drop them, or say unjudged='drop'")

@@ -89,7 +89,9 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
 
 
 def out_of_reach(grade: pl.Series, rel: float) -> bool:
-    """Whether some grade is positive and none is relevant."""
+    """Whether some grade is positive and none is relevant; a positive whole number is relevant at 1."""
+    if rel <= 1 and grade.dtype.is_integer():
+        return False
     return 0 < largest_grade(grade) < rel
 
 

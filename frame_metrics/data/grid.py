@@ -1,4 +1,4 @@
-"""Which rankings are measured: every system on every query that is judged in a segment."""
+"""Rankings to measure: every system on every query that is judged in a segment."""
 
 from __future__ import annotations
 
@@ -64,54 +64,59 @@ class Grid:
 
 def build_grid(log: pl.DataFrame, rankings: Rankings, columns: Columns, judged: Judged | None) -> Grid:
     """Number the systems, segments and queries, and add the rankings that are missing."""
-    system_keys, by, query = key_names(columns)
-    n, count = len(log), len(rankings.first)
-    if judged is None and not system_keys and not by:
+    system, by, query = key_names(columns)
+    count = len(rankings.first)
+    if judged is None and not system and not by:
         none, each = np.zeros(count, np.int64), np.arange(count)
         return Grid(rankings, none, none, each, each, none[:1], none[:1], rankings.first, None)
-    names = log.select([*system_keys, *by, *query])[rankings.first]
-    if judged is not None and not system_keys and not by:
+    names = log.select([*system, *by, *query])[rankings.first]
+    if judged is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judged)
-    row = rankings.first
-    queries = names.select(query)
-    segments = names.select(by)
+    row, queries, segments, pairs = rankings.first, names.select(query), names.select(by), count
     if judged is not None:
+        row = np.concatenate([row, len(log) + judged.row])
         queries = pl.concat([queries, judged.names.select(query)])
-        if by and set(by) <= set(judged.keys):
+        if set(by) <= set(judged.keys):  # then the judgments say which pairs of a segment and a query there are
             segments = pl.concat([segments, judged.names.select(by)])
-        row = np.concatenate([row, n + judged.row])
+            pairs = len(queries)
     query_code, query_at = codes(queries, query)
-    one = np.zeros(1, np.int64)
-    segment_code, segment_at = codes(segments, by) if by else (np.zeros(len(queries), np.int64), one)
-    system_code, system_at = codes(names, system_keys) if system_keys else (np.zeros(count, np.int64), one)
-    pairs = np.arange(count)
-    if judged is not None and (not by or len(segments) > count):
-        pairs = np.arange(count + len(judged.names))
-    found = segment_code[pairs] * len(query_at) + query_code[pairs]
-    _, first_pair, pair = np.unique(found, return_index=True, return_inverse=True)
-    there = np.zeros(len(system_at) * len(first_pair), bool)
-    there[system_code * len(first_pair) + pair[:count]] = True
-    lacking = np.flatnonzero(~there)
-    grown = _grown(rankings, np.zeros(len(lacking), np.int64))
-    pair = np.concatenate([pair[:count], lacking % max(len(first_pair), 1)])
-    at = pairs[first_pair][pair]
+    segment_code, segment_at = _numbered(segments, by, len(queries))
+    system_code, system_at = _numbered(names, system, count)
+    number = segment_code[:pairs] * len(query_at) + query_code[:pairs]
+    _, first, pair = np.unique(number, return_index=True, return_inverse=True)
+    lacking = _lacking(system_code, pair[:count], len(system_at), len(first))
+    pair = np.concatenate([pair[:count], lacking % max(len(first), 1)])
+    at = first[pair]
+    system_row, segment_row, query_row = (row[x] if len(row) else x for x in (system_at, segment_at, query_at))
     grid = Grid(
-        grown,
-        np.concatenate([system_code, lacking // max(len(first_pair), 1)]),
+        _grown(rankings, np.zeros(len(lacking), np.int64)),
+        np.concatenate([system_code, lacking // max(len(first), 1)]),
         segment_code[at],
         query_code[at],
         pair,
-        row[system_at] if len(row) else system_at,
-        row[segment_at] if len(row) else segment_at,
-        row[query_at] if len(row) else query_at,
+        system_row,
+        segment_row,
+        query_row,
         None,
     )
-    if judged is not None:
-        key_code = query_code
-        if judged.keys != query:
-            key_code, _ = codes(pl.concat([names.select(judged.keys), judged.names.select(judged.keys)]), judged.keys)
-        return replace(grid, pool=_pool_of(key_code[at], judged, key_code[count:]))
-    return replace(grid, pool=_borrowed(grid)) if system_keys else grid
+    if judged is None:
+        return replace(grid, pool=_borrowed(grid)) if system else grid
+    key_code = query_code
+    if judged.keys != query:
+        key_code, _ = codes(pl.concat([names.select(judged.keys), judged.names.select(judged.keys)]), judged.keys)
+    return replace(grid, pool=_pool_of(key_code[at], judged, key_code[count:]))
+
+
+def _numbered(names: pl.DataFrame, keys: list[str], n: int) -> tuple[Array, Array]:
+    """Number key values in the order of their first appearance: all rows alike where there are no keys."""
+    return codes(names, keys) if keys else (np.zeros(n, np.int64), np.zeros(1, np.int64))
+
+
+def _lacking(system: Array, pair: Array, systems: int, pairs: int) -> Array:
+    """The pairs of a segment and a query that systems have no ranking of, numbered through all systems."""
+    there = np.zeros(systems * pairs, bool)
+    there[system * pairs + pair] = True
+    return np.flatnonzero(~there)
 
 
 def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str], judged: Judged) -> Grid:

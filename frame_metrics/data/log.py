@@ -143,6 +143,26 @@ class Log:
         n = len(self.row)
         return np.where(at < n, np.append(self.row, 0)[np.minimum(at, n)], at - n + self.frame_rows)
 
+    def key_rows(
+        self, *, system: Array | None = None, segment: Array | None = None, query: Array | None = None
+    ) -> dict[str, Array]:
+        """Return the key rows of an answer, by the caller's names.
+
+        Parameters
+        ----------
+        system, segment, query : the number of each row's system, segment and query; None for none of their columns.
+        """
+        columns, grid = self.columns, self.grid
+        held: dict[str, Array] = {}
+        for names, code, rows in (
+            ((columns.system,) if columns.system else (), system, grid.system_row),
+            (columns.by, segment, grid.segment_row),
+            (columns.query, query, grid.query_row),
+        ):
+            if names and code is not None:
+                held |= dict.fromkeys(names, self.rows(rows[code]))
+        return held
+
 
 def read_log(
     frame: pl.DataFrame,

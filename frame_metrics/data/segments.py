@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.data.blocks import each_block, find_rankings, spans
 from frame_metrics.data.cases import Cases
+from frame_metrics.data.groups import Segments
 from frame_metrics.data.matching import matched
 from frame_metrics.data.sorting import SIGN, in_rank_order, rank_order
 from frame_metrics.inputs import Array, Classes, ClassScores, Scores
@@ -20,71 +20,12 @@ CHUNK = 1 << 15  # scores: what is done to them stays in cache
 DENSE = 0.5  # with less than this share of rows that are relevant or predicted so, only those are counted
 
 
-@dataclass(frozen=True, eq=False)
-class Segments:
-    """The segments of one level, in the order of the result.
-
-    Parameters
-    ----------
-    keys : the key columns that tell them apart, by their inside names.
-    table : their values, with "n", the rows of each, and "row:" before a key, a row that holds its value.
-    """
-
-    keys: list[str]
-    table: pl.DataFrame
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    @property
-    def n(self) -> Array:
-        """Rows of each segment."""
-        return self.table["n"].to_numpy().astype(np.int64)
-
-    def place(self, values: pl.DataFrame) -> Array:
-        """Return which segment each row of key values belongs to."""
-        if not self.keys:
-            return np.zeros(len(values), np.int64)
-        numbered = self.table.select(self.keys).with_row_index("segment")
-        found = values.select(self.keys).join(
-            numbered, on=self.keys, how="left", nulls_equal=True, maintain_order="left"
-        )
-        return found["segment"].to_numpy().astype(np.int64)
-
-
-def segments(cases: Cases, keys: list[str], *, query: Sequence[str] = ()) -> Segments:
-    """Find the segments that some key columns make, sorted, nulls last.
-
-    Parameters
-    ----------
-    keys : key columns, by their inside names.
-    query : more of them, which tell the queries of a segment apart; queries stand as they first appear.
-    """
-    whole = cases.rows if cases.every is None else cases.every
-    if not keys and not query:
-        return Segments(keys, pl.DataFrame({"n": [len(cases.rows)]}))
-    rows = [key for key in (*keys, *query) if f"row:{key}" in whole.columns]
-    numbered = whole.select(*keys, *query, *(f"row:{key}" for key in rows)).with_row_index("first")
-    marks = [pl.col("first").first(), *(pl.col(f"row:{key}").first() for key in rows)]
-    found = numbered.group_by([*keys, *query]).agg(pl.len().alias("n"), *marks)
-    found = found.sort([*keys, *(["first"] if query else [])], nulls_last=True)
-    keys = [*keys, *query]
-    found = found.with_columns(
-        pl.col("first").cast(pl.Int64).alias(f"row:{key}") for key in keys if f"row:{key}" not in whole.columns
-    )
-    if cases.every is not None:
-        kept = cases.rows.group_by(keys).agg(pl.len().alias("kept"))
-        found = found.join(kept, on=keys, how="left", nulls_equal=True, maintain_order="left")
-        found = found.with_columns(pl.col("kept").fill_null(0).alias("n"))
-    return Segments(keys, found)
-
-
-def tables(cases: Cases, of: Segments) -> Classes:
+def tables(cases: Cases, segments: Segments) -> Classes:
     """Count true and predicted classes within segments."""
-    everything = np.ones((len(of), cases.k), bool)
+    everything = np.ones((len(segments), cases.k), bool)
     if cases.binary and not cases.weighted and not cases.rows["predicted"].null_count():
-        return Classes(_two_by_two(cases, of), everything)
-    counts, rows = crossed(cases, of)
+        return Classes(_two_by_two(cases, segments), everything)
+    counts, rows = crossed(cases, segments)
     if cases.conventions.match is not None:
         return Classes(matched(counts, cases.conventions.match)[0], rows.sum(axis=2) > 0)
     if cases.binary or cases.conventions.classes is not None:
@@ -92,7 +33,7 @@ def tables(cases: Cases, of: Segments) -> Classes:
     return Classes(counts, (rows.sum(axis=2) > 0) | (rows[:, :, :-1].sum(axis=1) > 0))
 
 
-def crossed(cases: Cases, of: Segments) -> tuple[Array, Array]:
+def crossed(cases: Cases, segments: Segments) -> tuple[Array, Array]:
     """Count rows by true class and what was predicted, last those without a prediction.
 
     Returns
@@ -102,43 +43,45 @@ def crossed(cases: Cases, of: Segments) -> tuple[Array, Array]:
     width = (cases.k if cases.found is None else len(cases.found)) + 1
     said = pl.col("predicted").cast(pl.Int64).fill_null(width - 1)
     cell = (pl.col("actual").cast(pl.Int64) * width + said).alias("cell")
-    cells = cases.rows.select(*of.keys, *(["weight"] if cases.weighted else []), cell)
+    cells = cases.rows.select(*segments.keys, *(["weight"] if cases.weighted else []), cell)
     weight = pl.col("weight").sum() if cases.weighted else pl.len().alias("weight")
-    counted = cells.group_by([*of.keys, "cell"]).agg(weight, pl.len().alias("rows"))
-    counts = np.zeros((2, len(of), cases.k * width))
+    counted = cells.group_by([*segments.keys, "cell"]).agg(weight, pl.len().alias("rows"))
+    counts = np.zeros((2, len(segments), cases.k * width))
     for i, name in enumerate(("weight", "rows")):
-        counts[i, of.place(counted), counted["cell"].to_numpy()] = counted[name].to_numpy()
-    weights, rows = counts.reshape(2, len(of), cases.k, width)
+        counts[i, segments.place(counted), counted["cell"].to_numpy()] = counted[name].to_numpy()
+    weights, rows = counts.reshape(2, len(segments), cases.k, width)
     return weights, rows
 
 
-def _two_by_two(cases: Cases, of: Segments) -> Array:
+def _two_by_two(cases: Cases, segments: Segments) -> Array:
     """The counts of two classes; rows that are neither relevant nor predicted so are what remains."""
     actual, predicted = pl.col("actual").cast(pl.Boolean), pl.col("predicted").cast(pl.Boolean)
-    rows = cases.rows.select(*of.keys, a=actual, p=predicted)
+    rows = cases.rows.select(*segments.keys, a=actual, p=predicted)
     if (seen := rows["a"] | rows["p"]).sum() < DENSE * len(rows):
         rows = rows.filter(seen)
     marks = {"tp": pl.col("a") & pl.col("p"), "actual": pl.col("a"), "predicted": pl.col("p")}
     sums = [mark.cast(pl.UInt32).sum().alias(name) for name, mark in marks.items()]
-    found = rows.group_by(of.keys).agg(sums) if of.keys else rows.select(sums)
-    sides = np.zeros((3, len(of)))
-    sides[:, of.place(found)] = [found[name].to_numpy() for name in marks]
+    counted = rows.group_by(segments.keys).agg(sums) if segments.keys else rows.select(sums)
+    sides = np.zeros((3, len(segments)))
+    sides[:, segments.place(counted)] = [counted[name].to_numpy() for name in marks]
     tp, true, said = sides
-    counts = np.zeros((len(of), 2, 3))
+    counts = np.zeros((len(segments), 2, 3))
     counts[:, 1, 1], counts[:, 1, 0], counts[:, 0, 1] = tp, true - tp, said - tp
-    counts[:, 0, 0] = of.n - true - said + tp
+    counts[:, 0, 0] = segments.n - true - said + tp
     return counts
 
 
-def drawn_counts(cases: Cases, of: Segments, table: Classes, resamples: int, seed: int) -> Iterator[tuple[int, Array]]:
+def drawn_counts(
+    cases: Cases, segments: Segments, table: Classes, resamples: int, seed: int
+) -> Iterator[tuple[int, Array]]:
     """Give each segment of two rows, or clusters, or more, and the counts of its resampled rows."""
-    n, shape = of.n, (resamples, table.k, table.k + 1)
+    n, shape = segments.n, (resamples, table.k, table.k + 1)
     cluster = cases.rows["cluster"].to_numpy() if cases.columns.cluster else None
-    order = edges = np.zeros(len(of) + 1, np.int64)
+    order = edges = np.zeros(len(segments) + 1, np.int64)
     if cases.weighted or cluster is not None:  # then single rows are asked for
-        place = of.place(cases.rows)
+        place = segments.place(cases.rows)
         order = np.argsort(place, kind="stable")
-        edges = np.searchsorted(place[order], np.arange(len(of) + 1))
+        edges = np.searchsorted(place[order], np.arange(len(segments) + 1))
     for g in np.flatnonzero(n > 1):
         mine = order[edges[g] : edges[g + 1]]
         unit = None if cluster is None else numbered(cluster[mine])
@@ -161,12 +104,12 @@ def _cells(rows: pl.DataFrame, k: int, cluster: Array | None) -> Array:
     return np.bincount(cell * n + unit, weight, minlength=cells * n).reshape(cells, n)
 
 
-def scored(cases: Cases, of: Segments, work: Callable[[Array, Scores], None]) -> None:
+def scored(cases: Cases, segments: Segments, work: Callable[[Array, Scores], None]) -> None:
     """Call ``work`` with some segments and the levels of their scores, until all segments with rows are done."""
     columns = ["score", "actual", *(["weight"] if cases.weighted else [])]
     rows = cases.rows.filter(pl.col("weight") > 0) if cases.weighted else cases.rows
-    rankings = find_rankings(rows, of.keys, columns)
-    place = of.place(rows.select(of.keys)[rankings.first]) if of.keys else np.zeros(len(rankings.first), int)
+    rankings = find_rankings(rows, segments.keys, columns)
+    place = segments.place(rows[rankings.first])
 
     def block(part: slice | Array) -> None:
         length, start = rankings.length[part], rankings.start[part]
@@ -262,32 +205,27 @@ def _unpacked(packed: Array, low: int) -> tuple[Array, Array, Array]:
     n = len(packed)
     score, tp, rows = np.empty(n + 1), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     score[0], tp[0], rows[0] = np.inf, 0, 0
-    found, relevant = 1, 0
+    done, relevant = 1, 0
     for part in _chunks(n):
         here = packed[part]
         last = np.empty(len(here), bool)
         last[:-1] = (here[1:] ^ here[:-1]) > 1
         last[-1] = part.stop >= n or (packed[part.stop] ^ here[-1]) > 1
         end = np.flatnonzero(last)
-        to = slice(found, found + len(end))
+        to = slice(done, done + len(end))
         count = np.cumsum((here & np.uint64(1)).view(np.int64)) + relevant
         key = (here[end] >> np.uint64(1)).view(np.int64) + np.int64(low)
         key ^= (key >> 63) & SIGN
         score[to], tp[to], rows[to] = 0.0 - key.view(np.float64), count[end], end + (part.start + 1)
-        found, relevant = to.stop, int(count[-1])
-    return score[:found], tp[:found], rows[:found]
+        done, relevant = to.stop, int(count[-1])
+    return score[:done], tp[:done], rows[:done]
 
 
-def class_scores(cases: Cases, of: Segments, seen: Array) -> ClassScores:
+def class_scores(cases: Cases, segments: Segments, seen: Array) -> ClassScores:
     """Return the scores of several classes, rows sorted by segment."""
-    place = of.place(cases.rows)
+    place = segments.place(cases.rows)
     order = np.argsort(place, kind="stable")
     columns = [cases.rows[f"score:{i}"].to_numpy() for i in range(cases.k)]
     weight = cases.rows["weight"].to_numpy() if cases.weighted else np.ones(len(place))
     actual = cases.rows["actual"].to_numpy()
-    return ClassScores(place[order], actual[order], np.stack(columns, 1)[order], weight[order], len(of), seen)
-
-
-def margins_of(keys: Sequence[str]) -> list[list[str]]:
-    """Return the key columns of each margin: of several each alone, then none."""
-    return [*([[key] for key in keys] if len(keys) > 1 else []), []]
+    return ClassScores(place[order], actual[order], np.stack(columns, 1)[order], weight[order], len(segments), seen)

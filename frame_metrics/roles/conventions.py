@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.errors import ColumnError
+from frame_metrics.errors import ColumnError, NotComputableError
+from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.roles.columns import Columns
 
@@ -41,6 +42,30 @@ class Conventions:
     def fill(self, metric: Metric) -> float | None:
         """What an undefined value becomes; None for null."""
         return metric.undefined if self.undefined is None else UNDEFINED[self.undefined]
+
+    def filled(
+        self, name: str, metric: Metric, values: Array, there: Array | None = None, of: str = "segments"
+    ) -> Array:
+        """Return a metric's values with the undefined ones replaced, NaN where they stay null.
+
+        Parameters
+        ----------
+        there : whether there is something to measure, of the shape of the values; the others stay as they are.
+        of : the plural of what the values belong to, for the error.
+
+        Raises
+        ------
+        NotComputableError
+            A value is undefined, and ``undefined="raise"``.
+        """
+        undefined = np.isnan(values) if there is None else np.isnan(values) & there
+        if not undefined.any():
+            return values
+        if self.undefined == "raise":
+            n = undefined.size if there is None else int(there.sum())
+            raise NotComputableError(f"{name} is undefined for {int(undefined.sum())} of {n} {of}")
+        fill = self.fill(metric)
+        return values if fill is None else np.where(undefined, fill, values)
 
     def variant(self, metric: Metric) -> tuple[float, bool]:
         """The relevance level of a metric, and whether its lists are condensed."""

@@ -12,24 +12,20 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Log
 from frame_metrics.errors import (
-    BadValueError,
     ColumnError,
     NotComputableError,
     check_apart,
     check_choice,
     check_level,
     check_whole,
-    closest,
     listed,
 )
 from frame_metrics.inputs.rows import Array
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
-from frame_metrics.roles.columns import Columns, key_names
+from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.needs import Needs
-from frame_metrics.stats.averages import numbered
 from frame_metrics.stats.significance import (
     Tick,
     adjusted,
@@ -40,7 +36,8 @@ from frame_metrics.stats.significance import (
     sureness,
     tukey,
 )
-from frame_metrics.verbs.measure import Measured, check_asked, filled, measure
+from frame_metrics.verbs.measure import check_asked, measure
+from frame_metrics.verbs.pairs import Paired, Pairing, paired_systems
 from frame_metrics.verbs.request import Reading, Request
 from frame_metrics.verbs.tidy import number, whole
 
@@ -106,44 +103,16 @@ def compare(request: Request, metrics: Sequence[str | Metric], options: Options,
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *SCHEMA))
 
     def compute(rows: Reading) -> Answer:
-        found = measure(rows.log(), asked)
-        return each(found, options) if per_query else compared(found, options)
+        pairing = paired_systems(measure(rows.log(), asked), options.baseline)
+        return each(pairing, options) if per_query else compared(pairing, options)
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         keys = (*plan.columns.by, *(plan.columns.query if per_query else ()), system)
         columns = {name: SCHEMA[name] for name in SCHEMA if not per_query or name in EACH}
-        found = {name: types[name] for name in keys} | {"baseline": types[system]}
-        return found | {"metric": pl.String, "k": pl.Int64} | columns
+        first = {name: types[name] for name in keys} | {"baseline": types[system]}
+        return first | {"metric": pl.String, "k": pl.Int64} | columns
 
     return plan.answer(compute, schema)
-
-
-@dataclass(frozen=True, eq=False)
-class Paired:
-    """The values of one metric on the queries of one segment.
-
-    Parameters
-    ----------
-    pairs : the numbers of its queries, shape (queries,).
-    values : NaN where undefined, shape (queries, systems).
-    answered : whether the system has results, shape (queries, systems).
-    undefined : whether the metric was a/0, shape (queries, systems).
-    cluster : of each query; None where queries are independent.
-    """
-
-    pairs: Array
-    values: Array
-    answered: Array
-    undefined: Array
-    cluster: Array | None
-
-    def alone(self, use: Array) -> bool:
-        """Whether some queries are of fewer than two clusters, which leaves nothing to draw."""
-        return self.cluster is not None and len(np.unique(self.cluster[use])) < 2
-
-    def clusters(self, use: Array) -> Array | None:
-        """Number the clusters of some queries; None where each has its own."""
-        return None if self.cluster is None else numbered(self.cluster[use])
 
 
 def check_system(columns: Columns, test: str) -> str:
@@ -160,96 +129,34 @@ def check_system(columns: Columns, test: str) -> str:
     return columns.system
 
 
-def compared(measured: Measured, options: Options) -> Answer:
+def compared(pairing: Pairing, options: Options) -> Answer:
     """Return one row per segment, metric and pair of systems."""
-    log = measured.log
-    order, segments = _in_order(log)
-    pairs = _pairs(log, order, options.baseline)
+    m, segments, pairs = len(pairing.measured.asked), pairing.segments, pairing.pairs
     rows: list[dict[str, float]] = []
-    families: list[tuple[int, ...]] = []
-    queries = (len(measured.asked) if options.test == "tukey" else 1) * (int(log.grid.pair.max(initial=-1)) + 1)
+    queries = (m if options.test == "tukey" else 1) * pairing.n_queries
     with _progress(queries * options.permutations, queries) as tick:
         for segment in segments:
-            ones = _paired(measured, segment)
-            rows += _tested(ones, pairs, options, tick)
-            for i in range(len(ones)):
-                families += [(segment, i) if options.over == "metric" else (0, 0)] * len(pairs)
-    p = np.array([row["p_value"] for row in rows])
-    corrected = np.full(len(p), np.nan)
-    for family in dict.fromkeys(families):
-        at = np.array([f == family for f in families])
-        corrected[at] = p[at] if options.test == "tukey" else adjusted(p[at], options.correction)
-    for row, value in zip(rows, corrected, strict=True):
-        row["p_adjusted"] = float(value)
-    segment = np.repeat(segments, len(measured.asked) * len(pairs))
-    metric = np.tile(np.repeat(np.arange(len(measured.asked)), len(pairs)), len(segments))
-    pair = np.tile(np.arange(len(pairs)), len(segments) * len(measured.asked))
+            rows += _tested(pairing.laid(segment), pairs, options, tick)
+    at = np.arange(len(rows))
+    segment, metric, pair = at // (m * len(pairs)), at // len(pairs) % m, at % len(pairs)
+    family = segment * m + metric if options.over == "metric" else np.zeros(len(at), np.int64)
+    corrected = _corrected(np.array([row["p_value"] for row in rows]), family, options)
     columns = {name: number(np.array([row[name] for row in rows])) for name in (*FOUND, "mde")}
     columns |= {name: whole(np.array([row[name] for row in rows])) for name in COUNTS}
+    columns["p_adjusted"] = number(corrected)
     said = {"test": options.test, "correction": "tukey" if options.test == "tukey" else options.correction}
     columns |= {name: pl.Series([text], dtype=pl.String).new_from_index(0, len(rows)) for name, text in said.items()}
-    return _answer(measured, pairs, segment, metric, pair, {name: columns[name] for name in SCHEMA})
+    return pairing.answer(segments[segment], metric, pair, {name: columns[name] for name in SCHEMA})
 
 
-def _in_order(log: Log) -> tuple[Array, Array]:
-    """The numbers of the systems, and of the segments, sorted by their values, nulls last."""
-    found = []
-    for keys, rows in zip(key_names(log.columns)[:2], (log.grid.system_row, log.grid.segment_row), strict=True):
-        if not keys:
-            found.append(np.zeros(1, np.int64))
-            continue
-        values = log.keys_at(keys, rows).with_row_index("at")
-        found.append(values.sort(keys, nulls_last=True, maintain_order=True)["at"].to_numpy().astype(np.int64))
-    return found[0], found[1]
-
-
-def _pairs(log: Log, order: Array, baseline: Any) -> list[tuple[int, int]]:
-    """Each system and what it is compared with: the baseline, or every system before it."""
-    names = log.keys_at(["system"], log.grid.system_row).to_series().to_list()
-    column = log.columns.system
-    if len(names) < 2:
-        there = f"one system, {listed(names)}" if names else "no systems"
-        raise NotComputableError(f"{column} has {there}; two are needed to compare")
-    if baseline is None:
-        return [(int(one), int(other)) for i, one in enumerate(order) for other in order[:i]]
-    if baseline not in names:
-        raise BadValueError(
-            f"baseline={baseline!r} is not among the systems of {column}: {listed(names[:5])}{closest(baseline, names)}"
-        )
-    base = names.index(baseline)
-    return [(int(one), base) for one in order if one != base]
-
-
-def _paired(measured: Measured, segment: int) -> list[Paired]:
-    """Lay out the values of each metric by query and system."""
-    grid = measured.log.grid
-    here = np.flatnonzero(grid.segment == segment)
-    pairs, place = np.unique(grid.pair[here], return_inverse=True)
-
-    def laid(values: Array, fill: Any) -> Array:
-        cells = np.full((len(pairs), len(grid.system_row)), fill)
-        cells[place, grid.system[here]] = values[here]
-        return cells
-
-    some = laid(measured.evaluated, False).all(axis=1)
-    answered = laid(_retrieved(measured.log) > 0, False)[some]
-    cluster = None
-    if measured.cluster is not None:
-        cluster = np.zeros(len(pairs))
-        cluster[place] = measured.cluster[here]
-        cluster = cluster[some]
-    found = []
-    for i, raw in enumerate(measured.values):
-        values, undefined = laid(filled(measured, i), np.nan)[some], laid(np.isnan(raw), False)[some]
-        found.append(Paired(pairs[some], values, answered, undefined, cluster))
-    return found
-
-
-def _retrieved(log: Log) -> Array:
-    """How many results each ranking has."""
-    rankings = log.grid.rankings
-    place = rankings.values.get("rank", rankings.values.get("score"))
-    return rankings.length if place is None else rankings.count(~np.isnan(place))
+def _corrected(p: Array, family: Array, options: Options) -> Array:
+    """P-values corrected for how many there are in each family; Tukey's are already."""
+    if options.test == "tukey":
+        return p
+    corrected = np.full(len(p), np.nan)
+    for one in np.unique(family):
+        corrected[family == one] = adjusted(p[family == one], options.correction)
+    return corrected
 
 
 def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, tick: Tick) -> list[dict[str, float]]:
@@ -259,7 +166,7 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
     used: list[Array] = []
     groups: dict[bytes, list[int]] = {}
     for one in ones:
-        alone, together = _together(one, pairs, options)
+        alone, together = one.together(pairs, drop=options.unanswered == "drop", all_systems=options.test == "tukey")
         for (system, base), unpaired, use in zip(pairs, alone, together, strict=True):
             row = _described(one.values[use, system], one.values[use, base])
             row["n_unpaired"] = float(unpaired.sum())
@@ -274,22 +181,10 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
         each, use = np.column_stack([differences[at] for at in some]), used[some[0]]
         if not len(each):
             continue
-        found = _found(each, ones[0].clusters(use), alone=ones[0].alone(use), options=options, tick=tick)
+        inferred = _inferred(each, ones[0].clusters(use), alone=ones[0].alone(use), options=options, tick=tick)
         for i, at in enumerate(some):
-            rows[at] |= {name: float(values[i]) for name, values in found.items()}
+            rows[at] |= {name: float(values[i]) for name, values in inferred.items()}
     return rows
-
-
-def _together(one: Paired, pairs: list[tuple[int, int]], options: Options) -> tuple[list[Array], list[Array]]:
-    """Of each pair: the queries that only one of them answered, and those that are compared."""
-    alone: list[Array] = [one.answered[:, system] != one.answered[:, base] for system, base in pairs]
-    together: list[Array] = []
-    for (system, base), unpaired in zip(pairs, alone, strict=True):
-        known: Array = ~np.isnan(one.values[:, system] - one.values[:, base])
-        together.append(known & ~unpaired if options.unanswered == "drop" else known)
-    if options.test == "tukey":  # which looks at all systems of a query at once
-        together = [np.all(together, axis=0)] * len(pairs)
-    return alone, together
 
 
 def _described(value: Array, base: Array) -> dict[str, float]:
@@ -305,20 +200,22 @@ def _described(value: Array, base: Array) -> dict[str, float]:
     return row
 
 
-def _found(differences: Array, cluster: Array | None, *, alone: bool, options: Options, tick: Tick) -> dict[str, Array]:
+def _inferred(
+    differences: Array, cluster: Array | None, *, alone: bool, options: Options, tick: Tick
+) -> dict[str, Array]:
     """Return intervals and p-values of differences, shape (queries, columns), one of each column."""
-    found: dict[str, Array] = {}
+    inferred: dict[str, Array] = {}
     if len(differences) > 1:
-        found |= sureness(differences, cluster, options.ci, options.power, options.resamples, options.seed)
+        inferred |= sureness(differences, cluster, options.ci, options.power, options.resamples, options.seed)
     if alone or options.test == "tukey":
-        return found
+        return inferred
     if options.test == "randomization":
         p = randomization(in_clusters(differences, cluster), options.permutations, options.seed, tick)
     elif options.test == "bootstrap":
         p = bootstrap(differences, options.resamples, options.seed, cluster)
     else:
         p = classical(differences, options.test)
-    return found | {"p_value": p}
+    return inferred | {"p_value": p}
 
 
 def _tested_together(
@@ -348,49 +245,20 @@ def _progress(work: int, queries: int) -> Iterator[Tick]:
         yield lambda done: bar.update(done) and None
 
 
-def _answer(
-    measured: Measured,
-    pairs: list[tuple[int, int]],
-    segment: Array,
-    metric: Array,
-    pair: Array,
-    columns: dict[str, Any],
-) -> Answer:
-    """Rows with the keys of their segment and systems."""
-    log = measured.log
-    system, base = np.array(pairs).T
-    keys = dict.fromkeys(log.columns.by, log.rows(log.grid.segment_row[segment]))
-    keys[str(log.columns.system)] = log.rows(log.grid.system_row[system[pair]])
-    keys["baseline"] = log.rows(log.grid.system_row[base[pair]])
-    names = pl.Series([name for name, _ in measured.asked], dtype=pl.String)
-    ks = pl.Series([one.k for _, one in measured.asked], dtype=pl.Int64)
-    found = {"metric": names.gather(metric), "k": ks.gather(metric), **columns}
-    return Answer(keys, found, {"baseline": str(log.columns.system)})
-
-
-def each(measured: Measured, options: Options) -> Answer:
+def each(pairing: Pairing, options: Options) -> Answer:
     """Return one row per segment, metric, pair of systems and query, the greatest differences first."""
-    log = measured.log
-    order, segments = _in_order(log)
-    pairs = _pairs(log, order, options.baseline)
-    found: list[Array] = []
-    for segment in segments:
-        for i, one in enumerate(_paired(measured, segment)):
-            together = _together(one, pairs, options)[1]
-            for at, (system, base) in enumerate(pairs):
-                value, other = one.values[:, system], one.values[:, base]
-                use = together[at]
-                value, other, query = value[use], other[use], one.pairs[use]
-                first = np.argsort(-np.abs(value - other), kind="stable")
-                n = len(first)
-                labels = (np.full(n, segment), np.full(n, i), np.full(n, at), query[first])
-                found.append(np.stack([*labels, value[first], other[first]]))
-    segment, metric, pair, query = (column.astype(np.int64) for column in np.concatenate(found, axis=1)[:4])
-    value, other = np.concatenate(found, axis=1)[4:]
-    columns = dict(zip(EACH, map(number, (value, other, value - other)), strict=True))
-    answer = _answer(measured, pairs, segment, metric, pair, columns)
-    row_of = np.zeros(int(log.grid.pair.max(initial=-1)) + 1, np.int64)
-    row_of[log.grid.pair] = log.grid.query_row[log.grid.query]
-    rows = log.rows(row_of[query])
-    keys = {name: answer.keys[name] for name in log.columns.by} | dict.fromkeys(log.columns.query, rows)
-    return Answer(keys | answer.keys, answer.columns, answer.aliases)
+    labels: list[Array] = []
+    values: list[Array] = []
+    for segment in pairing.segments:
+        for metric, one in enumerate(pairing.laid(segment)):
+            drop, tukey = options.unanswered == "drop", options.test == "tukey"
+            for pair, use in enumerate(one.together(pairing.pairs, drop=drop, all_systems=tukey)[1]):
+                both = one.values[:, list(pairing.pairs[pair])][use]
+                first = np.argsort(-np.abs(both[:, 0] - both[:, 1]), kind="stable")
+                of = np.broadcast_to([[segment], [metric], [pair]], (3, len(first)))
+                labels.append(np.vstack([of, one.pair[use][first]]))
+                values.append(both[first].T)
+    segments, metrics, pairs, queries = np.concatenate(labels, axis=1)
+    value, base = np.concatenate(values, axis=1)
+    columns = dict(zip(EACH, map(number, (value, base, value - base)), strict=True))
+    return pairing.answer(segments, metrics, pairs, columns, pairing.query_of(queries))

@@ -10,12 +10,12 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import class_type
+from frame_metrics.data.groups import segments_of
 from frame_metrics.data.matching import matched
-from frame_metrics.data.segments import crossed, segments
+from frame_metrics.data.segments import crossed
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.roles.needs import decision_of
 from frame_metrics.verbs.per_class import type_of_classes
-from frame_metrics.verbs.pooled import Source, key_rows
 from frame_metrics.verbs.request import Reading, Request
 from frame_metrics.verbs.tidy import number, whole
 
@@ -44,11 +44,10 @@ def confusion(request: Request) -> Any:
 
 def confusions(cases: Cases) -> Answer:
     """Return one row per segment and pair of a predicted and a true class, zeros included."""
-    system, by = cases.keys
-    of = segments(cases, [*system, *by])
+    segments = segments_of(cases)
     if cases.classes is None:
         raise NotComputableError("the classes have no names")
-    counts = crossed(cases, of)[0]  # segments, actual, predicted
+    counts = crossed(cases, segments)[0]  # segments, actual, predicted
     values = cases.classes if cases.found is None else cases.found
     silent = counts[:, :, -1].any()
     if not silent:
@@ -65,5 +64,4 @@ def confusions(cases: Cases) -> Answer:
         columns["matched"] = cases.classes.gather(at.set(at < 0, None))
     amounts = counts[segment, true, said]
     columns |= {"actual": cases.classes.gather(true), "n": number(amounts) if cases.weighted else whole(amounts)}
-    keys = key_rows(cases, [Source(cases, of, None, None)])[0]
-    return Answer({name: rows[segment] for name, rows in keys.items()}, columns)
+    return Answer(segments.key_rows(segment), columns)

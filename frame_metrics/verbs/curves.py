@@ -11,14 +11,15 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.segments import Segments, scored, segments
+from frame_metrics.data.groups import Segments, segments_of
+from frame_metrics.data.segments import scored
 from frame_metrics.errors import BadValueError, check_apart, check_choice
 from frame_metrics.inputs import Array, Scores, ratio
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.ranking import iprec
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.measure import check_asked, check_probability, measure
-from frame_metrics.verbs.points import EQUAL, Points, keys_of, points_of, thinned
+from frame_metrics.verbs.points import EQUAL, Points, points_of, thinned
 from frame_metrics.verbs.request import Reading, Request, one_of
 from frame_metrics.verbs.thresholds import check_no_threshold
 from frame_metrics.verbs.tidy import averaged, each_query, number, whole
@@ -129,78 +130,88 @@ def drawn(
     query : the columns that tell the queries apart, where each has a curve.
     levels : recall levels at which precision is read off, the curves of queries then being averaged.
     """
-    system, by = cases.keys
-    of = segments(cases, [*system, *by], query=query)
+    segments = segments_of(cases, query=query)
     if kind == "calibration":
         check_probability("curve('calibration')", cases.rows["score"], str(cases.columns.score))
-        return _calibration(cases, of, bins)
-    found = points_of(cases, of, scored_only=kind == "pr")
-    if kind == "pr":
-        if levels is not None:
-            return _at_levels(cases, of, found, levels, by_query=bool(query))
-        x, y = ratio(found.tp, found.each(found.positives)), ratio(found.tp, found.tp + found.fp)
-        y[found.first] = 1.0
-        if interpolated:
-            for part in found.spans():
-                y[part] = np.maximum.accumulate(y[part][::-1])[::-1]
-        arc = np.nan_to_num(x) + np.log1p(found.tp + found.fp)
-    else:
-        y = ratio(found.tp, found.each(found.positives))
-        rows = found.tp + found.fp
-        x = (
-            ratio(found.fp, found.each(found.negatives))
-            if kind == "roc"
-            else ratio(rows, found.each(found.positives + found.negatives))
-        )
-        arc = np.nan_to_num(x) + np.nan_to_num(y)
+        return _calibration(cases, segments, bins)
+    every = points_of(cases, segments, scored_only=kind == "pr")
+    if levels is not None:
+        if not query:
+            return _at_levels(segments, levels, *_heights(every, levels))
+        return _mean_at_levels(cases, segments, every, levels)
+    x, y = _axes(every, kind, interpolated=interpolated)
     if points is not None:
-        at = thinned(found, arc, points)
-        found, x, y = found.kept(at), x[at], y[at]
-    names = COLUMNS[kind]
-    columns = dict(zip(names, (pl.Series(found.threshold), number(x), number(y)), strict=True))
-    return Answer(keys_of(cases, of, found.segment), columns)
+        arc = np.nan_to_num(x) + (np.log1p(every.tp + every.fp) if kind == "pr" else np.nan_to_num(y))
+        at = thinned(every, arc, points)
+        every, x, y = every.kept(at), x[at], y[at]
+    return _answer(kind, segments, every.segment, pl.Series(every.threshold), number(x), number(y))
 
 
-def _at_levels(cases: Cases, of: Segments, points: Points, levels: Sequence[float], *, by_query: bool) -> Answer:
-    """The greatest precision at each recall level or a higher one; 0 where recall does not get that far."""
-    wanted = np.asarray(levels, np.float64)
-    m = len(wanted)
-    height, at = np.zeros((len(of), m)), np.full((len(of), m), np.nan)
+def _answer(kind: str, segments: Segments, segment: Array, *columns: pl.Series) -> Answer:
+    """A curve's columns, each row with the keys of its segment."""
+    return Answer(segments.key_rows(segment), dict(zip(COLUMNS[kind], columns, strict=True)))
+
+
+def _axes(points: Points, kind: str, *, interpolated: bool) -> tuple[Array, Array]:
+    """The two columns of a curve beside the threshold."""
+    recall, rows = ratio(points.tp, points.each(points.positives)), points.tp + points.fp
+    if kind == "roc":
+        return ratio(points.fp, points.each(points.negatives)), recall
+    if kind == "gain":
+        return ratio(rows, points.each(points.positives + points.negatives)), recall
+    precision = ratio(points.tp, rows)
+    precision[points.first] = 1.0
+    for part in points.spans() if interpolated else []:
+        precision[part] = np.maximum.accumulate(precision[part][::-1])[::-1]
+    return recall, precision
+
+
+def _heights(points: Points, levels: Sequence[float]) -> tuple[Array, Array]:
+    """The greatest precision at each recall level or a higher one, and its threshold, shape (segments, levels).
+
+    Precision is 0 where recall does not get that far, NaN where nothing is relevant.
+    """
+    wanted, n = np.asarray(levels, np.float64), len(points.positives)
+    height, threshold = np.zeros((n, len(wanted))), np.full((n, len(wanted)), np.nan)
     for part in points.spans():
         i = int(points.segment[part.start])
         tp, rows = points.tp[part][1:], (points.tp + points.fp)[part][1:]
         if not len(tp) or not points.positives[i]:
             continue
         precision = tp / rows
-        where = np.arange(len(tp))
         best = np.maximum.accumulate(precision[::-1])[::-1]
         reached = np.searchsorted(tp, wanted * points.positives[i] * (1 - EQUAL))
         some = reached < len(tp)
         height[i, some] = best[reached[some]]
-        source = np.minimum.accumulate(np.where(precision == best, where, len(tp))[::-1])[::-1]
-        at[i, some] = points.threshold[part][1:][source[reached[some]]]
-    fill = cases.conventions.fill(iprec) if by_query else None
+        source = np.minimum.accumulate(np.where(precision == best, np.arange(len(tp)), len(tp))[::-1])[::-1]
+        threshold[i, some] = points.threshold[part][1:][source[reached[some]]]
+    height[points.positives == 0] = np.nan
+    return height, threshold
+
+
+def _at_levels(segments: Segments, levels: Sequence[float], height: Array, threshold: Array) -> Answer:
+    """A row for each segment and recall level."""
+    level = pl.Series(np.tile(np.asarray(levels, np.float64), len(segments)))
+    segment = np.repeat(np.arange(len(segments)), len(levels))
+    return _answer("pr", segments, segment, number(threshold.ravel()), level, number(height.ravel()))
+
+
+def _mean_at_levels(cases: Cases, queries: Segments, points: Points, levels: Sequence[float]) -> Answer:
+    """The mean of the curves of queries, which has no thresholds."""
+    segments = segments_of(cases)
+    height, place = _heights(points, levels)[0], segments.place(queries.table)
+    fill = cases.conventions.fill(iprec)
     height[points.positives == 0] = np.nan if fill is None else fill
-    if not by_query:
-        segment = np.repeat(np.arange(len(of)), m)
-        columns = (number(at.ravel()), pl.Series(np.tile(wanted, len(of))), number(height.ravel()))
-        return Answer(keys_of(cases, of, segment), dict(zip(COLUMNS["pr"], columns, strict=True)))
-    system, by = cases.keys
-    whole_of = segments(cases, [*system, *by])
-    group = whole_of.place(of.table)
-    defined = ~np.isnan(height[:, 0]) if m else np.zeros(len(of), bool)
-    mean = np.zeros((len(whole_of), m))
-    np.add.at(mean, group[defined], height[defined])
-    mean = ratio(mean, np.bincount(group[defined], minlength=len(whole_of))[:, None])
-    segment = np.repeat(np.arange(len(whole_of)), m)
-    threshold = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(segment))
-    columns = (threshold, pl.Series(np.tile(wanted, len(whole_of))), number(mean.ravel()))
-    return Answer(keys_of(cases, whole_of, segment), dict(zip(COLUMNS["pr"], columns, strict=True)))
+    defined = ~np.isnan(height[:, 0])
+    total = np.zeros((len(segments), len(levels)))
+    np.add.at(total, place[defined], height[defined])
+    mean = ratio(total, np.bincount(place[defined], minlength=len(segments))[:, None])
+    return _at_levels(segments, levels, mean, np.full(mean.shape, np.nan))
 
 
-def _calibration(cases: Cases, of: Segments, bins: int) -> Answer:
+def _calibration(cases: Cases, segments: Segments, bins: int) -> Answer:
     """Mean score and share of relevant rows, in bins of equal width; empty bins are left out."""
-    sums = np.zeros((3, len(of) * bins))
+    sums = np.zeros((3, len(segments) * bins))
     edges = np.linspace(0, 1, bins + 1)[1:-1]
 
     def work(at: Array, scores: Scores) -> None:
@@ -209,12 +220,11 @@ def _calibration(cases: Cases, of: Segments, bins: int) -> Answer:
         for i, values in enumerate((rows * scores.score, scores.pos, rows)):
             np.add.at(sums[i], place, values)
 
-    scored(cases, of, work)
+    scored(cases, segments, work)
     at = np.flatnonzero(sums[2])
     amount = number if cases.weighted else whole
     columns = (number(sums[0, at] / sums[2, at]), number(sums[1, at] / sums[2, at]), amount(sums[2, at]))
-    keys = keys_of(cases, of, at // bins)
-    return Answer(keys, dict(zip(COLUMNS["calibration"], columns, strict=True)))
+    return _answer("calibration", segments, at // bins, *columns)
 
 
 def recall_levels(levels: Any) -> Sequence[float] | None:

@@ -91,10 +91,9 @@ def explained(log: Log, name: str, metric: Metric, original: Array) -> Answer:
     rank = at - run.start[which] + 1 if run.shown is None else run.shown[at]
     gain = gain_of(run.grade, metric.params.get("gain") or "linear") if metric.graded else run.good
     found = (pl.Series(rank.astype(np.int64)), number(gain[at]), number(_joined(weight)), number(_joined(added)))
-    rows = {str(columns.system): grid.system_row[grid.system[mine]]} if columns.system else {}
-    rows |= dict.fromkeys(columns.by, grid.segment_row[grid.segment[mine]])
-    rows |= dict.fromkeys(columns.query, grid.query_row[grid.query[mine]])
-    keys = {key: original[log.rows(row[which])] for key, row in rows.items()}
+    own = mine[which]
+    keys = log.key_rows(system=grid.system[own], segment=grid.segment[own], query=grid.query[own])
+    keys = {key: original[rows] for key, rows in keys.items()}
     if columns.doc:
         keys[columns.doc] = original[log.rows(sheet.frame_rows(grid.rankings, at))]
     return Answer(keys, dict(zip(SCHEMA, found, strict=True)))

@@ -12,12 +12,13 @@ import polars as pl
 
 from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.data.classes import out_of_reach
+from frame_metrics.data.groups import segments_of
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.roles.columns import Columns, grade_column, largest_grade, type_of
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.checks import Finding, Keys, Seen, check, first_row, run_checks
-from frame_metrics.verbs.pooled import Source, one_metric, source_of
+from frame_metrics.verbs.checks import Finding, Keys, Seen, check, run_checks
+from frame_metrics.verbs.pooled import Inputs, inputs_of, one_metric
 
 RARE = 0.1  # with less than this share, or more than the rest, accuracy says little
 FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
@@ -44,30 +45,29 @@ class Pooled:
     """Rows with decisions or scores, and what their metrics are computed from, pooled in each segment."""
 
     cases: Cases
-    source: Source
+    inputs: Inputs
 
     def value(self, name: str) -> Array:
         """Return a metric of each segment."""
-        return one_metric(self.source, name, REGISTRY[name], "macro").value
+        return one_metric(self.inputs, name, REGISTRY[name], "macro").value
 
     @cached_property
     def prevalence(self) -> Array:
         """The share of relevant rows of each segment."""
-        if self.source.table is not None:
+        if self.inputs.table is not None:
             return self.value("prevalence")
-        rows, of = self.cases.rows, self.source.of
+        rows, n = self.cases.rows, len(self.inputs.segments)
         weight = rows["weight"].to_numpy() if self.cases.weighted else np.ones(len(rows))
-        place = of.place(rows)
-        good = np.bincount(place, weight * rows["actual"].to_numpy(), minlength=len(of))
+        place = self.inputs.segments.place(rows)
+        good = np.bincount(place, weight * rows["actual"].to_numpy(), minlength=n)
         with np.errstate(invalid="ignore"):
-            return good / np.bincount(place, weight, minlength=len(of))
+            return good / np.bincount(place, weight, minlength=n)
 
     def segments(self, marked: Array) -> Seen:
         """Return marked segments, of those with rows."""
-        there, keys = self.source.of.n > 0, self.source.of.keys
-        at = np.flatnonzero(marked & there)
-        example = first_row(self.source.of.table.select(keys)[at[:1]]) if keys else None
-        return Seen(len(at), int(there.sum()), example)
+        segments = self.inputs.segments
+        at = np.flatnonzero(marked & (segments.n > 0))
+        return Seen(len(at), int((segments.n > 0).sum()), segments.text(int(at[0])) if len(at) else None)
 
 
 @check("warning")
@@ -75,7 +75,7 @@ def prevalence_near_0_or_1(pooled: Pooled) -> Seen | None:
     """less than {rare:.0%} of the rows are relevant, or are not: always saying the same has a high accuracy; look at
     precision, recall and informedness
     """
-    if not pooled.cases.binary or (pooled.source.table is None and "score" not in pooled.cases.rows.columns):
+    if not pooled.cases.binary or (pooled.inputs.table is None and "score" not in pooled.cases.rows.columns):
         return None
     return pooled.segments((pooled.prevalence < RARE) | (pooled.prevalence > 1 - RARE))
 
@@ -83,7 +83,7 @@ def prevalence_near_0_or_1(pooled: Pooled) -> Seen | None:
 @check("warning")
 def accuracy_below_the_majority_class(pooled: Pooled) -> Seen | None:
     """always saying the most frequent class would be right more often"""
-    table = pooled.source.table
+    table = pooled.inputs.table
     return None if table is None else pooled.segments(table.hits.sum(axis=1) < table.actual.max(axis=1))
 
 
@@ -92,7 +92,7 @@ def bias_far_from_prevalence(pooled: Pooled) -> Seen | None:
     """much more or fewer rows are predicted relevant than are; precision and recall then say as much of the bias as
     of the decisions: look at informedness
     """
-    if not pooled.cases.binary or pooled.source.table is None:
+    if not pooled.cases.binary or pooled.inputs.table is None:
         return None
     bias, prevalence = pooled.value("bias"), pooled.prevalence
     sides = ((bias, prevalence), (prevalence, bias), (1 - bias, 1 - prevalence), (1 - prevalence, 1 - bias))
@@ -161,8 +161,7 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
         if lost := [*run_checks(reach, Grades(grades, conventions.rel))]:
             return lost  # nothing else can be computed
     cases = read_cases(rows, columns, conventions)
-    whole = cases.rows if cases.every is None else cases.every
-    keys = Keys(columns, *(whole.select(names).n_unique() if names else 0 for names in cases.keys))
+    keys = Keys(columns, *(cases.every.select(names).n_unique() if names else 0 for names in cases.keys))
     judgment = rows[str(columns.label or columns.grade)]
     words = {"columns": columns, "by": ", ".join(columns.by), "judgment": "label" if columns.label else "grade"}
     return [*guarded(cases), *run_checks(words, keys, judgment, cases)]
@@ -170,4 +169,4 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
 
 def guarded(cases: Cases) -> Iterator[Finding]:
     """Give the findings about decisions and scores, pooled in each segment."""
-    return run_checks({"rare": RARE}, Pooled(cases, source_of(cases, [*cases.keys[0], *cases.keys[1]])))
+    return run_checks({"rare": RARE}, Pooled(cases, inputs_of(cases, segments_of(cases))))

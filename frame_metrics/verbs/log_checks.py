@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import key_names
 from frame_metrics.verbs.checks import TOP, Block, Counted, Finding, Keys, Seen, check, counted, first_row, run_checks
-from frame_metrics.verbs.measure import out_of_reach
 
 FEW = 10  # a segment with fewer queries is small
 ORDER = {
@@ -145,7 +145,7 @@ def grades_that_do_not_reach_rel(log: Log) -> Seen | None:
     """nothing is relevant at rel={rel:g}, as the largest is {log.top_grade:g}; binary metrics are errors"""
     if "label" in log.judgments.columns:
         return None
-    return _graded(log, lambda grade: (grade > 0) & out_of_reach(log, log.conventions.rel))
+    return _graded(log, lambda grade: (grade > 0) & out_of_reach(grade, log.conventions.rel))
 
 
 @check("warning")

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data import blocks
+from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.log import Log, measured_against, rows_of_the_frame, sorter_of
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
 from frame_metrics.inputs import Array, Classes, Confusion, Scores
@@ -114,6 +115,7 @@ def check_probability(name: str, score: pl.Series, column: str) -> None:
 def check_grades(asked: Asked, log: Log) -> None:
     """Raise for a metric that the grades do not determine."""
     grade = log.judgment_name
+    lost = _out_of_reach(asked, log)
     for name, metric in asked:
         if "max_grade" in metric.reads and metric.params.get("max_grade") is None:
             raise NotComputableError(
@@ -124,7 +126,7 @@ def check_grades(asked: Asked, log: Log) -> None:
         if top is not None and log.top_grade > top:
             raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {log.top_grade:g}")
         rel, _ = log.conventions.variant(metric)
-        if "relevant" in metric.reads and "label" not in log.judgments.columns and out_of_reach(log, rel):
+        if "relevant" in metric.reads and rel in lost:
             raise NotComputableError(
                 f"{name}: no grade in {grade} reaches rel={rel:g}; the largest is {log.top_grade:g}"
             )
@@ -135,12 +137,13 @@ def check_grades(asked: Asked, log: Log) -> None:
             )
 
 
-def out_of_reach(log: Log, rel: float) -> bool:
-    """Whether some grade is positive and none is relevant; a positive whole number is relevant at 1."""
-    grades = log.judgments.get_column("grade", default=None)
-    if grades is None or (rel <= 1 and grades.dtype.is_integer()):
-        return False
-    return 0 < log.top_grade < rel
+def _out_of_reach(asked: Asked, log: Log) -> set[float]:
+    """The values of rel, of the metrics of what is relevant, that no grade reaches though some is positive."""
+    table = log.judgments
+    if "label" in table.columns or "grade" not in table.columns:
+        return set()
+    rels = {log.conventions.variant(metric)[0] for _, metric in asked if "relevant" in metric.reads}
+    return {rel for rel in rels if out_of_reach(table["grade"], rel)}
 
 
 def measure(log: Log, asked: Asked, average: str | None = None) -> Measured:
@@ -207,28 +210,20 @@ def _unbounded(name: str, ties: str, columns: Columns) -> NotComputableError:
 
 
 def filled(measured: Measured, i: int) -> Array:
-    """Return a metric's values with the undefined ones replaced, NaN where they stay null."""
+    """Return a metric's values with the undefined ones replaced, NaN where they stay null or nothing is judged."""
     name, metric = measured.asked[i]
-    raw: Array = measured.values[i]
-    if measured.log.conventions.undefined == "raise" and (undefined := np.isnan(raw) & measured.evaluated).any():
-        raise NotComputableError(
-            f"{name} is undefined for {int(undefined.sum())} of {int(measured.evaluated.sum())} queries"
-        )
-    fill = measured.log.conventions.fill(metric)
-    if fill is None or not (undefined := np.isnan(raw)).any():
-        return raw
-    return np.where(undefined, fill, raw)
+    return measured.log.conventions.filled(name, metric, measured.values[i], measured.evaluated, "queries")
 
 
 def tallies(measured: Measured, average: str) -> list[Tally]:
     """Return what to sum for each metric, over the queries that are evaluated."""
     some = slice(None) if measured.evaluated.all() else measured.evaluated
     weight = None if measured.weight is None else measured.weight[some]
-    found = []
+    sums = []
     for i, (_, metric) in enumerate(measured.asked):
         raw, values = measured.values[i][some], filled(measured, i)[some]
         if i in measured.counts and not metric.average:
-            found.append(pooled(metric, measured.counts[i][:, some], measured.log.conventions.fill(metric), raw))
+            sums.append(pooled(metric, measured.counts[i][:, some], measured.log.conventions.fill(metric), raw))
         else:
-            found.append(tally(metric, raw, values, metric.average or average, weight))
-    return found
+            sums.append(tally(metric, raw, values, metric.average or average, weight))
+    return sums

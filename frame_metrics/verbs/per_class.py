@@ -11,11 +11,12 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import class_type
+from frame_metrics.data.groups import segments_of
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Confusion, Scores
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
-from frame_metrics.verbs.pooled import check_cases, check_pooled, each_class, filled, key_rows, source_of
+from frame_metrics.verbs.pooled import check_cases, check_pooled, each_class, inputs_of
 from frame_metrics.verbs.request import Plan, Reading, Request
 from frame_metrics.verbs.tidy import number, whole
 
@@ -49,29 +50,25 @@ def by_class(cases: Cases, asked: Asked) -> Answer:
     for name, metric in asked:
         if metric.input not in (Confusion, Scores):
             raise NotComputableError(f"{name} is of all classes together, and of none alone; evaluate() has it")
-    system, by = cases.keys
-    source = source_of(cases, [*system, *by])
+    inputs = inputs_of(cases, segments_of(cases))
     if cases.binary and any(metric.input is Scores for _, metric in asked):
         raise NotComputableError("scores of two classes rank one of them; evaluate() has their metrics")
     if cases.classes is None:
         raise NotComputableError("the classes have no names")
-    raw = np.stack([each_class(source, metric) for _, metric in asked])  # metrics, classes, segments
-    inputs = [source.by_class if metric.input is Scores else source.table for _, metric in asked]
-    seen = np.stack([np.zeros((0, 0)) if one is None else one.seen.T for one in inputs])
-    value = np.stack(
-        [filled(name, m, r, s, cases.conventions) for (name, m), r, s in zip(asked, raw, seen, strict=True)]
-    )
-    keep = seen.transpose(2, 1, 0).ravel().astype(bool) & np.repeat(source.of.n > 0, len(asked) * cases.k)
+    raw = np.stack([each_class(inputs, metric) for _, metric in asked])  # metrics, classes, segments
+    read_by = [inputs.by_class if metric.input is Scores else inputs.table for _, metric in asked]
+    seen = np.stack([np.zeros((0, 0)) if one is None else one.seen.T for one in read_by])
+    value = np.stack([cases.conventions.filled(*asked[i], raw[i], seen[i]) for i in range(len(asked))])
+    keep = seen.transpose(2, 1, 0).ravel().astype(bool) & np.repeat(inputs.segments.n > 0, len(asked) * cases.k)
     at = np.flatnonzero(keep)
     segment, rest = np.divmod(at, cases.k * len(asked))
     c, m = np.divmod(rest, len(asked))
-    keys = {name: rows[segment] for name, rows in key_rows(cases, [source])[0].items()}
     names = pl.Series([name for name, _ in asked], dtype=pl.String)
     columns = {
         "class": cases.classes.gather(c),
         "metric": names.gather(m),
         "value": number(value.transpose(2, 1, 0).ravel()[at]),
-        "n": whole(source.of.n[segment]),
+        "n": whole(inputs.segments.n[segment]),
         "n_undefined": whole(np.isnan(raw.transpose(2, 1, 0).ravel()[at])),
     }
-    return Answer(keys, columns)
+    return Answer(inputs.segments.key_rows(segment), columns)

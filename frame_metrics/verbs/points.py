@@ -9,9 +9,9 @@ import numpy as np
 
 from frame_metrics.data.blocks import to_array
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.segments import Segments, reached, scored, segments
+from frame_metrics.data.groups import Segments
+from frame_metrics.data.segments import reached, scored
 from frame_metrics.inputs import Array, Confusion, Scores
-from frame_metrics.roles.columns import key_names
 
 EQUAL = 1e-12  # values that differ by less are equal
 
@@ -68,7 +68,7 @@ class Points:
         return [slice(a, b) for a, b in zip(self.first.tolist(), ends, strict=True)]
 
 
-def points_of(cases: Cases, of: Segments, *, scored_only: bool) -> Points:
+def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
     """Find every threshold of every segment.
 
     Parameters
@@ -76,7 +76,7 @@ def points_of(cases: Cases, of: Segments, *, scored_only: bool) -> Points:
     scored_only : whether to end at the least score; else at minus infinity, where rows without a score are predicted.
     """
     pieces: list[tuple[Array, ...]] = []
-    totals = np.zeros((2, len(of)), np.float64 if cases.weighted else np.int64)
+    totals = np.zeros((2, len(segments)), np.float64 if cases.weighted else np.int64)
 
     def work(at: Array, scores: Scores) -> None:
         totals[0, at], totals[1, at] = scores.positives, scores.negatives
@@ -88,14 +88,14 @@ def points_of(cases: Cases, of: Segments, *, scored_only: bool) -> Points:
         starts = (np.inf, 0, 0)
         pieces.append((at[query], *(np.insert(v, begin, start) for v, start in zip(columns[1:], starts, strict=True))))
 
-    if not of.keys and not cases.weighted and len(cases.rows):
+    if not segments.keys and not cases.weighted and len(cases.rows):
         return _one_segment(cases, scored_only)
-    scored(cases, of, work)
+    scored(cases, segments, work)
     if not pieces:
         empty = np.zeros(0)
         return Points(empty.astype(int), empty, empty, empty, *totals)
     columns = pieces[0] if len(pieces) == 1 else tuple(np.concatenate(pieces) for pieces in zip(*pieces, strict=True))
-    if len(of) > 1 and (np.diff(columns[0]) < 0).any():
+    if len(segments) > 1 and (np.diff(columns[0]) < 0).any():
         order = np.argsort(columns[0], kind="stable")
         columns = tuple(values[order] for values in columns)
     return Points(*columns, *totals)
@@ -123,15 +123,3 @@ def thinned(points: Points, arc: Array, most: int) -> Array:
         last = np.append(np.flatnonzero(np.diff(stretch)), len(here) - 1)
         kept.append(part.start + np.unique(np.concatenate([[0], last])))
     return np.concatenate(kept) if kept else np.zeros(0, np.int64)
-
-
-def segments_of(cases: Cases) -> Segments:
-    system, by = cases.keys
-    return segments(cases, [*system, *by])
-
-
-def keys_of(cases: Cases, of: Segments, segment: Array) -> dict[str, Array]:
-    """Return the rows that hold the key values of some segments, by the caller's names."""
-    inside = (key for keys in key_names(cases.columns) for key in keys)
-    names = dict(zip(inside, cases.columns.keys, strict=True))
-    return {names[key]: of.table[f"row:{key}"].to_numpy()[segment] for key in of.keys}

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.segments import Segments
+from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
 from frame_metrics.inputs import Array, Confusion
 from frame_metrics.metrics.metric import Metric
@@ -20,7 +20,7 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import Needs
 from frame_metrics.threads import in_threads
 from frame_metrics.verbs.measure import check_parameters
-from frame_metrics.verbs.points import EQUAL, Points, keys_of, points_of, segments_of
+from frame_metrics.verbs.points import EQUAL, Points, points_of
 from frame_metrics.verbs.request import Plan, Reading, Request, check_wide, one_of
 from frame_metrics.verbs.tidy import number, whole
 
@@ -95,10 +95,10 @@ def check_thresholds(asked: Asked, conventions: Conventions) -> None:
 
 def every(cases: Cases, asked: Asked) -> Answer:
     """Return one row per segment and threshold, with its table and the metrics."""
-    of = segments_of(cases)
-    points = points_of(cases, of, scored_only=True)
+    segments = segments_of(cases)
+    points = points_of(cases, segments, scored_only=True)
     values = at_thresholds(points, asked, cases.conventions)
-    return _rows(cases, of, points, asked, values)
+    return _rows(cases.weighted, segments, points, asked, values)
 
 
 def at_thresholds(points: Points, asked: Asked, conventions: Conventions) -> Array:
@@ -107,23 +107,21 @@ def at_thresholds(points: Points, asked: Asked, conventions: Conventions) -> Arr
 
     def work(part: slice) -> None:
         table = points.table(part)
-        for i, (_, metric) in enumerate(asked):
-            value = metric.compute(table)
-            fill = conventions.fill(metric)
-            out[i, part] = value if fill is None else np.where(np.isnan(value), fill, value)
+        for i, (name, metric) in enumerate(asked):
+            out[i, part] = conventions.filled(name, metric, metric.compute(table))
 
     in_threads((slice(a, a + STEP) for a in range(0, len(points.tp), STEP)), work)
     return out
 
 
-def _rows(cases: Cases, of: Segments, points: Points, asked: Asked, values: Array) -> Answer:
+def _rows(weighted: bool, segments: Segments, points: Points, asked: Asked, values: Array) -> Answer:
     """Points, their tables and metrics, as columns."""
     positives, negatives = points.each(points.positives), points.each(points.negatives)
     counts = {"tp": points.tp, "fp": points.fp, "fn": positives - points.tp, "tn": negatives - points.fp}
-    amount = number if cases.weighted else whole
+    amount = number if weighted else whole
     columns = {"threshold": pl.Series(points.threshold), **{name: amount(count) for name, count in counts.items()}}
     columns |= {name: number(value) for (name, _), value in zip(asked, values, strict=True)}
-    return Answer(keys_of(cases, of, points.segment), columns)
+    return Answer(segments.key_rows(points.segment), columns)
 
 
 def best(cases: Cases, name: str, metric: Metric, limits: Mapping[str, tuple[Metric, float]]) -> Answer:
@@ -133,8 +131,8 @@ def best(cases: Cases, name: str, metric: Metric, limits: Mapping[str, tuple[Met
     ----------
     limits : for each constraint its metric and the value to reach, or not to pass, by the metric's own direction.
     """
-    of = segments_of(cases)
-    points = points_of(cases, of, scored_only=True)
+    segments = segments_of(cases)
+    points = points_of(cases, segments, scored_only=True)
     asked = [(name, metric), *((other, limit) for other, (limit, _) in limits.items() if other != name)]
     values = at_thresholds(points, asked, cases.conventions)
     by_name = dict(zip([one for one, _ in asked], values, strict=True))
@@ -146,25 +144,19 @@ def best(cases: Cases, name: str, metric: Metric, limits: Mapping[str, tuple[Met
     for part in points.spans():
         usable = allowed[part] & ~np.isnan(score[part])
         if not usable.any():
-            where = _segment(of, int(points.segment[part.start]))
+            text = segments.text(int(points.segment[part.start]))
+            where = "" if text is None else f" in segment {text}"
             if allowed[part].any():
                 beside = f" that meets {', '.join(limits)}" if limits else ""
                 raise NotComputableError(f"{name} is undefined at every threshold{beside}{where}")
-            raise _out_of_reach({other: v[part] for other, v in by_name.items()}, limits, where)
+            raise _unmet({other: v[part] for other, v in by_name.items()}, limits, where)
         top = score[part][usable].max()
         chosen.append(part.start + int(np.argmax(usable & (score[part] >= top - EQUAL))))
     at = np.array(chosen, np.int64)
-    return _rows(cases, of, points.kept(at), asked, values[:, at])
+    return _rows(cases.weighted, segments, points.kept(at), asked, values[:, at])
 
 
-def _segment(of: Segments, segment: int) -> str:
-    """Which segment it is, in words."""
-    return f" in segment {', '.join(map(str, of.table.select(of.keys).row(segment)))}" if of.keys else ""
-
-
-def _out_of_reach(
-    values: dict[str, Array], limits: Mapping[str, tuple[Metric, float]], where: str
-) -> NotComputableError:
+def _unmet(values: dict[str, Array], limits: Mapping[str, tuple[Metric, float]], where: str) -> NotComputableError:
     """The error that says what is asked of the thresholds, and the best that can be had of each beside the others."""
     meets = {
         other: values[other] >= bound - EQUAL if limit.higher else values[other] <= bound + EQUAL
