@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.errors import BadRowsError
-from frame_metrics.inputs import Array
+from frame_metrics.inputs import Array, Pool
 from frame_metrics.roles.columns import EXACT
 
 
@@ -45,13 +45,26 @@ class Rankings:
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
-    """The judged documents of queries, where they are kept beside the results: slices of flat arrays."""
+class Pools:
+    """The judged documents of each ranking's query, where they are kept beside the results.
+
+    Parameters
+    ----------
+    start, length : where each ranking's documents begin below, and how many there are, shape (rankings,).
+    grade, label : of each document below; the label is None where the grade decides.
+    """
 
     start: Array
     length: Array
     grade: Array
     label: Array | None
+
+    def of(self, part: slice | Array) -> Pool:
+        """Return the judged documents of some rankings."""
+        length = self.length[part]
+        at = spans(self.start[part], length)
+        label = None if self.label is None else self.label[at]
+        return Pool(np.repeat(np.arange(len(length)), length), in_double(self.grade[at]), label)
 
 
 def find_rankings(

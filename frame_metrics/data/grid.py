@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import Pool, Rankings, codes, constant, spans
+from frame_metrics.data.blocks import Pools, Rankings, codes, constant, spans
 from frame_metrics.data.judgments import Judged
 from frame_metrics.errors import BadRowsError
 from frame_metrics.inputs import Array
@@ -36,7 +36,7 @@ class Grid:
     system_row: Array
     segment_row: Array
     query_row: Array
-    pool: Pool | None
+    pool: Pools | None
 
     @property
     def size(self) -> Array:
@@ -132,7 +132,7 @@ def _grown(rankings: Rankings, nothing: Array) -> Rankings:
     return replace(rankings, start=start, length=length)
 
 
-def _pool_of(code: Array, judged: Judged, judged_code: Array) -> Pool:
+def _pool_of(code: Array, judged: Judged, judged_code: Array) -> Pools:
     """The judgments of each ranking, by the number of its keys and those of the judged ones."""
     place = np.full(int(max(code.max(initial=-1), judged_code.max(initial=-1))) + 1, -1)
     place[judged_code] = np.arange(len(judged_code))
@@ -142,7 +142,7 @@ def _pool_of(code: Array, judged: Judged, judged_code: Array) -> Pool:
     return replace(pool, start=np.append(pool.start, 0)[mine], length=length)
 
 
-def _borrowed(grid: Grid) -> Pool | None:
+def _borrowed(grid: Grid) -> Pools | None:
     """What systems without a judged row of a query are measured against: the rows of the system that found most."""
     values = grid.rankings.values
     judgment = values.get("label", values.get("grade"))
@@ -155,4 +155,4 @@ def _borrowed(grid: Grid) -> Pool | None:
     best = np.lexsort((np.arange(len(known)), -known, -good, grid.pair))
     _, at = np.unique(grid.pair[best], return_index=True)
     donor = np.where(known > 0, np.arange(len(known)), best[at][grid.pair])
-    return Pool(start[donor], length[donor], values.get("grade", judgment), values.get("label"))
+    return Pools(start[donor], length[donor], values.get("grade", judgment), values.get("label"))

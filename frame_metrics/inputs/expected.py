@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import cached_property
 
 import numpy as np
@@ -27,20 +28,7 @@ class Expected(Ranking):
     """
 
     def __init__(self, run: Ranking, tie: Array) -> None:
-        super().__init__(
-            run.grade,
-            run.length,
-            run.n_ret,
-            rel=run.rel,
-            label=run.label,
-            shown=run.shown,
-            pool=run.pool,
-            known_relevant=run.known_relevant,
-            size=run.size,
-            decision=run.decision,
-            score=run.score,
-            tie=tie,
-        )
+        super().__init__(**{field.name: getattr(run, field.name) for field in fields(run)})
         self.run, self.group = run, tie
         self.n_relevant, self.listed_relevant = run.n_relevant, run.listed_relevant
 

@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs.rows import Array
+from frame_metrics.inputs.rows import Array, Segmented
 
 
-class Scores:
+class Scores(Segmented):
     """The distinct scores of each query or segment, greatest first, with the rows that reach them.
 
     Parameters
@@ -22,24 +22,14 @@ class Scores:
     """
 
     def __init__(self, query: Array, score: Array, tp: Array, fp: Array, n: int) -> None:
-        self.query, self.score, self.tp, self.fp, self.n = query, score, tp, fp, n
-
-    @cached_property
-    def count(self) -> Array:
-        """Distinct scores of each query, shape (n,)."""
-        return np.bincount(self.query, minlength=self.n)
-
-    @cached_property
-    def first(self) -> Array:
-        """Whether a level is the first of its query, shape (levels,)."""
-        new = np.ones(len(self.query), bool)
-        new[1:] = self.query[1:] != self.query[:-1]
-        return new
+        super().__init__(query, n)
+        self.score, self.tp, self.fp = score, tp, fp
 
     def before(self, values: Array) -> Array:
         """Return the values of the level above, 0 above a query's first, shape (levels,)."""
-        shifted: Array = np.concatenate([values[:0], np.zeros(min(len(values), 1), values.dtype), values[:-1]])
-        shifted[self.first] = 0
+        shifted = np.zeros_like(values)
+        shifted[1:] = values[:-1]
+        shifted[self.begins] = 0
         return shifted
 
     @cached_property
@@ -57,13 +47,6 @@ class Scores:
         """Other rows with exactly this score, shape (levels,)."""
         return self.fp - self.before(self.fp)
 
-    def last(self, values: Array) -> Array:
-        """Return the values of each query's last level, 0 without rows, shape (n,)."""
-        out = np.zeros(self.n)
-        some = self.count > 0
-        out[some] = values[np.cumsum(self.count)[some] - 1]
-        return out
-
     @cached_property
     def positives(self) -> Array:
         """Relevant rows of each query, shape (n,)."""
@@ -73,22 +56,6 @@ class Scores:
     def negatives(self) -> Array:
         """Other rows of each query, shape (n,)."""
         return self.last(self.fp)
-
-    def each(self, of_query: Array) -> Array:
-        """Return a query's value at each of its levels, shape (levels,)."""
-        return of_query[self.query]
-
-    def reduce(self, ufunc: np.ufunc, values: Array) -> Array:
-        """Return ``ufunc`` over each query's values, 0 without rows, shape (n,)."""
-        out = np.zeros(self.n)
-        some = np.flatnonzero(self.count)
-        if len(some):
-            out[some] = ufunc.reduceat(values, np.flatnonzero(self.first), dtype=np.float64)
-        return out
-
-    def total(self, values: Array) -> Array:
-        """Return the sum of each query's values, shape (n,)."""
-        return self.reduce(np.add, values)
 
     @cached_property
     def probability(self) -> Array:
@@ -141,10 +108,10 @@ class ClassScores:
         return self._of(self.score[:, a], self.actual == a, kept)
 
     def _of(self, score: Array, good: Array, rows: slice | Array) -> Scores:
-        query, score, good, weight = self.query[rows], score[rows], good[rows], self.weight[rows]
-        order = np.lexsort((-score, query))
-        order = order[weight[order] > 0]
-        return levels(query[order], score[order], good[order] * weight[order], weight[order], self.n)
+        weight = self.weight[rows]
+        there = weight > 0
+        query, score, good, weight = self.query[rows][there], score[rows][there], good[rows][there], weight[there]
+        return sorted_levels(query, score, good * weight, weight, self.n)
 
     @cached_property
     def probability(self) -> Array:
@@ -164,6 +131,15 @@ class ClassScores:
         return share
 
 
+def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n: int) -> Scores:
+    """Gather rows in any order into levels; the parameters are those of ``levels``."""
+    falls = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (score[1:] <= score[:-1]))
+    if not falls.all():
+        order = np.lexsort((-score, query))
+        query, score, good, weight = query[order], score[order], good[order], weight[order]
+    return levels(query, score, good, weight, n)
+
+
 def levels(query: Array, score: Array, good: Array, weight: Array, n: int) -> Scores:
     """Gather rows into levels.
 
@@ -180,8 +156,8 @@ def levels(query: Array, score: Array, good: Array, weight: Array, n: int) -> Sc
     end = np.append(np.flatnonzero(new)[1:], len(score)) - 1
     tp, fp = np.cumsum(good, dtype=np.float64)[end], np.cumsum(weight - good, dtype=np.float64)[end]
     found = Scores(query[end], score[end], tp, fp, n)
-    if n > 1 and len(found.query):  # sums start anew with each query
-        past = np.concatenate([[0], np.flatnonzero(found.first)[1:]])
+    if n > 1:  # sums start anew with each query
+        past, counted = found.begins, found.count[found.count > 0]
         for values in (tp, fp):
-            values -= np.repeat(np.concatenate([[0], values[past[1:] - 1]]), np.diff(np.append(past, len(values))))
+            values -= np.repeat(np.concatenate([[0], values[past[1:] - 1]]), counted)
     return found

@@ -6,8 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from frame_metrics.data.blocks import each_block
-from frame_metrics.data.log import Log, measured_against, rows_of_the_frame, sorter_of
+from frame_metrics.data.log import Block, Log, rows_of_the_frame
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.errors import BadRowsError, bad_rows
 from frame_metrics.inputs import Array, Ranking
@@ -75,16 +74,16 @@ def counted(log: Log) -> Counted:
     n = len(log.grid.pair)
     counts = Counted(**{one.name: np.zeros(n, np.int64 if one.name in COUNTS else bool) for one in fields(Counted)})
     broken: list[BadRowsError] = []
-    sorter = sorter_of(log)
 
-    def work(part: slice | Array) -> None:
+    def work(block: Block) -> None:
+        part = block.at
         try:
-            sheet = sorter.block(part)
+            sheet = block.rows
         except BadRowsError as error:
             broken.append(error)
             return
         by_score = "score" in sheet.cells and "rank" not in sheet.cells
-        run = sheet.ranking(rel=log.conventions.rel, condensed=False, scored=by_score, **measured_against(log, part))
+        run = block.ranking(scored=by_score)
         counts.tied[part] = run.tied_at(TOP) if by_score else False
         _look_at_results(counts, part, run)
         _look_at_scores(counts, part, run, sheet)
@@ -95,7 +94,7 @@ def counted(log: Log) -> Counted:
 
     with rows_of_the_frame(log):
         _look_at_queries(counts, log)
-        each_block(log.grid.size, work)
+        log.each_block(work)
         _raise(broken, len(log.table))
     if log.judged is not None or "n_relevant" in log.grid.rankings.values:
         counts.listed[:] = False

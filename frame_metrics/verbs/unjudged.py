@@ -86,7 +86,7 @@ def of_gains(metric: Metric) -> bool:
 
 def _check_top(name: str, run: Ranking, top: float | None) -> None:
     """Raise if a grade is higher than the highest."""
-    for grade in (run.grade,) if run.pool is None else (run.grade, run.pool[1]):
+    for grade in (run.grade,) if run.pool is None else (run.grade, run.pool.grade):
         if top is not None and (higher := grade > top).any():
             raise BadValueError(f"{name}: max_grade={top:g}, but a grade is {grade[higher].max():g}")
 
@@ -113,7 +113,7 @@ def _best_graded(run: Ranking, metric: Metric, top: float | None) -> Ranking:
     gain = metric.params.get("gain")
     best = max(_known(gain, top), key=gain.__getitem__, default=0) if isinstance(gain, Mapping) else top
     grade = np.where(np.isnan(run.grade), float(best or 0), run.grade)
-    return Ranking(grade, run.length, run.n_ret, rel=run.rel, shown=run.shown)
+    return replace(run, grade=grade)
 
 
 def _known(gain: Mapping[float, float], top: float | None) -> list[float]:
@@ -124,7 +124,7 @@ def _known(gain: Mapping[float, float], top: float | None) -> list[float]:
 def _completed(run: Ranking, good: Array, r: Array) -> Ranking:
     """The rankings with these rows relevant, of so many relevant documents."""
     label = good.astype(np.float64)
-    return Ranking(label, run.length, run.n_ret, label=label, shown=run.shown, known_relevant=r, decision=run.decision)
+    return replace(run, grade=label, label=label, pool=None, known_relevant=r)
 
 
 def _best_judged(run: Ranking, spare: Array) -> Ranking:
@@ -227,7 +227,7 @@ def _ndcg(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair
         gains = np.array([gain[grade] for grade in _known(gain, top)], dtype=np.float64)
     else:
         # Whole grades that no judged one is next to are not looked at by themselves, as _steps says.
-        judged = run.grade if run.pool is None else run.pool[1]
+        judged = run.grade if run.pool is None else run.pool.grade
         near = judged[judged > 0]
         gains = gain_of(np.unique(np.concatenate([np.floor(near), np.ceil(near), [float(top or 0)]])), gain)
     levels = np.unique(gains[gains > 0])
@@ -302,12 +302,12 @@ def _discount(weigh: Metric, rank: Array) -> Array:
 
 def _undecided(run: Ranking, *, graded: bool) -> Array:
     """Documents among the judgments that are not listed and have a label but no grade, or the reverse, shape (n,)."""
-    if run.pool is None or run.pool[2] is None or run.label is None:
+    if run.pool is None or run.pool.label is None or run.label is None:
         return np.zeros(run.n, np.int64)
-    grade, label = (run.pool[1], run.grade), (run.pool[2], run.label)
+    grade, label = (run.pool.grade, run.grade), (run.pool.label, run.label)
     here, there = (grade, label) if graded else (label, grade)
     lacking, listed = (np.isnan(one) & ~np.isnan(other) for one, other in zip(here, there, strict=True))
-    without = np.bincount(run.pool[0][lacking], minlength=run.n)
+    without = run.pool.count(lacking, run.n)
     return np.maximum(without - _n_open(run, listed), 0)
 
 

@@ -18,6 +18,7 @@ from inside import (
     SCANNED,
     TURNING,
     Array,
+    Pool,
     Ranking,
     check_bounded,
     extremes,
@@ -150,7 +151,7 @@ def block(kind: Kind, cases: list[Case]) -> Ranking:
         ]
         query = np.repeat(np.arange(len(cases)), [len(p) for p in pools])
         both = np.array([pair for p in pools for pair in p], dtype=float).reshape(-1, 2)
-        pool = query, both[:, 0], None if labels is None else both[:, 1]
+        pool = Pool(query, both[:, 0], None if labels is None else both[:, 1])
     return Ranking(
         joined([c.grade for c in cases]),
         np.array([len(c.grade) for c in cases], int),
@@ -488,7 +489,7 @@ def test_two_scales() -> None:
 def test_grade_above_the_highest(pooled: bool) -> None:
     """A grade above the highest is an error, among the rows and among the judgments."""
     grade = np.array([1, NAN]) if pooled else np.array([5, NAN])
-    pool = (np.zeros(2, int), np.array([1.0, 5.0]), None) if pooled else None
+    pool = Pool(np.zeros(2, int), np.array([1.0, 5.0])) if pooled else None
     run = Ranking(grade, np.array([2]), np.array([2]), pool=pool)
     with pytest.raises(BadValueError, match=r"^ndcg: max_grade=3, but a grade is 5$"):
         bounds(metrics.ndcg, run)
