@@ -121,8 +121,8 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
         once[again] = False
         pairs = pairs.filter(once)
         found = find_rankings(pairs, keys, values)
-    names = pairs[found.first]
-    pool = Pools(found.start, found.length, found.values[values[0]], found.values.get("label"))
+    names = pairs[found.first_row]
+    pool = Pools(found.starts, found.lengths, found.values[values[0]], found.values.get("label"))
     return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64))
 
 

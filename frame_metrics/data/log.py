@@ -105,12 +105,12 @@ class Log:
             mine = mine.hstack(self.keys_at(by, grid.segment_row[grid.segment]))
         return mine.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
-    def sizes(self, part: slice | Array) -> Array | None:
+    def sizes(self, block: slice | Array) -> Array | None:
         """Documents in the collection, for the rankings of a block."""
         if self.conventions.size is not None and self.conventions.size is not True:
-            return np.full(len(self.grid.pair[part]), float(self.conventions.size))
+            return np.full(len(self.grid.pair[block]), float(self.conventions.size))
         each = self._listed if self.conventions.size is True else self._size
-        return None if each is None else each[part]
+        return None if each is None else each[block]
 
     @cached_property
     def _size(self) -> Array | None:
@@ -121,7 +121,7 @@ class Log:
     def _listed(self) -> Array:
         """How many documents the frame lists for each ranking's query, from the system that has most."""
         most = np.zeros(int(self.grid.pair.max(initial=-1)) + 1)
-        np.maximum.at(most, self.grid.pair, self.grid.rankings.length)
+        np.maximum.at(most, self.grid.pair, self.grid.rankings.lengths)
         return most[self.grid.pair]
 
     @cached_property
@@ -196,7 +196,7 @@ class Block:
         known = log.known_relevant
         return Ranking(
             grade,
-            rows.length,
+            rows.lengths,
             rows.n_ret,
             rel=log.conventions.rel,
             label=label,

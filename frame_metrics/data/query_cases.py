@@ -24,8 +24,8 @@ def cases_of(log: Log) -> Cases:
     lacking, evaluated = _beside(log)
     rows = _listed(log, keys)
     ranking = np.empty(len(rows), np.int64)
-    ranking[grid.rankings.rows_of(spans(grid.rankings.start, grid.rankings.length))] = np.repeat(
-        np.arange(len(grid.rankings.length)), grid.rankings.length
+    ranking[grid.rankings.rows_of(spans(grid.rankings.starts, grid.rankings.lengths))] = np.repeat(
+        np.arange(len(grid.rankings.lengths)), grid.rankings.lengths
     )
     kept = evaluated[ranking]
     if log.conventions.unjudged == "drop":
@@ -60,7 +60,7 @@ def _beside(log: Log) -> tuple[Array, Array]:
     def work(block: Block) -> None:
         run = block.ranking()
         good = np.maximum(run.n_relevant - run.listed_relevant, 0)
-        lacking[1, block.at], lacking[0, block.at] = good, np.maximum(run.n_known - run.length - good, 0)
+        lacking[1, block.at], lacking[0, block.at] = good, np.maximum(run.n_known - run.lengths - good, 0)
         evaluated[block.at] = run.n_judged > 0
 
     log.each_block(work)

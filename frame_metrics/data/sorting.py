@@ -39,35 +39,35 @@ class Sorter:
     nulls: bool = True
     refuse_infinite: Callable[[], None] | None = None
 
-    def sort(self, part: slice | Array) -> Sorted:
+    def sort(self, block: slice | Array) -> Sorted:
         """Sort the rows of some rankings."""
-        length, at = self.rankings.length[part], self._rows_of(part)
+        lengths, at = self.rankings.lengths[block], self._rows_of(block)
         cells = {name: in_double(values[at]) for name, values in self.rankings.values.items()}
-        score, n_ret = _key(cells), length
+        score, n_ret = _key(cells), lengths
         if score is None:
-            return Sorted(cells, length, n_ret, None, at, None)
+            return Sorted(cells, lengths, n_ret, None, at, None)
         if self.nulls and (absent := np.isnan(score)).any():
             score = np.where(absent, -np.inf, score)
             down = np.concatenate([[0], np.cumsum(absent)])
-            end = np.cumsum(length)
-            n_ret = length - (down[end] - down[end - length])
-        ranked = in_rank_order(score, length)
-        self._check_finite(score, length, n_ret, ranked)
-        order = None if ranked else rank_order(score, length)
-        return self._settled(Sorted(cells, length, n_ret, order, at, score))
+            end = np.cumsum(lengths)
+            n_ret = lengths - (down[end] - down[end - lengths])
+        ranked = in_rank_order(score, lengths)
+        self._check_finite(score, lengths, n_ret, ranked)
+        order = None if ranked else rank_order(score, lengths)
+        return self._settled(Sorted(cells, lengths, n_ret, order, at, score))
 
-    def _rows_of(self, part: slice | Array) -> slice | Array:
+    def _rows_of(self, block: slice | Array) -> slice | Array:
         """Places of the rows of some rankings; neighbours stand together."""
-        length, start = self.rankings.length[part], self.rankings.start[part]
-        if not isinstance(part, slice):
-            return spans(start, length)
-        begin = int(start[0]) if len(start) else 0
-        return slice(begin, begin + int(length.sum()))
+        lengths, starts = self.rankings.lengths[block], self.rankings.starts[block]
+        if not isinstance(block, slice):
+            return spans(starts, lengths)
+        begin = int(starts[0]) if len(starts) else 0
+        return slice(begin, begin + int(lengths.sum()))
 
-    def _check_finite(self, score: Array, length: Array, n_ret: Array, ranked: bool) -> None:
+    def _check_finite(self, score: Array, lengths: Array, n_ret: Array, ranked: bool) -> None:
         """Refuse infinite scores and NaN; rows in rank order can have them at the ends of a ranking only."""
         some = n_ret > 0
-        first = (np.cumsum(length) - length)[some]
+        first = (np.cumsum(lengths) - lengths)[some]
         looked_at = score[np.concatenate([first, first + n_ret[some] - 1])] if ranked else score
         if self.refuse_infinite and not np.isfinite(looked_at).all():
             self.refuse_infinite()
@@ -139,7 +139,7 @@ class Sorted:
     Parameters
     ----------
     cells : columns of the rows by name, shape (rows,) each.
-    length, n_ret : rows of each ranking, and those of them that were retrieved, shape (rankings,).
+    lengths, n_ret : rows of each ranking, and those of them that were retrieved, shape (rankings,).
     order : the rows in rank order; None where they stand in it.
     at : places of the rows among those of all rankings.
     score : what the rows are ordered by; None where nothing orders them.
@@ -148,7 +148,7 @@ class Sorted:
     """
 
     cells: dict[str, Array]
-    length: Array
+    lengths: Array
     n_ret: Array
     order: Array | None
     at: slice | Array
@@ -168,7 +168,7 @@ class Sorted:
         """Return whether each row but the last was retrieved with the score of the next one of its ranking."""
         score = self.ordered(np.zeros(0) if self.score is None else self.score)
         equal: Array = (score[1:] == score[:-1]) & (score[1:] > -np.inf)
-        ends = np.cumsum(self.length)[:-1] - 1
+        ends = np.cumsum(self.lengths)[:-1] - 1
         equal[ends[(ends >= 0) & (ends < len(equal))]] = False
         return equal
 
@@ -177,7 +177,7 @@ class Sorted:
         grade, label = self.column("grade"), self.column("label")
         if grade is not None:
             return grade, label
-        return np.full(int(self.length.sum()), np.nan) if label is None else label, label
+        return np.full(int(self.lengths.sum()), np.nan) if label is None else label, label
 
     def frame_rows(self, rankings: Rankings, rows: Array) -> Array:
         """Return rows of the frame for rows in rank order."""
@@ -189,7 +189,7 @@ class Sorted:
         rank = self.column("rank")
         if rank is None:
             return None
-        last = np.cumsum(self.length) - self.length + self.n_ret - 1
+        last = np.cumsum(self.lengths) - self.lengths + self.n_ret - 1
         last = last[self.n_ret > 0]
         if (rank[last] == self.n_ret[self.n_ret > 0]).all():
             return None
@@ -203,25 +203,25 @@ def _key(cells: dict[str, Array]) -> Array | None:
     return cells["score"].astype(np.float64, copy=False) if "score" in cells else None
 
 
-def in_rank_order(score: Array, length: Array) -> bool:
+def in_rank_order(score: Array, lengths: Array) -> bool:
     """Whether no ranking's score rises from one row to the next."""
     down = score[1:] <= score[:-1]
-    start = np.cumsum(length) - length
-    inner = start[(start > 0) & (start < len(score))]
+    starts = np.cumsum(lengths) - lengths
+    inner = starts[(starts > 0) & (starts < len(score))]
     down[inner - 1] = True
     return bool(down.all())
 
 
-def rank_order(score: Array, length: Array) -> Array:
+def rank_order(score: Array, lengths: Array) -> Array:
     """Return the places of a block's rows in rank order, equal scores in any order."""
-    start = np.cumsum(length) - length
-    m, width = len(length), int(length.max())
+    starts = np.cumsum(lengths) - lengths
+    m, width = len(lengths), int(lengths.max())
     if m * width == len(score):
-        return (descending(score.reshape(m, width)) + start[:, None]).ravel()
-    inside = np.arange(width) < length[:, None]
+        return (descending(score.reshape(m, width)) + starts[:, None]).ravel()
+    inside = np.arange(width) < lengths[:, None]
     grid = np.full((m, width), -np.inf)
     grid[inside] = score
-    return (descending(grid) + start[:, None])[inside]
+    return (descending(grid) + starts[:, None])[inside]
 
 
 def descending(score: Array) -> Array:

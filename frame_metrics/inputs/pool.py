@@ -42,6 +42,6 @@ class Pool:
         kept = self.grade >= 0 if self.label is None else self.judged
         return Pool(self.query[kept], self.grade[kept], None if self.label is None else self.label[kept])
 
-    def count(self, marked: Array, n: int) -> Array:
-        """Return how many of the marked documents each of ``n`` queries has, shape (n,)."""
-        return np.bincount(self.query[marked], minlength=n)
+    def count(self, marked: Array, n_queries: int) -> Array:
+        """Return how many of the marked documents each of ``n_queries`` queries has, shape (queries,)."""
+        return np.bincount(self.query[marked], minlength=n_queries)

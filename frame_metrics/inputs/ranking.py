@@ -22,14 +22,14 @@ class Ranking(Listed):
     Parameters
     ----------
     grade : grade of each row, the rows of a query in rank order, those not retrieved last; NaN is unjudged.
-    length : rows of each query, shape (n,).
-    n_ret : retrieved rows of each query, shape (n,).
+    lengths : rows of each query, shape (queries,).
+    n_ret : retrieved rows of each query, shape (queries,).
     rel : the least grade that is relevant.
     label : 1 relevant, 0 not, NaN not judged; None where the grade decides.
     shown : rank of each row as it was shown; None for 1, 2, 3 ...
     pool : every judged document of the queries, where the rows are not all there is.
-    known_relevant : relevant documents of each query where they are counted and not listed, shape (n,).
-    size : documents in the collection, shape (n,).
+    known_relevant : relevant documents of each query where they are counted and not listed, shape (queries,).
+    size : documents in the collection, shape (queries,).
     decision : 1 for each row that is predicted positive, 0 for the others, NaN without a prediction; None where what
         was retrieved is what was predicted.
     score : of each row, NaN where it has none; None where no metric reads scores.
@@ -37,7 +37,7 @@ class Ranking(Listed):
     """
 
     grade: Array
-    length: Array
+    lengths: Array
     n_ret: Array
     _: KW_ONLY
     rel: float = 1
@@ -66,8 +66,8 @@ class Ranking(Listed):
         return replace(
             self,
             grade=self.grade[keep],
-            length=down[self.start + self.length] - down[self.start],
-            n_ret=down[self.start + self.n_ret] - down[self.start],
+            lengths=down[self.starts + self.lengths] - down[self.starts],
+            n_ret=down[self.starts + self.n_ret] - down[self.starts],
             shown=None,
             label=kept(self.label),
             score=kept(self.score),
@@ -84,11 +84,11 @@ class Ranking(Listed):
 
     @cached_property
     def n_judged(self) -> Array:
-        """Judged documents of each query, retrieved or not, shape (n,)."""
+        """Judged documents of each query, retrieved or not, shape (queries,)."""
         if self.pool is not None:
-            return self.pool.count(self.pool.judged, self.n)
+            return self.pool.count(self.pool.judged, self.n_queries)
         if (self.grade if self.label is None else self.label).dtype.kind != "f":
-            return self.length
+            return self.lengths
         return self.count_of(self.judged, None, retrieved=False)
 
     @cached_property
@@ -122,17 +122,19 @@ class Ranking(Listed):
 
     @cached_property
     def n_relevant(self) -> Array:
-        """R: relevant documents of each query, retrieved or not, shape (n,)."""
+        """R: relevant documents of each query, retrieved or not, shape (queries,)."""
         if self.known_relevant is not None:
             return self.known_relevant
-        return self.listed_relevant if self.pool is None else self.pool.count(self.pool.relevant(self.rel), self.n)
+        if self.pool is not None:
+            return self.pool.count(self.pool.relevant(self.rel), self.n_queries)
+        return self.listed_relevant
 
     @cached_property
     def listed_relevant(self) -> Array:
-        """Relevant documents among the rows, retrieved or not, shape (n,)."""
+        """Relevant documents among the rows, retrieved or not, shape (queries,)."""
         if self.everything_retrieved:
             return self.relevant.count
-        return np.bincount(self.query_of(self._relevant_row), minlength=self.n)
+        return np.bincount(self.query_of(self._relevant_row), minlength=self.n_queries)
 
     @cached_property
     def nonrelevant(self) -> Array:
@@ -141,19 +143,19 @@ class Ranking(Listed):
 
     @cached_property
     def n_nonrelevant(self) -> Array:
-        """N: documents judged not relevant, retrieved or not, shape (n,)."""
+        """N: documents judged not relevant, retrieved or not, shape (queries,)."""
         if self.pool is not None:
-            return self.pool.count(self.pool.nonrelevant(self.rel), self.n)
+            return self.pool.count(self.pool.nonrelevant(self.rel), self.n_queries)
         if self.fully_judged:
-            return self.length - self.listed_relevant
+            return self.lengths - self.listed_relevant
         return self.count_of(self.nonrelevant, None, retrieved=False)
 
     @cached_property
     def n_known(self) -> Array:
-        """Documents that are listed or judged, shape (n,)."""
+        """Documents that are listed or judged, shape (queries,)."""
         if self.pool is None:
-            return np.maximum(self.length, self.n_relevant + self.length - self.listed_relevant)
-        return self.length + self.n_judged - self._everywhere(self.judged)
+            return np.maximum(self.lengths, self.n_relevant + self.lengths - self.listed_relevant)
+        return self.lengths + self.n_judged - self._everywhere(self.judged)
 
     # The relevant documents that were retrieved
 
@@ -198,7 +200,7 @@ class Ranking(Listed):
     def nonrelevant_above(self) -> Array:
         """How many documents judged not relevant stand above each relevant document, shape (relevant rows,)."""
         if self.fully_judged:
-            return self._relevant_row - self.start[self.query] + 1 - self.position
+            return self._relevant_row - self.starts[self.query] + 1 - self.position
         return self.above(self.nonrelevant)
 
     def above(self, rows: Array) -> Array:
@@ -206,21 +208,21 @@ class Ranking(Listed):
         row = self._relevant_row
         query = self.query_of(row)
         if not self.everything_retrieved:
-            kept = row - self.start[query] < self.n_ret[query]
+            kept = row - self.starts[query] < self.n_ret[query]
             row, query = row[kept], query[kept]
         down = np.concatenate([[0], np.cumsum(rows)])
-        return down[row] - down[self.start[query]]
+        return down[row] - down[self.starts[query]]
 
     def total(self, values: Array) -> Array:
-        """Return the sum of values of the relevant rows, query by query, shape (n,)."""
+        """Return the sum of values of the relevant rows, query by query, shape (queries,)."""
         return self.relevant.total(values)
 
     def hits(self, k: int | None = None) -> Array:
-        """Return how many relevant documents are at ranks up to ``k`` (None: retrieved), shape (n,)."""
+        """Return how many relevant documents are at ranks up to ``k`` (None: retrieved), shape (queries,)."""
         return self.relevant.count.astype(np.float64) if k is None else self.total(self.rank <= k)
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
-        """Return the sum of the weights of the ranks of the marked rows, up to ``k``, shape (n,)."""
+        """Return the sum of the weights of the ranks of the marked rows, up to ``k``, shape (queries,)."""
         row = np.flatnonzero(rows)
         seen = self.rows(row, np.ones(len(row)))
         return seen.total_within(k, by_rank(weight, seen.rank))
@@ -261,19 +263,19 @@ class Ranking(Listed):
 
     def _best_first(self, gain: Gain) -> Rows:
         if self.known_relevant is not None:
-            query = np.repeat(np.arange(self.n), self.known_relevant.astype(np.int64))
-            whole = Rows(query, query, np.full(len(query), float(gain_of(np.ones(1), gain)[0])), self.n)
+            query = np.repeat(np.arange(self.n_queries), self.known_relevant.astype(np.int64))
+            whole = Rows(query, query, np.full(len(query), float(gain_of(np.ones(1), gain)[0])), self.n_queries)
         elif self.pool is not None:
             value = gain_of(self.pool.grade, gain)
             some = value > 0
             query = self.pool.query[some]
-            whole = Rows(query, query, value[some], self.n)
+            whole = Rows(query, query, value[some], self.n_queries)
         elif self.everything_retrieved and not isinstance(gain, Mapping):
             whole = self.gains(gain)
         else:
             value = gain_of(self.grade, gain)
             row = np.flatnonzero(value > 0)
-            whole = Rows(self.query_of(row), row, value[row], self.n)
+            whole = Rows(self.query_of(row), row, value[row], self.n_queries)
         return whole.like(falling(whole), rank=whole.position)
 
     # Other inputs, made of the same rows
@@ -292,7 +294,7 @@ class Ranking(Listed):
     def _found(self, k: int | None) -> Confusion:
         """The 2x2 table of what was retrieved."""
         tp, seen = self.hits(k), self.retrieved(k).astype(np.float64)
-        empty = np.zeros(self.n) if k is None else k - seen
+        empty = np.zeros(self.n_queries) if k is None else k - seen
         return Confusion(tp, seen - tp, self.n_relevant - tp, empty, self.size)
 
     def _decided(self, decision: Array) -> Confusion:
@@ -305,18 +307,18 @@ class Ranking(Listed):
             silent = (self._everywhere(unsaid & self.good), self._everywhere(unsaid & ~self.good))
         size = (self.n_known if self.size is None else self.size).astype(np.float64)
         fp, fn = self._everywhere(yes) - tp, self.n_relevant - tp
-        return Confusion(tp, fp, fn, np.zeros(self.n), size, silent)
+        return Confusion(tp, fp, fn, np.zeros(self.n_queries), size, silent)
 
     @cached_property
     def scores(self) -> Scores:
         """The distinct scores of each query; documents without a score stand below all others."""
         score = np.full(len(self.grade), -np.inf) if self.score is None else self.score
         score = np.where(np.isnan(score), -np.inf, score)
-        query, good = np.repeat(np.arange(self.n), self.length), self.good
-        lacking = np.maximum(self.n_known - self.length, 0)
+        query, good = np.repeat(np.arange(self.n_queries), self.lengths), self.good
+        lacking = np.maximum(self.n_known - self.lengths, 0)
         if lacking.any():  # judged elsewhere, and not listed
-            rest = np.repeat(np.arange(self.n), lacking.astype(np.int64))
+            rest = np.repeat(np.arange(self.n_queries), lacking.astype(np.int64))
             place = np.arange(len(rest)) - np.searchsorted(rest, rest)
             query, score = np.concatenate([query, rest]), np.concatenate([score, np.full(len(rest), -np.inf)])
             good = np.concatenate([good, place < (self.n_relevant - self.listed_relevant)[rest]])
-        return sorted_levels(query, score, good, np.ones(len(score)), self.n)
+        return sorted_levels(query, score, good, np.ones(len(score)), self.n_queries)

@@ -18,11 +18,11 @@ class Scores(Segmented):
     query : the query (or segment) of each distinct score, ascending, shape (levels,).
     score : the scores, falling within a query, shape (levels,); minus infinity for documents that were not retrieved.
     tp, fp : relevant and other rows of the query with at least this score, shape (levels,).
-    n : number of queries, those without rows included.
+    n_queries : number of queries, those without rows included.
     """
 
-    def __init__(self, query: Array, score: Array, tp: Array, fp: Array, n: int) -> None:
-        super().__init__(query, n)
+    def __init__(self, query: Array, score: Array, tp: Array, fp: Array, n_queries: int) -> None:
+        super().__init__(query, n_queries)
         self.score, self.tp, self.fp = score, tp, fp
 
     def before(self, values: Array) -> Array:
@@ -49,12 +49,12 @@ class Scores(Segmented):
 
     @cached_property
     def positives(self) -> Array:
-        """Relevant rows of each query, shape (n,)."""
+        """Relevant rows of each query, shape (queries,)."""
         return self.last(self.tp)
 
     @cached_property
     def negatives(self) -> Array:
-        """Other rows of each query, shape (n,)."""
+        """Other rows of each query, shape (queries,)."""
         return self.last(self.fp)
 
     @cached_property
@@ -77,26 +77,27 @@ class ClassScores:
     actual : the number of its true class, shape (rows,).
     score : a column per class, shape (rows, K).
     weight : of each row, shape (rows,).
-    n : number of segments.
-    seen : which classes take part, shape (n, K).
+    n_queries : number of segments.
+    seen : which classes take part, shape (queries, K).
     """
 
-    def __init__(self, query: Array, actual: Array, score: Array, weight: Array, n: int, seen: Array) -> None:
-        self.query, self.actual, self.score, self.weight, self.n, self.seen = query, actual, score, weight, n, seen
+    def __init__(self, query: Array, actual: Array, score: Array, weight: Array, n_queries: int, seen: Array) -> None:
+        self.query, self.n_queries, self.seen = query, n_queries, seen
+        self.actual, self.score, self.weight = actual, score, weight
 
     @cached_property
     def support(self) -> Array:
-        """Weight of the rows of each class, shape (n, K)."""
+        """Weight of the rows of each class, shape (queries, K)."""
         k = self.score.shape[1]
         cell = self.query * k + self.actual
-        return np.bincount(cell, self.weight, minlength=self.n * k).reshape(self.n, k)
+        return np.bincount(cell, self.weight, minlength=self.n_queries * k).reshape(self.n_queries, k)
 
     @cached_property
     def there(self) -> Array:
-        """Which classes have rows, shape (n, K)."""
+        """Which classes have rows, shape (queries, K)."""
         k = self.score.shape[1]
         cell = self.query * k + self.actual
-        return np.bincount(cell, minlength=self.n * k).reshape(self.n, k) > 0
+        return np.bincount(cell, minlength=self.n_queries * k).reshape(self.n_queries, k) > 0
 
     def rest(self, c: int) -> Scores:
         """Return the scores of one class against the rest."""
@@ -111,7 +112,7 @@ class ClassScores:
         weight = self.weight[rows]
         there = weight > 0
         query, score, good, weight = self.query[rows][there], score[rows][there], good[rows][there], weight[there]
-        return sorted_levels(query, score, good * weight, weight, self.n)
+        return sorted_levels(query, score, good * weight, weight, self.n_queries)
 
     @cached_property
     def probability(self) -> Array:
@@ -124,39 +125,39 @@ class ClassScores:
         return self.score
 
     def mean(self, values: Array) -> Array:
-        """Return the weighted mean of the rows' values, NaN for a segment without weight, shape (n,)."""
-        weight = np.bincount(self.query, self.weight, minlength=self.n)
+        """Return the weighted mean of the rows' values, NaN for a segment without weight, shape (queries,)."""
+        weight = np.bincount(self.query, self.weight, minlength=self.n_queries)
         with np.errstate(invalid="ignore"):
-            share: Array = np.bincount(self.query, self.weight * values, minlength=self.n) / weight
+            share: Array = np.bincount(self.query, self.weight * values, minlength=self.n_queries) / weight
         return share
 
 
-def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n: int) -> Scores:
+def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> Scores:
     """Gather rows in any order into levels; the parameters are those of ``levels``."""
     falls = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (score[1:] <= score[:-1]))
     if not falls.all():
         order = np.lexsort((-score, query))
         query, score, good, weight = query[order], score[order], good[order], weight[order]
-    return levels(query, score, good, weight, n)
+    return levels(query, score, good, weight, n_queries)
 
 
-def levels(query: Array, score: Array, good: Array, weight: Array, n: int) -> Scores:
+def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> Scores:
     """Gather rows into levels.
 
     Parameters
     ----------
     query, score : rows sorted by query, within a query by falling score, shape (rows,).
     good, weight : weight of each row if it is relevant, else 0, and its weight, shape (rows,).
-    n : number of queries.
+    n_queries : number of queries.
     """
     if not len(score):
-        return Scores(query, score, good, good, n)
+        return Scores(query, score, good, good, n_queries)
     new = np.ones(len(score), bool)
     new[1:] = (score[1:] != score[:-1]) | (query[1:] != query[:-1])
     end = np.append(np.flatnonzero(new)[1:], len(score)) - 1
     tp, fp = np.cumsum(good, dtype=np.float64)[end], np.cumsum(weight - good, dtype=np.float64)[end]
-    found = Scores(query[end], score[end], tp, fp, n)
-    if n > 1:  # sums start anew with each query
+    found = Scores(query[end], score[end], tp, fp, n_queries)
+    if n_queries > 1:  # sums start anew with each query
         past, counted = found.begins, found.count[found.count > 0]
         for values in (tp, fp):
             values -= np.repeat(np.concatenate([[0], values[past[1:] - 1]]), counted)

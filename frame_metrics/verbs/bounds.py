@@ -161,15 +161,15 @@ def of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
     spare = _spare(log)
 
     def work(block: Block) -> None:
-        part = block.at
+        at = block.at
         _check_open_ties(block.rows, log)
         whole = block.ranking()
         runs = {rel: whole.variant(rel, False) for rel in kinds}
         for i, (name, metric) in enumerate(asked):
             run = runs[log.conventions.variant(metric)[0]]
-            lower[i, part], upper[i, part] = extremes(name, metric, run, spare[part], max_grade)
+            lower[i, at], upper[i, at] = extremes(name, metric, run, spare[at], max_grade)
             known = ~np.isnan(run.grade) if of_gains(metric) else run.judged
-            seen[i, part] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
+            seen[i, at] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 
     kinds = {log.conventions.variant(metric)[0] for _, metric in asked}
     log.each_block(work)

@@ -76,7 +76,7 @@ def counted(log: Log) -> Counted:
     broken: list[BadRowsError] = []
 
     def work(block: Block) -> None:
-        part = block.at
+        at = block.at
         try:
             sheet = block.rows
         except BadRowsError as error:
@@ -84,13 +84,13 @@ def counted(log: Log) -> Counted:
             return
         by_score = "score" in sheet.cells and "rank" not in sheet.cells
         run = block.ranking(scored=by_score)
-        counts.tied[part] = run.tied_at(TOP) if by_score else False
-        _look_at_results(counts, part, run)
-        _look_at_scores(counts, part, run, sheet)
+        counts.tied[at] = run.tied_at(TOP) if by_score else False
+        _look_at_results(counts, at, run)
+        _look_at_scores(counts, at, run, sheet)
         if "label" in sheet.cells and "grade" in sheet.cells:
             grade, label = sheet.judgments()
             wrong = (label == (grade < log.conventions.rel)) & ~np.isnan(grade)
-            counts.contradicted[part] = run.count_of(wrong, None, retrieved=False)
+            counts.contradicted[at] = run.count_of(wrong, None, retrieved=False)
 
     with rows_of_the_frame(log):
         _look_at_queries(counts, log)
@@ -121,20 +121,20 @@ def _raise(broken: list[BadRowsError], total: int) -> None:
         raise bad_rows(first.column, np.flatnonzero(odd), total, first.what, first.remedy)
 
 
-def _look_at_results(counts: Counted, part: slice | Array, run: Ranking) -> None:
+def _look_at_results(counts: Counted, at: slice | Array, run: Ranking) -> None:
     """Count documents, and look at how their number goes with what is said of the query."""
-    counts.judged[part], counts.relevant[part], counts.retrieved[part] = run.n_judged, run.n_relevant, run.n_ret
-    counts.unjudged[part] = run.n_ret - run.count_of(run.judged, None)
-    counts.top[part] = run.retrieved(TOP)
-    counts.top_unjudged[part] = run.retrieved(TOP) - run.count_of(run.judged, TOP)
-    counts.gaps[part], counts.late[part] = run.gaps, run.late
-    counts.listed[part] = run.n_ret == (run.n_judged if run.pool is not None else run.length)
-    counts.overfull[part] = run.listed_relevant > run.n_relevant if run.known_relevant is not None else False
+    counts.judged[at], counts.relevant[at], counts.retrieved[at] = run.n_judged, run.n_relevant, run.n_ret
+    counts.unjudged[at] = run.n_ret - run.count_of(run.judged, None)
+    counts.top[at] = run.retrieved(TOP)
+    counts.top_unjudged[at] = run.retrieved(TOP) - run.count_of(run.judged, TOP)
+    counts.gaps[at], counts.late[at] = run.gaps, run.late
+    counts.listed[at] = run.n_ret == (run.n_judged if run.pool is not None else run.lengths)
+    counts.overfull[at] = run.listed_relevant > run.n_relevant if run.known_relevant is not None else False
     if run.size is not None:
-        counts.outgrown[part] = run.size < run.n_ret + run.n_relevant - run.hits()
+        counts.outgrown[at] = run.size < run.n_ret + run.n_relevant - run.hits()
 
 
-def _look_at_scores(counts: Counted, part: slice | Array, run: Ranking, sheet: Sorted) -> None:
+def _look_at_scores(counts: Counted, at: slice | Array, run: Ranking, sheet: Sorted) -> None:
     """Look for scores that are equal where it matters, or that say another order than the ranks."""
     if sheet.score is None:
         return
@@ -143,11 +143,11 @@ def _look_at_scores(counts: Counted, part: slice | Array, run: Ranking, sheet: S
         return
     score = sheet.ordered(sheet.cells["score"] if by_rank else sheet.score)
     inner = np.ones(len(score), bool)
-    inner[run.start[run.start < len(score)]] = False
-    inner &= np.arange(len(score)) < np.repeat(run.start + run.n_ret, run.length)
+    inner[run.starts[run.starts < len(score)]] = False
+    inner &= np.arange(len(score)) < np.repeat(run.starts + run.n_ret, run.lengths)
     equal, rises = np.zeros((2, len(score)), bool)  # than the row before
     equal[1:], rises[1:] = score[1:] == score[:-1], score[1:] > score[:-1]
     level = run.count_of(inner & equal, None)
-    counts.constant[part] = (run.n_ret > 1) & (level == run.n_ret - 1)
+    counts.constant[at] = (run.n_ret > 1) & (level == run.n_ret - 1)
     if by_rank:
-        counts.disordered[part] = run.count_of(inner & rises, None) > 0
+        counts.disordered[at] = run.count_of(inner & rises, None) > 0

@@ -83,17 +83,17 @@ def explained(log: Log, name: str, metric: Metric, original: Array) -> Answer:
     """
     check_grades([(name, metric)], log)
     grid, columns = log.grid, log.columns
-    mine = np.flatnonzero(grid.rankings.length > 0)
+    mine = np.flatnonzero(grid.rankings.lengths > 0)
     block = Block(log, mine)
     run = block.ranking().variant(*log.conventions.variant(metric))
     cut = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
-    at, which = spans(run.start, cut), np.repeat(np.arange(run.n), cut)
+    at, which = spans(run.starts, cut), np.repeat(np.arange(run.n_queries), cut)
     weigh = REGISTRY[WEIGHED[metric.name]] if metric.name in WEIGHED else None
     if weigh is not None:
         weigh = weigh(**{key: value for key, value in metric.params.items() if key in ("p", "discount", "base")})
-    added = [_added(run, i, int(cut[i]), metric) for i in range(run.n)]
-    weight = [_added(run, i, int(cut[i]), weigh, ones=True) for i in range(run.n)]
-    rank = at - run.start[which] + 1 if run.shown is None else run.shown[at]
+    added = [_added(run, i, int(cut[i]), metric) for i in range(run.n_queries)]
+    weight = [_added(run, i, int(cut[i]), weigh, ones=True) for i in range(run.n_queries)]
+    rank = at - run.starts[which] + 1 if run.shown is None else run.shown[at]
     graded = "gains" in metric.reads
     gain = gain_of(run.grade, metric.params.get("gain") or "linear") if graded else run.good
     found = (pl.Series(rank.astype(np.int64)), number(gain[at]), number(_joined(weight)), number(_joined(added)))
@@ -119,7 +119,7 @@ def _added(run: Ranking, i: int, cut: int, metric: Metric | None, *, ones: bool 
     """
     if metric is None:
         return np.full(cut, np.nan)
-    step = max(threads.BLOCK // max(int(run.length[i]), 1), 1)
+    step = max(threads.BLOCK // max(int(run.lengths[i]), 1), 1)
     values = [
         metric.compute(_shortened(run, i, np.arange(a, min(a + step, cut + 1)), ones)) for a in range(0, cut + 1, step)
     ]
@@ -134,12 +134,12 @@ def _added(run: Ranking, i: int, cut: int, metric: Metric | None, *, ones: bool 
 
 def _shortened(run: Ranking, i: int, n_ret: Array, ones: bool) -> Ranking:
     """One ranking as often as there are lengths, of which so many results are retrieved; its judgments stay."""
-    m, rows, query = len(n_ret), slice(int(run.start[i]), int(run.start[i] + run.length[i])), slice(i, i + 1)
+    m, rows, query = len(n_ret), slice(int(run.starts[i]), int(run.starts[i] + run.lengths[i])), slice(i, i + 1)
 
     def each(values: Array | None, own: slice | Array = rows) -> Array | None:
         return None if values is None else np.tile(values[own], m)
 
-    grade, length, shown = np.tile(run.grade[rows], m), np.full(m, run.length[i]), each(run.shown)
+    grade, length, shown = np.tile(run.grade[rows], m), np.full(m, run.lengths[i]), each(run.shown)
     if ones:
         return Ranking(np.ones(len(grade)), length, n_ret, shown=shown)
     pool = run.pool
@@ -147,4 +147,4 @@ def _shortened(run: Ranking, i: int, n_ret: Array, ones: bool) -> Ranking:
         own = np.flatnonzero(pool.query == i)
         pool = Pool(np.repeat(np.arange(m), len(own)), np.tile(pool.grade[own], m), each(pool.label, own))
     judged = replace(run, pool=pool, known_relevant=each(run.known_relevant, query), size=each(run.size, query))
-    return replace(judged, grade=grade, length=length, n_ret=n_ret, label=each(run.label), shown=shown)
+    return replace(judged, grade=grade, lengths=length, n_ret=n_ret, label=each(run.label), shown=shown)

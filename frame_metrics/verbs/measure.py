@@ -153,11 +153,11 @@ def measure(log: Log, asked: Asked, average: str | None = None) -> Measured:
     strict = [name for name, metric in asked if not metric.orders(log.conventions.ties)]
 
     def work(block: Block) -> None:
-        part = block.at
+        at = block.at
         if block.rows.tied and strict:
             raise _unbounded(strict[0], log.conventions.ties, columns)
         whole = block.ranking(scored=scored)
-        evaluated[part] = whole.n_judged > 0  # a judgment that condensed rankings leave out is one too
+        evaluated[at] = whole.n_judged > 0  # a judgment that condensed rankings leave out is one too
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             run = run if run.tie is None else Expected(run, run.tie)
@@ -170,9 +170,9 @@ def measure(log: Log, asked: Asked, average: str | None = None) -> Measured:
                     f"{columns.n_relevant}: a query lists more relevant documents than it is said to have"
                 )
             for i in wanted:
-                out[i, part] = asked[i][1].compute(run)
+                out[i, at] = asked[i][1].compute(run)
                 if i in counts:
-                    counts[i][:, part] = run.confusion(asked[i][1].k).counts
+                    counts[i][:, at] = run.confusion(asked[i][1].k).counts
 
     with rows_of_the_frame(log):
         log.each_block(work, _load(log))

@@ -172,7 +172,7 @@ def _marked(run: Ranking, rows: Array, value: Array, k: int | None) -> Rows:
     if k is None:
         return seen
     kept = seen.rank <= k
-    return Rows(seen.query[kept], seen.rank[kept], seen.value[kept], run.n)
+    return Rows(seen.query[kept], seen.rank[kept], seen.value[kept], run.n_queries)
 
 
 def _rprec(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
@@ -188,7 +188,7 @@ def _rprec(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pai
     r, unjudged = run.n_relevant[:, None], (_n_open(run, ~run.judged) + spare)[:, None]
     below = unjudged - inside
     low = np.maximum(_after(0, rank) - r, 0)
-    high = np.minimum(np.column_stack([rank, np.full(run.n, np.inf)]) - 1 - r, unjudged)
+    high = np.minimum(np.column_stack([rank, np.full(run.n_queries, np.inf)]) - 1 - r, unjudged)
     there = low <= high
     most, fewest = np.clip(inside, low, high), np.clip(below, low, high)
     greatest = np.where(there, _share(hits + np.minimum(most, inside), r + most), -np.inf)
@@ -232,7 +232,7 @@ def _ndcg(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair
         gains = gain_of(np.unique(np.concatenate([np.floor(near), np.ceil(near), [float(top or 0)]])), gain)
     levels = np.unique(gains[gains > 0])
     if not len(levels):
-        return np.zeros(run.n), np.zeros(run.n)
+        return np.zeros(run.n_queries), np.zeros(run.n_queries)
     return _Gains(metric, run, spare, levels).bounds()
 
 
@@ -303,11 +303,11 @@ def _discount(weigh: Metric, rank: Array) -> Array:
 def _undecided(run: Ranking, *, graded: bool) -> Array:
     """Documents among the judgments that are not listed and have a label but no grade, or the reverse, shape (n,)."""
     if run.pool is None or run.pool.label is None or run.label is None:
-        return np.zeros(run.n, np.int64)
+        return np.zeros(run.n_queries, np.int64)
     grade, label = (run.pool.grade, run.grade), (run.pool.label, run.label)
     here, there = (grade, label) if graded else (label, grade)
     lacking, listed = (np.isnan(one) & ~np.isnan(other) for one, other in zip(here, there, strict=True))
-    without = run.pool.count(lacking, run.n)
+    without = run.pool.count(lacking, run.n_queries)
     return np.maximum(without - _n_open(run, listed), 0)
 
 
@@ -322,15 +322,15 @@ def _steps(best: Rows, levels: Array) -> tuple[Array, Array, Array]:
     """
     above = np.minimum(np.searchsorted(levels, best.value), len(levels) - 1)
     under = np.append(levels, 0)[np.searchsorted(levels, best.value, side="right") - 1]
-    every, nothing = np.arange(best.n), np.zeros(len(best.value))
+    every, nothing = np.arange(best.n_queries), np.zeros(len(best.value))
     query = np.concatenate([best.query, best.query, best.query, every])
-    gain = np.concatenate([best.value, levels[above], under, np.full(best.n, levels[-1])])
-    count = np.concatenate([nothing + 1, nothing, nothing, np.zeros(best.n)])
+    gain = np.concatenate([best.value, levels[above], under, np.full(best.n_queries, levels[-1])])
+    count = np.concatenate([nothing + 1, nothing, nothing, np.zeros(best.n_queries)])
     order = np.lexsort((gain, query))
     order = order[gain[order] > 0]
     query, gain, count = query[order], gain[order], count[order]
     new = np.append(True, (query[1:] != query[:-1]) | (gain[1:] != gain[:-1]))[: len(gain)]
-    steps = Rows(query[new], query[new], gain[new], best.n)
+    steps = Rows(query[new], query[new], gain[new], best.n_queries)
     docs = np.bincount(np.cumsum(new) - 1, count)
     before = np.where(steps.position == 1, 0, np.roll(steps.value, 1))
     reach = _from(steps.grid(docs)).astype(np.int64)

@@ -202,7 +202,7 @@ def exhausted(kind: Kind, graded: bool) -> tuple[Ranking, Array]:
 
 
 def bounds(metric: Metric, run: Ranking, spare: Any = 0, top: float | None = TOP) -> tuple[Array, Array]:
-    return extremes(str(metric), metric, run, np.broadcast_to(np.asarray(spare), run.n), top)
+    return extremes(str(metric), metric, run, np.broadcast_to(np.asarray(spare), run.n_queries), top)
 
 
 def agree(metric: Metric, run: Ranking, spare: Array, top: int, whole: Ranking, start: Array) -> None:
@@ -389,7 +389,7 @@ def long_block(n: int, length: int, unjudged: int, top: int, seed: int = 0) -> R
 
 def scanned(metric: Metric, run: Ranking, i: int, fillings: Array) -> tuple[float, float]:
     """Least and greatest value of one query over some ways to fill its unjudged rows."""
-    rows = slice(run.start[i], run.start[i] + run.length[i])
+    rows = slice(run.starts[i], run.starts[i] + run.lengths[i])
     grade = np.tile(run.grade[rows], (len(fillings), 1))
     grade[:, np.isnan(run.grade[rows])] = fillings
     lengths = np.full(len(fillings), grade.shape[1])
@@ -420,7 +420,7 @@ def test_long_lists_with_grades(name: str) -> None:
     run, metric = long_block(50, 60, 24, TOP), read(name)
     _, greatest = bounds(metric, run)
     for i in (0, 31):
-        inside = int(np.isnan(run.grade[run.start[i] :][: metric.k or 60]).sum())
+        inside = int(np.isnan(run.grade[run.starts[i] :][: metric.k or 60]).sum())
         assert greatest[i] == pytest.approx(scanned(metric, run, i, staircases(24, TOP, inside))[1], abs=1e-12)
 
 
