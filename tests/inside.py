@@ -16,7 +16,7 @@ import pytest
 
 from frame_metrics import IRM
 from frame_metrics.data.log import read_log
-from frame_metrics.inputs import Array, Classes, Confusion, Ranking, Scores, ratio
+from frame_metrics.inputs import Array, Classes, Confusion, Pool, Ranking, Scores, ratio
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.metric import metric as registered
 from frame_metrics.metrics.names import read, read_text
@@ -39,6 +39,7 @@ __all__ = [
     "Array",
     "Classes",
     "Confusion",
+    "Pool",
     "Ranking",
     "Roles",
     "Scores",

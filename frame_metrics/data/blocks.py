@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.errors import BadRowsError
-from frame_metrics.inputs import Array
+from frame_metrics.inputs import Array, Pool
 from frame_metrics.roles.columns import EXACT
 
 
@@ -22,15 +22,15 @@ class Rankings:
 
     Parameters
     ----------
-    first : row of the frame where each ranking first appears, shape (rankings,).
-    start, length : where each ranking's rows begin below, and how many there are, shape (rankings,).
+    first_row : row of the frame where each ranking first appears, shape (rankings,).
+    starts, lengths : where each ranking's rows begin below, and how many there are, shape (rankings,).
     row : row of the frame of each row below, shape (rows,); None where they are the same.
     values : columns of rows by name, shape (rows,) each; NaN is null.
     """
 
-    first: Array
-    start: Array
-    length: Array
+    first_row: Array
+    starts: Array
+    lengths: Array
     row: Array | None
     values: dict[str, Array]
 
@@ -41,17 +41,30 @@ class Rankings:
     def count(self, rows: Array) -> Array:
         """Return how many of the marked rows below each ranking has, shape (rankings,)."""
         down = np.concatenate([[0], np.cumsum(rows)])
-        return down[self.start + self.length] - down[self.start]
+        return down[self.starts + self.lengths] - down[self.starts]
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
-    """The judged documents of queries, where they are kept beside the results: slices of flat arrays."""
+class Pools:
+    """The judged documents of each ranking's query, where they are kept beside the results.
 
-    start: Array
-    length: Array
+    Parameters
+    ----------
+    starts, lengths : where each ranking's documents begin below, and how many there are, shape (rankings,).
+    grade, label : of each document below; the label is None where the grade decides.
+    """
+
+    starts: Array
+    lengths: Array
     grade: Array
     label: Array | None
+
+    def of(self, block: slice | Array) -> Pool:
+        """Return the judged documents of some rankings."""
+        lengths = self.lengths[block]
+        at = spans(self.starts[block], lengths)
+        label = None if self.label is None else self.label[at]
+        return Pool(np.repeat(np.arange(len(lengths)), lengths), in_double(self.grade[at]), label)
 
 
 def find_rankings(
@@ -70,22 +83,22 @@ def find_rankings(
     rows : whether single rows will be asked for.
     """
     n = len(frame)
-    start = _run_starts(frame, keys)
-    if start is not None and (not keys or frame.select(keys)[start].n_unique() == len(start)):
-        length = np.diff(np.append(start, n))
-        return Rankings(start, start, length, None, {name: to_array(frame[name]) for name in values})
+    starts = _run_starts(frame, keys)
+    if starts is not None and (not keys or frame.select(keys)[starts].n_unique() == len(starts)):
+        lengths = np.diff(np.append(starts, n))
+        return Rankings(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
     numbered = frame.select(*keys, *values).with_row_index("row")
     begin = pl.col("row").first() if first else pl.lit(0)
     laid = [
         begin.alias("first"),
-        pl.len().alias("length"),
+        pl.len().alias("lengths"),
         *(pl.col(name) for name in [*values, *(["row"] if rows else [])]),
     ]
     lists = numbered.group_by(keys, maintain_order=True).agg(laid)
-    length = lists["length"].to_numpy().astype(np.int64)
+    lengths = lists["lengths"].to_numpy().astype(np.int64)
     flat = {name: to_array(lists[name].explode()) for name in values}
     row = lists["row"].explode().to_numpy() if rows else None
-    return Rankings(lists["first"].to_numpy().astype(np.int64), np.cumsum(length) - length, length, row, flat)
+    return Rankings(lists["first"].to_numpy().astype(np.int64), np.cumsum(lengths) - lengths, lengths, row, flat)
 
 
 def to_array(values: pl.Series) -> Array:
@@ -107,8 +120,8 @@ def _run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
     changed = frame.select(pl.any_horizontal([pl.col(key).ne_missing(pl.col(key).shift()) for key in keys])).to_series()
     if n >= 1000 and int(changed.sum()) * 2 > n:
         return None
-    start = changed.arg_true().to_numpy().astype(np.int64)
-    return start if len(start) and start[0] == 0 else np.concatenate([[0], start])
+    starts = changed.arg_true().to_numpy().astype(np.int64)
+    return starts if len(starts) and starts[0] == 0 else np.concatenate([[0], starts])
 
 
 def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
@@ -135,9 +148,9 @@ def numbers(values: pl.Series) -> pl.Series:
     return pl.Series(values.name, codes(values.to_frame(), [values.name])[0])
 
 
-def spans(start: Array, length: Array) -> Array:
+def spans(starts: Array, lengths: Array) -> Array:
     """Return the places of slices, one slice after the other."""
-    return np.repeat(start - (np.cumsum(length) - length), length) + np.arange(int(length.sum()))
+    return np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
 
 
 def cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
@@ -187,30 +200,30 @@ def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:
     """
     found: list[Array] = []
 
-    def work(part: slice | Array) -> None:
-        length, start = rankings.length[part], rankings.start[part]
-        at = spans(start, length)
+    def work(block: slice | Array) -> None:
+        lengths, starts = rankings.lengths[block], rankings.starts[block]
+        at = spans(starts, lengths)
         low = rankings.values["hash"][at] >> np.uint64(1)
-        grid = np.full((len(length), int(length.max(initial=0))), np.iinfo(np.uint64).max)
-        grid[np.arange(grid.shape[1]) < length[:, None]] = low
+        grid = np.full((len(lengths), int(lengths.max(initial=0))), np.iinfo(np.uint64).max)
+        grid[np.arange(grid.shape[1]) < lengths[:, None]] = low
         grid.sort(axis=1)
         again = (grid[:, 1:] == grid[:, :-1]) & (grid[:, 1:] != np.iinfo(np.uint64).max)
         suspects = np.flatnonzero(again.any(axis=1))
         if len(suspects):
-            rows = rankings.rows_of(spans(start[suspects], length[suspects]))
-            seen = pl.DataFrame({"query": np.repeat(suspects, length[suspects]), "doc": doc.gather(rows)})
+            rows = rankings.rows_of(spans(starts[suspects], lengths[suspects]))
+            seen = pl.DataFrame({"query": np.repeat(suspects, lengths[suspects]), "doc": doc.gather(rows)})
             found.append(rows[~seen.select(pl.struct("query", "doc").is_first_distinct()).to_series().to_numpy()])
 
-    each_block(rankings.length, work)
+    each_block(rankings.lengths, work)
     return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
 
 def constant(values: Array, rankings: Rankings, column: str) -> Array:
     """Return the one value that each ranking's rows have, NaN for a ranking without rows."""
-    first = np.full(len(rankings.length), np.nan)
-    some = rankings.length > 0
-    first[some] = values[rankings.start[some]]
-    wrong = np.flatnonzero(values[spans(rankings.start, rankings.length)] != np.repeat(first, rankings.length))
+    first = np.full(len(rankings.lengths), np.nan)
+    some = rankings.lengths > 0
+    first[some] = values[rankings.starts[some]]
+    wrong = np.flatnonzero(values[spans(rankings.starts, rankings.lengths)] != np.repeat(first, rankings.lengths))
     if len(wrong):
         rows = rankings.rows_of(wrong)
         raise BadRowsError(

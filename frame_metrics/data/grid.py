@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import Pool, Rankings, codes, constant, spans
+from frame_metrics.data.blocks import Pools, Rankings, codes, constant, spans
 from frame_metrics.data.judgments import Judged
 from frame_metrics.errors import BadRowsError
 from frame_metrics.inputs import Array
@@ -36,13 +36,13 @@ class Grid:
     system_row: Array
     segment_row: Array
     query_row: Array
-    pool: Pool | None
+    pool: Pools | None
 
     @property
     def size(self) -> Array:
         """Rows that each ranking has to do with, shape (rankings,)."""
-        own = self.rankings.length
-        return own if self.pool is None else np.maximum(own, self.pool.length)
+        own = self.rankings.lengths
+        return own if self.pool is None else np.maximum(own, self.pool.lengths)
 
     def amounts(self, values: Array, column: str) -> Array:
         """Return a column's one value for each ranking's query: NaN where no row has one."""
@@ -55,7 +55,7 @@ class Grid:
             raise BadRowsError(
                 f"{column}: systems differ in the value of a query; give each query one value",
                 column=column,
-                rows=self.rankings.rows_of(spans(self.rankings.start[odd], self.rankings.length[odd])),
+                rows=self.rankings.rows_of(spans(self.rankings.starts[odd], self.rankings.lengths[odd])),
                 what="differ from another system in the value of their query",
                 remedy="give each query one value",
             )
@@ -65,14 +65,14 @@ class Grid:
 def build_grid(log: pl.DataFrame, rankings: Rankings, columns: Columns, judged: Judged | None) -> Grid:
     """Number the systems, segments and queries, and add the rankings that are missing."""
     system, by, query = key_names(columns)
-    count = len(rankings.first)
+    count = len(rankings.first_row)
     if judged is None and not system and not by:
         none, each = np.zeros(count, np.int64), np.arange(count)
-        return Grid(rankings, none, none, each, each, none[:1], none[:1], rankings.first, None)
-    names = log.select([*system, *by, *query])[rankings.first]
+        return Grid(rankings, none, none, each, each, none[:1], none[:1], rankings.first_row, None)
+    names = log.select([*system, *by, *query])[rankings.first_row]
     if judged is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judged)
-    row, queries, segments, pairs = rankings.first, names.select(query), names.select(by), count
+    row, queries, segments, pairs = rankings.first_row, names.select(query), names.select(by), count
     if judged is not None:
         row = np.concatenate([row, len(log) + judged.row])
         queries = pl.concat([queries, judged.names.select(query)])
@@ -123,7 +123,7 @@ def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str
     """The rankings of one system in one segment: a query each, then the judged queries that the log lacks."""
     both = pl.concat([names, judged.names.select(query)])
     code, at = codes(both, query)
-    row = np.concatenate([rankings.first, n + judged.row])[at]
+    row = np.concatenate([rankings.first_row, n + judged.row])[at]
     none, each = np.zeros(len(at), np.int64), np.arange(len(at))
     lacking = np.zeros(len(at) - len(names), np.int64)
     grown = _grown(rankings, lacking)
@@ -133,31 +133,31 @@ def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str
 
 def _grown(rankings: Rankings, nothing: Array) -> Rankings:
     """Rankings, and behind them some without rows."""
-    start, length = np.concatenate([rankings.start, nothing]), np.concatenate([rankings.length, nothing])
-    return replace(rankings, start=start, length=length)
+    starts, lengths = np.concatenate([rankings.starts, nothing]), np.concatenate([rankings.lengths, nothing])
+    return replace(rankings, starts=starts, lengths=lengths)
 
 
-def _pool_of(code: Array, judged: Judged, judged_code: Array) -> Pool:
+def _pool_of(code: Array, judged: Judged, judged_code: Array) -> Pools:
     """The judgments of each ranking, by the number of its keys and those of the judged ones."""
     place = np.full(int(max(code.max(initial=-1), judged_code.max(initial=-1))) + 1, -1)
     place[judged_code] = np.arange(len(judged_code))
     mine = place[code]
     pool = judged.pool
-    length = np.append(pool.length, 0)[mine]
-    return replace(pool, start=np.append(pool.start, 0)[mine], length=length)
+    lengths = np.append(pool.lengths, 0)[mine]
+    return replace(pool, starts=np.append(pool.starts, 0)[mine], lengths=lengths)
 
 
-def _borrowed(grid: Grid) -> Pool | None:
+def _borrowed(grid: Grid) -> Pools | None:
     """What systems without a judged row of a query are measured against: the rows of the system that found most."""
     values = grid.rankings.values
     judgment = values.get("label", values.get("grade"))
     if judgment is None:
         return None
-    start, length = grid.rankings.start, grid.rankings.length
+    starts, lengths = grid.rankings.starts, grid.rankings.lengths
     known, good = grid.rankings.count(~np.isnan(judgment)), grid.rankings.count(judgment > 0)
     if known.all():
         return None
     best = np.lexsort((np.arange(len(known)), -known, -good, grid.pair))
     _, at = np.unique(grid.pair[best], return_index=True)
     donor = np.where(known > 0, np.arange(len(known)), best[at][grid.pair])
-    return Pool(start[donor], length[donor], values.get("grade", judgment), values.get("label"))
+    return Pools(starts[donor], lengths[donor], values.get("grade", judgment), values.get("label"))

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import threads
-from frame_metrics.data.blocks import Pool, find_duplicates, find_rankings, numbers
+from frame_metrics.data.blocks import Pools, find_duplicates, find_rankings, numbers
 from frame_metrics.errors import BadRowsError, BadValueError
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import (
@@ -43,7 +43,7 @@ class Judged:
     pairs: pl.DataFrame
     keys: list[str]
     names: pl.DataFrame
-    pool: Pool
+    pool: Pools
     row: Array
 
 
@@ -121,8 +121,8 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
         once[again] = False
         pairs = pairs.filter(once)
         found = find_rankings(pairs, keys, values)
-    names = pairs[found.first]
-    pool = Pool(found.start, found.length, found.values[values[0]], found.values.get("label"))
+    names = pairs[found.first_row]
+    pool = Pools(found.starts, found.lengths, found.values[values[0]], found.values.get("label"))
     return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64))
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,9 +13,9 @@ import polars as pl
 from frame_metrics.data import blocks
 from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.judgments import Judged, id_hash, laid_out, match, number_clusters, read_judgments
-from frame_metrics.data.sorting import Sorter
+from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
-from frame_metrics.inputs import Array
+from frame_metrics.inputs import Array, Ranking
 from frame_metrics.roles.columns import ABSENT, Columns, checked, key_names, largest_grade, refuse_infinite, type_of
 from frame_metrics.roles.conventions import Conventions
 
@@ -106,12 +105,12 @@ class Log:
             mine = mine.hstack(self.keys_at(by, grid.segment_row[grid.segment]))
         return mine.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
-    def sizes(self, part: slice | Array) -> Array | None:
+    def sizes(self, block: slice | Array) -> Array | None:
         """Documents in the collection, for the rankings of a block."""
         if self.conventions.documents is not None:
-            return np.full(len(self.grid.pair[part]), self.conventions.documents)
+            return np.full(len(self.grid.pair[block]), self.conventions.documents)
         each = self._listed if self.conventions.collection_size is True else self._size
-        return None if each is None else each[part]
+        return None if each is None else each[block]
 
     @cached_property
     def _size(self) -> Array | None:
@@ -124,8 +123,29 @@ class Log:
     def _listed(self) -> Array:
         """How many documents the frame lists for each ranking's query, from the system that has most."""
         most = np.zeros(int(self.grid.pair.max(initial=-1)) + 1)
-        np.maximum.at(most, self.grid.pair, self.grid.rankings.length)
+        np.maximum.at(most, self.grid.pair, self.grid.rankings.lengths)
         return most[self.grid.pair]
+
+    @cached_property
+    def sorter(self) -> Sorter:
+        """Puts the rows of rankings in order."""
+        table, conventions = self.table, self.conventions
+        doc = table["doc"] if conventions.ties == "doc" else None
+        place = next((name for name in ("rank", "score") if name in table.columns), None)
+        nulls = place is not None and table[place].null_count() > 0
+        unchecked = place == "score" and not nulls
+        check = partial(refuse_infinite, table["score"], str(self.columns.score), ABSENT) if unchecked else None
+        rank = self.columns.rank or "rank"
+        return Sorter(self.grid.rankings, conventions.ties, doc, conventions.rel, rank, nulls, check)
+
+    def each_block(self, work: Callable[[Block], None], load: Array | None = None) -> None:
+        """Call ``work`` with blocks of all rankings, side by side.
+
+        Parameters
+        ----------
+        load : rows that each ranking keeps busy, shape (rankings,); None for those that it has to do with.
+        """
+        blocks.each_block(self.grid.size if load is None else load, lambda at: work(Block(self, at)))
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
         """Return key values at rows of the log, or of the judgments past its end."""
@@ -164,6 +184,54 @@ class Log:
         return held
 
 
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rankings of a log, which are worked on together.
+
+    Parameters
+    ----------
+    log : the log.
+    at : which of its rankings.
+    """
+
+    log: Log
+    at: slice | Array
+
+    @cached_property
+    def rows(self) -> Sorted:
+        """The rows, in rank order; raises for scores and ranks that cannot be ordered."""
+        return self.log.sorter.sort(self.at)
+
+    def ranking(self, *, scored: bool = False) -> Ranking:
+        """Return the rankings as kernels read them, at the log's level of relevance, every row in its place.
+
+        Parameters
+        ----------
+        scored : whether some metric reads scores.
+        """
+        log, rows, threshold = self.log, self.rows, self.log.conventions.threshold
+        grade, label = rows.judgments()
+        score = rows.column("score") if scored or threshold is not None else None
+        decision = rows.column("predicted")
+        if threshold is not None and score is not None:
+            decision = score >= threshold
+        known = log.known_relevant
+        return Ranking(
+            grade,
+            rows.lengths,
+            rows.n_ret,
+            rel=log.conventions.rel,
+            label=label,
+            shown=rows.shown(),
+            pool=None if log.grid.pool is None else log.grid.pool.of(self.at),
+            known_relevant=None if known is None else known[self.at],
+            size=log.sizes(self.at),
+            decision=decision,
+            score=score,
+            tie=rows.tie,
+        )
+
+
 def read_log(
     frame: pl.DataFrame,
     columns: Columns,
@@ -184,48 +252,55 @@ def read_log(
     log = checked(
         frame, columns, judged_elsewhere=judgments is not None, scores_later=later, positive=conventions.positive
     )
-    system, by, query = key_names(columns)
-    row, repeated = None, None
-    if columns.doc and conventions.duplicates == "first":
-        whole = log
-        log, row = _first_places(log, [*system, *by, *query, "doc"], columns)
-        if row is not None:
-            gone = int(np.setdiff1d(np.arange(len(whole)), row)[0])
-            repeated = ", ".join(str(value) for value in whole.select(query).row(gone))
+    log, row, repeated = (log, None, None) if later else _first_places(log, columns)
+    log, judged = _judged(log, columns, judgments)
+    if columns.cluster:
+        log, judged = number_clusters(log, judged)
+    named = queries or judged is not None or bool(columns.system or columns.by)
+    rankings = _rankings(log, columns, first=named)
+    if columns.doc and later:
+        _refuse_duplicates(rankings, log["doc"], columns.doc)
+    name = str(judging.label or judging.grade)
+    grid = build_grid(log, rankings, columns, judged)
+    return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged)
+
+
+def _judged(
+    log: pl.DataFrame, columns: Columns, judgments: tuple[pl.DataFrame, Columns] | None
+) -> tuple[pl.DataFrame, Judged | None]:
+    """The log with the judgments of its rows, and all judgments, where others than those of its rows are known."""
+    _, by, query = key_names(columns)
     judged = None
     if judgments is not None:
         judged = read_judgments(*judgments, log, columns)
         log = log.with_columns(pl.col(key).cast(judged.pairs[key].dtype) for key in [*judged.keys, "doc"])
     if columns.doc:
         log = log.with_columns(id_hash(log["doc"]).alias("hash"))
-    if judgments is not None and judged is not None:
-        log = match(log, judged, query, columns)
-    elif columns.system and columns.doc and (columns.grade or columns.label):
+    if judged is None and columns.system and columns.doc and (columns.grade or columns.label):
         judged = _shared(log, [*by, *query], columns)
-        log = match(log, judged, query, columns)
-    if columns.cluster:
-        log, judged = number_clusters(log, judged)
-    names = ("score", "rank", "grade", "label", "predicted", "weight", "cluster", "n_relevant", "collection_size")
-    laid = [name for name in (*names, "hash") if name in log.columns]
-    named = queries or judged is not None or bool(system or by)
-    single = columns.doc is not None or bool(
-        {"rank", "weight", "cluster", "n_relevant", "collection_size"} & set(laid)
-    )  # errors name rows
-    rankings = blocks.find_rankings(log, [*system, *by, *query], laid, first=named, rows=single)
-    if columns.doc and conventions.duplicates != "first":
-        again = blocks.find_duplicates(rankings, log["doc"])
-        if len(again):
-            raise bad_rows(
-                columns.doc,
-                again.tolist(),
-                len(log),
-                "repeat a document of their query",
-                "drop them, or say duplicates='first' to keep the best place of each",
-            )
-    name = str(judging.label or judging.grade)
-    return Log(
-        log, row, len(frame), repeated, columns, conventions, name, build_grid(log, rankings, columns, judged), judged
-    )
+    return (log if judged is None else match(log, judged, query, columns)), judged
+
+
+def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool) -> blocks.Rankings:
+    """The rankings of the log, with the columns that are looked at row by row."""
+    named_rows = ("rank", "weight", "cluster", "n_relevant", "collection_size")  # errors name their rows
+    names = ("score", "grade", "label", "predicted", *named_rows, "hash")
+    laid = [name for name in names if name in log.columns]
+    single = columns.doc is not None or bool(set(named_rows) & set(laid))
+    keys = [key for keys in key_names(columns) for key in keys]
+    return blocks.find_rankings(log, keys, laid, first=first, rows=single)
+
+
+def _refuse_duplicates(rankings: blocks.Rankings, doc: pl.Series, column: str) -> None:
+    again = blocks.find_duplicates(rankings, doc)
+    if len(again):
+        raise bad_rows(
+            column,
+            again.tolist(),
+            len(doc),
+            "repeat a document of their query",
+            "drop them, or say duplicates='first' to keep the best place of each",
+        )
 
 
 def _shared(log: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
@@ -236,27 +311,38 @@ def _shared(log: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
     return laid_out(table, keys, columns)
 
 
-def _first_places(log: pl.DataFrame, keys: list[str], columns: Columns) -> tuple[pl.DataFrame, Array | None]:
-    """Keep the best place of each document of a ranking."""
+def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Array | None, str | None]:
+    """Keep the best place of each document of a ranking.
+
+    Returns
+    -------
+    What is left, its rows of the log, None for all, and the query of the first document that was left out.
+    """
+    if not columns.doc:
+        return log, None, None
+    system, by, query = key_names(columns)
+    keys = [*system, *by, *query, "doc"]
     place = next((name for name in ("rank", "score") if name in log.columns), None)
     rows = log.with_row_index("at")
     if place:
         rows = rows.sort(place, descending=place == "score", nulls_last=True, maintain_order=True)
     kept = rows.unique(keys, keep="first", maintain_order=True)["at"].sort()
     if len(kept) == len(log):
-        return log, None
+        return log, None, None
     judgment = [name for name in ("grade", "label") if name in log.columns]
     if judgment and len(log.select(*keys, *judgment).drop_nulls(judgment).unique()) > len(
         log.select(*keys, *judgment).drop_nulls(judgment).unique(keys)
     ):
         raise bad_rows(
-            str(columns.doc),
+            columns.doc,
             _judged_otherwise(log, keys, judgment),
             len(log),
             "repeat a document of their query with another judgment",
             "keep one of each",
         )
-    return log[kept], kept.to_numpy().astype(np.int64)
+    row = kept.to_numpy().astype(np.int64)
+    gone = int(np.setdiff1d(np.arange(len(log)), row)[0])
+    return log[kept], row, ", ".join(str(value) for value in log.select(query).row(gone))
 
 
 def _judged_otherwise(log: pl.DataFrame, keys: list[str], judgment: Sequence[str]) -> Array:
@@ -274,34 +360,3 @@ def rows_of_the_frame(log: Log) -> Iterator[None]:
         if log.row is None:
             raise
         raise bad_rows(error.column, log.row[error.rows], log.frame_rows, error.what, error.remedy) from None
-
-
-def sorter_of(log: Log) -> Sorter:
-    """Return what puts the log's rankings in order."""
-    doc = log.table["doc"] if log.conventions.ties == "doc" else None
-    place = next((name for name in ("rank", "score") if name in log.table.columns), None)
-    nulls = place is not None and log.table[place].null_count() > 0
-    unchecked = place == "score" and not nulls
-    check = partial(refuse_infinite, log.table["score"], str(log.columns.score), ABSENT) if unchecked else None
-    return Sorter(
-        log.grid.rankings, log.conventions.ties, doc, log.conventions.rel, log.columns.rank or "rank", nulls, check
-    )
-
-
-def measured_against(log: Log, part: slice | Array) -> dict[str, Any]:
-    """Return what the rankings of a block are measured against, beside their rows."""
-    grid = log.grid
-    known = log.known_relevant
-    pool = None
-    if grid.pool is not None:
-        length = grid.pool.length[part]
-        at = blocks.spans(grid.pool.start[part], length)
-        label = grid.pool.label
-        grade = blocks.in_double(grid.pool.grade[at])
-        pool = (np.repeat(np.arange(len(length)), length), grade, None if label is None else label[at])
-    return {
-        "pool": pool,
-        "known_relevant": None if known is None else known[part],
-        "size": log.sizes(part),
-        "threshold": log.conventions.threshold,
-    }

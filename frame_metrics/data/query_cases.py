@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import each_block, spans
+from frame_metrics.data.blocks import spans
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.log import Log, measured_against, sorter_of
+from frame_metrics.data.log import Block, Log
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import key_names
@@ -24,8 +24,8 @@ def cases_of(log: Log) -> Cases:
     lacking, evaluated = _beside(log)
     rows = _listed(log, keys)
     ranking = np.empty(len(rows), np.int64)
-    ranking[grid.rankings.rows_of(spans(grid.rankings.start, grid.rankings.length))] = np.repeat(
-        np.arange(len(grid.rankings.length)), grid.rankings.length
+    ranking[grid.rankings.rows_of(spans(grid.rankings.starts, grid.rankings.lengths))] = np.repeat(
+        np.arange(len(grid.rankings.lengths)), grid.rankings.lengths
     )
     kept = evaluated[ranking]
     if log.conventions.unjudged == "drop":
@@ -56,15 +56,14 @@ def _beside(log: Log) -> tuple[Array, Array]:
     """How many judged documents each ranking lacks, not relevant and relevant, and whether it is evaluated."""
     n = len(log.grid.pair)
     lacking, evaluated = np.zeros((2, n)), np.zeros(n, bool)
-    sorter = sorter_of(log)
 
-    def work(part: slice | Array) -> None:
-        run = sorter.block(part).ranking(rel=log.conventions.rel, condensed=False, **measured_against(log, part))
+    def work(block: Block) -> None:
+        run = block.ranking()
         good = np.maximum(run.n_relevant - run.listed_relevant, 0)
-        lacking[1, part], lacking[0, part] = good, np.maximum(run.n_known - run.length - good, 0)
-        evaluated[part] = run.n_judged > 0
+        lacking[1, block.at], lacking[0, block.at] = good, np.maximum(run.n_known - run.lengths - good, 0)
+        evaluated[block.at] = run.n_judged > 0
 
-    each_block(log.grid.size, work)
+    log.each_block(work)
     return lacking, evaluated
 
 

@@ -109,17 +109,17 @@ def scored(cases: Cases, segments: Segments, work: Callable[[Array, Scores], Non
     columns = ["score", "actual", *(["weight"] if cases.weighted else [])]
     rows = cases.rows.filter(pl.col("weight") > 0) if cases.weighted else cases.rows
     rankings = find_rankings(rows, segments.keys, columns)
-    place = segments.place(rows[rankings.first])
+    place = segments.place(rows[rankings.first_row])
 
     def block(part: slice | Array) -> None:
-        length, start = rankings.length[part], rankings.start[part]
+        length, start = rankings.lengths[part], rankings.starts[part]
         one = len(length) == 1
         at = slice(int(start[0]), int(start[0] + length[0])) if one else spans(start, length)
         values = {name: rankings.values[name][at] for name in columns}
         work(place[part], _sorted_levels(values["score"], values["actual"], values.get("weight"), length))
 
-    if len(rankings.length):
-        each_block(rankings.length, block)
+    if len(rankings.lengths):
+        each_block(rankings.lengths, block)
 
 
 def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Array) -> Scores:

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.blocks import Rankings, in_double, spans
-from frame_metrics.errors import BadValueError, bad_rows
-from frame_metrics.inputs import Array, Ranking
+from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
+from frame_metrics.inputs import Array
 
 LONG = 1 << 16  # from here on, one sort of indices beats sorting packed values
 SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
@@ -39,34 +39,35 @@ class Sorter:
     nulls: bool = True
     refuse_infinite: Callable[[], None] | None = None
 
-    def block(self, part: slice | Array) -> Sorted:
+    def sort(self, block: slice | Array) -> Sorted:
         """Sort the rows of some rankings."""
-        length, start = self.rankings.length[part], self.rankings.start[part]
-        if isinstance(part, slice):
-            begin = int(start[0]) if len(start) else 0
-            at: slice | Array = slice(begin, begin + int(length.sum()))
-        else:
-            at = spans(start, length)
+        lengths, at = self.rankings.lengths[block], self._rows_of(block)
         cells = {name: in_double(values[at]) for name, values in self.rankings.values.items()}
-        n_ret = length
-        order = None
-        score = _key(cells)
-        if score is not None:
-            if self.nulls and (absent := np.isnan(score)).any():
-                score = np.where(absent, -np.inf, score)
-                down = np.concatenate([[0], np.cumsum(absent)])
-                end = np.cumsum(length)
-                n_ret = length - (down[end] - down[end - length])
-            ranked = in_rank_order(score, length)
-            self._check_finite(score, length, n_ret, ranked)
-            order = None if ranked else rank_order(score, length)
-        sheet = Sorted(cells, length, n_ret, order, at, score)
-        return self._settled(sheet) if score is not None else sheet
+        score, n_ret = _key(cells), lengths
+        if score is None:
+            return Sorted(cells, lengths, n_ret, None, at, None)
+        if self.nulls and (absent := np.isnan(score)).any():
+            score = np.where(absent, -np.inf, score)
+            down = np.concatenate([[0], np.cumsum(absent)])
+            end = np.cumsum(lengths)
+            n_ret = lengths - (down[end] - down[end - lengths])
+        ranked = in_rank_order(score, lengths)
+        self._check_finite(score, lengths, n_ret, ranked)
+        order = None if ranked else rank_order(score, lengths)
+        return self._settled(Sorted(cells, lengths, n_ret, order, at, score))
 
-    def _check_finite(self, score: Array, length: Array, n_ret: Array, ranked: bool) -> None:
+    def _rows_of(self, block: slice | Array) -> slice | Array:
+        """Places of the rows of some rankings; neighbours stand together."""
+        lengths, starts = self.rankings.lengths[block], self.rankings.starts[block]
+        if not isinstance(block, slice):
+            return spans(starts, lengths)
+        begin = int(starts[0]) if len(starts) else 0
+        return slice(begin, begin + int(lengths.sum()))
+
+    def _check_finite(self, score: Array, lengths: Array, n_ret: Array, ranked: bool) -> None:
         """Refuse infinite scores and NaN; rows in rank order can have them at the ends of a ranking only."""
         some = n_ret > 0
-        first = (np.cumsum(length) - length)[some]
+        first = (np.cumsum(lengths) - lengths)[some]
         looked_at = score[np.concatenate([first, first + n_ret[some] - 1])] if ranked else score
         if self.refuse_infinite and not np.isfinite(looked_at).all():
             self.refuse_infinite()
@@ -77,41 +78,48 @@ class Sorter:
         if not tied.any():
             return sheet
         if "rank" in sheet.cells:
-            rows = sheet.frame_rows(self.rankings, np.flatnonzero(tied) + 1)
-            raise bad_rows(
-                self.rank_name,
-                rows,
-                len(self.rankings.values["rank"]),
-                "repeat a rank of their query",
-                "every rank of a query is given once; name score= if equal places are meant",
-            )
+            raise self._repeated(sheet.frame_rows(self.rankings, np.flatnonzero(tied) + 1))
         if not {"grade", "label"} & set(sheet.cells):
             return sheet
-        grade, label = sheet.judgments()
-        known = ~np.isnan(grade if label is None else label)
-        worth = np.where(np.isnan(grade), 0, grade)
-        relevant = (worth >= self.rel) & known if label is None else label == 1
-        mixed = tied & ((worth[1:] != worth[:-1]) | (known[1:] != known[:-1]) | (relevant[1:] != relevant[:-1]))
+        unknown, relevant, worth = self._worth(sheet)
+        mixed = (worth[1:] != worth[:-1]) | (unknown[1:] != unknown[:-1]) | (relevant[1:] != relevant[:-1])
+        mixed &= tied
         if not mixed.any():
             return sheet
-        run = np.concatenate([[0], np.cumsum(~tied)])
+        tie = np.concatenate([[0], np.cumsum(~tied)])
         if self.ties == "expected":
-            return replace(sheet, tied=True, tie=run)
-        matters = np.zeros(run[-1] + 1, bool)
-        matters[run[1:][mixed]] = True
-        rows = np.flatnonzero(matters[run])
+            return replace(sheet, tied=True, tie=tie)
+        matters = np.zeros(tie[-1] + 1, bool)
+        matters[tie[1:][mixed]] = True
+        rows = np.flatnonzero(matters[tie])
         if self.ties in ("worst", "best"):
             sign = 1.0 if self.ties == "worst" else -1.0
-            keys: tuple[Array, ...] = (~known[rows], sign * relevant[rows], sign * worth[rows])
+            keys = [unknown[rows], sign * relevant[rows], sign * worth[rows]]
         else:
-            keys = (self._tie_key(sheet.frame_rows(self.rankings, rows)),)
-        new = rows[np.lexsort((*keys, run[rows]))]
-        order = np.arange(len(run)) if sheet.order is None else sheet.order
+            keys = [self._by_document(sheet.frame_rows(self.rankings, rows))]
+        new = rows[np.lexsort((*keys, tie[rows]))]
+        order = np.arange(len(tie)) if sheet.order is None else sheet.order
         settled = order.copy()
         settled[rows] = order[new]
         return replace(sheet, order=settled, tied=True)
 
-    def _tie_key(self, rows: Array) -> Array:
+    def _worth(self, sheet: Sorted) -> tuple[Array, Array, Array]:
+        """What tells rows of equal score apart: whether they lack a judgment, whether they are relevant, the grade."""
+        grade, label = sheet.judgments()
+        unknown = np.isnan(grade if label is None else label)
+        worth = np.where(np.isnan(grade), 0, grade)
+        return unknown, (worth >= self.rel) & ~unknown if label is None else label == 1, worth
+
+    def _repeated(self, rows: Array) -> BadRowsError:
+        return bad_rows(
+            self.rank_name,
+            rows,
+            len(self.rankings.values["rank"]),
+            "repeat a rank of their query",
+            "every rank of a query is given once; name score= if equal places are meant",
+        )
+
+    def _by_document(self, rows: Array) -> Array:
         """What orders tied rows of the frame: their own order, or their documents from the last to the first."""
         if self.doc is None:
             return rows
@@ -130,12 +138,17 @@ class Sorted:
 
     Parameters
     ----------
+    cells : columns of the rows by name, shape (rows,) each.
+    lengths, n_ret : rows of each ranking, and those of them that were retrieved, shape (rankings,).
+    order : the rows in rank order; None where they stand in it.
+    at : places of the rows among those of all rankings.
+    score : what the rows are ordered by; None where nothing orders them.
     tied : whether rows of equal score have different judgments.
     tie : then, where they are to stand in every order, the number of each row's tie.
     """
 
     cells: dict[str, Array]
-    length: Array
+    lengths: Array
     n_ret: Array
     order: Array | None
     at: slice | Array
@@ -147,101 +160,40 @@ class Sorted:
         """Return values of the block's rows in rank order."""
         return values if self.order is None else values[self.order]
 
+    def column(self, name: str) -> Array | None:
+        """Return a column in rank order; None if there is none of this name."""
+        return self.ordered(self.cells[name]) if name in self.cells else None
+
     def equal_to_next(self) -> Array:
         """Return whether each row but the last was retrieved with the score of the next one of its ranking."""
         score = self.ordered(np.zeros(0) if self.score is None else self.score)
         equal: Array = (score[1:] == score[:-1]) & (score[1:] > -np.inf)
-        ends = np.cumsum(self.length)[:-1] - 1
+        ends = np.cumsum(self.lengths)[:-1] - 1
         equal[ends[(ends >= 0) & (ends < len(equal))]] = False
         return equal
 
     def judgments(self) -> tuple[Array, Array | None]:
         """Return grades and labels in rank order; a label is a grade where there is none."""
-        label = self.ordered(self.cells["label"]) if "label" in self.cells else None
-        if "grade" in self.cells:
-            return self.ordered(self.cells["grade"]), label
-        return np.full(len(self), np.nan) if label is None else label, label
-
-    def judged_queries(self, pool: tuple[Array, Array, Array | None] | None) -> Array:
-        """Return which rankings are evaluated: those with a judgment, if only one that condensed lists leave out."""
-        if pool is not None:
-            known = pool[1] if pool[2] is None else pool[2]
-            return np.bincount(pool[0][~np.isnan(known)], minlength=len(self.length)) > 0
-        judgment = self.cells.get("label", self.cells.get("grade"))
-        if judgment is None:
-            return np.zeros(len(self.length), bool)
-        if judgment.dtype.kind != "f" or not (unknown := np.isnan(judgment)).any():
-            return self.length > 0
-        return _kept(~unknown, self.length, self.length) > 0
-
-    def __len__(self) -> int:
-        return int(self.length.sum())
+        grade, label = self.column("grade"), self.column("label")
+        if grade is not None:
+            return grade, label
+        return np.full(int(self.lengths.sum()), np.nan) if label is None else label, label
 
     def frame_rows(self, rankings: Rankings, rows: Array) -> Array:
         """Return rows of the frame for rows in rank order."""
         places: Array = rows if self.order is None else self.order[rows]
         return rankings.rows_of(places + self.at.start if isinstance(self.at, slice) else self.at[places])
 
-    def ranking(
-        self,
-        *,
-        rel: float,
-        pool: tuple[Array, Array, Array | None] | None,
-        condensed: bool,
-        known_relevant: Array | None,
-        size: Array | None,
-        threshold: float | None = None,
-        scored: bool = False,
-    ) -> Ranking:
-        """Return the block as kernels read it; with its scores where some metric reads them."""
-        grade, label = self.judgments()
-        shown = self._shown()
-        length, n_ret, tie = self.length, self.n_ret, self.tie
-        score = self.ordered(self.cells["score"]) if threshold is not None or scored else None
-        decision = self.ordered(self.cells["predicted"]) if "predicted" in self.cells else None
-        if threshold is not None and score is not None:
-            decision = score >= threshold
-        if condensed:
-            keep = ~np.isnan(grade if label is None else label) if label is not None else grade >= 0
-            length, n_ret = _kept(keep, length, length), _kept(keep, length, n_ret)
-            grade, label, shown = grade[keep], None if label is None else label[keep], None
-            score, decision = (None if values is None else values[keep] for values in (score, decision))
-            tie = None if tie is None else tie[keep]
-            if pool is not None:
-                known = pool[1] >= 0 if pool[2] is None else ~np.isnan(pool[2])
-                pool = (pool[0][known], pool[1][known], None if pool[2] is None else pool[2][known])
-        return Ranking(
-            grade,
-            length,
-            n_ret,
-            rel=rel,
-            label=label,
-            shown=shown,
-            pool=pool,
-            known_relevant=known_relevant,
-            size=size,
-            decision=decision,
-            score=score,
-            tie=tie,
-        )
-
-    def _shown(self) -> Array | None:
-        """The ranks as they were shown, if any position is missing among them."""
-        if "rank" not in self.cells:
+    def shown(self) -> Array | None:
+        """Return the ranks as they were shown, if any position is missing among them."""
+        rank = self.column("rank")
+        if rank is None:
             return None
-        rank = self.ordered(self.cells["rank"])
-        last = np.cumsum(self.length) - self.length + self.n_ret - 1
+        last = np.cumsum(self.lengths) - self.lengths + self.n_ret - 1
         last = last[self.n_ret > 0]
         if (rank[last] == self.n_ret[self.n_ret > 0]).all():
             return None
         return np.where(np.isnan(rank), 0, rank).astype(np.int64)
-
-
-def _kept(keep: Array, length: Array, n: Array) -> Array:
-    """How many of the first ``n`` rows of each query are kept."""
-    down = np.concatenate([[0], np.cumsum(keep)])
-    start = np.cumsum(length) - length
-    return down[start + n] - down[start]
 
 
 def _key(cells: dict[str, Array]) -> Array | None:
@@ -251,25 +203,25 @@ def _key(cells: dict[str, Array]) -> Array | None:
     return cells["score"].astype(np.float64, copy=False) if "score" in cells else None
 
 
-def in_rank_order(score: Array, length: Array) -> bool:
+def in_rank_order(score: Array, lengths: Array) -> bool:
     """Whether no ranking's score rises from one row to the next."""
     down = score[1:] <= score[:-1]
-    start = np.cumsum(length) - length
-    inner = start[(start > 0) & (start < len(score))]
+    starts = np.cumsum(lengths) - lengths
+    inner = starts[(starts > 0) & (starts < len(score))]
     down[inner - 1] = True
     return bool(down.all())
 
 
-def rank_order(score: Array, length: Array) -> Array:
+def rank_order(score: Array, lengths: Array) -> Array:
     """Return the places of a block's rows in rank order, equal scores in any order."""
-    start = np.cumsum(length) - length
-    m, width = len(length), int(length.max())
+    starts = np.cumsum(lengths) - lengths
+    m, width = len(lengths), int(lengths.max())
     if m * width == len(score):
-        return (descending(score.reshape(m, width)) + start[:, None]).ravel()
-    inside = np.arange(width) < length[:, None]
+        return (descending(score.reshape(m, width)) + starts[:, None]).ravel()
+    inside = np.arange(width) < lengths[:, None]
     grid = np.full((m, width), -np.inf)
     grid[inside] = score
-    return (descending(grid) + start[:, None])[inside]
+    return (descending(grid) + starts[:, None])[inside]
 
 
 def descending(score: Array) -> Array:

@@ -4,6 +4,7 @@ Everything here is about one *block*: some whole queries. A query is its index i
 No frame library is imported here.
 """
 
+from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.ranking import Ranking
 from frame_metrics.inputs.rows import Array, Gain, Rows, by_rank, gain_of, ratio, top_gain
 from frame_metrics.inputs.scores import ClassScores, Scores
@@ -15,6 +16,7 @@ __all__ = [
     "Classes",
     "Confusion",
     "Gain",
+    "Pool",
     "Ranking",
     "Rows",
     "Scores",

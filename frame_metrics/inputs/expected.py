@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import cached_property
 
 import numpy as np
@@ -27,20 +28,7 @@ class Expected(Ranking):
     """
 
     def __init__(self, run: Ranking, tie: Array) -> None:
-        super().__init__(
-            run.grade,
-            run.length,
-            run.n_ret,
-            rel=run.rel,
-            label=run.label,
-            shown=run.shown,
-            pool=run.pool,
-            known_relevant=run.known_relevant,
-            size=run.size,
-            decision=run.decision,
-            score=run.score,
-            tie=tie,
-        )
+        super().__init__(**{field.name: getattr(run, field.name) for field in fields(run)})
         self.run, self.group = run, tie
         self.n_relevant, self.listed_relevant = run.n_relevant, run.listed_relevant
 
@@ -70,7 +58,7 @@ class Expected(Ranking):
         """Of each row where a relevant document may stand: its row, its tie, and where that tie begins among these."""
         row = np.flatnonzero(self._relevant_in[self.group])
         query = self.query_of(row)
-        row = row[row - self.start[query] < self.n_ret[query]]
+        row = row[row - self.starts[query] < self.n_ret[query]]
         tie = self.group[row]
         return row, tie, np.searchsorted(tie, tie)
 
@@ -92,12 +80,12 @@ class Expected(Ranking):
         # Rows of whole ties are counted, so that only the tie across the cutoff is a share.
         seen = np.minimum(self.n_ret, k)
         some = np.flatnonzero(seen)
-        end = self.start[some] + seen[some]
+        end = self.starts[some] + seen[some]
         last = self.group[end - 1]
         begin = np.searchsorted(self.group, last)
         down = np.concatenate([[0], np.cumsum(rows)])
-        counted = np.zeros(self.n)
-        counted[some] = down[begin] - down[self.start[some]]
+        counted = np.zeros(self.n_queries)
+        counted[some] = down[begin] - down[self.starts[some]]
         counted[some] += np.bincount(self.group, rows)[last] * ((end - begin) / self._rows_in[last])
         return counted
 
@@ -114,7 +102,7 @@ class Expected(Ranking):
         row, tie, begin = self._tie_of
         place, others = np.arange(len(row)) - begin, np.maximum(self._rows_in[tie] - 1, 1)
         down = np.concatenate([[0], np.cumsum(self.good)])
-        higher = down[row[begin]] - down[self.start[self.relevant.query]]
+        higher = down[row[begin]] - down[self.starts[self.relevant.query]]
         above = higher + place * (self._relevant_in[tie] - 1) / others
         return self.relevant.value * (above + 1) / self.relevant.rank
 
@@ -127,7 +115,7 @@ class Expected(Ranking):
         """
         _, tie, begin = self._tie_of
         left = self._rows_in[tie] - (np.arange(len(tie)) - begin)
-        foremost = begin == self.relevant.first[self.relevant.query]
+        foremost = begin == self.relevant.starts[self.relevant.query]
         chance = np.where(foremost, np.minimum(self._relevant_in[tie] / left, 1), 0.0)
         not_yet = self.relevant.running(1 - chance, np.multiply, fill=1.0)
         return chance * np.where(self.relevant.position == 1, 1.0, np.roll(not_yet, 1))

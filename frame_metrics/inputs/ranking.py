@@ -1,35 +1,169 @@
-"""What kernels read: the rows of many queries, sorted, grouped and laid end to end.
-
-Everything here is about one *block*: some whole queries. A query is its index in the block, from 0.
-"""
+"""The results of many queries in rank order, laid end to end, and the judgments they are measured against."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from frame_metrics.inputs.results import Results
+from frame_metrics.inputs.listed import Listed
+from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.rows import Array, Gain, Rows, by_rank, falling, gain_of
-from frame_metrics.inputs.scores import Scores, levels
+from frame_metrics.inputs.scores import Scores, sorted_levels
 from frame_metrics.inputs.tables import Confusion
 
 
-class Ranking(Results):
-    """The results of each query in rank order, and the judged documents they are measured against."""
+@dataclass(eq=False)
+class Ranking(Listed):
+    """The results of each query in rank order, and the judged documents they are measured against.
+
+    Parameters
+    ----------
+    grade : grade of each row, the rows of a query in rank order, those not retrieved last; NaN is unjudged.
+    lengths : rows of each query, shape (queries,).
+    n_ret : retrieved rows of each query, shape (queries,).
+    rel : the least grade that is relevant.
+    label : 1 relevant, 0 not, NaN not judged; None where the grade decides.
+    shown : rank of each row as it was shown; None for 1, 2, 3 ...
+    pool : every judged document of the queries, where the rows are not all there is.
+    known_relevant : relevant documents of each query where they are counted and not listed, shape (queries,).
+    size : documents in the collection, shape (queries,).
+    decision : 1 for each row that is predicted positive, 0 for the others, NaN without a prediction; None where what
+        was retrieved is what was predicted.
+    score : of each row, NaN where it has none; None where no metric reads scores.
+    tie : the number of each row's tie, ascending, where equal scores are to stand in every order; else None.
+    """
+
+    grade: Array
+    lengths: Array
+    n_ret: Array
+    _: KW_ONLY
+    rel: float = 1
+    label: Array | None = None
+    shown: Array | None = None
+    pool: Pool | None = None
+    known_relevant: Array | None = None
+    size: Array | None = None
+    decision: Array | None = None
+    score: Array | None = None
+    tie: Array | None = None
+
+    def variant(self, rel: float, condensed: bool) -> Ranking:
+        """Return the rankings at another level of relevance, without unjudged rows if they are to be condensed."""
+        run = self if rel == self.rel else replace(self, rel=rel)
+        return run.condensed() if condensed else run
+
+    def condensed(self) -> Ranking:
+        """Return the rankings without their unjudged rows, as if these had never been retrieved."""
+        keep = self.grade >= 0 if self.label is None else self.judged
+        down = np.concatenate([[0], np.cumsum(keep)])
+
+        def kept(values: Array | None) -> Array | None:
+            return None if values is None else values[keep]
+
+        return replace(
+            self,
+            grade=self.grade[keep],
+            lengths=down[self.starts + self.lengths] - down[self.starts],
+            n_ret=down[self.starts + self.n_ret] - down[self.starts],
+            shown=None,
+            label=kept(self.label),
+            score=kept(self.score),
+            decision=kept(self.decision),
+            tie=kept(self.tie),
+            pool=None if self.pool is None else self.pool.condensed(),
+        )
 
     @cached_property
-    def _confusions(self) -> dict[int | None, Confusion]:
-        return {}
+    def judged(self) -> Array:
+        """Which rows have a judgment, bool, shape (rows,)."""
+        judgment = self.grade if self.label is None else self.label
+        return ~np.isnan(judgment) if judgment.dtype.kind == "f" else np.ones(len(judgment), bool)
 
     @cached_property
-    def _gains(self) -> dict[str, Rows]:
-        return {}
+    def n_judged(self) -> Array:
+        """Judged documents of each query, retrieved or not, shape (queries,)."""
+        if self.pool is not None:
+            return self.pool.count(self.pool.judged, self.n_queries)
+        if (self.grade if self.label is None else self.label).dtype.kind != "f":
+            return self.lengths
+        return self.count_of(self.judged, None, retrieved=False)
 
     @cached_property
-    def _ideals(self) -> dict[str, Rows]:
-        return {}
+    def fully_judged(self) -> bool:
+        """Whether every row is judged relevant or not relevant, and all were retrieved."""
+        known = (self.grade if self.label is None else self.label) >= min(self.rel, 0)
+        return self.everything_retrieved and bool(known.all())
+
+    @cached_property
+    def _positive(self) -> tuple[Array, Array]:
+        """Rows with a positive grade, and the grades."""
+        row = np.flatnonzero(self.grade > 0)
+        return row, self.grade[row]
+
+    @cached_property
+    def _relevant_row(self) -> Array:
+        if self.label is not None:
+            return np.flatnonzero(self.label == 1)
+        if self.rel <= 0:
+            return np.flatnonzero(self.grade >= self.rel)
+        row, grade = self._positive
+        enough = grade >= self.rel
+        return row if enough.all() else row[enough]
+
+    @cached_property
+    def good(self) -> Array:
+        """Which rows are relevant, bool, shape (rows,)."""
+        good = np.zeros(len(self.grade), bool)
+        good[self._relevant_row] = True
+        return good
+
+    @cached_property
+    def n_relevant(self) -> Array:
+        """R: relevant documents of each query, retrieved or not, shape (queries,)."""
+        if self.known_relevant is not None:
+            return self.known_relevant
+        if self.pool is not None:
+            return self.pool.count(self.pool.relevant(self.rel), self.n_queries)
+        return self.listed_relevant
+
+    @cached_property
+    def listed_relevant(self) -> Array:
+        """Relevant documents among the rows, retrieved or not, shape (queries,)."""
+        if self.everything_retrieved:
+            return self.relevant.count
+        return np.bincount(self.query_of(self._relevant_row), minlength=self.n_queries)
+
+    @cached_property
+    def nonrelevant(self) -> Array:
+        """Which rows are judged not relevant, bool; a negative grade says nothing, shape (rows,)."""
+        return (self.grade >= 0) & (self.grade < self.rel) if self.label is None else self.label == 0
+
+    @cached_property
+    def n_nonrelevant(self) -> Array:
+        """N: documents judged not relevant, retrieved or not, shape (queries,)."""
+        if self.pool is not None:
+            return self.pool.count(self.pool.nonrelevant(self.rel), self.n_queries)
+        if self.fully_judged:
+            return self.lengths - self.listed_relevant
+        return self.count_of(self.nonrelevant, None, retrieved=False)
+
+    @cached_property
+    def n_known(self) -> Array:
+        """Documents that are listed or judged, shape (queries,)."""
+        if self.pool is None:
+            return np.maximum(self.lengths, self.n_relevant + self.lengths - self.listed_relevant)
+        return self.lengths + self.n_judged - self._everywhere(self.judged)
+
+    # The relevant documents that were retrieved
+
+    @cached_property
+    def relevant(self) -> Rows:
+        """The relevant documents that were retrieved."""
+        row = self._relevant_row
+        return self.rows(row, np.ones(len(row)))
 
     @property
     def rank(self) -> Array:
@@ -62,13 +196,42 @@ class Ranking(Results):
         backwards = np.maximum.accumulate(self.relevant.grid(self.precision)[:, ::-1], axis=1)
         return backwards[:, ::-1][self.relevant.inside]
 
+    @cached_property
+    def nonrelevant_above(self) -> Array:
+        """How many documents judged not relevant stand above each relevant document, shape (relevant rows,)."""
+        if self.fully_judged:
+            return self._relevant_row - self.starts[self.query] + 1 - self.position
+        return self.above(self.nonrelevant)
+
+    def above(self, rows: Array) -> Array:
+        """Return how many of the marked rows stand above each relevant document, shape (relevant rows,)."""
+        row = self._relevant_row
+        query = self.query_of(row)
+        if not self.everything_retrieved:
+            kept = row - self.starts[query] < self.n_ret[query]
+            row, query = row[kept], query[kept]
+        down = np.concatenate([[0], np.cumsum(rows)])
+        return down[row] - down[self.starts[query]]
+
     def total(self, values: Array) -> Array:
-        """Return the sum of values of the relevant rows, query by query, shape (n,)."""
+        """Return the sum of values of the relevant rows, query by query, shape (queries,)."""
         return self.relevant.total(values)
 
     def hits(self, k: int | None = None) -> Array:
-        """Return how many relevant documents are at ranks up to ``k`` (None: retrieved), shape (n,)."""
+        """Return how many relevant documents are at ranks up to ``k`` (None: retrieved), shape (queries,)."""
         return self.relevant.count.astype(np.float64) if k is None else self.total(self.rank <= k)
+
+    def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
+        """Return the sum of the weights of the ranks of the marked rows, up to ``k``, shape (queries,)."""
+        row = np.flatnonzero(rows)
+        seen = self.rows(row, np.ones(len(row)))
+        return seen.total_within(k, by_rank(weight, seen.rank))
+
+    # Gains
+
+    @cached_property
+    def _gains(self) -> dict[str, Rows]:
+        return {}
 
     def gains(self, gain: Gain = "linear") -> Rows:
         """Return the retrieved documents that have a gain."""
@@ -87,6 +250,10 @@ class Ranking(Results):
             return self.relevant.like(grade.astype(np.float64))
         return self.rows(row, gain_of(grade, gain))
 
+    @cached_property
+    def _ideals(self) -> dict[str, Rows]:
+        return {}
+
     def ideal(self, gain: Gain = "linear") -> Rows:
         """Return the documents with a positive gain in the best order, retrieved or not."""
         key = repr(gain)
@@ -96,53 +263,39 @@ class Ranking(Results):
 
     def _best_first(self, gain: Gain) -> Rows:
         if self.known_relevant is not None:
-            query = np.repeat(np.arange(self.n), self.known_relevant.astype(np.int64))
-            whole = Rows(query, query, np.full(len(query), float(gain_of(np.ones(1), gain)[0])), self.n)
+            query = np.repeat(np.arange(self.n_queries), self.known_relevant.astype(np.int64))
+            whole = Rows(query, query, np.full(len(query), float(gain_of(np.ones(1), gain)[0])), self.n_queries)
         elif self.pool is not None:
-            value = gain_of(self.pool[1], gain)
+            value = gain_of(self.pool.grade, gain)
             some = value > 0
-            whole = Rows(self.pool[0][some], self.pool[0][some], value[some], self.n)
+            query = self.pool.query[some]
+            whole = Rows(query, query, value[some], self.n_queries)
         elif self.everything_retrieved and not isinstance(gain, Mapping):
             whole = self.gains(gain)
         else:
             value = gain_of(self.grade, gain)
             row = np.flatnonzero(value > 0)
-            whole = Rows(self.query_of(row), row, value[row], self.n)
+            whole = Rows(self.query_of(row), row, value[row], self.n_queries)
         return whole.like(falling(whole), rank=whole.position)
 
+    # Other inputs, made of the same rows
+
     @cached_property
-    def nonrelevant_above(self) -> Array:
-        """How many documents judged not relevant stand above each relevant document, shape (relevant rows,)."""
-        if self.fully_judged:
-            return self._relevant_row - self.start[self.query] + 1 - self.position
-        return self.above(self.nonrelevant)
-
-    def above(self, rows: Array) -> Array:
-        """Return how many of the marked rows stand above each relevant document, shape (relevant rows,)."""
-        row = self._relevant_row
-        query = self.query_of(row)
-        if not self.everything_retrieved:
-            kept = row - self.start[query] < self.n_ret[query]
-            row, query = row[kept], query[kept]
-        down = np.concatenate([[0], np.cumsum(rows)])
-        return down[row] - down[self.start[query]]
-
-    def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
-        """Return the sum of the weights of the ranks of the marked rows, up to ``k``, shape (n,)."""
-        row = np.flatnonzero(rows)
-        seen = self.rows(row, np.ones(len(row)))
-        return seen.total_within(k, by_rank(weight, seen.rank))
+    def _confusions(self) -> dict[int | None, Confusion]:
+        return {}
 
     def confusion(self, k: int | None = None) -> Confusion:
         """Return the 2x2 table of the first ``k`` documents; without ``k`` of what was predicted, or else retrieved."""
         if k not in self._confusions:
-            if k is None and self.decision is not None:
-                self._confusions[k] = self._decided(self.decision)
-                return self._confusions[k]
-            tp, seen = self.hits(k), self.retrieved(k).astype(np.float64)
-            empty = np.zeros(self.n) if k is None else k - seen
-            self._confusions[k] = Confusion(tp, seen - tp, self.n_relevant - tp, empty, self.size)
+            decision = self.decision if k is None else None
+            self._confusions[k] = self._found(k) if decision is None else self._decided(decision)
         return self._confusions[k]
+
+    def _found(self, k: int | None) -> Confusion:
+        """The 2x2 table of what was retrieved."""
+        tp, seen = self.hits(k), self.retrieved(k).astype(np.float64)
+        empty = np.zeros(self.n_queries) if k is None else k - seen
+        return Confusion(tp, seen - tp, self.n_relevant - tp, empty, self.size)
 
     def _decided(self, decision: Array) -> Confusion:
         """The 2x2 table of predictions, over all documents that are known."""
@@ -152,25 +305,20 @@ class Ranking(Results):
         if decision.dtype.kind == "f":
             unsaid = np.isnan(decision)
             silent = (self._everywhere(unsaid & self.good), self._everywhere(unsaid & ~self.good))
-        size = self.n_known if self.size is None else self.size
-        return Confusion(
-            tp, self._everywhere(yes) - tp, self.n_relevant - tp, np.zeros(self.n), size.astype(np.float64), silent
-        )
+        size = (self.n_known if self.size is None else self.size).astype(np.float64)
+        fp, fn = self._everywhere(yes) - tp, self.n_relevant - tp
+        return Confusion(tp, fp, fn, np.zeros(self.n_queries), size, silent)
 
     @cached_property
     def scores(self) -> Scores:
         """The distinct scores of each query; documents without a score stand below all others."""
         score = np.full(len(self.grade), -np.inf) if self.score is None else self.score
         score = np.where(np.isnan(score), -np.inf, score)
-        query, good = np.repeat(np.arange(self.n), self.length), self.good
-        lacking = np.maximum(self.n_known - self.length, 0)
+        query, good = np.repeat(np.arange(self.n_queries), self.lengths), self.good
+        lacking = np.maximum(self.n_known - self.lengths, 0)
         if lacking.any():  # judged elsewhere, and not listed
-            rest = np.repeat(np.arange(self.n), lacking.astype(np.int64))
+            rest = np.repeat(np.arange(self.n_queries), lacking.astype(np.int64))
             place = np.arange(len(rest)) - np.searchsorted(rest, rest)
             query, score = np.concatenate([query, rest]), np.concatenate([score, np.full(len(rest), -np.inf)])
             good = np.concatenate([good, place < (self.n_relevant - self.listed_relevant)[rest]])
-        falls = (query[1:] > query[:-1]) | (score[1:] <= score[:-1])
-        if not falls.all() or lacking.any():
-            order = np.lexsort((-score, query))
-            query, score, good = query[order], score[order], good[order]
-        return levels(query, score, good, np.ones(len(score)), self.n)
+        return sorted_levels(query, score, good, np.ones(len(score)), self.n_queries)

@@ -31,7 +31,72 @@ def by_rank(f: Callable[[Array], Array], rank: Array) -> Array:
     return f(np.arange(top + 1))[rank]
 
 
-class Rows:
+class Segmented:
+    """Elements of queries (or of segments), laid end to end.
+
+    Parameters
+    ----------
+    query : the query (or segment) of each element, ascending, shape (elements,).
+    n_queries : number of queries, those without elements included.
+    """
+
+    def __init__(self, query: Array, n_queries: int) -> None:
+        self.query, self.n_queries = query, n_queries
+
+    @cached_property
+    def count(self) -> Array:
+        """Elements of each query, shape (queries,)."""
+        return np.bincount(self.query, minlength=self.n_queries)
+
+    @cached_property
+    def starts(self) -> Array:
+        """Where each query's elements begin, shape (queries,)."""
+        return np.cumsum(self.count) - self.count
+
+    @cached_property
+    def filled(self) -> Array | None:
+        """The queries that have elements, ascending; None where all have some."""
+        return None if self.count.all() else np.flatnonzero(self.count)
+
+    @cached_property
+    def begins(self) -> Array:
+        """Where the elements begin of each query that has any, shape (filled queries,)."""
+        return self.starts if self.filled is None else self.starts[self.filled]
+
+    def spread(self, of_filled: Array, empty: float = 0.0) -> Array:
+        """Return what the filled queries have, ``empty`` for the others, shape (queries,)."""
+        if self.filled is None:
+            return of_filled.astype(np.float64, copy=False)
+        out = np.full(self.n_queries, empty)
+        out[self.filled] = of_filled
+        return out
+
+    def reduce(self, ufunc: np.ufunc, values: Array, empty: float = 0.0) -> Array:
+        """Return ``ufunc`` over each query's values, ``empty`` where it has none, shape (queries,)."""
+        if not len(self.begins):
+            return np.full(self.n_queries, empty)
+        return self.spread(ufunc.reduceat(values, self.begins, dtype=np.float64), empty)
+
+    def total(self, values: Array) -> Array:
+        """Return the sum of each query's values, shape (queries,)."""
+        return self.reduce(np.add, values)
+
+    def last(self, values: Array) -> Array:
+        """Return the last of each query's values, 0 where it has none, shape (queries,)."""
+        counted = self.count if self.filled is None else self.count[self.filled]
+        return self.spread(values[self.begins + counted - 1])
+
+    def each(self, of_query: Array) -> Array:
+        """Return a query's value at each of its elements, shape (elements,)."""
+        return of_query[self.query]
+
+    @cached_property
+    def position(self) -> Array:
+        """The place of each element among its query's, from 1, shape (elements,)."""
+        return np.arange(1, len(self.query) + 1) - self.starts[self.query]
+
+
+class Rows(Segmented):
     """Some rows of each query, laid end to end, within a query in the order of their ranks.
 
     Parameters
@@ -39,52 +104,21 @@ class Rows:
     query : the query of each row, ascending, shape (rows,).
     rank : the rank of each row, from 1, shape (rows,).
     value : the gain of each row, shape (rows,).
-    n : number of queries, those without rows included.
+    n_queries : number of queries, those without rows included.
     """
 
-    def __init__(self, query: Array, rank: Array, value: Array, n: int) -> None:
-        self.query, self.rank, self.value, self.n = query, rank, value, n
+    def __init__(self, query: Array, rank: Array, value: Array, n_queries: int) -> None:
+        super().__init__(query, n_queries)
+        self.rank, self.value = rank, value
 
     def like(self, value: Array, rank: Array | None = None) -> Rows:
         """Return the same rows with other values (and ranks); what was worked out about the queries stays."""
-        other = Rows(self.query, self.rank if rank is None else rank, value, self.n)
+        other = Rows(self.query, self.rank if rank is None else rank, value, self.n_queries)
         other.__dict__.update({k: v for k, v in self.__dict__.items() if k not in other.__dict__})
         return other
 
-    @cached_property
-    def count(self) -> Array:
-        """Rows of each query, shape (n,)."""
-        return np.bincount(self.query, minlength=self.n)
-
-    @cached_property
-    def first(self) -> Array:
-        """Where each query's rows begin, shape (n,)."""
-        return np.cumsum(self.count) - self.count
-
-    @cached_property
-    def position(self) -> Array:
-        """The place of each row among its query's rows, from 1, shape (rows,)."""
-        return np.arange(1, len(self.query) + 1) - self.first[self.query]
-
-    @cached_property
-    def _filled(self) -> Array | None:
-        return None if self.count.all() else np.flatnonzero(self.count)
-
-    def reduce(self, ufunc: np.ufunc, values: Array, empty: float = 0.0) -> Array:
-        """Return ``ufunc`` over each query's values, ``empty`` where it has none, shape (n,)."""
-        if self._filled is None:
-            return ufunc.reduceat(values, self.first, dtype=np.float64) if self.n else np.zeros(0)
-        out = np.full(self.n, empty)
-        if len(self._filled):
-            out[self._filled] = ufunc.reduceat(values, self.first[self._filled], dtype=np.float64)
-        return out
-
-    def total(self, values: Array) -> Array:
-        """Return the sum of each query's values, shape (n,)."""
-        return self.reduce(np.add, values)
-
     def total_within(self, k: int | None, values: Array) -> Array:
-        """Return the sum of each query's values at ranks up to ``k`` (None: all), shape (n,)."""
+        """Return the sum of each query's values at ranks up to ``k`` (None: all), shape (queries,)."""
         return self.total(values if k is None else np.where(self.rank <= k, values, 0))
 
     @cached_property
@@ -103,10 +137,10 @@ class Rows:
         return ufunc.accumulate(self.grid(values, fill), axis=1)[self.inside]
 
     def at(self, place: Array, values: Array, outside: float) -> Array:
-        """Return the value at a place (from 1) of each query, ``outside`` where it has fewer rows, shape (n,)."""
+        """Return the value at a place (from 1) of each query, ``outside`` where it has fewer rows, shape (queries,)."""
         there = (place >= 1) & (place <= self.count)
-        out = np.full(self.n, outside)
-        out[there] = values[self.first[there] + place[there] - 1]
+        out = np.full(self.n_queries, outside)
+        out[there] = values[self.starts[there] + place[there] - 1]
         return out
 
 
@@ -146,8 +180,8 @@ def falling(rows: Rows) -> Array:
     top = int(value.max())
     if top < 64 and (value == np.floor(value)).all():
         level = rows.query * (top + 1) + (top - value.astype(np.int64))
-        count = np.bincount(level, minlength=rows.n * (top + 1))
-        return np.repeat(np.tile(np.arange(top, -1, -1.0), rows.n), count)
+        count = np.bincount(level, minlength=rows.n_queries * (top + 1))
+        return np.repeat(np.tile(np.arange(top, -1, -1.0), rows.n_queries), count)
     cells = rows.grid(-value)
     cells.sort(axis=1)
     return -cells[rows.inside]

@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs.rows import Array
+from frame_metrics.inputs.rows import Array, Segmented
 
 
-class Scores:
+class Scores(Segmented):
     """The distinct scores of each query or segment, greatest first, with the rows that reach them.
 
     Parameters
@@ -18,28 +18,18 @@ class Scores:
     query : the query (or segment) of each distinct score, ascending, shape (levels,).
     score : the scores, falling within a query, shape (levels,); minus infinity for documents that were not retrieved.
     tp, fp : relevant and other rows of the query with at least this score, shape (levels,).
-    n : number of queries, those without rows included.
+    n_queries : number of queries, those without rows included.
     """
 
-    def __init__(self, query: Array, score: Array, tp: Array, fp: Array, n: int) -> None:
-        self.query, self.score, self.tp, self.fp, self.n = query, score, tp, fp, n
-
-    @cached_property
-    def count(self) -> Array:
-        """Distinct scores of each query, shape (n,)."""
-        return np.bincount(self.query, minlength=self.n)
-
-    @cached_property
-    def first(self) -> Array:
-        """Whether a level is the first of its query, shape (levels,)."""
-        new = np.ones(len(self.query), bool)
-        new[1:] = self.query[1:] != self.query[:-1]
-        return new
+    def __init__(self, query: Array, score: Array, tp: Array, fp: Array, n_queries: int) -> None:
+        super().__init__(query, n_queries)
+        self.score, self.tp, self.fp = score, tp, fp
 
     def before(self, values: Array) -> Array:
         """Return the values of the level above, 0 above a query's first, shape (levels,)."""
-        shifted: Array = np.concatenate([values[:0], np.zeros(min(len(values), 1), values.dtype), values[:-1]])
-        shifted[self.first] = 0
+        shifted = np.zeros_like(values)
+        shifted[1:] = values[:-1]
+        shifted[self.begins] = 0
         return shifted
 
     @cached_property
@@ -57,38 +47,15 @@ class Scores:
         """Other rows with exactly this score, shape (levels,)."""
         return self.fp - self.before(self.fp)
 
-    def last(self, values: Array) -> Array:
-        """Return the values of each query's last level, 0 without rows, shape (n,)."""
-        out = np.zeros(self.n)
-        some = self.count > 0
-        out[some] = values[np.cumsum(self.count)[some] - 1]
-        return out
-
     @cached_property
     def positives(self) -> Array:
-        """Relevant rows of each query, shape (n,)."""
+        """Relevant rows of each query, shape (queries,)."""
         return self.last(self.tp)
 
     @cached_property
     def negatives(self) -> Array:
-        """Other rows of each query, shape (n,)."""
+        """Other rows of each query, shape (queries,)."""
         return self.last(self.fp)
-
-    def each(self, of_query: Array) -> Array:
-        """Return a query's value at each of its levels, shape (levels,)."""
-        return of_query[self.query]
-
-    def reduce(self, ufunc: np.ufunc, values: Array) -> Array:
-        """Return ``ufunc`` over each query's values, 0 without rows, shape (n,)."""
-        out = np.zeros(self.n)
-        some = np.flatnonzero(self.count)
-        if len(some):
-            out[some] = ufunc.reduceat(values, np.flatnonzero(self.first), dtype=np.float64)
-        return out
-
-    def total(self, values: Array) -> Array:
-        """Return the sum of each query's values, shape (n,)."""
-        return self.reduce(np.add, values)
 
     @cached_property
     def probability(self) -> Array:
@@ -110,26 +77,27 @@ class ClassScores:
     actual : the number of its true class, shape (rows,).
     score : a column per class, shape (rows, K).
     weight : of each row, shape (rows,).
-    n : number of segments.
-    seen : which classes take part, shape (n, K).
+    n_queries : number of segments.
+    seen : which classes take part, shape (queries, K).
     """
 
-    def __init__(self, query: Array, actual: Array, score: Array, weight: Array, n: int, seen: Array) -> None:
-        self.query, self.actual, self.score, self.weight, self.n, self.seen = query, actual, score, weight, n, seen
+    def __init__(self, query: Array, actual: Array, score: Array, weight: Array, n_queries: int, seen: Array) -> None:
+        self.query, self.n_queries, self.seen = query, n_queries, seen
+        self.actual, self.score, self.weight = actual, score, weight
 
     @cached_property
     def support(self) -> Array:
-        """Weight of the rows of each class, shape (n, K)."""
+        """Weight of the rows of each class, shape (queries, K)."""
         k = self.score.shape[1]
         cell = self.query * k + self.actual
-        return np.bincount(cell, self.weight, minlength=self.n * k).reshape(self.n, k)
+        return np.bincount(cell, self.weight, minlength=self.n_queries * k).reshape(self.n_queries, k)
 
     @cached_property
     def there(self) -> Array:
-        """Which classes have rows, shape (n, K)."""
+        """Which classes have rows, shape (queries, K)."""
         k = self.score.shape[1]
         cell = self.query * k + self.actual
-        return np.bincount(cell, minlength=self.n * k).reshape(self.n, k) > 0
+        return np.bincount(cell, minlength=self.n_queries * k).reshape(self.n_queries, k) > 0
 
     def rest(self, c: int) -> Scores:
         """Return the scores of one class against the rest."""
@@ -141,10 +109,10 @@ class ClassScores:
         return self._of(self.score[:, a], self.actual == a, kept)
 
     def _of(self, score: Array, good: Array, rows: slice | Array) -> Scores:
-        query, score, good, weight = self.query[rows], score[rows], good[rows], self.weight[rows]
-        order = np.lexsort((-score, query))
-        order = order[weight[order] > 0]
-        return levels(query[order], score[order], good[order] * weight[order], weight[order], self.n)
+        weight = self.weight[rows]
+        there = weight > 0
+        query, score, good, weight = self.query[rows][there], score[rows][there], good[rows][there], weight[there]
+        return sorted_levels(query, score, good * weight, weight, self.n_queries)
 
     @cached_property
     def probability(self) -> Array:
@@ -157,31 +125,40 @@ class ClassScores:
         return self.score
 
     def mean(self, values: Array) -> Array:
-        """Return the weighted mean of the rows' values, NaN for a segment without weight, shape (n,)."""
-        weight = np.bincount(self.query, self.weight, minlength=self.n)
+        """Return the weighted mean of the rows' values, NaN for a segment without weight, shape (queries,)."""
+        weight = np.bincount(self.query, self.weight, minlength=self.n_queries)
         with np.errstate(invalid="ignore"):
-            share: Array = np.bincount(self.query, self.weight * values, minlength=self.n) / weight
+            share: Array = np.bincount(self.query, self.weight * values, minlength=self.n_queries) / weight
         return share
 
 
-def levels(query: Array, score: Array, good: Array, weight: Array, n: int) -> Scores:
+def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> Scores:
+    """Gather rows in any order into levels; the parameters are those of ``levels``."""
+    falls = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (score[1:] <= score[:-1]))
+    if not falls.all():
+        order = np.lexsort((-score, query))
+        query, score, good, weight = query[order], score[order], good[order], weight[order]
+    return levels(query, score, good, weight, n_queries)
+
+
+def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> Scores:
     """Gather rows into levels.
 
     Parameters
     ----------
     query, score : rows sorted by query, within a query by falling score, shape (rows,).
     good, weight : weight of each row if it is relevant, else 0, and its weight, shape (rows,).
-    n : number of queries.
+    n_queries : number of queries.
     """
     if not len(score):
-        return Scores(query, score, good, good, n)
+        return Scores(query, score, good, good, n_queries)
     new = np.ones(len(score), bool)
     new[1:] = (score[1:] != score[:-1]) | (query[1:] != query[:-1])
     end = np.append(np.flatnonzero(new)[1:], len(score)) - 1
     tp, fp = np.cumsum(good, dtype=np.float64)[end], np.cumsum(weight - good, dtype=np.float64)[end]
-    found = Scores(query[end], score[end], tp, fp, n)
-    if n > 1 and len(found.query):  # sums start anew with each query
-        past = np.concatenate([[0], np.flatnonzero(found.first)[1:]])
+    found = Scores(query[end], score[end], tp, fp, n_queries)
+    if n_queries > 1:  # sums start anew with each query
+        past, counted = found.begins, found.count[found.count > 0]
         for values in (tp, fp):
-            values -= np.repeat(np.concatenate([[0], values[past[1:] - 1]]), np.diff(np.append(past, len(values))))
+            values -= np.repeat(np.concatenate([[0], values[past[1:] - 1]]), counted)
     return found

@@ -69,7 +69,7 @@ class Confusion:
         return self.fp + self.tn + self.silent[1]
 
     @cached_property
-    def total(self) -> Array:
+    def population(self) -> Array:
         """All documents, shape (n,)."""
         return self.actual + self.negative
 
@@ -83,7 +83,7 @@ class Confusion:
     def inverse(self) -> Confusion:
         """The table seen from what is not relevant."""
         missed, nothing = self.fp + self.silent[1], np.zeros(len(self.tp))
-        return Confusion(self.tn, self.fn - self.silent[0], missed, nothing, self.total, self.silent[::-1])
+        return Confusion(self.tn, self.fn - self.silent[0], missed, nothing, self.population, self.silent[::-1])
 
     @property
     def counts(self) -> tuple[Array, ...]:

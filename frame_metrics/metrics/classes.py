@@ -140,7 +140,7 @@ def _payoff(table: Classes) -> Array:
 @for_classes("roc_auc")
 def _roc_auc(scores: ClassScores, multi: Literal["ovr", "ovo"] = "ovo") -> Array:
     """Mean over all pairs of classes of the areas under the ROC curves of each against the other."""
-    found = np.full((scores.n, 0), np.nan)
+    found = np.full((scores.n_queries, 0), np.nan)
     for a in range(scores.score.shape[1]):
         for b in range(a):
             both = [_area(scores, one, other) for one, other in ((a, b), (b, a))]
@@ -178,5 +178,6 @@ def _ece(scores: ClassScores, bins: Count = 10) -> Array:
     p = scores.probability
     sure, right = p.max(axis=1), p.argmax(axis=1) == scores.actual
     place = scores.query * bins + np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], sure)
-    apart = np.bincount(place, scores.weight * (sure - right), minlength=scores.n * bins).reshape(scores.n, bins)
-    return ratio(np.abs(apart).sum(axis=1), np.bincount(scores.query, scores.weight, minlength=scores.n))
+    n = scores.n_queries
+    apart = np.bincount(place, scores.weight * (sure - right), minlength=n * bins).reshape(n, bins)
+    return ratio(np.abs(apart).sum(axis=1), np.bincount(scores.query, scores.weight, minlength=n))

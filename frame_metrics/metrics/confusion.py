@@ -62,7 +62,7 @@ def accuracy(table: Confusion) -> Array:
     Formula: (tp + tn) / N.
     Undefined: N = 0.
     """
-    return ratio(table.tp + table.tn, table.total)
+    return ratio(table.tp + table.tn, table.population)
 
 
 @metric(best=0, undefined=None, monotone=True, expected=True)
@@ -72,7 +72,7 @@ def error_rate(table: Confusion) -> Array:
     Formula: (fp + fn) / N = 1 - accuracy.
     Undefined: N = 0.
     """
-    return ratio(table.fp + table.fn + table.silent[1], table.total)
+    return ratio(table.fp + table.fn + table.silent[1], table.population)
 
 
 @metric(monotone=True, expected=True, unjudged="rises", also=("p", "ppv", "positive_predictive_value", "set_p", "setp"))
@@ -172,7 +172,7 @@ def prevalence(table: Confusion) -> Array:
     Formula: (tp + fn) / N.
     Undefined: N = 0.
     """
-    return ratio(table.actual, table.total)
+    return ratio(table.actual, table.population)
 
 
 @metric(best=None, undefined=None, monotone=True, expected=True)
@@ -182,7 +182,7 @@ def bias(table: Confusion) -> Array:
     Formula: (tp + fp) / N.
     Undefined: N = 0.
     """
-    return ratio(table.tp + table.fp, table.total)
+    return ratio(table.tp + table.fp, table.population)
 
 
 @metric(monotone=True, expected=True, unjudged="turns", also=("f", "setf", "set_f"))
@@ -314,7 +314,7 @@ def mcc(table: Confusion) -> Array:
     Source: B. W. Matthews, Comparison of the predicted and observed secondary structure of T4 phage lysozyme, 1975.
     """
     yes, silent = table.tp + table.fp, sum(table.silent)
-    no = table.total - yes - silent
+    no = table.population - yes - silent
     spread = np.sqrt(2.0 * table.actual) * np.sqrt(table.negative)
     return ratio(table.agreement, spread * np.sqrt(2.0 * (yes * no + yes * silent + no * silent)))
 
@@ -330,7 +330,7 @@ def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = Non
         their square; by default all mistakes weigh the same. Two classes cannot tell.
     Source: J. Cohen, A coefficient of agreement for nominal scales, 1960.
     """
-    yes, actual, size = table.tp + table.fp, table.actual, table.total
+    yes, actual, size = table.tp + table.fp, table.actual, table.population
     no = size - yes - sum(table.silent)
     return ratio(table.agreement, actual * (size - yes) + table.negative * (size - no))
 
@@ -364,7 +364,7 @@ def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Arra
     Undefined: N = 0.
     Parameters: fp, fn, the cost of one such mistake.
     """
-    return ratio(fp * table.fp + fn * table.fn, table.total)
+    return ratio(fp * table.fp + fn * table.fn, table.population)
 
 
 @metric(range=(0, np.inf), best=np.inf, undefined=None, monotone=True, also=("lr+", "positive_likelihood_ratio"))
@@ -412,7 +412,7 @@ def payoff(
     """
     if tp is fp is fn is tn is None:
         return informedness(table)
-    return ratio(utility(table, tp or 0, fp or 0, fn or 0, tn or 0), table.total)
+    return ratio(utility(table, tp or 0, fp or 0, fn or 0, tn or 0), table.population)
 
 
 @metric(range=(-np.inf, np.inf), best=None, expected=True)

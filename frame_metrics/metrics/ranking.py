@@ -51,7 +51,8 @@ def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, g
     Undefined: nothing was retrieved (without a cutoff).
     Parameters: max_grade, the highest grade of the scale; gain, as in cg.
     """
-    return ratio(cg(run, k, gain), top_gain(max_grade, gain) * (run.retrieved() if k is None else np.full(run.n, k)))
+    places = run.retrieved() if k is None else np.full(run.n_queries, k)
+    return ratio(cg(run, k, gain), top_gain(max_grade, gain) * places)
 
 
 @metric(range=(0, np.inf), best=None, monotone=True, expected=True, unjudged="rises", weights="dcg")
@@ -108,7 +109,7 @@ def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
     down, ideal = _discounted(seen, "log2", 2), _discounted(best, "log2", 2)
     whole = best.running(ideal)
     place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
-    at_rank = whole[best.first[seen.query] + place - 1]
+    at_rank = whole[best.starts[seen.query] + place - 1]
     missed = (best.count - seen.count) * ratio(seen.total(down), best.total(ideal))
     return ratio(seen.total(seen.running(down) / at_rank) + missed, best.count)
 
@@ -127,12 +128,12 @@ def rndcg(run: Ranking, gain: GainName = "linear") -> Array:
     ideal = best.running(_discounted(best, "log2", 2))
     last = best.position == best.count[best.query]
     falls = np.flatnonzero(last | (best.value != np.append(best.value[1:], -1)))
-    steps = Rows(best.query[falls], best.position[falls], ideal[falls], run.n)
+    steps = Rows(best.query[falls], best.position[falls], ideal[falls], run.n_queries)
     # The dcg at a cutoff is the running dcg of the last document with a gain at or above it.
     dcg_here = np.concatenate([[0.0], seen.running(_discounted(seen, "log2", 2))])
     width = int(max(seen.rank.max(initial=0), steps.rank.max(initial=0))) + 1
     before = np.searchsorted(seen.query * width + seen.rank, steps.query * width + steps.rank, side="right")
-    here = np.where(before > seen.first[steps.query], dcg_here[before], 0)
+    here = np.where(before > seen.starts[steps.query], dcg_here[before], 0)
     longer = run.retrieved() >= best.count + 2
     end = np.where(
         longer, ratio(seen.total(_discounted(seen, "log2", 2)), steps.total(np.where(last[falls], ideal[falls], 0))), 0
@@ -153,7 +154,7 @@ def g_trec(run: Ranking, gain: GainName = "linear") -> Array:
     seen, best = run.gains(gain), run.ideal(gain)
     beyond_one = np.concatenate([best.running(np.maximum(best.value - 1, 0)), [0.0]])
     place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
-    cost = seen.rank + beyond_one[best.first[seen.query] + place - 1]
+    cost = seen.rank + beyond_one[best.starts[seen.query] + place - 1]
     return ratio(seen.total(seen.value / np.log2(2 + cost - seen.running(seen.value))), best.total(best.value))
 
 
@@ -250,7 +251,7 @@ def iprec_avg(run: Ranking) -> Array:
     Undefined: no document is relevant.
     Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
     """
-    return sum((iprec(run, tenth / 10) for tenth in range(11)), np.zeros(run.n)) / 11
+    return sum((iprec(run, tenth / 10) for tenth in range(11)), np.zeros(run.n_queries)) / 11
 
 
 @metric(monotone=True, expected=True, unjudged="rises", also=("hit_rate", "hit"))
@@ -374,7 +375,7 @@ def num_q(run: Ranking) -> Array:
     Formula: count; 1 per query.
     Undefined: never.
     """
-    return np.ones(run.n)
+    return np.ones(run.n_queries)
 
 
 @metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, also=("numret",))

@@ -148,5 +148,5 @@ def ece(scores: Scores, bins: Count = 10) -> Array:
     """
     p = scores.probability
     place = scores.query * bins + np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], p)
-    apart = np.bincount(place, (scores.pos + scores.neg) * p - scores.pos, minlength=scores.n * bins)
-    return ratio(np.abs(apart).reshape(scores.n, bins).sum(axis=1), scores.positives + scores.negatives)
+    apart = np.bincount(place, (scores.pos + scores.neg) * p - scores.pos, minlength=scores.n_queries * bins)
+    return ratio(np.abs(apart).reshape(scores.n_queries, bins).sum(axis=1), scores.positives + scores.negatives)

@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.blocks import each_block
-from frame_metrics.data.log import Log, measured_against, sorter_of
+from frame_metrics.data.log import Block, Log
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.errors import NotComputableError, bad_rows, check_apart, check_choice
 from frame_metrics.inputs import Array
@@ -109,22 +108,17 @@ def _labelled(log: Log) -> Log:
 def _tied(log: Log, asked: Asked) -> Array:
     """1 where results at a metric's cutoff and after it have equal scores; without a cutoff, where any two have."""
     out = np.zeros((len(asked), len(log.grid.pair)))
-    sorter = sorter_of(log)
 
-    def work(part: slice | Array) -> None:
-        sheet = sorter.block(part)
-        if sheet.score is None or "rank" in sheet.cells:
+    def work(block: Block) -> None:
+        if block.rows.score is None or "rank" in block.rows.cells:
             return
-        against = measured_against(log, part)
-        runs = {
-            dropped: sheet.ranking(rel=log.conventions.rel, condensed=dropped, scored=True, **against)
-            for dropped in kinds
-        }
+        run = block.ranking(scored=True)
+        runs = {condensed: run.variant(run.rel, condensed) for condensed in kinds}
         for i, (_, metric) in enumerate(asked):
-            out[i, part] = runs[log.conventions.variant(metric)[1]].tied_at(metric.k)
+            out[i, block.at] = runs[log.conventions.variant(metric)[1]].tied_at(metric.k)
 
     kinds = {log.conventions.variant(metric)[1] for _, metric in asked}
-    each_block(log.grid.size, work)
+    log.each_block(work)
     return out
 
 
@@ -165,22 +159,21 @@ def of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
         asked = [(name, metric(max_grade=max_grade) if _lacks_scale(metric) else metric) for name, metric in asked]
     own = measure(log, asked)
     lower, upper, seen = (np.zeros(own.values.shape) for _ in range(3))
-    sorter = sorter_of(log)
     spare = _spare(log)
 
-    def work(part: slice | Array) -> None:
-        sheet = sorter.block(part)
-        _check_open_ties(sheet, log)
-        against = measured_against(log, part)
-        runs = {rel: sheet.ranking(rel=rel, condensed=False, **against) for rel in kinds}
+    def work(block: Block) -> None:
+        at = block.at
+        _check_open_ties(block.rows, log)
+        whole = block.ranking()
+        runs = {rel: whole.variant(rel, False) for rel in kinds}
         for i, (name, metric) in enumerate(asked):
             run = runs[log.conventions.variant(metric)[0]]
-            lower[i, part], upper[i, part] = extremes(name, metric, run, spare[part], max_grade)
+            lower[i, at], upper[i, at] = extremes(name, metric, run, spare[at], max_grade)
             known = ~np.isnan(run.grade) if metric.graded else run.judged
-            seen[i, part] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
+            seen[i, at] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 
     kinds = {log.conventions.variant(metric)[0] for _, metric in asked}
-    each_block(log.grid.size, work)
+    log.each_block(work)
     return Bounded(own, lower, upper, seen)
 
 

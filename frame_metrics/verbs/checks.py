@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import each_block
-from frame_metrics.data.log import Log, measured_against, rows_of_the_frame, sorter_of
+from frame_metrics.data.log import Block, Log, rows_of_the_frame
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.errors import BadRowsError, bad_rows
 from frame_metrics.inputs import Array, Ranking
@@ -62,7 +61,7 @@ def check(severity: str, *, of: Look | None = None, name: str = "") -> Callable[
     """Make a function a check.
 
     Its docstring is the message, with words in braces that are filled in. The annotation of its parameter says what it
-    reads: of a ``Block`` it returns how often each ranking has it, shape (rankings,), bool or counts; of all else what
+    reads: of a ``RankedBlock`` it returns how often each ranking has it, shape (rankings,), bool or counts; of all else what
     it saw. None: there is nothing to look at.
 
     Parameters
@@ -122,7 +121,7 @@ def segments(keys: Keys) -> Seen | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class RankedBlock:
     """A block of rankings.
 
     Parameters
@@ -157,7 +156,7 @@ class Block:
         score = self.rows.ordered(score)
         marked = np.zeros(len(score), bool)
         marked[1:] = compare(score[1:], score[:-1])
-        marked[self.run.start[self.run.start < len(score)]] = False
+        marked[self.run.starts[self.run.starts < len(score)]] = False
         return self.run.count_of(marked, None)
 
 
@@ -200,27 +199,26 @@ def counted(log: Log) -> Counted:
     """
     numbers = np.arange(len(log.grid.pair))
     judged, relevant = np.zeros((2, len(numbers)), np.int64)
-    checks = [one for one in CHECKS if one.reads is Block]
+    checks = [one for one in CHECKS if one.reads is RankedBlock]
     sums = [[(0, 0, len(numbers))] * len(checks)]
     broken: list[BadRowsError] = []
-    sorter = sorter_of(log)
 
-    def work(part: slice | Array) -> None:
+    def work(block: Block) -> None:
+        at = block.at
         try:
-            rows = sorter.block(part)
+            rows = block.rows
         except BadRowsError as error:
             broken.append(error)
             return
-        by_score = "score" in rows.cells and "rank" not in rows.cells
-        run = rows.ranking(rel=log.conventions.rel, condensed=False, scored=by_score, **measured_against(log, part))
-        judged[part], relevant[part] = run.n_judged, run.n_relevant
-        block = Block(log, rows, run, {role: values[part] for role, values in said.items() if values is not None})
-        sums.append([_sums(one, block, numbers[part], len(numbers)) for one in checks])
+        run = block.ranking(scored="score" in rows.cells and "rank" not in rows.cells)
+        judged[at], relevant[at] = run.n_judged, run.n_relevant
+        ranked = RankedBlock(log, rows, run, {role: values[at] for role, values in said.items() if values is not None})
+        sums.append([_sums(one, ranked, numbers[at], len(numbers)) for one in checks])
 
     with rows_of_the_frame(log):
         said = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}
         said |= {role: log.said_of_queries(role) for role in ("weight", "cluster")}
-        each_block(log.grid.size, work)
+        log.each_block(work)
         _raise(broken, len(log.table))
     seen = {}
     for one, (n, of, first) in zip(checks, np.moveaxis(np.array(sums), 0, -1), strict=True):
@@ -228,7 +226,7 @@ def counted(log: Log) -> Counted:
     return Counted(log, judged, relevant, seen)
 
 
-def _sums(one: Check, block: Block, numbers: Array, past: int) -> tuple[int, int, int]:
+def _sums(one: Check, block: RankedBlock, numbers: Array, past: int) -> tuple[int, int, int]:
     """How often a block has something, of how much, and the number of the first ranking that has it, or ``past``."""
     of = np.ones(len(numbers), bool) if one.of is None else one.of(block)
     marks = one.look(block)

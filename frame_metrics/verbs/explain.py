@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ import polars as pl
 from frame_metrics import threads
 from frame_metrics.answer import Answer
 from frame_metrics.data.blocks import spans
-from frame_metrics.data.log import Log, measured_against, sorter_of
+from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, NotComputableError, check_apart
-from frame_metrics.inputs import Array, Confusion, Ranking, gain_of
+from frame_metrics.inputs import Array, Confusion, Pool, Ranking, gain_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.roles.columns import Columns, same_as
@@ -80,22 +81,21 @@ def explained(log: Log, name: str, metric: Metric, original: Array) -> Answer:
     """
     check_grades([(name, metric)], log)
     grid, columns = log.grid, log.columns
-    mine = np.flatnonzero(grid.rankings.length > 0)
-    sheet = sorter_of(log).block(mine)
-    rel, _ = log.conventions.variant(metric)
-    run = sheet.ranking(rel=rel, condensed=False, **measured_against(log, mine))
+    mine = np.flatnonzero(grid.rankings.lengths > 0)
+    block = Block(log, mine)
+    run = block.ranking().variant(*log.conventions.variant(metric))
     cut = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
-    at, which = spans(run.start, cut), np.repeat(np.arange(run.n), cut)
-    added = [_added(run, i, int(cut[i]), metric) for i in range(run.n)]
-    weight = [_added(run, i, int(cut[i]), metric.weigher, ones=True) for i in range(run.n)]
-    rank = at - run.start[which] + 1 if run.shown is None else run.shown[at]
+    at, which = spans(run.starts, cut), np.repeat(np.arange(run.n_queries), cut)
+    added = [_added(run, i, int(cut[i]), metric) for i in range(run.n_queries)]
+    weight = [_added(run, i, int(cut[i]), metric.weigher, ones=True) for i in range(run.n_queries)]
+    rank = at - run.starts[which] + 1 if run.shown is None else run.shown[at]
     gain = gain_of(run.grade, metric.params.get("gain") or "linear") if metric.graded else run.good
     found = (pl.Series(rank.astype(np.int64)), number(gain[at]), number(_joined(weight)), number(_joined(added)))
     own = mine[which]
     keys = log.key_rows(system=grid.system[own], segment=grid.segment[own], query=grid.query[own])
     keys = {key: original[rows] for key, rows in keys.items()}
     if columns.doc:
-        keys[columns.doc] = original[log.rows(sheet.frame_rows(grid.rankings, at))]
+        keys[columns.doc] = original[log.rows(block.rows.frame_rows(grid.rankings, at))]
     return Answer(keys, dict(zip(SCHEMA, found, strict=True)))
 
 
@@ -112,11 +112,9 @@ def _added(run: Ranking, i: int, cut: int, metric: Metric | None, *, ones: bool 
     """
     if metric is None:
         return np.full(cut, np.nan)
-    rows = slice(int(run.start[i]), int(run.start[i] + run.length[i]))
-    step = max(threads.BLOCK // max(int(run.length[i]), 1), 1)
+    step = max(threads.BLOCK // max(int(run.lengths[i]), 1), 1)
     values = [
-        metric.compute(_shortened(run, i, rows, np.arange(a, min(a + step, cut + 1)), ones))
-        for a in range(0, cut + 1, step)
+        metric.compute(_shortened(run, i, np.arange(a, min(a + step, cut + 1)), ones)) for a in range(0, cut + 1, step)
     ]
     whole = np.concatenate(values)
     if abs(np.nan_to_num(whole[0])) > 1e-12:
@@ -127,22 +125,19 @@ def _added(run: Ranking, i: int, cut: int, metric: Metric | None, *, ones: bool 
     return np.full(cut, np.nan) if np.isnan(whole[-1]) else changed
 
 
-def _shortened(run: Ranking, i: int, rows: slice, n_ret: Array, ones: bool) -> Ranking:
+def _shortened(run: Ranking, i: int, n_ret: Array, ones: bool) -> Ranking:
     """One ranking as often as there are lengths, of which so many results are retrieved; its judgments stay."""
-    m, grade = len(n_ret), run.grade[rows]
-    length = np.full(m, len(grade))
-    shown = None if run.shown is None else np.tile(run.shown[rows], m)
+    m, rows, query = len(n_ret), slice(int(run.starts[i]), int(run.starts[i] + run.lengths[i])), slice(i, i + 1)
+
+    def each(values: Array | None, own: slice | Array = rows) -> Array | None:
+        return None if values is None else np.tile(values[own], m)
+
+    grade, length, shown = np.tile(run.grade[rows], m), np.full(m, run.lengths[i]), each(run.shown)
     if ones:
-        return Ranking(np.ones(m * len(grade)), length, n_ret, shown=shown)
-    label = None if run.label is None else np.tile(run.label[rows], m)
-    pool = None
-    if run.pool is not None:
-        own = run.pool[0] == i
-        judged = None if run.pool[2] is None else np.tile(run.pool[2][own], m)
-        pool = (np.repeat(np.arange(m), own.sum()), np.tile(run.pool[1][own], m), judged)
-    known = None if run.known_relevant is None else np.full(m, run.known_relevant[i])
-    size = None if run.size is None else np.full(m, run.size[i])
-    grades = np.tile(grade, m)
-    return Ranking(
-        grades, length, n_ret, rel=run.rel, label=label, shown=shown, pool=pool, known_relevant=known, size=size
-    )
+        return Ranking(np.ones(len(grade)), length, n_ret, shown=shown)
+    pool = run.pool
+    if pool is not None:
+        own = np.flatnonzero(pool.query == i)
+        pool = Pool(np.repeat(np.arange(m), len(own)), np.tile(pool.grade[own], m), each(pool.label, own))
+    judged = replace(run, pool=pool, known_relevant=each(run.known_relevant, query), size=each(run.size, query))
+    return replace(judged, grade=grade, lengths=length, n_ret=n_ret, label=each(run.label), shown=shown)

@@ -12,7 +12,18 @@ from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import key_names
-from frame_metrics.verbs.checks import TOP, Block, Counted, Finding, Keys, Seen, check, counted, first_row, run_checks
+from frame_metrics.verbs.checks import (
+    TOP,
+    Counted,
+    Finding,
+    Keys,
+    RankedBlock,
+    Seen,
+    check,
+    counted,
+    first_row,
+    run_checks,
+)
 
 FEW = 10  # a segment with fewer queries is small
 ORDER = {
@@ -25,71 +36,71 @@ ORDER = {
 
 
 @check("warning")
-def queries_without_judgments(block: Block) -> Array:
+def queries_without_judgments(block: RankedBlock) -> Array:
     """not evaluated: none of their documents is judged"""
     return block.run.n_judged == 0
 
 
-@check("warning", of=Block.evaluated)
-def queries_without_results(block: Block) -> Array:
+@check("warning", of=RankedBlock.evaluated)
+def queries_without_results(block: RankedBlock) -> Array:
     """evaluated as if nothing was found"""
     return block.run.n_ret == 0
 
 
-@check("warning", of=Block.evaluated)
-def queries_without_relevant_documents(block: Block) -> Array:
+@check("warning", of=RankedBlock.evaluated)
+def queries_without_relevant_documents(block: RankedBlock) -> Array:
     """metrics that divide by the relevant documents are undefined; undefined= says what they become"""
     return block.run.n_relevant == 0
 
 
-@check("warning", of=Block.top, name=f"unjudged in the top {TOP}")
-def unjudged_in_the_top(block: Block) -> Array:
+@check("warning", of=RankedBlock.top, name=f"unjudged in the top {TOP}")
+def unjudged_in_the_top(block: RankedBlock) -> Array:
     """{unjudged}"""
     return block.run.retrieved(TOP) - block.run.count_of(block.run.judged, TOP)
 
 
-@check("info", of=Block.results)
-def unjudged_results(block: Block) -> Array:
+@check("info", of=RankedBlock.results)
+def unjudged_results(block: RankedBlock) -> Array:
     """{unjudged}"""
     return block.run.n_ret - block.run.count_of(block.run.judged, None)
 
 
-@check("warning", of=Block.evaluated, name=f"ties across rank {TOP}")
-def ties_across_the_top(block: Block) -> Array | None:
+@check("warning", of=RankedBlock.evaluated, name=f"ties across rank {TOP}")
+def ties_across_the_top(block: RankedBlock) -> Array | None:
     """equal scores at ranks {top} and {below} are ordered {order}"""
     by_score = "score" in block.rows.cells and "rank" not in block.rows.cells
     return block.run.tied_at(TOP) if by_score else None
 
 
-@check("info", of=Block.evaluated)
-def ideal_from_the_results_alone(block: Block) -> Array | None:
+@check("info", of=RankedBlock.evaluated)
+def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
     """relevant documents that were not retrieved are unknown; recall, ap and ndcg may be too high"""
     if block.log.judged is not None or "n_relevant" in block.said:
         return None
-    return block.run.n_ret == (block.run.length if block.run.pool is None else block.run.n_judged)
+    return block.run.n_ret == (block.run.lengths if block.run.pool is None else block.run.n_judged)
 
 
 @check("info")
-def ranks_with_gaps(block: Block) -> Array:
+def ranks_with_gaps(block: RankedBlock) -> Array:
     """positions that the frame does not list count as not relevant"""
     return block.run.gaps
 
 
 @check("info")
-def ranks_that_begin_late(block: Block) -> Array:
+def ranks_that_begin_late(block: RankedBlock) -> Array:
     """the first position is missing, and counts as not relevant"""
     return block.run.late
 
 
 @check("warning")
-def scores_out_of_rank_order(block: Block) -> Array | None:
+def scores_out_of_rank_order(block: RankedBlock) -> Array | None:
     """the rank orders the results, and a result has a higher score than one above it"""
     rises = block.neighbours(np.greater) if "rank" in block.rows.cells else None
     return None if rises is None else rises > 0
 
 
 @check("warning", of=lambda block: block.run.n_judged)
-def labels_and_grades_that_contradict(block: Block) -> Array | None:
+def labels_and_grades_that_contradict(block: RankedBlock) -> Array | None:
     """the label decides what is relevant, the grade what is gained; they disagree about rel={rel:g}"""
     if not {"label", "grade"} <= set(block.rows.cells):
         return None
@@ -98,33 +109,33 @@ def labels_and_grades_that_contradict(block: Block) -> Array | None:
 
 
 @check("warning")
-def constant_scores(block: Block) -> Array | None:
+def constant_scores(block: RankedBlock) -> Array | None:
     """all results of a query have one score, and are ordered {order}"""
     level, n_ret = block.neighbours(np.equal), block.run.n_ret
     return None if level is None else (n_ret > 1) & (level == n_ret - 1)
 
 
 @check("error", name="more relevant documents than n_relevant")
-def more_relevant_documents_than_said(block: Block) -> Array | None:
+def more_relevant_documents_than_said(block: RankedBlock) -> Array | None:
     """{columns.n_relevant} says how many relevant documents a query has, and more are listed"""
     return block.run.listed_relevant > block.said["n_relevant"] if "n_relevant" in block.said else None
 
 
 @check("error", name="more documents than collection_size")
-def more_documents_than_said(block: Block) -> Array | None:
+def more_documents_than_said(block: RankedBlock) -> Array | None:
     """a query retrieved, or has relevant, more documents than there are; true negatives would be less than 0"""
     known = block.run.n_ret + block.run.n_relevant - block.run.hits()
     return known > block.said["size"] if "size" in block.said else None
 
 
-@check("error", of=Block.evaluated)
-def queries_without_a_weight(block: Block) -> Array | None:
+@check("error", of=RankedBlock.evaluated)
+def queries_without_a_weight(block: RankedBlock) -> Array | None:
     """judged queries without results have no {columns.weight}; give the judgments such a column too"""
     return np.isnan(block.said["weight"]) if "weight" in block.said else None
 
 
-@check("error", of=Block.evaluated)
-def queries_without_a_cluster(block: Block) -> Array | None:
+@check("error", of=RankedBlock.evaluated)
+def queries_without_a_cluster(block: RankedBlock) -> Array | None:
     """judged queries without results have no {columns.cluster}; give the judgments such a column too"""
     return np.isnan(block.said["cluster"]) if "cluster" in block.said else None
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from frame_metrics.data import blocks
 from frame_metrics.data.classes import out_of_reach
-from frame_metrics.data.log import Log, measured_against, rows_of_the_frame, sorter_of
+from frame_metrics.data.log import Block, Log, rows_of_the_frame
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
 from frame_metrics.inputs import Array, Classes, Confusion, Scores
 from frame_metrics.inputs.expected import Expected
@@ -158,19 +157,18 @@ def measure(log: Log, asked: Asked, average: str | None = None) -> Measured:
         by_variant.setdefault(log.conventions.variant(metric), []).append(i)
         if average == "micro" and metric.input is Confusion:
             counts[i] = np.empty((COUNTED, len(grid.pair)))
-    sorter = sorter_of(log)
     scored = any(metric.input is Scores for _, metric in asked)
     check_probabilities(asked, log.table, columns)
     strict = [name for name, metric in asked if not metric.orders(log.conventions.ties)]
 
-    def work(part: slice | Array) -> None:
-        sheet = sorter.block(part)
-        if sheet.tied and strict:
+    def work(block: Block) -> None:
+        at = block.at
+        if block.rows.tied and strict:
             raise _unbounded(strict[0], log.conventions.ties, columns)
-        against = measured_against(log, part)
-        evaluated[part] = sheet.judged_queries(against["pool"])
+        whole = block.ranking(scored=scored)
+        evaluated[at] = whole.n_judged > 0  # a judgment that condensed rankings leave out is one too
         for (rel, condensed), wanted in by_variant.items():
-            run = sheet.ranking(rel=rel, condensed=condensed, scored=scored, **against)
+            run = whole.variant(rel, condensed)
             run = run if run.tie is None else Expected(run, run.tie)
             if (
                 run.known_relevant is not None
@@ -181,12 +179,12 @@ def measure(log: Log, asked: Asked, average: str | None = None) -> Measured:
                     f"{columns.n_relevant}: a query lists more relevant documents than it is said to have"
                 )
             for i in wanted:
-                out[i, part] = asked[i][1].compute(run)
+                out[i, at] = asked[i][1].compute(run)
                 if i in counts:
-                    counts[i][:, part] = run.confusion(asked[i][1].k).counts
+                    counts[i][:, at] = run.confusion(asked[i][1].k).counts
 
     with rows_of_the_frame(log):
-        blocks.each_block(_load(log), work)
+        log.each_block(work, _load(log))
         weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
     return Measured(log, asked, out, counts, evaluated, weight, cluster)
 

@@ -176,4 +176,4 @@ def _retrieved(log: Log) -> Array:
     """How many results each ranking has."""
     rankings = log.grid.rankings
     place = rankings.values.get("rank", rankings.values.get("score"))
-    return rankings.length if place is None else rankings.count(~np.isnan(place))
+    return rankings.lengths if place is None else rankings.count(~np.isnan(place))

@@ -83,8 +83,8 @@ def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
         columns: tuple[Array, ...] = scores.query, scores.score, scores.tp, scores.fp
         if scored_only and len(scores.score) and scores.score.min() == -np.inf:
             columns = tuple(values[scores.score > -np.inf] for values in columns)
-        begin = np.searchsorted(columns[0], np.arange(scores.n)) if scores.n > 1 else 0
-        query = np.insert(columns[0], begin, np.arange(scores.n))
+        begin = np.searchsorted(columns[0], np.arange(scores.n_queries)) if scores.n_queries > 1 else 0
+        query = np.insert(columns[0], begin, np.arange(scores.n_queries))
         starts = (np.inf, 0, 0)
         pieces.append((at[query], *(np.insert(v, begin, start) for v, start in zip(columns[1:], starts, strict=True))))
 

@@ -89,7 +89,7 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
 
 def _check_top(name: str, run: Ranking, top: float | None) -> None:
     """Raise if a grade is higher than the highest."""
-    for grade in (run.grade,) if run.pool is None else (run.grade, run.pool[1]):
+    for grade in (run.grade,) if run.pool is None else (run.grade, run.pool.grade):
         if top is not None and (higher := grade > top).any():
             raise BadValueError(f"{name}: max_grade={top:g}, but a grade is {grade[higher].max():g}")
 
@@ -116,7 +116,7 @@ def _best_graded(run: Ranking, metric: Metric, top: float | None) -> Ranking:
     gain = metric.params.get("gain")
     best = max(_known(gain, top), key=gain.__getitem__, default=0) if isinstance(gain, Mapping) else top
     grade = np.where(np.isnan(run.grade), float(best or 0), run.grade)
-    return Ranking(grade, run.length, run.n_ret, rel=run.rel, shown=run.shown)
+    return replace(run, grade=grade)
 
 
 def _known(gain: Mapping[float, float], top: float | None) -> list[float]:
@@ -127,7 +127,7 @@ def _known(gain: Mapping[float, float], top: float | None) -> list[float]:
 def _completed(run: Ranking, good: Array, r: Array) -> Ranking:
     """The rankings with these rows relevant, of so many relevant documents."""
     label = good.astype(np.float64)
-    return Ranking(label, run.length, run.n_ret, label=label, shown=run.shown, known_relevant=r, decision=run.decision)
+    return replace(run, grade=label, label=label, pool=None, known_relevant=r)
 
 
 def _best_judged(run: Ranking, spare: Array) -> Ranking:
@@ -175,7 +175,7 @@ def _marked(run: Ranking, rows: Array, value: Array, k: int | None) -> Rows:
     if k is None:
         return seen
     kept = seen.rank <= k
-    return Rows(seen.query[kept], seen.rank[kept], seen.value[kept], run.n)
+    return Rows(seen.query[kept], seen.rank[kept], seen.value[kept], run.n_queries)
 
 
 @scan_of("rprec")
@@ -192,7 +192,7 @@ def _rprec(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pai
     r, unjudged = run.n_relevant[:, None], (_n_open(run, ~run.judged) + spare)[:, None]
     below = unjudged - inside
     low = np.maximum(_after(0, rank) - r, 0)
-    high = np.minimum(np.column_stack([rank, np.full(run.n, np.inf)]) - 1 - r, unjudged)
+    high = np.minimum(np.column_stack([rank, np.full(run.n_queries, np.inf)]) - 1 - r, unjudged)
     there = low <= high
     most, fewest = np.clip(inside, low, high), np.clip(below, low, high)
     greatest = np.where(there, _share(hits + np.minimum(most, inside), r + most), -np.inf)
@@ -233,12 +233,12 @@ def _ndcg(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair
         gains = np.array([gain[grade] for grade in _known(gain, top)], dtype=np.float64)
     else:
         # Whole grades that no judged one is next to are not looked at by themselves, as _steps says.
-        judged = run.grade if run.pool is None else run.pool[1]
+        judged = run.grade if run.pool is None else run.pool.grade
         near = judged[judged > 0]
         gains = gain_of(np.unique(np.concatenate([np.floor(near), np.ceil(near), [float(top or 0)]])), gain)
     levels = np.unique(gains[gains > 0])
     if not len(levels):
-        return np.zeros(run.n), np.zeros(run.n)
+        return np.zeros(run.n_queries), np.zeros(run.n_queries)
     return _Gains(metric, run, spare, levels).bounds()
 
 
@@ -307,12 +307,12 @@ def _discount(metric: Metric, rank: Array) -> Array:
 
 def _undecided(run: Ranking, *, graded: bool) -> Array:
     """Documents among the judgments that are not listed and have a label but no grade, or the reverse, shape (n,)."""
-    if run.pool is None or run.pool[2] is None or run.label is None:
-        return np.zeros(run.n, np.int64)
-    grade, label = (run.pool[1], run.grade), (run.pool[2], run.label)
+    if run.pool is None or run.pool.label is None or run.label is None:
+        return np.zeros(run.n_queries, np.int64)
+    grade, label = (run.pool.grade, run.grade), (run.pool.label, run.label)
     here, there = (grade, label) if graded else (label, grade)
     lacking, listed = (np.isnan(one) & ~np.isnan(other) for one, other in zip(here, there, strict=True))
-    without = np.bincount(run.pool[0][lacking], minlength=run.n)
+    without = run.pool.count(lacking, run.n_queries)
     return np.maximum(without - _n_open(run, listed), 0)
 
 
@@ -327,15 +327,15 @@ def _steps(best: Rows, levels: Array) -> tuple[Array, Array, Array]:
     """
     above = np.minimum(np.searchsorted(levels, best.value), len(levels) - 1)
     under = np.append(levels, 0)[np.searchsorted(levels, best.value, side="right") - 1]
-    every, nothing = np.arange(best.n), np.zeros(len(best.value))
+    every, nothing = np.arange(best.n_queries), np.zeros(len(best.value))
     query = np.concatenate([best.query, best.query, best.query, every])
-    gain = np.concatenate([best.value, levels[above], under, np.full(best.n, levels[-1])])
-    count = np.concatenate([nothing + 1, nothing, nothing, np.zeros(best.n)])
+    gain = np.concatenate([best.value, levels[above], under, np.full(best.n_queries, levels[-1])])
+    count = np.concatenate([nothing + 1, nothing, nothing, np.zeros(best.n_queries)])
     order = np.lexsort((gain, query))
     order = order[gain[order] > 0]
     query, gain, count = query[order], gain[order], count[order]
     new = np.append(True, (query[1:] != query[:-1]) | (gain[1:] != gain[:-1]))[: len(gain)]
-    steps = Rows(query[new], query[new], gain[new], best.n)
+    steps = Rows(query[new], query[new], gain[new], best.n_queries)
     docs = np.bincount(np.cumsum(new) - 1, count)
     before = np.where(steps.position == 1, 0, np.roll(steps.value, 1))
     reach = _from(steps.grid(docs)).astype(np.int64)

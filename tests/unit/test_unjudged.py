@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from frame_metrics import BadValueError, Metric, NotComputableError, metrics
-from inside import REGISTRY, SCANS, Array, Ranking, check_bounded, extremes, read_text
+from inside import REGISTRY, SCANS, Array, Pool, Ranking, check_bounded, extremes, read_text
 
 NAN = float("nan")
 TOP = 3
@@ -139,7 +139,7 @@ def block(kind: Kind, cases: list[Case]) -> Ranking:
         ]
         query = np.repeat(np.arange(len(cases)), [len(p) for p in pools])
         both = np.array([pair for p in pools for pair in p], dtype=float).reshape(-1, 2)
-        pool = query, both[:, 0], None if labels is None else both[:, 1]
+        pool = Pool(query, both[:, 0], None if labels is None else both[:, 1])
     return Ranking(
         joined([c.grade for c in cases]),
         np.array([len(c.grade) for c in cases], int),
@@ -190,7 +190,7 @@ def exhausted(kind: Kind, graded: bool) -> tuple[Ranking, Array]:
 
 
 def bounds(metric: Metric, run: Ranking, spare: Any = 0, top: float | None = TOP) -> tuple[Array, Array]:
-    return extremes(str(metric), metric, run, np.broadcast_to(np.asarray(spare), run.n), top)
+    return extremes(str(metric), metric, run, np.broadcast_to(np.asarray(spare), run.n_queries), top)
 
 
 def agree(metric: Metric, run: Ranking, spare: Array, top: int, whole: Ranking, start: Array) -> None:
@@ -378,7 +378,7 @@ def long_block(n: int, length: int, unjudged: int, top: int, seed: int = 0) -> R
 
 def scanned(metric: Metric, run: Ranking, i: int, fillings: Array) -> tuple[float, float]:
     """Least and greatest value of one query over some ways to fill its unjudged rows."""
-    rows = slice(run.start[i], run.start[i] + run.length[i])
+    rows = slice(run.starts[i], run.starts[i] + run.lengths[i])
     grade = np.tile(run.grade[rows], (len(fillings), 1))
     grade[:, np.isnan(run.grade[rows])] = fillings
     lengths = np.full(len(fillings), grade.shape[1])
@@ -409,7 +409,7 @@ def test_long_lists_with_grades(name: str) -> None:
     run, metric = long_block(50, 60, 24, TOP), read(name)
     _, greatest = bounds(metric, run)
     for i in (0, 31):
-        inside = int(np.isnan(run.grade[run.start[i] :][: metric.k or 60]).sum())
+        inside = int(np.isnan(run.grade[run.starts[i] :][: metric.k or 60]).sum())
         assert greatest[i] == pytest.approx(scanned(metric, run, i, staircases(24, TOP, inside))[1], abs=1e-12)
 
 
@@ -483,7 +483,7 @@ def test_two_scales() -> None:
 def test_grade_above_the_highest(pooled: bool) -> None:
     """A grade above the highest is an error, among the rows and among the judgments."""
     grade = np.array([1, NAN]) if pooled else np.array([5, NAN])
-    pool = (np.zeros(2, int), np.array([1.0, 5.0]), None) if pooled else None
+    pool = Pool(np.zeros(2, int), np.array([1.0, 5.0])) if pooled else None
     run = Ranking(grade, np.array([2]), np.array([2]), pool=pool)
     with pytest.raises(BadValueError, match=r"^ndcg: max_grade=3, but a grade is 5$"):
         bounds(metrics.ndcg, run)

@@ -1,0 +1,47 @@
+"""The judged documents of queries, where they are not only those that a system lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from frame_metrics.inputs.rows import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The judged documents of the queries of a block, in any order.
+
+    Parameters
+    ----------
+    query : the query of each document, shape (documents,).
+    grade : its grade, NaN where only its label is known, shape (documents,).
+    label : 1 relevant, 0 not, NaN where only its grade is known; None where the grade decides.
+    """
+
+    query: Array
+    grade: Array
+    label: Array | None = None
+
+    @property
+    def judged(self) -> Array:
+        """Which documents are known to be relevant or not, bool, shape (documents,)."""
+        return ~np.isnan(self.grade if self.label is None else self.label)
+
+    def relevant(self, rel: float) -> Array:
+        """Return which documents are relevant, bool, shape (documents,)."""
+        return self.grade >= rel if self.label is None else self.label == 1
+
+    def nonrelevant(self, rel: float) -> Array:
+        """Return which documents are judged not relevant, bool; a negative grade says nothing, shape (documents,)."""
+        return (self.grade >= 0) & (self.grade < rel) if self.label is None else self.label == 0
+
+    def condensed(self) -> Pool:
+        """Return the documents that condensed rankings keep; a negative grade is no judgment there."""
+        kept = self.grade >= 0 if self.label is None else self.judged
+        return Pool(self.query[kept], self.grade[kept], None if self.label is None else self.label[kept])
+
+    def count(self, marked: Array, n_queries: int) -> Array:
+        """Return how many of the marked documents each of ``n_queries`` queries has, shape (queries,)."""
+        return np.bincount(self.query[marked], minlength=n_queries)
