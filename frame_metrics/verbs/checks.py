@@ -61,8 +61,8 @@ def check(severity: str, *, of: Look | None = None, name: str = "") -> Callable[
     """Make a function a check.
 
     Its docstring is the message, with words in braces that are filled in. The annotation of its parameter says what it
-    reads: of a ``RankedBlock`` it returns how often each ranking has it, shape (rankings,), bool or counts; of all else what
-    it saw. None: there is nothing to look at.
+    reads: of a ``RankedBlock`` it returns how often each ranking has it, shape (rankings,), bool or counts; of all else
+    what it saw. None: there is nothing to look at.
 
     Parameters
     ----------
