@@ -115,8 +115,8 @@ def find_segments(columns: Columns, rows: pl.DataFrame, keys: list[str], *, quer
     own = [f"row:{key}" for key in keys if f"row:{key}" in rows.columns]
     marks = [n, pl.col("first").first(), *(pl.col(name).first() for name in own)]
     table = rows.with_row_index("first").group_by(keys).agg(marks).sort(order, nulls_last=True)
-    held = (pl.col("first").cast(pl.Int64).alias(f"row:{key}") for key in keys if f"row:{key}" not in own)
-    return Segments(columns, keys, table.with_columns(held))
+    held = [pl.col("first").cast(pl.Int64).alias(f"row:{key}") for key in keys if f"row:{key}" not in own]
+    return Segments(columns, keys, table.with_columns(held) if held else table)
 
 
 def segments_of(cases: Cases, *, query: Sequence[str] = ()) -> Segments:
@@ -144,7 +144,10 @@ def groups_of_rankings(log: Log, margins: bool) -> tuple[Groups, list[Array | No
     for keys in _told_apart(log.columns, margins):
         segments = find_segments(log.columns, cells, keys)
         each.append(segments)
-        places.append(segments.place(cells)[cell] if keys else None)
+        if len(segments) == len(cells) and keys:  # each stands alone, so that their order says it without a join
+            places.append(np.argsort(segments.table["first"].to_numpy())[cell])
+        else:
+            places.append(segments.place(cells)[cell] if keys else None)
     return _in_order(each), places
 
 
