@@ -1,4 +1,4 @@
-"""Write docs/metrics.md, and the table of metrics in README.md, from the registry.
+"""Write docs/metrics.md and the table of metrics in README.md from the registry, and in contributing.md what imports what.
 
 python docs/generate.py [--check]      with --check, write nothing and exit with 1 if either is out of date
 """
@@ -17,6 +17,9 @@ from frame_metrics.metrics.names import read_text
 
 PAGE = Path(__file__).parent / "metrics.md"
 README = Path(__file__).parents[1] / "README.md"
+CONTRIBUTING = Path(__file__).parent / "contributing.md"
+HOUSE_TEST = Path(__file__).parents[1] / "tests" / "docs" / "test_house.py"
+HOUSE = re.compile("(?<=<!-- house -->\n).*?(?=<!-- /house -->)", re.DOTALL)
 TABLE = re.compile("(?<=<!-- metrics -->\n).*?(?=<!-- /metrics -->)", re.DOTALL)
 FAMILIES = {Ranking: "Ranking", Confusion: "The 2x2 table", Scores: "Scores", Classes: "Several classes"}
 SECTION = re.compile(r"^(Formula|Undefined|Parameters|Source): (.*(?:\n .*)*)", re.MULTILINE)
@@ -77,12 +80,19 @@ how often each is predicted), or micro, the metric of the counts summed over the
 def main(arguments: list[str]) -> int:
     readme = README.read_text(encoding="utf-8") if README.exists() else ""
     wanted = {PAGE: page()} | ({README: TABLE.sub(lambda _: table(), readme)} if TABLE.search(readme) else {})
+    wanted[CONTRIBUTING] = HOUSE.sub(lambda _: house(), CONTRIBUTING.read_text(encoding="utf-8"))
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         print(f"{path.name} is out of date" if "--check" in arguments else f"{path.name} written")
         if "--check" not in arguments:
             path.write_text(wanted[path], encoding="utf-8")
     return int("--check" in arguments and bool(stale))
+
+
+def house() -> str:
+    """The dictionary of imports, as the test has it."""
+    source = HOUSE_TEST.read_text(encoding="utf-8")
+    return f"```text\n{source[source.index('HOUSE: ') : source.index('NO_FRAMES')].rstrip()}\n```\n"
 
 
 def page() -> str:

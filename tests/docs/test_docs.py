@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import doctest
 import inspect
 import re
@@ -175,48 +174,3 @@ def test_every_section_of_the_guide_has_an_example() -> None:
     _, *sections = re.split(r"^## ", read(DOCS / "guide.md"), flags=re.MULTILINE)
     without = [section.partition("\n")[0] for section in sections if ">>> " not in section]
     assert without == ["When the log is large"]
-
-
-# The map of the house
-
-
-def imports(module: Path) -> set[str]:
-    """The modules of the package that a module imports when it runs."""
-    tree = ast.parse(read(module))
-    typing_only = {
-        node
-        for block in ast.walk(tree)
-        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
-        for node in ast.walk(block)
-    }
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node not in typing_only and node.module:
-            parts = node.module.split(".")
-            if parts[0] == "frame_metrics":
-                found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
-    return found
-
-
-def layers() -> list[list[str]]:
-    """The order of imports in contributing.md."""
-    block = re.search(r"^```text\n(.*?)^```", read(DOCS / "contributing.md"), flags=re.MULTILINE | re.DOTALL)
-    assert block is not None
-    return [line.split() for line in block[1].splitlines()]
-
-
-def test_modules_stand_on_the_map() -> None:
-    """Every module of the package has one place in the order of imports."""
-    modules = [path.stem for path in PACKAGE.glob("*.py") if path.stem != "__init__"] + ["metrics"]
-    assert sorted(name for layer in layers() for name in layer) == sorted(modules)
-
-
-def test_imports_run_one_way() -> None:
-    """A module imports only what stands above it in the order of imports."""
-    above: set[str] = set()
-    for layer in layers():
-        for name in layer:
-            files = (PACKAGE / name).glob("[a-z]*.py") if name == "metrics" else [PACKAGE / f"{name}.py"]
-            for file in files:
-                assert imports(file) <= above, f"{name} imports {sorted(imports(file) - above)}"
-        above |= set(layer)
