@@ -1,4 +1,4 @@
-"""Write docs/metrics.md and the table of metrics in README.md from the registry, and in contributing.md what imports what.
+"""Write docs/metrics.md and the README's table of metrics from the registry, and what imports what into contributing.md.
 
 python docs/generate.py [--check]      with --check, write nothing and exit with 1 if either is out of date
 """
