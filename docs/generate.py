@@ -1,4 +1,4 @@
-"""Write docs/metrics.md and the README's table of metrics from the registry, and what imports what into contributing.md.
+"""Write docs/metrics.md, the README's table of metrics, and what imports what in contributing.md.
 
 python docs/generate.py [--check]      with --check, write nothing and exit with 1 if either is out of date
 """
