@@ -6,6 +6,7 @@ import ast
 import doctest
 import inspect
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -219,3 +220,10 @@ def test_imports_run_one_way() -> None:
             for file in files:
                 assert imports(file) <= above, f"{name} imports {sorted(imports(file) - above)}"
         above |= set(layer)
+
+
+def test_the_citation_is_of_this_version() -> None:
+    """The version to cite and its licence are those of the package."""
+    cited = dict(re.findall(r"^(version|license): (\S+)$", read(ROOT / "CITATION.cff"), flags=re.MULTILINE))
+    project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
+    assert cited == {name: project[name] for name in ("version", "license")}
