@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import inspect
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -174,3 +175,10 @@ def test_every_section_of_the_guide_has_an_example() -> None:
     _, *sections = re.split(r"^## ", read(DOCS / "guide.md"), flags=re.MULTILINE)
     without = [section.partition("\n")[0] for section in sections if ">>> " not in section]
     assert without == ["When the log is large"]
+
+
+def test_the_citation_is_of_this_version() -> None:
+    """The version to cite and its licence are those of the package."""
+    cited = dict(re.findall(r"^(version|license): (\S+)$", read(ROOT / "CITATION.cff"), flags=re.MULTILINE))
+    project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
+    assert cited == {name: project[name] for name in ("version", "license")}
