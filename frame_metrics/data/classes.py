@@ -188,4 +188,5 @@ def two_classes(frame: pl.DataFrame, columns: Columns, conventions: Conventions)
         raise NotComputableError(
             f"{columns.label} has {len(others)} values beside {conventions.positive!r}; say classes= to tell them apart"
         )
-    return pl.Series([*(others.to_list() or [None]), conventions.positive], dtype=both.dtype).cast(kind)
+    positive = bool(conventions.positive) if both.dtype == pl.Boolean else conventions.positive
+    return pl.Series([*(others.to_list() or [None]), positive], dtype=both.dtype).cast(kind)

@@ -29,7 +29,7 @@ def matched(counts: Array, rule: str) -> tuple[Array, Array]:
     for i in range(n):
         table = counts[i, :, :found]
         some = table.sum(axis=0) > 0
-        if rule == "majority":
+        if rule == "majority" and k:
             of[i, some] = table.argmax(axis=0)[some]
         else:
             rows, columns = _assignment(table)

@@ -84,7 +84,7 @@ def prevalence_near_0_or_1(pooled: Pooled) -> Seen | None:
 def accuracy_below_the_majority_class(pooled: Pooled) -> Seen | None:
     """always saying the most frequent class would be right more often"""
     table = pooled.inputs.table
-    return None if table is None else pooled.segments(table.hits.sum(axis=1) < table.actual.max(axis=1))
+    return None if table is None else pooled.segments(table.hits.sum(axis=1) < table.actual.max(axis=1, initial=0))
 
 
 @check("warning")

@@ -611,3 +611,18 @@ def test_gains_that_overflow_are_an_error() -> None:
     for name in ("cg", "ndcg"):
         with pytest.raises(FrameMetricsError, match=r"^the gain of grade 1e\+308 with gain='linear' overflows"):
             log.irm.evaluate(name)
+
+
+def test_totals_name_no_segment_where_repeated_documents_are_left_out() -> None:
+    """The key of a total is null, whichever rows of the frame are gone."""
+    log = pl.DataFrame(
+        {
+            "query": [1, 1, 2],
+            "doc": ["x", "x", "y"],
+            "seg": ["u", "u", "v"],
+            "score": [2.0, 1.0, 1.0],
+            "grade": [1, 1, 0],
+        }
+    )
+    found = log.irm(doc="doc", by="seg", duplicates="first").evaluate("precision", margins=True)
+    assert found.select("seg", "total", "value").rows() == [("u", False, 1.0), ("v", False, 0.0), (None, True, 0.5)]

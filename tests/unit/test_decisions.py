@@ -1516,3 +1516,19 @@ def test_one_function_divides_relevant_retrieved_by_retrieved(monkeypatch: pytes
         for division in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
             if isinstance(division, ast.BinOp) and isinstance(division.op, ast.Div):
                 assert "table" not in ast.unparse(division), function.name
+
+
+def test_true_may_be_named_as_one() -> None:
+    """`positive=1` is true of a boolean column, and the table shows it as true."""
+    rows = pl.DataFrame({"label": [True, False, True], "predicted": [True, True, False]})
+    expected = [(False, False, 0), (False, True, 1), (True, False, 1), (True, True, 1)]
+    assert rows.irm(positive=1).confusion().rows() == expected
+    assert rows.irm(positive=True).confusion().rows() == expected
+    assert rows.irm(positive=0).confusion().rows() == expected[::-1]
+
+
+@pytest.mark.parametrize("match", ["best", "majority"])
+def test_clusters_of_rows_without_labels_are_taken_for_no_class(match: Any) -> None:
+    """Where no row has a label there are no pairs to count."""
+    rows = pl.DataFrame({"label": [None], "predicted": ["a"]}, schema_overrides={"label": pl.String})
+    assert rows.irm(match=match, unjudged="drop").confusion().rows() == []

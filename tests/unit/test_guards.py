@@ -291,3 +291,12 @@ def test_grades_of_which_none_is_relevant() -> None:
         "message": "nothing is relevant at rel=2, as the largest is 1; every metric is an error",
     }
     assert "grades that do not reach rel" not in checks(IRM(graded, rel=1))
+
+
+@pytest.mark.parametrize("match", ["best", "majority", None])
+def test_rows_of_no_class_at_all_can_be_audited(match: Any) -> None:
+    """Where every row is left out, as its label is missing, there is no majority to fall below."""
+    rows = pl.DataFrame({"label": [None, None], "predicted": ["a", "b"]}, schema_overrides={"label": pl.String})
+    found = rows.irm(match=match, classes=["a", "b"] if match is None else None).audit()
+    assert found["check"][0] == "rows that have no class"
+    assert MAJORITY not in found["check"]
