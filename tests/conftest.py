@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,16 +30,29 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+def places(item: pytest.Item) -> Iterator[int]:
+    """Where the parameters of a case stand, each in its own list."""
+    params = item.callspec.params  # type: ignore[attr-defined]
+    if "kind" in item.fixturenames and params.get("kind") in KINDS:  # type: ignore[attr-defined]
+        yield KINDS.index(params["kind"])
+    for mark in item.iter_markers("parametrize"):
+        names, values = mark.args
+        first, *others = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+        firsts = [one[0] if others else one for one in values]
+        if first != "kind" or params["kind"] not in KINDS:
+            yield next(i for i, one in enumerate(firsts) if one is params[first])
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of the border, all of which run on the lowest versions too, and most cases of a grid as slow.
 
-    Of a grid the cases on every third diagonal are fast, so that each value of each parameter stands in some of them.
+    Of a grid the cases on every third diagonal are fast, so that each value of a long parameter stands in some of them.
     """
     for item in items:
         if item.path.is_relative_to(BORDER):
             item.add_marker("border")
-        if item.get_closest_marker("grid") and sum(item.callspec.indices.values()) % 3:  # type: ignore[attr-defined]
+        if item.get_closest_marker("grid") and sum(places(item)) % 3:
             item.add_marker("slow")
 
 

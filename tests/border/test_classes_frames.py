@@ -435,6 +435,7 @@ def test_keys_of_any_type(name: str, role: str, verb: str) -> None:
 
 @pytest.mark.parametrize("kind", ["pandas", "pandas-arrow", "nullable", "pyarrow", "lazy"])
 @pytest.mark.parametrize("verb", KEYED)
+@pytest.mark.grid
 def test_null_keys_of_every_kind(verb: str, kind: str) -> None:
     """A null key is a segment of its own in every kind of frame, the last one."""
     scored = TWO.with_columns(pl.col("score").fill_null(0.0))

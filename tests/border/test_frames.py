@@ -305,6 +305,7 @@ def test_null_keys(name: str, role: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
 @pytest.mark.parametrize("name", POLARS_KEYS)
+@pytest.mark.grid
 def test_margins_of_keys(name: str, kind: str) -> None:
     """The totals' keys are null, in the type of the key column, and the segments' keys are as without them."""
     values = POLARS_KEYS[name]
@@ -349,6 +350,7 @@ def _judged_answers(distinct: list[Any]) -> dict[tuple[str, str], float]:
 
 @pytest.mark.parametrize("name", [name for name in POLARS_KEYS if len(POLARS_KEYS[name]) == 4])
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
+@pytest.mark.grid
 def test_keys_from_the_judgments(name: str, kind: str) -> None:
     """A query that only the judgments have is named in the result, in the type of the log's queries."""
     values = POLARS_KEYS[name]
@@ -716,6 +718,7 @@ def test_a_lazy_frame_stays_a_plan(verb: str, options: dict[str, Any]) -> None:
     ("verb", "options"), [*VERBS, ("audit", {}), ("evaluate", {"margins": True, "average": "gmean"})]
 )
 @pytest.mark.parametrize("name", POLARS_KEYS)
+@pytest.mark.grid
 def test_the_schema_of_a_plan(name: str, verb: str, options: dict[str, Any]) -> None:
     """The schema that a lazy result declares is the schema that it has."""
     values = POLARS_KEYS[name]

@@ -81,6 +81,7 @@ def test_either_may_be_imported_first(imports: str) -> None:
     _run(imports + USE)
 
 
+@pytest.mark.slow
 def test_asking_for_pandas_without_importing_it() -> None:
     """Others may ask where pandas is, once or often, before anyone imports it."""
     _run(f"""

@@ -802,6 +802,7 @@ def as_values(drawn: list[tuple[float, ...]]) -> dict[str, Sequence[float | None
 @pytest.mark.parametrize("test", TESTS)
 @LAWS
 @given(drawn=VALUES)
+@pytest.mark.grid
 def test_swapping_system_and_baseline_changes_the_sign_only(test: str, drawn: list[tuple[float, ...]]) -> None:
     """The other way round the difference, its interval and its effect have the other sign, and p is the same."""
     values = as_values(drawn)
@@ -838,6 +839,7 @@ def test_the_order_of_rows_does_not_matter(test: str, drawn: list[tuple[float, .
 @pytest.mark.parametrize("test", TESTS)
 @LAWS
 @given(drawn=VALUES, power=st.integers(-3, 3), constant=st.integers(0, 8))
+@pytest.mark.grid
 def test_scale_and_origin_do_not_matter(test: str, drawn: list[tuple[float, ...]], power: int, constant: int) -> None:
     """A constant added to both systems changes no difference; a factor changes it alike, and no p-value."""
     values, factor = as_values(drawn), 2.0**power
@@ -855,6 +857,7 @@ def test_scale_and_origin_do_not_matter(test: str, drawn: list[tuple[float, ...]
 @pytest.mark.parametrize("test", TESTS)
 @LAWS
 @given(drawn=VALUES)
+@pytest.mark.grid
 def test_numbers_keep_within_their_bounds(test: str, drawn: list[tuple[float, ...]]) -> None:
     """p-values are above 0 and up to 1, corrected ones no less, intervals in order, and counts add up."""
     found = of(as_values(drawn)).compare("cg", test=test, permutations=200, resamples=200)  # type: ignore[arg-type]

@@ -486,6 +486,7 @@ def test_few_points_keep_the_curve(kind: str, rows: list[tuple[int, int]], most:
 
 @pytest.mark.parametrize("most", [3, 10, 50])
 @pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
+@pytest.mark.grid
 def test_few_points_of_many(kind: str, most: int) -> None:
     """A long curve keeps about as many points as are asked for, and its shape."""
     rng = np.random.default_rng(6)
@@ -510,6 +511,7 @@ def test_few_points_of_an_interpolated_curve() -> None:
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
 @pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
+@pytest.mark.grid
 def test_few_points_do_not_depend_on_the_unit_of_weights(kind: str, scale: float) -> None:
     """A curve of weighted rows moves by no more than is said, whether weights are small or great."""
     rows = cases(2, 200, values=150).with_columns(w=pl.lit(scale))
@@ -759,6 +761,7 @@ UP = {"recall": True, "specificity": True, "fallout": False, "miss_rate": False}
 
 @pytest.mark.parametrize("limits", LIMITS, ids=["none", "recall", "fallout", "two"])
 @pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.grid
 def test_the_best_threshold_is_best(name: str, limits: dict[str, float]) -> None:
     """Of the thresholds that meet what they are subject to the best is chosen, of equal ones the highest."""
     for seed in range(4):

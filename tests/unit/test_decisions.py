@@ -200,7 +200,7 @@ def expected_two(names: Iterable[str], cases: Sequence[Case], *, weighted: bool)
     return out
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_measures_of_a_decision_are_those_of_scikit_learn(weighted: bool) -> None:
     """Every measure of two classes, defined or not, is scikit-learn's, with and without weights of rows."""
     cases = two_classes()
@@ -631,7 +631,7 @@ def expected_scores(cases: Sequence[Scored], *, weighted: bool, names: Iterable[
     return out
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_measures_of_scores_are_those_of_scikit_learn(weighted: bool) -> None:
     """Every measure of scores is scikit-learn's or scipy's, ties, one class and all, with and without weights."""
     cases = two_scored()
@@ -695,7 +695,7 @@ def test_only_the_order_of_scores_counts_where_they_are_no_probabilities() -> No
         IRM(logits, by="case").evaluate("log_loss")
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_curves_are_those_of_scikit_learn(weighted: bool) -> None:
     """The points of "roc", "pr" and "calibration", and the tables at all thresholds, are scikit-learn's."""
     cases = [one for one in two_scored() if _both(one.truth)]
