@@ -453,6 +453,19 @@ def test_facts_are_counted() -> None:
     }
 
 
+def test_a_segment_has_few_queries_however_many_systems_answer_them() -> None:
+    """Six queries in twelve rankings are few, and ten in twenty are not."""
+    rows = [
+        (run, day, query, 1.0, 1)
+        for day, count in (("few", 6), ("enough", 10))
+        for query in range(count)
+        for run in ("p", "o")
+    ]
+    irm = log(*rows, columns="run day query score grade").irm(query="query", system="run", by="day")
+    found = irm.audit().filter(check="segments of few queries").select("n", "share", "example")
+    assert found.rows() == [(1, 0.5, "few")]
+
+
 def test_a_query_is_a_fact_once_whatever_the_systems() -> None:
     """Queries and relevant documents are counted in each segment and not for each system; results are."""
     run = pl.concat([RUN.with_columns(run=pl.lit(run), seg=pl.lit(seg)) for run in "pq" for seg in "uv"])

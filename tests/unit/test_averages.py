@@ -458,6 +458,15 @@ def test_results_do_not_depend_on_the_order_of_rows() -> None:
     assert values(shuffled) == pytest.approx(values(expected))
 
 
+def test_a_metric_with_its_own_average_leaves_the_average_of_a_wide_row() -> None:
+    """A wide row names the average of the metrics that have none of their own, wherever these stand."""
+    irm = four_queries().irm
+    for asked in (("gm_map", "recall"), ("recall", "gm_map"), ("gm_map", "recall", "num_rel")):
+        assert irm.evaluate(*asked, layout="wide")["average"].item() == "macro"
+    assert irm.evaluate("gm_map", "num_rel", layout="wide")["average"].item() == "gmean"
+    assert irm.evaluate("gm_map", "recall")["average"].to_list() == ["gmean", "macro"]
+
+
 # Intervals
 
 

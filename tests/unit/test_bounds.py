@@ -318,6 +318,15 @@ def test_what_has_no_bounds_says_so(roles: Any, asked: str, match: str) -> None:
         log.irm(query="query", **roles).bounds(asked, of="unjudged")
 
 
+def test_the_row_whose_place_is_open_is_named() -> None:
+    """It is the later of the two rows, in the order that the rule gives them."""
+    log = pl.DataFrame({"query": [2, 2, 1, 1], "score": [1.0, 2.0, 1.0, 1.0], "grade": [0, 0, 1, None]})
+    with pytest.raises(BadValueError, match=r"score: 1 of 4 rows has .* \(row 2\); name doc="):
+        log.irm(query="query", ties="worst").bounds("rr", of="unjudged")  # the unjudged row stands first
+    with pytest.raises(BadValueError, match=r"score: 1 of 4 rows has .* \(row 3\); name doc="):
+        log.irm(query="query", ties="best").bounds("rr", of="unjudged")
+
+
 def test_systems_without_documents_cannot_share_what_is_missing() -> None:
     """Which rows are the same document has to be known where one system's judgments measure another."""
     log = pl.DataFrame(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -641,6 +642,13 @@ ASKED: dict[str, tuple[dict[str, Any], dict[str, Any], Verb, type[FrameMetricsEr
         NotComputableError,
         "gm_precision: gm_, rel= and judged_only= are for the results of queries",
     ),
+    "another level of relevance at thresholds": (
+        TWO,
+        ROLES,
+        lambda irm: irm.thresholds("f1", "precision(rel=2)"),
+        NotComputableError,
+        "precision(rel=2): gm_, rel= and judged_only= are for the results of queries",
+    ),
     "a column twice": (
         TWO,
         ROLES,
@@ -1007,6 +1015,16 @@ def test_an_option_that_would_do_nothing(name: str) -> None:
     """An option that would be ignored is an error that names it."""
     irm, verb, option = NOTHING[name]
     assert option in error(lambda: verb(irm))
+
+
+def test_the_best_match_says_how_to_install_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without scipy the best one-to-one match is an error with the command that installs it; majority does without."""
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    clusters = pl.DataFrame({"label": ["a", "a", "b"], "predicted": [7, 7, 8]})
+    said = error(lambda: IRM(clusters, match="best").evaluate("accuracy"), NotComputableError)
+    assert said == "match='best' needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
+    assert IRM(clusters, match="majority").evaluate("accuracy")["value"].item() == 1
 
 
 def test_clusters_that_are_called_as_two_classes() -> None:

@@ -743,6 +743,27 @@ def test_measures_at_every_threshold_are_those_of_its_decision() -> None:
     assert closest["corner_distance"].item() == table["corner_distance"].min()
 
 
+def test_the_area_of_more_rows_than_are_worked_on_at_a_time() -> None:
+    """Rows are sorted and counted some ten thousand at a time; equal scores may stand on both sides of such a cut.
+
+    Of 2 H scores, with three rows each, the upper H have two relevant rows and the lower H one. Relevant upper rows are
+    above H (H - 1) other upper rows, equal to 2 H, and above 2 H times 2 H lower ones. Relevant lower rows are above
+    H (H - 1) other lower rows and equal to 2 H. Equal ones count by half: 6 H^2 of 3 H times 3 H.
+    """
+    h = 6667
+    level = np.repeat(np.arange(2 * h), 3)
+    good = np.where(level < h, np.tile([1, 0, 1], 2 * h), np.tile([0, 1, 0], 2 * h))
+    rows = pl.DataFrame({"label": good, "score": -level.astype(float)})
+    shuffled = rows.sample(fraction=1, shuffle=True, seed=1)
+    for frame in (rows, shuffled):
+        assert IRM(frame).evaluate("roc_auc")["value"].item() == pytest.approx(2 / 3, abs=1e-12)
+    # At each score the relevant rows and the others that reach it.
+    found = IRM(shuffled).thresholds().select("tp", "fp").to_numpy()
+    upper = np.minimum(np.arange(1, 2 * h + 1), h)
+    lower = np.arange(1, 2 * h + 1) - upper
+    assert (found[-2 * h :] == np.column_stack([2 * upper + lower, upper + 2 * lower])).all()
+
+
 # Scores of several classes
 
 
@@ -844,6 +865,26 @@ def test_a_class_that_is_never_true_has_no_auc_and_leaves_the_mean() -> None:
     assert all_three.select("value", "n_undefined").rows() == [(pytest.approx(expected), 1), (pytest.approx(2 / 3), 1)]
     alone = IRM(frame.head(2), score={"a": "x", "b": "y", "c": "z"}).evaluate("roc_auc", "roc_auc(multi='ovo')")
     assert alone.select("value", "n_undefined").rows() == [(None, 1), (None, 1)]
+
+
+def test_the_last_class_may_be_absent_from_the_last_segment() -> None:
+    """A class weighs nothing in a segment that has no row of it, the last class of the last segment too.
+
+    In the first segment the scores are right. In the second those of a have its rows in places 1 and 3, an average
+    precision of (1 + 2/3) / 2, and those of b have its row in place 2, 1/2; a has two rows and b one.
+    """
+    rows = pl.DataFrame(
+        {
+            "day": ["mo"] * 3 + ["tu"] * 3,
+            "label": ["a", "b", "c", "a", "b", "a"],
+            "a": [0.8, 0.1, 0.1, 0.75, 0.5, 0.25],
+            "b": [0.1, 0.8, 0.1, 0.25, 0.5, 0.75],
+            "c": [0.1, 0.1, 0.8, 0.0, 0.0, 0.0],
+        }
+    )
+    irm = IRM(rows, label="label", score={"a": "a", "b": "b", "c": "c"}, by="day")
+    found = irm.evaluate("average_precision", average="weighted")["value"].to_list()
+    assert found == pytest.approx([1, (2 * 5 / 6 + 1 / 2) / 3], abs=CLOSE)
 
 
 # pycm, which says "None" where a measure is a/0
@@ -1066,6 +1107,29 @@ def test_scores_of_each_query_are_measured_as_by_scikit_learn() -> None:
     for name, value, n in irm.evaluate(*SCORES).select("metric", "value", "n").iter_rows():
         kept = [v for (_, own), (v, _) in theirs.items() if own == name and v is not None]
         assert (value, n) == (pytest.approx(np.mean(kept), abs=CLOSE), len(kept))
+
+
+def test_scores_are_those_of_the_score_where_ranks_say_another_order() -> None:
+    """The rank orders the results; what a score is worth is looked at in the order of the scores."""
+    rows = pl.DataFrame(
+        {
+            "query": ["a", "a", "a", "b", "b", "b"],
+            "rank": [1, 2, 3, 1, 2, 3],
+            "score": [0.1, 0.9, 0.5, 0.2, 0.3, 0.3],
+            "label": [0, 1, 0, 1, 0, 1],
+        }
+    )
+    found = IRM(rows, query="query", rank="rank", score="score").per_query("roc_auc", "rr", layout="wide")
+    # b: of two pairs one is in the wrong order, and one is equal.
+    assert found.rows() == [("a", 1.0, 0.5), ("b", 0.25, 1.0)]
+
+
+def test_a_score_at_the_threshold_is_a_yes_in_every_query() -> None:
+    """A row of a query whose score is the threshold is predicted relevant, in every verb."""
+    rows = pl.DataFrame({"query": ["a", "a", "b", "b"], "score": [2.0, 1.0, 1.0, 0.5], "label": [0, 1, 0, 1]})
+    irm = IRM(rows, query="query", score="score", threshold=1)
+    assert irm.confusion().rows() == [(0, 0, 0), (0, 1, 1), (1, 0, 2), (1, 1, 1)]
+    assert irm.per_query("tp", "fp", "fn", layout="wide").rows() == [("a", 1, 1, 0), ("b", 0, 1, 1)]
 
 
 def test_margins_pool_the_rows_of_all_segments() -> None:
@@ -1310,6 +1374,41 @@ def test_rows_without_a_decision_of_two_classes_are_not_positive() -> None:
     assert mine["value"].to_list() == pytest.approx([1, 1, 2, 2, 1 / 3, 1 / 2, 2 / 4, 1 / 4, 3 / 7, 2 / 3])
     assert IRM(frame).evaluate("informedness", "coverage")["value"].to_list() == pytest.approx([1 / 3 - 1 / 4, 5 / 7])
     assert IRM(frame).confusion().rows() == [(0, 0, 2), (0, 1, 1), (1, 0, 1), (1, 1, 1), (None, 0, 1), (None, 1, 1)]
+
+
+@pytest.mark.parametrize("roles", [{}, {"classes": [0, 1]}, {"query": "query"}], ids=["two", "classes", "queries"])
+def test_agreement_of_two_classes_where_decisions_are_missing(roles: dict[str, Any]) -> None:
+    """No decision is an answer of its own, which is never right.
+
+    Of 10 rows 6 are relevant; 4 are predicted so, 3 not, 3 not decided; 3 + 2 are right. Chance would be right in
+    (6 4 + 4 3) / 10 = 3.6, so kappa is (5 - 3.6) / (10 - 3.6). The correlation of the two partitions is
+    (10 5 - 36) / sqrt(10^2 - 6^2 - 4^2) / sqrt(10^2 - 4^2 - 3^2 - 3^2).
+    """
+    frame = pl.DataFrame(
+        {
+            "query": [1] * 10,
+            "label": [1] * 6 + [0] * 4,
+            "predicted": [1, 1, 1, 0, None, None, 1, 0, 0, None],
+        }
+    )
+    irm = IRM(frame, **({"query": None, "predicted": "predicted"} | roles))
+    found = irm.evaluate("kappa", "mcc")["value"].to_list()
+    assert found == pytest.approx([1.4 / 6.4, 14 / math.sqrt(48 * 66)], abs=CLOSE)
+
+
+def test_nothing_predicted_relevant_leaves_the_f_of_the_others() -> None:
+    """A side that is never predicted has no weight in the mean of the two: here 2 tn / (2 tn + fp + fn) is left."""
+    rows = pl.DataFrame({"label": [1, 0, 0], "predicted": [0, 0, 0]})
+    assert IRM(rows).evaluate("avg_f", "inverse_f1")["value"].to_list() == pytest.approx([0.8, 0.8])
+    rows = rows.with_columns(predicted=1)  # and now 2 tp / (2 tp + fp + fn)
+    assert IRM(rows).evaluate("avg_f", "f1")["value"].to_list() == pytest.approx([0.5, 0.5])
+
+
+def test_rows_of_one_true_class_inform_of_nothing() -> None:
+    """Where all rows are of one class, informedness is undefined, though other classes are predicted."""
+    rows = pl.DataFrame({"label": ["a"] * 4, "predicted": ["b", "c", "b", "c"]})
+    found = IRM(rows).evaluate("informedness", "payoff").select("value", "n", "n_undefined")
+    assert found.rows() == [(None, 4, 1), (None, 4, 1)]
 
 
 @pytest.mark.parametrize("roles", [{}, {"classes": [0, 1]}, {"query": "query"}], ids=["two", "classes", "queries"])

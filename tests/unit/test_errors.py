@@ -544,6 +544,11 @@ BAD_OPTIONS: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
         ColumnError,
         "average='weighted' needs the weights of the queries; name their column with weight=",
     ),
+    (
+        {"average": "predicted"},
+        NotComputableError,
+        "average='predicted' is over several classes, and the mean here is over queries",
+    ),
     ({"layout": "wid"}, UnknownNameError, "layout='wid' is not one of 'long', 'wide'; did you mean 'wide'?"),
     ({"ci": 0}, BadValueError, "ci=0 is not a level between 0 and 1, as 0.95"),
     ({"ci": 1}, BadValueError, "ci=1 is not a level between 0 and 1, as 0.95"),
@@ -714,6 +719,8 @@ NOT_COMPUTABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         {"average": "micro"},
         "rr has no micro average: only what the 2x2 table gives has, as precision or recall@10",
     ),
+    ("brier", {}, {}, "bm25: 3 of 5 rows are not between 0 and 1 (rows 0, 2, 3); brier needs probabilities"),
+    ("log_loss", {"score": "half"}, {}, "half: 1 of 5 rows has no score (row 1); log_loss needs one for every row"),
     ("rr", {"undefined": "raise"}, {}, "rr is undefined for 1 of 3 queries"),
     (
         "rr(rel=2)",
@@ -774,6 +781,7 @@ def test_not_computable(asked: str, named: Any, options: Any, message: str, kind
             "qid": [1, 1, 2, 2, 3],
             "bm25": [2.0, 1.0, 3.0, 2.5, 1.0],
             "flat": [1.0] * 5,
+            "half": [0.5, None, 0.5, 0.25, 0.5],
             "rating": [0, 3, 1, 0, 0],
             "some": [0, None, 1, 0, 0],
             "wild": [0, 2000, 1, 0, 0],
@@ -783,6 +791,15 @@ def test_not_computable(asked: str, named: Any, options: Any, message: str, kind
         }
     )
     assert error(lambda: IRM(as_kind(frame, kind), **{**ROLES, **named}).evaluate(asked, **options)) == message
+
+
+@pytest.mark.parametrize("asked", ["rr", "precision", "roc_auc"])
+def test_values_of_queries_need_a_query(asked: str) -> None:
+    """Where no column is the query per_query() has nothing to give a row to, whatever the metric could do without."""
+    frame = _log({"clicked": [0, 1, 1, 0]})
+    irm = frame.irm(score="bm25", label="clicked", predicted="rating" if asked == "precision" else None)
+    said = "no column is named as the query with query=, and none of 'qid', 'bm25', 'rating', 'clicked' has that name"
+    assert error(lambda: irm.per_query(asked), ColumnError).startswith(said)
 
 
 @pytest.mark.parametrize("asked", ["infap", "bpref", "judged@2", "num_nonrel_judged_ret"])

@@ -79,6 +79,23 @@ def test_what_each_rank_adds(metric: str, contributions: list[float], discounts:
     assert found["discount"].to_list() == pytest.approx(discounts)
 
 
+def test_the_gain_is_what_the_metric_takes_for_the_grade() -> None:
+    """The column of gains is 2^grade - 1 where the metric says so, and 1 or 0 where it counts what is relevant."""
+    irm = LOG.irm(doc="doc")
+    assert irm.explain("dcg(gain='exp')", query="a")["gain"].to_list() == [1, 0, 7]
+    assert irm.explain("dcg", query="a")["gain"].to_list() == [1, 0, 3]
+    assert irm.explain("ap", query="a")["gain"].to_list() == [1, 0, 1]
+
+
+def test_relevant_documents_that_are_only_counted() -> None:
+    """Each result adds its share of all relevant documents that the query is said to have."""
+    log = LOG.with_columns(total=pl.Series([4, 4, 4, 2]))
+    irm = log.irm(doc="doc", n_relevant="total")
+    assert irm.explain("recall", query="a")["contribution"].to_list() == [1 / 4, 0, 1 / 4]
+    assert irm.explain("ap", query="a")["contribution"].to_list() == pytest.approx([1 / 4, 0, 2 / 3 / 4])
+    assert irm.explain("recall", query="b")["contribution"].to_list() == [1 / 2]
+
+
 def test_systems_and_segments_of_a_query() -> None:
     """Each ranking of the query is taken apart, under the caller's names; shown ranks are the ranks."""
     log = pl.DataFrame(
@@ -109,6 +126,15 @@ def test_a_plan_knows_its_columns() -> None:
     """The declared types are those of the result."""
     plan = LOG.lazy().irm(doc="doc").explain("ndcg@2", query="b")
     assert dict(plan.collect_schema()) == dict(plan.collect().schema)
+
+
+def test_a_plan_of_systems_knows_its_columns() -> None:
+    """The columns of systems and segments are among those that a plan declares."""
+    log = LOG.with_columns(run=pl.lit("r"), day=pl.lit(3))
+    plan = log.lazy().irm(doc="doc", system="run", by="day").explain("ap", query="a")
+    assert list(plan.collect_schema())[:4] == ["run", "day", "query", "doc"]
+    assert dict(plan.collect_schema()) == dict(plan.collect().schema)
+    assert plan.collect()["contribution"].to_list() == pytest.approx([1 / 2, 0, 2 / 3 / 2])
 
 
 def test_a_query_of_two_columns() -> None:

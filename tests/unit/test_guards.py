@@ -145,6 +145,22 @@ def test_several_classes_have_a_majority() -> None:
     assert checks(IRM(classes.with_columns(predicted=pl.Series([None, *"bcbca"])))) == {MAJORITY: (1, 1.0, None)}
 
 
+def test_what_is_said_of_two_classes_is_not_said_of_several() -> None:
+    """Each of many classes is rare, and each of three is seldom predicted where little is decided: both are fine."""
+    many = pl.DataFrame({"label": [*"abcdefghijkl"], "predicted": [*"abcdefghijkl"]})
+    assert checks(IRM(many)) == {}
+    three = pl.DataFrame(
+        {"label": [*"aaaabbbbcccc"], "predicted": [*"aa", None, None, *"bb", None, None, "c", *[None] * 3]}
+    )
+    assert checks(IRM(three)) == {}
+
+
+def test_scores_of_several_classes_alone_decide_nothing() -> None:
+    """Without decisions there is no majority that they could fall below, nor one score that could be upside down."""
+    rows = pl.DataFrame({"label": [*"aabbc"], "a": [0.0, 0, 1, 1, 1], "b": [1.0, 1, 0, 0, 1], "c": [1.0, 1, 1, 1, 0]})
+    assert checks(IRM(rows, label="label", score={"a": "a", "b": "b", "c": "c"})) == {}
+
+
 def queries(odd: bool) -> pl.DataFrame:
     """Return two queries with decisions, whose rows together are odd or not."""
     rows = FIRED[BIAS] if odd else CLEAN["balanced"]

@@ -340,6 +340,38 @@ def test_a_column_of_the_judgments_that_is_not_there_is_an_error(qrels: Any, giv
 # Values of the judgments
 
 
+def test_a_judged_query_keeps_its_name_where_repeated_documents_are_left_out() -> None:
+    """Rows that are left out move no query: those of the judgments alone have their own names."""
+    run = frame("query doc score", ("a", "x", 2.0), ("a", "x", 1.0), ("a", "y", 0.5))
+    qrels = frame("query doc grade", ("a", "y", 1), ("b", "x", 1), ("c", "y", 1))
+    found = run.irm(duplicates="first").judge(qrels).per_query("rr", "num_ret", layout="wide")
+    assert found.rows() == [("a", 0.5, 2), ("b", 0, 0), ("c", 0, 0)]
+
+
+def test_weights_of_log_and_judgments_where_a_query_is_not_judged() -> None:
+    """The weight of a query that nobody judged stands in the log alone, and contradicts nothing."""
+    run = frame("query doc score w", ("a", "x", 2.0, 2.0), ("b", "x", 1.0, 3.0))
+    qrels = frame("query doc grade w", ("a", "x", 1, 2.0), ("c", "x", 1, 5.0))
+    found = run.irm(weight="w").judge(qrels).evaluate("rr").select("average", "value", "n")
+    assert found.rows() == [("weighted", pytest.approx(2 / 7), 2)]
+
+
+def test_two_grades_in_a_segment_that_is_null() -> None:
+    """A null segment is a segment: judgments of a document there contradict each other as elsewhere."""
+    run = frame("day query doc score", (None, "a", "x", 2.0), ("mo", "a", "x", 1.0))
+    qrels = frame("day query doc grade", ("mo", "a", "x", 1), (None, "a", "x", 0), (None, "a", "x", 2))
+    with pytest.raises(BadValueError, match=r"1 pair has two judgments \(.* \(None, a, x\), rows 1, 2\)"):
+        run.irm(by="day").judge(qrels).evaluate("rr")
+    assert values(run.irm(by="day").judge(qrels[:2]).evaluate("rr")) == [1, 0]
+
+
+def test_systems_that_disagree_in_a_segment_that_is_null() -> None:
+    """So do the systems of a log that judges itself."""
+    run = frame("run day query doc score grade", ("p", None, "a", "x", 2.0, 1), ("o", None, "a", "x", 1.0, 0))
+    with pytest.raises(BadValueError, match=r"1 pair has two judgments \(.* \(None, a, x\), rows 0, 1\)"):
+        run.irm(system="run", by="day", doc="doc").evaluate("rr")
+
+
 def test_null_grades_are_unjudged() -> None:
     """A row of the judgments without a grade judges nothing, and makes no query judged."""
     qrels = frame("query doc grade", ("a", "y", 1), ("a", "x", None), ("b", "x", None))
