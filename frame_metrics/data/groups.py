@@ -98,37 +98,33 @@ def as_text(keys: pl.DataFrame, row: int = 0) -> str:
     return ", ".join(map(str, keys.row(row)))
 
 
-def find_segments(columns: Columns, rows: pl.DataFrame, keys: list[str], *, query: Sequence[str] = ()) -> Segments:
-    """Find the groups that some key columns make.
+def segments_of(cases: Cases, *, query: Sequence[str] = ()) -> Segments:
+    """Find the segments of pooled rows.
 
     Parameters
     ----------
-    rows : key columns by their inside names; "row:" before a key, where another row of the frame holds its value;
-        "counted", where not all rows count.
     query : more keys, which tell the queries of a segment apart; queries stand as they first appear.
     """
-    order = [*keys, *(["first"] if query else [])]
-    keys = [*keys, *query]
+    rows, (system, by) = cases.every, cases.keys
+    order = [*system, *by, *(["first"] if query else [])]
+    keys = [*system, *by, *query]
     n = (pl.col("counted").sum() if "counted" in rows.columns else pl.len()).alias("n")
     if not keys:
-        return Segments(columns, keys, rows.select(n))
+        return Segments(cases.columns, keys, rows.select(n))
     own = [f"row:{key}" for key in keys if f"row:{key}" in rows.columns]
     marks = [n, pl.col("first").first(), *(pl.col(name).first() for name in own)]
     table = rows.with_row_index("first").group_by(keys).agg(marks).sort(order, nulls_last=True)
     held = [pl.col("first").cast(pl.Int64).alias(f"row:{key}") for key in keys if f"row:{key}" not in own]
-    return Segments(columns, keys, table.with_columns(held) if held else table)
-
-
-def segments_of(cases: Cases, *, query: Sequence[str] = ()) -> Segments:
-    """Find the segments of pooled rows; their queries, where columns tell these apart."""
-    system, by = cases.keys
-    return find_segments(cases.columns, cases.every, [*system, *by], query=query)
+    return Segments(cases.columns, keys, table.with_columns(held))
 
 
 def groups_of(cases: Cases, margins: bool) -> Groups:
     """Find the segments of pooled rows and, if so asked, the totals over them."""
-    told_apart = _told_apart(cases.columns, margins)
-    return _in_order([find_segments(cases.columns, cases.every, keys) for keys in told_apart])
+    segments = segments_of(cases)
+    if not margins:
+        return Groups([segments], np.arange(len(segments)))
+    cells = segments.table.sort("first") if segments.keys else segments.table
+    return _grouped(cases.columns, cells.to_dict(), margins)[0]
 
 
 def groups_of_rankings(log: Log, margins: bool) -> tuple[Groups, list[Array | None]]:
@@ -139,46 +135,56 @@ def groups_of_rankings(log: Log, margins: bool) -> tuple[Groups, list[Array | No
     The groups, and for each of their segments the group of each ranking, shape (rankings,): None where no key tells
     them apart.
     """
-    cells, each, places = _cells(log), [], []
+    groups, places = _grouped(log.columns, _cells(log), margins)
     cell = log.grid.system * (len(log.grid.segment_row) if log.columns.by else 1) + log.grid.segment
-    for keys in _told_apart(log.columns, margins):
-        segments = find_segments(log.columns, cells, keys)
-        each.append(segments)
-        if len(segments) == len(cells) and keys:  # each stands alone, so that their order says it without a join
-            places.append(np.argsort(segments.table["first"].to_numpy())[cell])
-        else:
-            places.append(segments.place(cells)[cell] if keys else None)
-    return _in_order(each), places
+    return groups, [place[cell] if one.keys else None for one, place in zip(groups.each, places, strict=True)]
 
 
-def _cells(log: Log) -> pl.DataFrame:
+def _grouped(columns: Columns, cells: dict[str, pl.Series], margins: bool) -> tuple[Groups, list[Array]]:
+    """The groups that cells make, each a segment of a system, and for each list of keys the group of each cell.
+
+    Each key column is numbered once, and groups are made of the numbers.
+    """
+    count = len(cells["n"])
+    system, by, _ = key_names(columns)
+    code = {key: _place_in_order(cells[key]) for key in (*system, *by)}
+    totals = [*([[key] for key in by] if len(by) > 1 else []), []] if margins else []
+    each, places, system_code = [], [], []
+    for keys in ([*system, *own] for own in (by, *totals)):
+        first, place = np.zeros(1, np.int64), np.zeros(count, np.int64)
+        for key in keys:
+            _, first, place = np.unique(place * count + code[key], return_index=True, return_inverse=True)
+        table = {name: cells[name].gather(first) for key in keys for name in (key, f"row:{key}")}
+        n = np.bincount(place, cells["n"].to_numpy(), minlength=len(first)).astype(np.int64)
+        each.append(Segments(columns, keys, pl.DataFrame(table | {"n": pl.Series(n)})))
+        places.append(place)
+        system_code.append(code["system"][first] if system else first)
+    total = np.repeat(np.arange(len(each)), [len(one) for one in each])
+    order = np.lexsort((total, np.concatenate(system_code))) if system else np.arange(len(total))
+    return Groups(each, order), places
+
+
+def _place_in_order(values: pl.Series) -> Array:
+    """The place of each value among the distinct ones, sorted, null last."""
+    order = values.arg_sort(nulls_last=True)
+    ordered = values.gather(order)
+    place = np.empty(len(values), np.int64)
+    place[order.to_numpy()] = np.cumsum(ordered.ne_missing(ordered.shift()).to_numpy())
+    return place
+
+
+def _cells(log: Log) -> dict[str, pl.Series]:
     """The key values of every segment of every system, whether it has rankings or not, and the rows that hold them."""
     grid, (system, by, _) = log.grid, key_names(log.columns)
     systems, segments = len(grid.system_row) if system else 1, len(grid.segment_row) if by else 1
-    cells = []
+    cells = {"n": pl.Series(np.ones(systems * segments))}
     for keys, rows, code in (
         (system, grid.system_row, np.repeat(np.arange(systems), segments)),
         (by, grid.segment_row, np.tile(np.arange(segments), systems)),
     ):
         if keys:
             at = rows[code]
-            held = pl.Series(log.rows(at))
-            cells.append(log.keys_at(keys, at).with_columns(held.alias(f"row:{key}") for key in keys))
-    return pl.concat(cells, how="horizontal") if cells else pl.DataFrame()
-
-
-def _told_apart(columns: Columns, margins: bool) -> list[list[str]]:
-    """The keys that tell groups apart: those of system and segment, then those of each total."""
-    system, by, _ = key_names(columns)
-    totals = [*([[key] for key in by] if len(by) > 1 else []), []] if margins else []
-    return [[*system, *keys] for keys in (by, *totals)]
-
-
-def _in_order(each: list[Segments]) -> Groups:
-    """Order groups by system, segments before totals."""
-    if len(each) == 1:
-        return Groups(each, np.arange(len(each[0])))
-    order = [*key_names(each[0].columns)[0], "total", "at"]
-    at = pl.int_range(pl.len())
-    rows = pl.concat(one.table.with_columns(at=at, total=pl.lit(i)).select(order) for i, one in enumerate(each))
-    return Groups(each, rows.with_row_index("row").sort(order, nulls_last=True, maintain_order=True)["row"].to_numpy())
+            cells |= log.keys_at(keys, at).to_dict() | dict.fromkeys(
+                (f"row:{key}" for key in keys), pl.Series(log.rows(at))
+            )
+    return cells
