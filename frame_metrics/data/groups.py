@@ -23,21 +23,17 @@ class Segments:
     ----------
     columns : which column of the frame is which.
     keys : the key columns that tell them apart, by their inside names; the others are totalled.
-    table : a row for each group: its key values; before a key "row:", a row of the frame that holds its value; "n",
-        how many rows it has.
+    table : a row for each group: its key values; before a key "row:", a row of the frame that holds its value.
+    n : rows of each group, shape (groups,).
     """
 
     columns: Columns
     keys: list[str]
     table: pl.DataFrame
+    n: Array
 
     def __len__(self) -> int:
-        return len(self.table)
-
-    @property
-    def n(self) -> Array:
-        """Rows of each group, shape (groups,)."""
-        return self.table["n"].to_numpy().astype(np.int64)
+        return len(self.n)
 
     def place(self, values: pl.DataFrame) -> Array:
         """Return which group each row of key values belongs to, shape (rows,)."""
@@ -110,12 +106,12 @@ def segments_of(cases: Cases, *, query: Sequence[str] = ()) -> Segments:
     keys = [*system, *by, *query]
     n = (pl.col("counted").sum() if "counted" in rows.columns else pl.len()).alias("n")
     if not keys:
-        return Segments(cases.columns, keys, rows.select(n))
+        return Segments(cases.columns, keys, pl.DataFrame(), rows.select(n)["n"].to_numpy().astype(np.int64))
     own = [f"row:{key}" for key in keys if f"row:{key}" in rows.columns]
     marks = [n, pl.col("first").first(), *(pl.col(name).first() for name in own)]
     table = rows.with_row_index("first").group_by(keys).agg(marks).sort(order, nulls_last=True)
     held = [pl.col("first").cast(pl.Int64).alias(f"row:{key}") for key in keys if f"row:{key}" not in own]
-    return Segments(cases.columns, keys, table.with_columns(held))
+    return Segments(cases.columns, keys, table.with_columns(held), table["n"].to_numpy().astype(np.int64))
 
 
 def groups_of(cases: Cases, margins: bool) -> Groups:
@@ -123,8 +119,9 @@ def groups_of(cases: Cases, margins: bool) -> Groups:
     segments = segments_of(cases)
     if not margins:
         return Groups([segments], np.arange(len(segments)))
-    cells = segments.table.sort("first") if segments.keys else segments.table
-    return _grouped(cases.columns, cells.to_dict(), margins)[0]
+    first = np.argsort(segments.table["first"].to_numpy()) if segments.keys else np.zeros(1, np.int64)
+    cells = segments.table[first] if segments.keys else segments.table
+    return _grouped(cases.columns, cells, segments.n[first], margins)[0]
 
 
 def groups_of_rankings(log: Log, margins: bool) -> tuple[Groups, list[Array | None]]:
@@ -135,28 +132,26 @@ def groups_of_rankings(log: Log, margins: bool) -> tuple[Groups, list[Array | No
     The groups, and for each of their segments the group of each ranking, shape (rankings,): None where no key tells
     them apart.
     """
-    groups, places = _grouped(log.columns, _cells(log), margins)
+    groups, places = _grouped(log.columns, cells := _cells(log), np.ones(max(len(cells), 1)), margins)
     cell = log.grid.system * (len(log.grid.segment_row) if log.columns.by else 1) + log.grid.segment
     return groups, [place[cell] if one.keys else None for one, place in zip(groups.each, places, strict=True)]
 
 
-def _grouped(columns: Columns, cells: dict[str, pl.Series], margins: bool) -> tuple[Groups, list[Array]]:
-    """The groups that cells make, each a segment of a system, and for each list of keys the group of each cell.
+def _grouped(columns: Columns, cells: pl.DataFrame, n: Array, margins: bool) -> tuple[Groups, list[Array]]:
+    """The groups that cells of n rows make, each a segment of a system, and for each list of keys each cell's group.
 
     Each key column is numbered once, and groups are made of the numbers.
     """
-    count = len(cells["n"])
     system, by, _ = key_names(columns)
-    code = {key: _place_in_order(cells[key]) for key in (*system, *by)}
+    code = _places_in_order(cells[[*system, *by]]) if system or by else {}
     totals = [*([[key] for key in by] if len(by) > 1 else []), []] if margins else []
     each, places, system_code = [], [], []
     for keys in ([*system, *own] for own in (by, *totals)):
-        first, place = np.zeros(1, np.int64), np.zeros(count, np.int64)
+        first, place = np.zeros(1, np.int64), np.zeros(len(n), np.int64)
         for key in keys:
-            _, first, place = np.unique(place * count + code[key], return_index=True, return_inverse=True)
-        table = {name: cells[name].gather(first) for key in keys for name in (key, f"row:{key}")}
-        n = np.bincount(place, cells["n"].to_numpy(), minlength=len(first)).astype(np.int64)
-        each.append(Segments(columns, keys, pl.DataFrame(table | {"n": pl.Series(n)})))
+            _, first, place = np.unique(place * len(n) + code[key], return_index=True, return_inverse=True)
+        rows = np.bincount(place, n, minlength=len(first)).astype(np.int64)
+        each.append(Segments(columns, keys, cells[first] if keys else pl.DataFrame(), rows))
         places.append(place)
         system_code.append(code["system"][first] if system else first)
     total = np.repeat(np.arange(len(each)), [len(one) for one in each])
@@ -164,20 +159,24 @@ def _grouped(columns: Columns, cells: dict[str, pl.Series], margins: bool) -> tu
     return Groups(each, order), places
 
 
-def _place_in_order(values: pl.Series) -> Array:
-    """The place of each value among the distinct ones, sorted, null last."""
-    order = values.arg_sort(nulls_last=True)
-    ordered = values.gather(order)
-    place = np.empty(len(values), np.int64)
-    place[order.to_numpy()] = np.cumsum(ordered.ne_missing(ordered.shift()).to_numpy())
-    return place
+def _places_in_order(keys: pl.DataFrame) -> dict[str, Array]:
+    """The place of each value of a column among its distinct ones, sorted, null last."""
+    order = {key: pl.col(key).arg_sort(nulls_last=True) for key in keys.columns}
+    ordered = {key: pl.col(key).gather(at) for key, at in order.items()}
+    changes = [values.ne_missing(values.shift()).alias(f"new:{key}") for key, values in ordered.items()]
+    table = keys.select(*(at.alias(key) for key, at in order.items()), *changes)
+    out = {}
+    for key in keys.columns:
+        out[key] = np.empty(len(table), np.int64)
+        out[key][table[key].to_numpy()] = np.cumsum(table[f"new:{key}"].to_numpy())
+    return out
 
 
-def _cells(log: Log) -> dict[str, pl.Series]:
+def _cells(log: Log) -> pl.DataFrame:
     """The key values of every segment of every system, whether it has rankings or not, and the rows that hold them."""
     grid, (system, by, _) = log.grid, key_names(log.columns)
     systems, segments = len(grid.system_row) if system else 1, len(grid.segment_row) if by else 1
-    cells = {"n": pl.Series(np.ones(systems * segments))}
+    cells: dict[str, pl.Series] = {}
     for keys, rows, code in (
         (system, grid.system_row, np.repeat(np.arange(systems), segments)),
         (by, grid.segment_row, np.tile(np.arange(segments), systems)),
@@ -187,4 +186,4 @@ def _cells(log: Log) -> dict[str, pl.Series]:
             cells |= log.keys_at(keys, at).to_dict() | dict.fromkeys(
                 (f"row:{key}" for key in keys), pl.Series(log.rows(at))
             )
-    return cells
+    return pl.DataFrame(cells)

@@ -187,7 +187,9 @@ def rank_column(values: pl.Series, column: str) -> pl.Series:
     if values.dtype.is_float():
         broken = (values != values.floor()).fill_null(False)
         refuse(column, broken, "are not whole", "a rank is a position: 1, 2, 3 ...")
-    far = (values > EXACT).fill_null(False) if given.dtype.is_float() or given.dtype.is_decimal() else _past_exact(given)
+    far = (
+        (values > EXACT).fill_null(False) if given.dtype.is_float() or given.dtype.is_decimal() else _past_exact(given)
+    )
     refuse(column, far, "are past 2**53", "a rank is a position: 1, 2, 3 ...")
     return values
 
