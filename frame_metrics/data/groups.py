@@ -23,21 +23,17 @@ class Segments:
     ----------
     columns : which column of the frame is which.
     keys : the key columns that tell them apart, by their inside names; the others are totalled.
-    table : a row for each group: its key values; before a key "row:", a row of the frame that holds its value; "n",
-        how many rows it has.
+    table : a row for each group: its key values; before a key "row:", a row of the frame that holds its value.
+    n : rows of each group, shape (groups,).
     """
 
     columns: Columns
     keys: list[str]
     table: pl.DataFrame
+    n: Array
 
     def __len__(self) -> int:
-        return len(self.table)
-
-    @property
-    def n(self) -> Array:
-        """Rows of each group, shape (groups,)."""
-        return self.table["n"].to_numpy().astype(np.int64)
+        return len(self.n)
 
     def place(self, values: pl.DataFrame) -> Array:
         """Return which group each row of key values belongs to, shape (rows,)."""
@@ -98,37 +94,34 @@ def as_text(keys: pl.DataFrame, row: int = 0) -> str:
     return ", ".join(map(str, keys.row(row)))
 
 
-def find_segments(columns: Columns, rows: pl.DataFrame, keys: list[str], *, query: Sequence[str] = ()) -> Segments:
-    """Find the groups that some key columns make.
+def segments_of(cases: Cases, *, query: Sequence[str] = ()) -> Segments:
+    """Find the segments of pooled rows.
 
     Parameters
     ----------
-    rows : key columns by their inside names; "row:" before a key, where another row of the frame holds its value;
-        "counted", where not all rows count.
     query : more keys, which tell the queries of a segment apart; queries stand as they first appear.
     """
-    order = [*keys, *(["first"] if query else [])]
-    keys = [*keys, *query]
+    rows, (system, by) = cases.every, cases.keys
+    order = [*system, *by, *(["first"] if query else [])]
+    keys = [*system, *by, *query]
     n = (pl.col("counted").sum() if "counted" in rows.columns else pl.len()).alias("n")
     if not keys:
-        return Segments(columns, keys, rows.select(n))
+        return Segments(cases.columns, keys, pl.DataFrame(), rows.select(n)["n"].to_numpy().astype(np.int64))
     own = [f"row:{key}" for key in keys if f"row:{key}" in rows.columns]
     marks = [n, pl.col("first").first(), *(pl.col(name).first() for name in own)]
     table = rows.with_row_index("first").group_by(keys).agg(marks).sort(order, nulls_last=True)
     held = [pl.col("first").cast(pl.Int64).alias(f"row:{key}") for key in keys if f"row:{key}" not in own]
-    return Segments(columns, keys, table.with_columns(held) if held else table)
-
-
-def segments_of(cases: Cases, *, query: Sequence[str] = ()) -> Segments:
-    """Find the segments of pooled rows; their queries, where columns tell these apart."""
-    system, by = cases.keys
-    return find_segments(cases.columns, cases.every, [*system, *by], query=query)
+    return Segments(cases.columns, keys, table.with_columns(held), table["n"].to_numpy().astype(np.int64))
 
 
 def groups_of(cases: Cases, margins: bool) -> Groups:
     """Find the segments of pooled rows and, if so asked, the totals over them."""
-    told_apart = _told_apart(cases.columns, margins)
-    return _in_order([find_segments(cases.columns, cases.every, keys) for keys in told_apart])
+    segments = segments_of(cases)
+    if not margins:
+        return Groups([segments], np.arange(len(segments)))
+    first = np.argsort(segments.table["first"].to_numpy()) if segments.keys else np.zeros(1, np.int64)
+    cells = segments.table[first] if segments.keys else segments.table
+    return _grouped(cases.columns, cells, segments.n[first], margins)[0]
 
 
 def groups_of_rankings(log: Log, margins: bool) -> tuple[Groups, list[Array | None]]:
@@ -139,46 +132,58 @@ def groups_of_rankings(log: Log, margins: bool) -> tuple[Groups, list[Array | No
     The groups, and for each of their segments the group of each ranking, shape (rankings,): None where no key tells
     them apart.
     """
-    cells, each, places = _cells(log), [], []
+    groups, places = _grouped(log.columns, cells := _cells(log), np.ones(max(len(cells), 1)), margins)
     cell = log.grid.system * (len(log.grid.segment_row) if log.columns.by else 1) + log.grid.segment
-    for keys in _told_apart(log.columns, margins):
-        segments = find_segments(log.columns, cells, keys)
-        each.append(segments)
-        if len(segments) == len(cells) and keys:  # each stands alone, so that their order says it without a join
-            places.append(np.argsort(segments.table["first"].to_numpy())[cell])
-        else:
-            places.append(segments.place(cells)[cell] if keys else None)
-    return _in_order(each), places
+    return groups, [place[cell] if one.keys else None for one, place in zip(groups.each, places, strict=True)]
+
+
+def _grouped(columns: Columns, cells: pl.DataFrame, n: Array, margins: bool) -> tuple[Groups, list[Array]]:
+    """The groups that cells of n rows make, each a segment of a system, and for each list of keys each cell's group.
+
+    Each key column is numbered once, and groups are made of the numbers.
+    """
+    system, by, _ = key_names(columns)
+    code = _places_in_order(cells[[*system, *by]]) if system or by else {}
+    totals = [*([[key] for key in by] if len(by) > 1 else []), []] if margins else []
+    each, places, system_code = [], [], []
+    for keys in ([*system, *own] for own in (by, *totals)):
+        first, place = np.zeros(1, np.int64), np.zeros(len(n), np.int64)
+        for key in keys:
+            _, first, place = np.unique(place * len(n) + code[key], return_index=True, return_inverse=True)
+        rows = np.bincount(place, n, minlength=len(first)).astype(np.int64)
+        each.append(Segments(columns, keys, cells[first] if keys else pl.DataFrame(), rows))
+        places.append(place)
+        system_code.append(code["system"][first] if system else first)
+    total = np.repeat(np.arange(len(each)), [len(one) for one in each])
+    order = np.lexsort((total, np.concatenate(system_code))) if system else np.arange(len(total))
+    return Groups(each, order), places
+
+
+def _places_in_order(keys: pl.DataFrame) -> dict[str, Array]:
+    """The place of each value of a column among its distinct ones, sorted, null last."""
+    order = {key: pl.col(key).arg_sort(nulls_last=True) for key in keys.columns}
+    ordered = {key: pl.col(key).gather(at) for key, at in order.items()}
+    changes = [values.ne_missing(values.shift()).alias(f"new:{key}") for key, values in ordered.items()]
+    table = keys.select(*(at.alias(key) for key, at in order.items()), *changes)
+    out = {}
+    for key in keys.columns:
+        out[key] = np.empty(len(table), np.int64)
+        out[key][table[key].to_numpy()] = np.cumsum(table[f"new:{key}"].to_numpy())
+    return out
 
 
 def _cells(log: Log) -> pl.DataFrame:
     """The key values of every segment of every system, whether it has rankings or not, and the rows that hold them."""
     grid, (system, by, _) = log.grid, key_names(log.columns)
     systems, segments = len(grid.system_row) if system else 1, len(grid.segment_row) if by else 1
-    cells = []
+    cells: dict[str, pl.Series] = {}
     for keys, rows, code in (
         (system, grid.system_row, np.repeat(np.arange(systems), segments)),
         (by, grid.segment_row, np.tile(np.arange(segments), systems)),
     ):
         if keys:
             at = rows[code]
-            held = pl.Series(log.rows(at))
-            cells.append(log.keys_at(keys, at).with_columns(held.alias(f"row:{key}") for key in keys))
-    return pl.concat(cells, how="horizontal") if cells else pl.DataFrame()
-
-
-def _told_apart(columns: Columns, margins: bool) -> list[list[str]]:
-    """The keys that tell groups apart: those of system and segment, then those of each total."""
-    system, by, _ = key_names(columns)
-    totals = [*([[key] for key in by] if len(by) > 1 else []), []] if margins else []
-    return [[*system, *keys] for keys in (by, *totals)]
-
-
-def _in_order(each: list[Segments]) -> Groups:
-    """Order groups by system, segments before totals."""
-    if len(each) == 1:
-        return Groups(each, np.arange(len(each[0])))
-    order = [*key_names(each[0].columns)[0], "total", "at"]
-    at = pl.int_range(pl.len())
-    rows = pl.concat(one.table.with_columns(at=at, total=pl.lit(i)).select(order) for i, one in enumerate(each))
-    return Groups(each, rows.with_row_index("row").sort(order, nulls_last=True, maintain_order=True)["row"].to_numpy())
+            cells |= log.keys_at(keys, at).to_dict() | dict.fromkeys(
+                (f"row:{key}" for key in keys), pl.Series(log.rows(at))
+            )
+    return pl.DataFrame(cells)

@@ -149,7 +149,7 @@ class Log:
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
         """Return key values at rows of the log, or of the judgments past its end."""
-        n, own = len(self.table), self.table.select(keys)
+        n, own = len(self.table), self.table[keys]
         if self.judged is None or not (rows >= n).any():
             return own[rows]
         place = n + np.searchsorted(self.judged.row, np.maximum(rows - n, 0))

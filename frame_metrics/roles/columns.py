@@ -187,7 +187,9 @@ def rank_column(values: pl.Series, column: str) -> pl.Series:
     if values.dtype.is_float():
         broken = (values != values.floor()).fill_null(False)
         refuse(column, broken, "are not whole", "a rank is a position: 1, 2, 3 ...")
-    far = _past_exact(given) if given.dtype.is_integer() else (values > EXACT).fill_null(False)
+    far = (
+        (values > EXACT).fill_null(False) if given.dtype.is_float() or given.dtype.is_decimal() else _past_exact(given)
+    )
     refuse(column, far, "are past 2**53", "a rank is a position: 1, 2, 3 ...")
     return values
 
@@ -234,7 +236,7 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
         if isinstance(value, str) != (values.dtype in TEXTS) or values.dtype == pl.Boolean:
             raise TypeError
         return values.cast(pl.String) == value if values.dtype in TEXTS else values == value
-    except (TypeError, pl.exceptions.PolarsError):
+    except (TypeError, ValueError, NotImplementedError, pl.exceptions.PolarsError):
         raise BadValueError(f"{column}: {value!r} cannot be one of its values, which are {values.dtype}") from None
 
 

@@ -271,7 +271,7 @@ def _ends(inputs: Inputs, asked: Asked, average: str, level: float, resamples: i
     cases = replace(inputs.cases, conventions=conventions)
     for g, counts in drawn_counts(inputs.cases, inputs.segments, table, resamples, seed):
         drawn = Classes(counts, np.repeat(table.seen[g][None], resamples, axis=0))
-        draws = Segments(cases.columns, [], pl.DataFrame({"n": np.repeat(n[g], resamples)}))
+        draws = Segments(cases.columns, [], pl.DataFrame(), np.repeat(n[g], resamples))
         here = Inputs(cases, draws, drawn, None)
         for i, (name, metric) in enumerate(asked):
             values = one_metric(here, name, metric, average).value

@@ -94,6 +94,11 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"score": None, "rank": "pos"},
         "pos: 2 of 4 rows are below 1 (rows 0, 2); ranks count from 1: add 1 if these count from 0",
     ),
+    "boolean rank": (
+        {"pos": [True, None, True, False]},
+        {"score": None, "rank": "pos"},
+        "pos: 1 of 4 rows is below 1 (row 3); ranks count from 1: add 1 if these count from 0",
+    ),
     "rank not whole": (
         {"pos": [1, 1.5, 1, 2]},
         {"score": None, "rank": "pos"},
@@ -108,6 +113,12 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"pos": [1, INF, 1, 2]},
         {"score": None, "rank": "pos"},
         "pos: 1 of 4 rows is infinite (row 1); drop them, or make them null",
+    ),
+    "boolean rank twice": (
+        {"pos": [True, True, True, True]},
+        {"score": None, "rank": "pos"},
+        "pos: 2 of 4 rows repeat a rank of their query (rows 1, 3); "
+        "every rank of a query is given once; name score= if equal places are meant",
     ),
     "rank twice": (
         {"pos": [1, 1, 1, 2]},

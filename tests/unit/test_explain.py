@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import polars as pl
@@ -169,3 +170,12 @@ def test_what_cannot_be_explained(call: Any, error: type[Exception], message: st
     """What is asked of no ranking, or of a query that is not there, is an error."""
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("query", [date(2024, 1, 1), timedelta(0), 7, datetime(2024, 1, 1, tzinfo=UTC)])
+def test_a_query_that_is_no_moment(query: Any) -> None:
+    """Of a query that is a moment, another kind of value is an error in the caller's words."""
+    log = pl.DataFrame({"query": [datetime(2024, 1, 1)], "score": [1.0], "label": [1]})
+    assert log.irm.explain("ap", query=datetime(2024, 1, 1)).height == 1
+    with pytest.raises(BadValueError, match="query: .* cannot be one of its values, which are Datetime"):
+        log.irm.explain("ap", query=query)
