@@ -223,17 +223,9 @@ class IRM(Generic[Frame]):
         [('macro', 2, 0.75, 0.5)]
         """
         from frame_metrics.verbs.evaluate import evaluate
+        from frame_metrics.verbs.tidy import Options
 
-        return evaluate(
-            self._request,
-            metrics,
-            average=average,
-            ci=ci,
-            margins=margins,
-            layout=layout,
-            resamples=resamples,
-            seed=seed,
-        )
+        return evaluate(self._request, metrics, Options(average, ci, margins, layout, resamples, seed))
 
     def per_query(self, *metrics: str | Metric, layout: Layout = "long") -> Frame:
         """Compute metrics for every query that is judged.
@@ -260,7 +252,7 @@ class IRM(Generic[Frame]):
         >>> log.irm.per_query("rr", layout="wide").rows()
         [('b', 0.5), ('a', 1.0)]
         """
-        from frame_metrics.verbs.per_query import per_query
+        from frame_metrics.verbs.evaluate import per_query
 
         return per_query(self._request, metrics, layout=layout)
 
@@ -313,7 +305,7 @@ class IRM(Generic[Frame]):
         >>> cases.irm.confusion().rows()
         [(0, 0, 2), (0, 1, 1), (1, 0, 0), (1, 1, 1)]
         """
-        from frame_metrics.verbs.confusion import confusion
+        from frame_metrics.verbs.per_class import confusion
 
         return confusion(self._request)
 
@@ -426,18 +418,9 @@ class IRM(Generic[Frame]):
         >>> cases.irm.curve("pr", levels=[0.5, 1]).select("recall", "precision").rows()
         [(0.5, 1.0), (1.0, 0.6666666666666666)]
         """
-        from frame_metrics.verbs.curves import curve
+        from frame_metrics.verbs.curves import Options, curve
 
-        return curve(
-            self._request,
-            kind,
-            per=per,
-            levels=levels,
-            interpolated=interpolated,
-            points=points,
-            bins=bins,
-            cutoffs=cutoffs,
-        )
+        return curve(self._request, kind, Options(per, levels, interpolated, points, bins, cutoffs))
 
     def compare(
         self,

@@ -90,8 +90,8 @@ class Groups:
 
 
 def as_text(keys: pl.DataFrame, row: int = 0) -> str:
-    """Return the key values of a row as text."""
-    return ", ".join(map(str, keys.row(row)))
+    """Return the key values of a row as text, which is empty where there is no such row."""
+    return ", ".join(str(value) for held in keys[row : row + 1].iter_rows() for value in held)
 
 
 def segments_of(cases: Cases, *, query: Sequence[str] = ()) -> Segments:

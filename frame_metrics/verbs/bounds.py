@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -27,8 +26,6 @@ from frame_metrics.verbs.tidy import averaged, each_query
 from frame_metrics.verbs.unjudged import check_bounded, extremes
 
 BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is open
-
-
 Of = Literal["ties", "unjudged"]
 
 
@@ -40,19 +37,19 @@ def bounds(
     asked, max_grade = read(metrics), plain(max_grade)
     plan = request.plan(request.needs(asked) | Needs(query=True))
     check_asked(asked, plan)
-    result = schema(of, per_query=per_query)
+    result = _schema(of, per_query=per_query)
     check_apart(plan.columns.keys, result)
     if of == "unjudged":
-        check_open(asked, plan.columns, plan.conventions, max_grade)
+        _check_open(asked, plan.columns, plan.conventions, max_grade)
     else:
-        check_ordered(asked)
+        _check_ordered(asked)
         if max_grade is not None:
             raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
 
-    def compute(rows: Reading) -> Answer:
-        log = rows.log()
-        found = of_ties(log, asked) if of == "ties" else of_unjudged(log, asked, max_grade)
-        return answer(found, of, per_query=per_query)
+    def compute(reading: Reading) -> Answer:
+        log = reading.log()
+        bounded = _of_ties(log, asked) if of == "ties" else _of_unjudged(log, asked, max_grade)
+        return _answer(bounded, of, per_query=per_query)
 
     return plan.answer_of_segments(compute, lambda types: result, plan.columns.keys if per_query else None)
 
@@ -74,7 +71,7 @@ class Bounded:
     beside: Array
 
 
-def of_ties(log: Log, asked: Asked) -> Bounded:
+def _of_ties(log: Log, asked: Asked) -> Bounded:
     """Return values, and what they are in the worst and in the best order of equal scores."""
     own = measure(log, asked)
     rules = (replace(log.conventions, ties=rule) for rule in ("worst", "best"))
@@ -108,29 +105,29 @@ def _labelled(log: Log) -> Log:
 def _tied(log: Log, asked: Asked) -> Array:
     """1 where results at a metric's cutoff and after it have equal scores; without a cutoff, where any two have."""
     out = np.zeros((len(asked), len(log.grid.pair)))
+    condensed = [log.conventions.variant(metric)[1] for _, metric in asked]
 
     def work(block: Block) -> None:
         if block.rows.score is None or "rank" in block.rows.cells:
             return
         run = block.ranking(scored=True)
-        runs = {condensed: run.variant(run.rel, condensed) for condensed in kinds}
+        runs = {kind: run.variant(run.rel, kind) for kind in set(condensed)}
         for i, (_, metric) in enumerate(asked):
-            out[i, block.at] = runs[log.conventions.variant(metric)[1]].tied_at(metric.k)
+            out[i, block.at] = runs[condensed[i]].tied_at(metric.k)
 
-    kinds = {log.conventions.variant(metric)[1] for _, metric in asked}
     log.each_block(work)
     return out
 
 
-def check_ordered(asked: Asked) -> None:
+def _check_ordered(asked: Asked) -> None:
     """Raise for a metric that the worst and the best order of equal scores do not bound; nothing is read."""
     for name, metric in asked:
         if not metric.bounded:
             raise NotComputableError(f"{name} is not bounded by the worst and the best order of equal scores")
 
 
-def check_open(asked: Asked, columns: Columns, conventions: Conventions, max_grade: float | None) -> None:
-    """Raise for what bounds of unjudged rows cannot be had of; nothing is read."""
+def _check_open(asked: Asked, columns: Columns, conventions: Conventions, max_grade: float | None) -> None:
+    """Raise for columns, conventions or metrics that unjudged rows have no bounds with; nothing is read."""
     if conventions.unjudged == "drop":
         raise NotComputableError(
             "unjudged='drop' leaves out the rows that bounds(of='unjudged') is about; take it back"
@@ -149,7 +146,7 @@ def check_open(asked: Asked, columns: Columns, conventions: Conventions, max_gra
             )
 
 
-def of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
+def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
     """Return values, and what they are at least and at most once every row is judged."""
     if log.grid.pool is not None and log.judged is None:
         raise NotComputableError(
@@ -213,26 +210,22 @@ def _check_open_ties(sheet: Sorted, log: Log) -> None:
         )
 
 
-def answer(found: Bounded, of: str, *, per_query: bool) -> Answer:
+def _answer(bounded: Bounded, of: str, *, per_query: bool) -> Answer:
     """Return one row per group and metric, or per query and metric."""
-    lay: Any = partial(each_query, layout="long")
-    if not per_query:
-        lay = partial(averaged, average="macro", layout="long")
-    rows: Answer = lay(found.own)
-    ends = (lay(replace(found.own, values=values)).columns["value"] for values in (found.lower, found.upper))
-    plain_means = [(name, replace(metric, summed=False, average=None)) for name, metric in found.own.asked]
-    beside = lay(replace(found.own, asked=plain_means, values=found.beside, weight=None)).columns["value"]
-    columns = dict(rows.columns)
-    counts = {name: columns.pop(name) for name in ("n", "n_undefined") if name in columns}
-    columns |= dict(zip(("lower", "upper"), ends, strict=True))
+    lay: Callable[[Measured], Answer] = each_query if per_query else averaged
+    own = bounded.own
+    rows = lay(own)
+    ends = (lay(replace(own, values=values)).columns["value"] for values in (bounded.lower, bounded.upper))
+    plain_means = [(name, replace(metric, summed=False, average=None)) for name, metric in own.asked]
+    beside = lay(replace(own, asked=plain_means, values=bounded.beside, weight=None)).columns["value"]
+    columns = rows.columns | dict(zip(("lower", "upper"), ends, strict=True))
     columns[BESIDE[of]] = beside.cast(pl.Boolean) if per_query and of == "ties" else beside
-    return replace(rows, columns=columns | counts)
+    return replace(rows, columns={name: columns[name] for name in _schema(of, per_query=per_query)})
 
 
-def schema(of: str, *, per_query: bool) -> dict[str, Any]:
-    """Return the columns of a result beside the keys, and their types."""
-    number = pl.Float64
-    found: dict[str, Any] = {"metric": pl.String, "k": pl.Int64} | ({} if per_query else {"average": pl.String})
-    found |= {"value": number, "lower": number, "upper": number}
-    found[BESIDE[of]] = pl.Boolean if per_query and of == "ties" else number
-    return found | ({} if per_query else {"n": pl.Int64, "n_undefined": pl.Int64})
+def _schema(of: str, *, per_query: bool) -> dict[str, Any]:
+    """The columns of a result beside the keys, and their types."""
+    first: dict[str, Any] = {"metric": pl.String, "k": pl.Int64} | ({} if per_query else {"average": pl.String})
+    values = dict.fromkeys(("value", "lower", "upper"), pl.Float64)
+    beside = {BESIDE[of]: pl.Boolean if per_query and of == "ties" else pl.Float64}
+    return first | values | beside | ({} if per_query else {"n": pl.Int64, "n_undefined": pl.Int64})

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 import polars as pl
 
+from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Block, Log, rows_of_the_frame
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.errors import BadRowsError, bad_rows
@@ -93,11 +94,6 @@ def run_checks(words: dict[str, Any], *subjects: Any, known: dict[Check, Seen] |
         seen: Seen | None = one.look(of_class[one.reads]) if one.reads in of_class else (known or {}).get(one)
         if seen is not None:
             yield Finding(one.name, one.severity, *seen, one.message.format(**words))
-
-
-def first_row(*tables: pl.DataFrame) -> str:
-    """Return the values in the first row of tables as text."""
-    return ", ".join(str(value) for table in tables for row in table[:1].iter_rows() for value in row)
 
 
 class Keys(NamedTuple):
@@ -249,4 +245,5 @@ def _name(log: Log, ranking: int) -> str:
     grid, keys = log.grid, key_names(log.columns)
     codes, rows = (grid.system, grid.segment, grid.query), (grid.system_row, grid.segment_row, grid.query_row)
     at = [row[code[[ranking]]] for code, row in zip(codes, rows, strict=True)]
-    return first_row(*(log.keys_at(names, row) for names, row in zip(keys, at, strict=True) if names))
+    held = [log.keys_at(names, row) for names, row in zip(keys, at, strict=True) if names]
+    return as_text(pl.concat(held, how="horizontal"))

@@ -26,16 +26,8 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.needs import Needs
-from frame_metrics.stats.significance import (
-    Tick,
-    adjusted,
-    bootstrap,
-    classical,
-    in_clusters,
-    randomization,
-    sureness,
-    tukey,
-)
+from frame_metrics.stats import significance
+from frame_metrics.stats.significance import Tick, in_clusters, sureness, tukey
 from frame_metrics.verbs.measure import check_asked, measure
 from frame_metrics.verbs.pairs import Paired, Pairing, paired_systems
 from frame_metrics.verbs.request import Reading, Request
@@ -43,26 +35,16 @@ from frame_metrics.verbs.tidy import number, whole
 
 CLUSTERED = ("randomization", "bootstrap", "tukey")  # tests that can take clusters as independent
 LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
-FOUND = (
-    "value",
-    "baseline_value",
-    "difference",
-    "relative",
-    "ci_low",
-    "ci_high",
-    "p_value",
-    "p_adjusted",
-    "effect_size",
-)
 EACH = ("value", "baseline_value", "difference")
+NUMBERS = (*EACH, "relative", "ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
 COUNTS = ("wins", "ties", "losses", "n", "n_unpaired", "n_undefined")
-SCHEMA: dict[str, Any] = dict.fromkeys(FOUND, pl.Float64) | dict.fromkeys(COUNTS, pl.Int64)
+SCHEMA: dict[str, Any] = dict.fromkeys(NUMBERS, pl.Float64) | dict.fromkeys(COUNTS, pl.Int64)
 SCHEMA |= {"mde": pl.Float64, "test": pl.String, "correction": pl.String}
 
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """How systems are compared; see the verb."""
+    """What a comparison can be asked for; the verb has the parameters."""
 
     baseline: Any
     test: str
@@ -96,15 +78,15 @@ def compare(request: Request, metrics: Sequence[str | Metric], options: Options,
     asked = read(metrics)
     plan = request.plan(request.needs(asked) | Needs(query=True))
     check_asked(asked, plan)
-    system = check_system(plan.columns, options.test)
+    system = _check_system(plan.columns, options.test)
     for name, metric in asked:
         if metric.average is not None:
             raise NotComputableError(f"{name} is an average, and compare() pairs the values of queries")
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *SCHEMA))
 
-    def compute(rows: Reading) -> Answer:
-        pairing = paired_systems(measure(rows.log(), asked), options.baseline)
-        return each(pairing, options) if per_query else compared(pairing, options)
+    def compute(reading: Reading) -> Answer:
+        pairing = paired_systems(measure(reading.log(), asked), options.baseline)
+        return _each_query(pairing, options) if per_query else _compared(pairing, options)
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         keys = (*plan.columns.by, *(plan.columns.query if per_query else ()), system)
@@ -115,7 +97,7 @@ def compare(request: Request, metrics: Sequence[str | Metric], options: Options,
     return plan.answer(compute, schema)
 
 
-def check_system(columns: Columns, test: str) -> str:
+def _check_system(columns: Columns, test: str) -> str:
     """Return the column of systems, or raise for what they cannot be compared by."""
     if columns.system is None:
         raise ColumnError("compare() pairs systems query by query; name their column with system=")
@@ -129,7 +111,7 @@ def check_system(columns: Columns, test: str) -> str:
     return columns.system
 
 
-def compared(pairing: Pairing, options: Options) -> Answer:
+def _compared(pairing: Pairing, options: Options) -> Answer:
     """Return one row per segment, metric and pair of systems."""
     m, segments, pairs = len(pairing.measured.asked), pairing.segments, pairing.pairs
     rows: list[dict[str, float]] = []
@@ -141,7 +123,7 @@ def compared(pairing: Pairing, options: Options) -> Answer:
     segment, metric, pair = at // (m * len(pairs)), at // len(pairs) % m, at % len(pairs)
     family = segment * m + metric if options.over == "metric" else np.zeros(len(at), np.int64)
     corrected = _corrected(np.array([row["p_value"] for row in rows]), family, options)
-    columns = {name: number(np.array([row[name] for row in rows])) for name in (*FOUND, "mde")}
+    columns = {name: number(np.array([row[name] for row in rows])) for name in (*NUMBERS, "mde")}
     columns |= {name: whole(np.array([row[name] for row in rows])) for name in COUNTS}
     columns["p_adjusted"] = number(corrected)
     said = {"test": options.test, "correction": "tukey" if options.test == "tukey" else options.correction}
@@ -155,7 +137,7 @@ def _corrected(p: Array, family: Array, options: Options) -> Array:
         return p
     corrected = np.full(len(p), np.nan)
     for one in np.unique(family):
-        corrected[family == one] = adjusted(p[family == one], options.correction)
+        corrected[family == one] = significance.adjusted(p[family == one], options.correction)
     return corrected
 
 
@@ -166,7 +148,7 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
     used: list[Array] = []
     groups: dict[bytes, list[int]] = {}
     for one in ones:
-        alone, together = one.together(pairs, drop=options.unanswered == "drop", all_systems=options.test == "tukey")
+        alone, together = _together(one, pairs, options)
         for (system, base), unpaired, use in zip(pairs, alone, together, strict=True):
             row = _described(one.values[use, system], one.values[use, base])
             row["n_unpaired"] = float(unpaired.sum())
@@ -187,10 +169,14 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
     return rows
 
 
+def _together(one: Paired, pairs: list[tuple[int, int]], options: Options) -> tuple[list[Array], list[Array]]:
+    return one.together(pairs, drop=options.unanswered == "drop", all_systems=options.test == "tukey")
+
+
 def _described(value: Array, base: Array) -> dict[str, float]:
-    """What two systems have, and by how much they differ."""
+    """Means of two systems on the same queries, and their difference."""
     difference, n = value - base, len(value)
-    row = dict.fromkeys((*FOUND, "mde"), np.nan)
+    row = dict.fromkeys((*NUMBERS, "mde"), np.nan)
     row |= {"wins": (difference > 0).sum(), "ties": (difference == 0).sum(), "losses": (difference < 0).sum(), "n": n}
     if not n:
         return row
@@ -210,11 +196,11 @@ def _inferred(
     if alone or options.test == "tukey":
         return inferred
     if options.test == "randomization":
-        p = randomization(in_clusters(differences, cluster), options.permutations, options.seed, tick)
+        p = significance.randomization(in_clusters(differences, cluster), options.permutations, options.seed, tick)
     elif options.test == "bootstrap":
-        p = bootstrap(differences, options.resamples, options.seed, cluster)
+        p = significance.bootstrap(differences, options.resamples, options.seed, cluster)
     else:
-        p = classical(differences, options.test)
+        p = significance.classical(differences, options.test)
     return inferred | {"p_value": p}
 
 
@@ -232,7 +218,7 @@ def _tested_together(
 
 @contextmanager
 def _progress(work: int, queries: int) -> Iterator[Tick]:
-    """A bar for long work on a terminal, if tqdm is there."""
+    """Show a bar for long work on a terminal, if tqdm is installed."""
     if work < LONG or not sys.stderr.isatty():
         yield lambda done: None
         return
@@ -245,14 +231,13 @@ def _progress(work: int, queries: int) -> Iterator[Tick]:
         yield lambda done: bar.update(done) and None
 
 
-def each(pairing: Pairing, options: Options) -> Answer:
+def _each_query(pairing: Pairing, options: Options) -> Answer:
     """Return one row per segment, metric, pair of systems and query, the greatest differences first."""
     labels: list[Array] = []
     values: list[Array] = []
     for segment in pairing.segments:
         for metric, one in enumerate(pairing.laid(segment)):
-            drop, tukey = options.unanswered == "drop", options.test == "tukey"
-            for pair, use in enumerate(one.together(pairing.pairs, drop=drop, all_systems=tukey)[1]):
+            for pair, use in enumerate(_together(one, pairing.pairs, options)[1]):
                 both = one.values[:, list(pairing.pairs[pair])][use]
                 first = np.argsort(-np.abs(both[:, 0] - both[:, 1]), kind="stable")
                 of = np.broadcast_to([[segment], [metric], [pair]], (3, len(first)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,11 +18,11 @@ from frame_metrics.errors import BadValueError, check_apart, check_choice
 from frame_metrics.inputs import Array, Scores, ratio
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.ranking import iprec
+from frame_metrics.roles.columns import key_names
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.measure import check_asked, check_probability, measure
-from frame_metrics.verbs.points import EQUAL, Points, points_of, thinned
 from frame_metrics.verbs.request import Reading, Request, one_of
-from frame_metrics.verbs.thresholds import check_no_threshold
+from frame_metrics.verbs.thresholds import EQUAL, Points, check_no_threshold, points_of
 from frame_metrics.verbs.tidy import averaged, each_query, number, whole
 
 COLUMNS = {
@@ -30,121 +31,116 @@ COLUMNS = {
     "gain": ("threshold", "share", "gain"),
     "calibration": ("predicted", "observed", "n"),
 }
-
-
 Per = Literal["query"]
 
 
-def curve(
-    request: Request,
-    kind: str,
-    *,
-    per: Per | None,
-    levels: int | Sequence[float] | None,
-    interpolated: bool,
-    points: int | None,
-    bins: int | None,
-    cutoffs: int | Sequence[int] | None,
-) -> Any:
+@dataclass(frozen=True)
+class Options:
+    """What a curve can be asked for beside its kind; the verb has the parameters."""
+
+    per: Per | None
+    levels: int | Sequence[float] | None
+    interpolated: bool
+    points: int | None
+    bins: int | None
+    cutoffs: int | Sequence[int] | None
+
+
+def curve(request: Request, kind: str, options: Options) -> Any:
     """Answer ``irm.curve``, which has the parameters."""
-    options = {"levels": levels, "interpolated": interpolated or None, "points": points, "bins": bins}
-    check(kind, options | {"cutoffs": cutoffs})
-    if not isinstance(interpolated, bool):
-        raise BadValueError(f"interpolated={interpolated!r} is not True or False")
-    if per is not None:
-        check_choice("per", per, get_args(Per))
+    _check(kind, options)
     if kind not in COLUMNS:
-        return _by_cutoff(request, kind, per, 10 if cutoffs is None else cutoffs)
-    at = recall_levels(levels)
-    plan = request.plan(Needs(score=True, query=per is not None or request.judged))
+        return _by_cutoff(request, kind, options)
+    levels = _recall_levels(options.levels)
+    plan = request.plan(Needs(score=True, query=options.per is not None or request.judged))
     plan.check_pooled(COLUMNS[kind])
     check_no_threshold(plan.conventions)
-    query = [f"query:{i}" for i in range(len(plan.columns.query))] if per else []
-
-    def compute(rows: Reading) -> Answer:
-        return drawn(
-            rows.binary(),
-            kind,
-            query=query,
-            levels=at,
-            interpolated=interpolated,
-            points=points,
-            bins=bins or 10,
-        )
-
     columns: dict[str, Any] = dict.fromkeys(COLUMNS[kind], pl.Float64)
     if kind == "calibration" and not (plan.columns.weight and not plan.columns.query):
         columns["n"] = pl.Int64
-    keys = plan.columns.keys if per and at is None else None
-    return plan.answer_of_segments(compute, lambda types: columns, keys)
+    keys = plan.columns.keys if options.per and levels is None else None
+    return plan.answer_of_segments(
+        lambda reading: _drawn(reading.binary(), kind, options, levels), lambda types: columns, keys
+    )
 
 
-def _by_cutoff(request: Request, kind: str, per: Per | None, cutoffs: int | Sequence[int]) -> Any:
+def _by_cutoff(request: Request, kind: str, options: Options) -> Any:
     """A ranked metric at each cutoff."""
     ((_, metric),) = one_of(read([kind[:-2]]))
-    asked = [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs_of(cutoffs)]
+    asked = [(f"{kind[:-2]}@{k}", metric @ k) for k in _cutoffs(10 if options.cutoffs is None else options.cutoffs)]
     plan = request.plan(request.needs(asked))
     check_asked(asked, plan)
-    check_apart(plan.columns.keys, ("k", "value"))
-
-    def compute(rows: Reading) -> Answer:
-        found = measure(rows.log(), asked)
-        whole = each_query(found, "long") if per else averaged(found, "macro", layout="long")
-        return Answer(whole.keys, {name: whole.columns[name] for name in ("k", "value")})
-
     columns = {"k": pl.Int64, "value": pl.Float64}
-    return plan.answer_of_segments(compute, lambda types: columns, plan.columns.keys if per else None)
+    check_apart(plan.columns.keys, columns)
+
+    def compute(reading: Reading) -> Answer:
+        measured = measure(reading.log(), asked)
+        rows = each_query(measured) if options.per else averaged(measured)
+        return Answer(rows.keys, {name: rows.columns[name] for name in columns})
+
+    return plan.answer_of_segments(compute, lambda types: columns, plan.columns.keys if options.per else None)
 
 
-def check(kind: str, options: dict[str, Any]) -> None:
+def _check(kind: str, options: Options) -> None:
     """Raise for a curve that does not exist, or an option that another curve has."""
     if not isinstance(kind, str) or not kind.endswith("@k"):
         check_choice("curve", kind, list(COLUMNS))
     of = {"levels": ("pr",), "interpolated": ("pr",), "points": ("roc", "pr", "gain"), "bins": ("calibration",)}
-    for name, value in options.items():
-        if value is None:
+    for name in (*of, "cutoffs"):
+        value = getattr(options, name)
+        if value is None or (name == "interpolated" and not value):
             continue
         if kind in COLUMNS if name == "cutoffs" else kind not in of[name]:
             raise BadValueError(f"{name}= is not for the curve {kind!r}")
         least = {"points": 3, "bins": 1}.get(name)
         if least and (isinstance(value, bool) or not isinstance(value, int) or value < least):
             raise BadValueError(f"{name}={value!r} is not a whole number from {least}")
-    if options["levels"] is not None and (options["points"] or options["interpolated"]):
+    if options.levels is not None and (options.points or options.interpolated):
         raise BadValueError("levels= reads off an interpolated curve, and leaves nothing to points= or interpolated=")
+    if not isinstance(options.interpolated, bool):
+        raise BadValueError(f"interpolated={options.interpolated!r} is not True or False")
+    if options.per is not None:
+        check_choice("per", options.per, get_args(Per))
 
 
-def drawn(
-    cases: Cases,
-    kind: str,
-    *,
-    query: Sequence[str] = (),
-    levels: Sequence[float] | None = None,
-    interpolated: bool = False,
-    points: int | None = None,
-    bins: int = 10,
-) -> Answer:
+def _drawn(cases: Cases, kind: str, options: Options, levels: Sequence[float] | None) -> Answer:
     """Return the points of a curve for each segment, or each query.
 
     Parameters
     ----------
-    query : the columns that tell the queries apart, where each has a curve.
     levels : recall levels at which precision is read off, the curves of queries then being averaged.
     """
+    query = key_names(cases.columns)[2] if options.per else []
     segments = segments_of(cases, query=query)
     if kind == "calibration":
         check_probability("curve('calibration')", cases.rows["score"], str(cases.columns.score))
-        return _calibration(cases, segments, bins)
-    every = points_of(cases, segments, scored_only=kind == "pr")
+        return _calibration(cases, segments, options.bins or 10)
+    points = points_of(cases, segments, scored_only=kind == "pr")
     if levels is not None:
         if not query:
-            return _at_levels(segments, levels, *_heights(every, levels))
-        return _mean_at_levels(cases, segments, every, levels)
-    x, y = _axes(every, kind, interpolated=interpolated)
-    if points is not None:
-        arc = np.nan_to_num(x) + (np.log1p(every.tp + every.fp) if kind == "pr" else np.nan_to_num(y))
-        at = thinned(every, arc, points)
-        every, x, y = every.kept(at), x[at], y[at]
-    return _answer(kind, segments, every.segment, pl.Series(every.threshold), number(x), number(y))
+            return _at_levels(segments, levels, *_heights(points, levels))
+        return _mean_at_levels(cases, segments, points, levels)
+    x, y = _axes(points, kind, interpolated=options.interpolated)
+    if options.points is not None:
+        arc = np.nan_to_num(x) + (np.log1p(points.tp + points.fp) if kind == "pr" else np.nan_to_num(y))
+        at = _thinned(points, arc, options.points)
+        points, x, y = points.kept(at), x[at], y[at]
+    return _answer(kind, segments, points.segment, pl.Series(points.threshold), number(x), number(y))
+
+
+def _thinned(points: Points, arc: Array, most: int) -> Array:
+    """Choose at most so many points of each segment: the last in each of equal stretches of a rising arc."""
+    kept = []
+    for span in points.spans():
+        here = arc[span]
+        if len(here) <= most:
+            kept.append(np.arange(span.start, span.stop))
+            continue
+        width = (here[-1] - here[0]) / (most - 2)
+        stretch = np.minimum(((here - here[0]) / width).astype(np.int64), most - 3)
+        last = np.append(np.flatnonzero(np.diff(stretch)), len(here) - 1)
+        kept.append(span.start + np.unique(np.concatenate([[0], last])))
+    return np.concatenate(kept) if kept else np.zeros(0, np.int64)
 
 
 def _answer(kind: str, segments: Segments, segment: Array, *columns: pl.Series) -> Answer:
@@ -161,8 +157,8 @@ def _axes(points: Points, kind: str, *, interpolated: bool) -> tuple[Array, Arra
         return ratio(rows, points.each(points.positives + points.negatives)), recall
     precision = ratio(points.tp, rows)
     precision[points.first] = 1.0
-    for part in points.spans() if interpolated else []:
-        precision[part] = np.maximum.accumulate(precision[part][::-1])[::-1]
+    for span in points.spans() if interpolated else []:
+        precision[span] = np.maximum.accumulate(precision[span][::-1])[::-1]
     return recall, precision
 
 
@@ -173,9 +169,9 @@ def _heights(points: Points, levels: Sequence[float]) -> tuple[Array, Array]:
     """
     wanted, n = np.asarray(levels, np.float64), len(points.positives)
     height, threshold = np.zeros((n, len(wanted))), np.full((n, len(wanted)), np.nan)
-    for part in points.spans():
-        i = int(points.segment[part.start])
-        tp, rows = points.tp[part][1:], (points.tp + points.fp)[part][1:]
+    for span in points.spans():
+        i = int(points.segment[span.start])
+        tp, rows = points.tp[span][1:], (points.tp + points.fp)[span][1:]
         if not len(tp) or not points.positives[i]:
             continue
         precision = tp / rows
@@ -184,7 +180,7 @@ def _heights(points: Points, levels: Sequence[float]) -> tuple[Array, Array]:
         some = reached < len(tp)
         height[i, some] = best[reached[some]]
         source = np.minimum.accumulate(np.where(precision == best, np.arange(len(tp)), len(tp))[::-1])[::-1]
-        threshold[i, some] = points.threshold[part][1:][source[reached[some]]]
+        threshold[i, some] = points.threshold[span][1:][source[reached[some]]]
     height[points.positives == 0] = np.nan
     return height, threshold
 
@@ -227,8 +223,8 @@ def _calibration(cases: Cases, segments: Segments, bins: int) -> Answer:
     return _answer("calibration", segments, at // bins, *columns)
 
 
-def recall_levels(levels: Any) -> Sequence[float] | None:
-    """Return recall levels: so many equal steps from 0 to 1, or as they are given."""
+def _recall_levels(levels: Any) -> Sequence[float] | None:
+    """Return recall levels: as many in equal steps from 0 to 1, or those given."""
     if levels is None:
         return None
     if isinstance(levels, int) and not isinstance(levels, bool) and levels > 1:
@@ -239,8 +235,8 @@ def recall_levels(levels: Any) -> Sequence[float] | None:
     raise BadValueError(f"levels={levels!r} is not a number of recall levels from 2, or a list of some between 0 and 1")
 
 
-def cutoffs_of(cutoffs: Any) -> Sequence[int]:
-    """Return cutoffs: all up to a last one, or as they are given."""
+def _cutoffs(cutoffs: Any) -> Sequence[int]:
+    """Return cutoffs: all up to the last one, or those given."""
     several = isinstance(cutoffs, Sequence) and not isinstance(cutoffs, str)
     if isinstance(cutoffs, bool) or not (several or isinstance(cutoffs, int)):
         raise BadValueError(f"cutoffs={cutoffs!r} is not a cutoff, or a list of them")

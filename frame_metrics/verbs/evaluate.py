@@ -1,4 +1,4 @@
-"""The verb evaluate: metrics averaged over queries, or of pooled rows, for each system and segment."""
+"""The verbs evaluate and per_query: metrics of queries, averaged over them or one by one, or of pooled rows."""
 
 from __future__ import annotations
 
@@ -10,51 +10,53 @@ from frame_metrics.answer import Answer
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
+from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs import pooled
 from frame_metrics.verbs.measure import check_asked, measure
 from frame_metrics.verbs.request import Reading, Request, check_wide
-from frame_metrics.verbs.tidy import averaged, schema
+from frame_metrics.verbs.tidy import Options, averaged, each_query, schema
 
 Average = Literal["macro", "weighted", "micro", "gmean", "predicted"]
 Layout = Literal["long", "wide"]
 
 
-def evaluate(
-    request: Request,
-    metrics: Sequence[str | Metric],
-    *,
-    average: Average,
-    ci: float | None,
-    margins: bool,
-    layout: Layout,
-    resamples: int,
-    seed: int,
-) -> Any:
+def evaluate(request: Request, metrics: Sequence[str | Metric], options: Options) -> Any:
     """Answer ``irm.evaluate``, which has the parameters."""
+    average, layout, margins, ci = options.average, options.layout, options.margins, options.ci is not None
     check_choice("average", average, get_args(Average))
     check_choice("layout", layout, get_args(Layout))
-    if ci is not None:
-        check_level(ci)
-    check_whole("resamples", resamples, 1)
-    check_whole("seed", seed, 0)
+    if options.ci is not None:
+        check_level(options.ci)
+    check_whole("resamples", options.resamples, 1)
+    check_whole("seed", options.seed, 0)
     asked = read(metrics)
     plan = request.plan(request.needs(asked))
     if plan.columns.query:
         check_asked(asked, plan, average)
     else:
-        pooled.check_pooled(asked, average, ci=ci is not None)
+        pooled.check_pooled(asked, average, ci=ci)
     if not isinstance(margins, bool):
         raise BadValueError(f"margins={margins!r} is not True or False")
     if margins and not plan.columns.by:
         raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
-    check_wide(asked, plan.columns, layout, ci is not None)
-    given: Any = {"margins": margins, "ci": ci, "resamples": resamples, "seed": seed, "layout": layout}
+    check_wide(asked, plan.columns, layout, ci)
 
-    def compute(rows: Reading) -> Answer:
+    def compute(reading: Reading) -> Answer:
         if not plan.columns.query:
-            return pooled.evaluated(rows.cases(), asked, average, **given)
-        found = measure(rows.log(queries=False), asked, average)
-        return averaged(found, average, **given)
+            return pooled.evaluated(reading.cases(), asked, options)
+        return averaged(measure(reading.log(queries=False), asked, average), options)
 
-    columns = partial(schema, asked, plan.columns.groups, layout=layout, ci=ci is not None, margins=margins)
-    return plan.answer(compute, columns)
+    return plan.answer(compute, partial(schema, asked, plan.columns.groups, layout=layout, ci=ci, margins=margins))
+
+
+def per_query(request: Request, metrics: Sequence[str | Metric], *, layout: Layout) -> Any:
+    """Answer ``irm.per_query``, which has the parameters."""
+    check_choice("layout", layout, get_args(Layout))
+    asked = read(metrics)
+    plan = request.plan(request.needs(asked) | Needs(query=True))
+    check_asked(asked, plan)
+    check_wide(asked, plan.columns, layout)
+    return plan.answer(
+        lambda reading: each_query(measure(reading.log(), asked), layout),
+        partial(schema, asked, plan.columns.keys, layout=layout, each_query=True),
+    )

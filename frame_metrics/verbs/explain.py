@@ -1,4 +1,4 @@
-"""A metric's value taken apart: what each rank of a query adds to it."""
+"""The verb explain: a metric's value taken apart, rank by rank."""
 
 from __future__ import annotations
 
@@ -44,34 +44,27 @@ def explain(request: Request, metric: str | Metric, *, query: Any) -> Any:
     keys = (*columns.keys, *((columns.doc,) if columns.doc else ()))
     check_apart(keys, SCHEMA)
 
-    def compute(rows: Reading) -> Answer:
-        mine = rows_of(rows.table, columns, query)
-        return explained(rows.log(mine), name, wanted, mine)
+    def compute(reading: Reading) -> Answer:
+        mine = _rows_of(reading.table, columns, query)
+        return _explained(reading.log(mine), name, wanted, mine)
 
     return plan.answer(compute, lambda types: {key: types[key] for key in keys} | SCHEMA)
 
 
-def rows_of(frame: pl.DataFrame, columns: Columns, query: Any) -> Array:
-    """Return the rows of one query.
-
-    Raises
-    ------
-    BadValueError
-        There are none, or the query is another number of columns.
-    """
+def _rows_of(frame: pl.DataFrame, columns: Columns, query: Any) -> Array:
+    """Return the rows of one query."""
     values = (query,) if len(columns.query) == 1 else query
     if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != len(columns.query):
         raise BadValueError(f"query={query!r} is not a value for each of {', '.join(columns.query)}")
     mine = pl.Series([True]).new_from_index(0, len(frame))
     for column, value in zip(columns.query, values, strict=True):
         mine &= same_as(frame[column], value, column).fill_null(False)
-    rows: Array = mine.arg_true().to_numpy().astype(np.int64)
-    if not len(rows):
+    if not mine.any():
         raise BadValueError(f"query={query!r}: no row of the frame has it")
-    return rows
+    return mine.arg_true().to_numpy().astype(np.int64)
 
 
-def explained(log: Log, name: str, metric: Metric, original: Array) -> Answer:
+def _explained(log: Log, name: str, metric: Metric, original: Array) -> Answer:
     """Return one row per result of a query's rankings, in rank order.
 
     Parameters
@@ -80,49 +73,47 @@ def explained(log: Log, name: str, metric: Metric, original: Array) -> Answer:
     original : row of the caller's frame of each row of the log's frame.
     """
     check_grades([(name, metric)], log)
-    grid, columns = log.grid, log.columns
+    grid, document = log.grid, log.columns.doc
     mine = np.flatnonzero(grid.rankings.lengths > 0)
     block = Block(log, mine)
     run = block.ranking().variant(*log.conventions.variant(metric))
     cut = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
-    at, which = spans(run.starts, cut), np.repeat(np.arange(run.n_queries), cut)
-    added = [_added(run, i, int(cut[i]), metric) for i in range(run.n_queries)]
-    weight = [_added(run, i, int(cut[i]), metric.weigher, ones=True) for i in range(run.n_queries)]
-    rank = at - run.starts[which] + 1 if run.shown is None else run.shown[at]
+    at, of = spans(run.starts, cut), np.repeat(np.arange(run.n_queries), cut)
+    rank = at - run.starts[of] + 1 if run.shown is None else run.shown[at]
     gain = gain_of(run.grade, metric.params.get("gain") or "linear") if metric.graded else run.good
-    found = (pl.Series(rank.astype(np.int64)), number(gain[at]), number(_joined(weight)), number(_joined(added)))
-    own = mine[which]
+    added, weight = _added(run, cut, metric), _added(run, cut, metric.weigher, ones=True)
+    columns = (pl.Series(rank.astype(np.int64)), number(gain[at]), number(weight), number(added))
+    own = mine[of]
     keys = log.key_rows(system=grid.system[own], segment=grid.segment[own], query=grid.query[own])
     keys = {key: original[rows] for key, rows in keys.items()}
-    if columns.doc:
-        keys[columns.doc] = original[log.rows(block.rows.frame_rows(grid.rankings, at))]
-    return Answer(keys, dict(zip(SCHEMA, found, strict=True)))
+    if document:
+        keys[document] = original[log.rows(block.rows.frame_rows(grid.rankings, at))]
+    return Answer(keys, dict(zip(SCHEMA, columns, strict=True)))
 
 
-def _joined(columns: list[Array]) -> Array:
-    return np.concatenate(columns) if columns else np.zeros(0)
-
-
-def _added(run: Ranking, i: int, cut: int, metric: Metric | None, *, ones: bool = False) -> Array:
-    """By how much a metric of one ranking changes with each further result; NaN where it is undefined.
+def _added(run: Ranking, cut: Array, metric: Metric | None, *, ones: bool = False) -> Array:
+    """By how much a metric changes with each further result of each ranking; NaN where it is undefined.
 
     Parameters
     ----------
+    cut : results of each ranking to look at, shape (rankings,).
     ones : whether every result is taken to be relevant, with a gain of 1.
     """
     if metric is None:
-        return np.full(cut, np.nan)
+        return np.full(cut.sum(), np.nan)
+    added = [_added_to_one(run, i, int(cut[i]), metric, ones) for i in range(run.n_queries)]
+    return np.concatenate([np.zeros(0), *added])
+
+
+def _added_to_one(run: Ranking, i: int, cut: int, metric: Metric, ones: bool) -> Array:
     step = max(threads.BLOCK // max(int(run.lengths[i]), 1), 1)
-    values = [
-        metric.compute(_shortened(run, i, np.arange(a, min(a + step, cut + 1)), ones)) for a in range(0, cut + 1, step)
-    ]
-    whole = np.concatenate(values)
-    if abs(np.nan_to_num(whole[0])) > 1e-12:
+    lengths = (np.arange(a, min(a + step, cut + 1)) for a in range(0, cut + 1, step))
+    values = np.concatenate([metric.compute(_shortened(run, i, some, ones)) for some in lengths])
+    if abs(np.nan_to_num(values[0])) > 1e-12:
         raise NotComputableError(
-            f"{metric} is {whole[0]:g} where nothing is retrieved; explain() takes apart what begins at 0, as ndcg@10"
+            f"{metric} is {values[0]:g} where nothing is retrieved; explain() takes apart what begins at 0, as ndcg@10"
         )
-    changed: Array = np.diff(np.nan_to_num(whole))
-    return np.full(cut, np.nan) if np.isnan(whole[-1]) else changed
+    return np.full(cut, np.nan) if np.isnan(values[-1]) else np.diff(np.nan_to_num(values))
 
 
 def _shortened(run: Ranking, i: int, n_ret: Array, ones: bool) -> Ranking:

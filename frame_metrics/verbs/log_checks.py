@@ -9,21 +9,11 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.classes import out_of_reach
+from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import key_names
-from frame_metrics.verbs.checks import (
-    TOP,
-    Counted,
-    Finding,
-    Keys,
-    RankedBlock,
-    Seen,
-    check,
-    counted,
-    first_row,
-    run_checks,
-)
+from frame_metrics.verbs.checks import TOP, Counted, Finding, Keys, RankedBlock, Seen, check, counted, run_checks
 
 FEW = 10  # a segment with fewer queries is small
 ORDER = {
@@ -148,7 +138,7 @@ def _graded(log: Log, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
     marked = marks(table["grade"])
     keys = [key for names in (*key_names(log.columns), ["doc"]) for key in names if key in table.columns]
     first = table.select(keys)[marked.arg_true()[:1]]
-    return Seen(int(marked.sum()), len(table) - table["grade"].null_count(), first_row(first))
+    return Seen(int(marked.sum()), len(table) - table["grade"].null_count(), as_text(first))
 
 
 @check("error")
@@ -181,7 +171,7 @@ def judged_queries_of_no_known_segment(log: Log) -> Seen:
         return Seen(0)
     names = judged.names.select(judged.keys)
     lost = names.join(log.table, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
-    return Seen(len(lost), len(names), first_row(lost))
+    return Seen(len(lost), len(names), as_text(lost))
 
 
 @check("warning")
@@ -193,7 +183,7 @@ def segments_of_few_queries(counts: Counted) -> Seen:
     pairs = np.unique(np.stack([log.grid.segment, log.grid.query])[:, counts.judged > 0], axis=1)
     queries = np.bincount(pairs[0], minlength=len(log.grid.segment_row))
     small = np.flatnonzero(queries < FEW)
-    return Seen(len(small), len(queries), first_row(log.keys_at(by, log.grid.segment_row[small[:1]])))
+    return Seen(len(small), len(queries), as_text(log.keys_at(by, log.grid.segment_row[small[:1]])))
 
 
 @check("warning")

@@ -1,4 +1,4 @@
-"""Columns to inputs to kernels to values: one eager way down and up."""
+"""Values of metrics for every ranking of a log, and the checks before them."""
 
 from __future__ import annotations
 
@@ -51,44 +51,44 @@ def check_asked(asked: Asked, plan: Plan, average: str | None = None) -> None:
     ----------
     average : the average that is asked for.
     """
-    columns, conventions, judgments = plan.columns, plan.conventions, plan.judging
+    columns = plan.columns
     if average == "weighted" and not columns.weight:
         raise ColumnError("average='weighted' needs the weights of the queries; name their column with weight=")
     if average == "micro" and columns.weight:
         raise ColumnError("average='micro' sums counts, and no weight enters; say weight=None")
-    decided = conventions.threshold is not None or columns.predicted is not None
-    sized = conventions.collection_size is not None or columns.collection_size
     for name, metric in asked:
         check_parameters(name, metric)
-        reads = metric.reads
-        if metric.input is Classes:
-            raise NotComputableError(
-                f"{name} is of the rows of a segment, and of no query; say query=None, or name it with by="
-            )
-        if "tn" in reads and not sized and (metric.k is not None or not decided):
-            raise NotComputableError(
-                f"{name} counts true negatives, and so needs collection_size=: a number, a column, "
-                "or True if the frame lists all"
-            )
-        if judgments.label and ("rel" in metric.params or conventions.rel != 1):
-            raise NotComputableError(f"{name}: rel= is a grade, and {judgments.label} says already what is relevant")
-        rel, _ = conventions.variant(metric)
-        if (
-            columns.n_relevant
-            and judgments is columns
-            and "n_relevant" in reads
-            and np.float32(rel) != np.float32(conventions.rel)
-        ):
-            raise NotComputableError(
-                f"{name}: {columns.n_relevant} counts what is relevant at rel={conventions.rel:g} only"
-            )
+        _check_reads(name, metric, plan)
         if average == "predicted":
             raise NotComputableError("average='predicted' is over several classes, and the mean here is over queries")
-        own_average = metric.summed or metric.average
-        if average == "micro" and not own_average and metric.input is not Confusion:
+        if average == "micro" and metric.input is not Confusion and not (metric.summed or metric.average):
             raise NotComputableError(
                 f"{name} has no micro average: only what the 2x2 table gives has, as precision or recall@10"
             )
+
+
+def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
+    """Raise for a metric of what the columns do not say."""
+    columns, conventions = plan.columns, plan.conventions
+    judgments = columns if plan.judged is None else plan.judged
+    decided = conventions.threshold is not None or columns.predicted is not None
+    sized = conventions.collection_size is not None or columns.collection_size
+    if metric.input is Classes:
+        raise NotComputableError(
+            f"{name} is of the rows of a segment, and of no query; say query=None, or name it with by="
+        )
+    if "tn" in metric.reads and not sized and (metric.k is not None or not decided):
+        raise NotComputableError(
+            f"{name} counts true negatives, and so needs collection_size=: a number, a column, "
+            "or True if the frame lists all"
+        )
+    if judgments.label and ("rel" in metric.params or conventions.rel != 1):
+        raise NotComputableError(f"{name}: rel= is a grade, and {judgments.label} says already what is relevant")
+    counted = columns.n_relevant and judgments is columns and "n_relevant" in metric.reads
+    if counted and np.float32(conventions.variant(metric)[0]) != np.float32(conventions.rel):
+        raise NotComputableError(
+            f"{name}: {columns.n_relevant} counts what is relevant at rel={conventions.rel:g} only"
+        )
 
 
 def check_parameters(name: str, metric: Metric) -> None:
@@ -98,7 +98,7 @@ def check_parameters(name: str, metric: Metric) -> None:
 
 
 def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:
-    """Raise for a metric of probabilities where the scores are none."""
+    """Raise for a metric of probabilities where the scores are not probabilities."""
     name = next((name for name, metric in asked if "probability" in metric.reads), None)
     if name is None:
         return
@@ -106,7 +106,7 @@ def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> 
 
 
 def check_probability(name: str, score: pl.Series, column: str) -> None:
-    """Raise for scores that are no probabilities."""
+    """Raise for scores that are not probabilities."""
     refuse(column, score.is_null(), "have no score", f"{name} needs one for every row")
     refuse(column, (score < 0) | (score > 1), "are not between 0 and 1", f"{name} needs probabilities")
 
@@ -150,13 +150,12 @@ def measure(log: Log, asked: Asked, average: str | None = None) -> Measured:
     check_grades(asked, log)
     grid, columns = log.grid, log.columns
     out = np.empty((len(asked), len(grid.pair)))
-    counts: dict[int, Array] = {}
     evaluated = np.zeros(len(grid.pair), bool)
+    summed = [i for i, (_, metric) in enumerate(asked) if average == "micro" and metric.input is Confusion]
+    counts = {i: np.empty((COUNTED, len(grid.pair))) for i in summed}
     by_variant: dict[tuple[float, bool], list[int]] = {}
     for i, (_, metric) in enumerate(asked):
         by_variant.setdefault(log.conventions.variant(metric), []).append(i)
-        if average == "micro" and metric.input is Confusion:
-            counts[i] = np.empty((COUNTED, len(grid.pair)))
     scored = any(metric.input is Scores for _, metric in asked)
     check_probabilities(asked, log.table, columns)
     strict = [name for name, metric in asked if not metric.orders(log.conventions.ties)]
@@ -170,11 +169,8 @@ def measure(log: Log, asked: Asked, average: str | None = None) -> Measured:
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             run = run if run.tie is None else Expected(run, run.tie)
-            if (
-                run.known_relevant is not None
-                and rel == log.conventions.rel
-                and (run.listed_relevant > run.n_relevant).any()
-            ):
+            counted = run.known_relevant is not None and rel == log.conventions.rel
+            if counted and (run.listed_relevant > run.n_relevant).any():
                 raise BadValueError(
                     f"{columns.n_relevant}: a query lists more relevant documents than it is said to have"
                 )
@@ -194,8 +190,7 @@ def _load(log: Log) -> Array:
     values = log.grid.rankings.values
     sample = values.get("label", values.get("grade", np.zeros(0)))[: 1 << 14]
     share = np.count_nonzero(sample > 0) / max(len(sample), 1)
-    load: Array = log.grid.size * (1 if share < 0.25 else 1 + share)
-    return load.astype(np.int64)
+    return (log.grid.size * (1 if share < 0.25 else 1 + share)).astype(np.int64)
 
 
 def _unbounded(name: str, ties: str, columns: Columns) -> NotComputableError:

@@ -1,4 +1,4 @@
-"""The verb per_class: measures of each class against the rest."""
+"""The verbs per_class and confusion: measures of each class against the rest, and counts of every pair of classes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import class_type
 from frame_metrics.data.groups import segments_of
-from frame_metrics.errors import NotComputableError
+from frame_metrics.data.matching import matched
+from frame_metrics.data.segments import crossed
+from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Confusion, Scores
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
+from frame_metrics.roles.needs import decision_of
 from frame_metrics.verbs.pooled import check_cases, check_pooled, each_class, inputs_of
-from frame_metrics.verbs.request import Plan, Reading, Request
+from frame_metrics.verbs.request import Plan, Request
 from frame_metrics.verbs.tidy import number, whole
 
 
@@ -27,15 +30,14 @@ def per_class(request: Request, metrics: Sequence[str | Metric]) -> Any:
     plan = request.plan(request.needs(asked))
     check_pooled(asked, "macro")
     plan.check_pooled(("class", "metric", "value", "n", "n_undefined"))
-
-    def compute(rows: Reading) -> Answer:
-        return by_class(rows.cases(named=True), asked)
-
     columns = {"metric": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
-    return plan.answer_of_segments(compute, lambda types: {"class": type_of_classes(types, plan)} | columns)
+    return plan.answer_of_segments(
+        lambda reading: _by_class(reading.cases(named=True), asked),
+        lambda types: {"class": _type_of_classes(types, plan)} | columns,
+    )
 
 
-def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
+def _type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
     """Return the type of the classes, known before anything is read."""
     columns = plan.columns
     if not columns.label:
@@ -44,7 +46,7 @@ def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
     return class_type(types[columns.label], None if matched else types[str(columns.predicted)])
 
 
-def by_class(cases: Cases, asked: Asked) -> Answer:
+def _by_class(cases: Cases, asked: Asked) -> Answer:
     """Return one row per segment, class and metric."""
     check_cases(asked, cases, "macro")
     for name, metric in asked:
@@ -72,3 +74,42 @@ def by_class(cases: Cases, asked: Asked) -> Answer:
         "n_undefined": whole(np.isnan(raw.transpose(2, 1, 0).ravel()[at])),
     }
     return Answer(inputs.segments.key_rows(segment), columns)
+
+
+def confusion(request: Request) -> Any:
+    """Answer ``irm.confusion``."""
+    needs = decision_of(request.roles, request.available, "confusion()", judged=False, retrieved=False)
+    plan = request.plan(needs)
+    plan.check_pooled(("predicted", "matched", "actual", "n"))
+    columns, match = plan.columns, plan.conventions.match
+    if match is not None and columns.predicted is None:
+        raise ColumnError("match= is about predicted clusters; name predicted=")
+
+    def schema(types: dict[str, Any]) -> dict[str, Any]:
+        kind = _type_of_classes(types, plan)
+        predicted = {"predicted": kind}
+        if match is not None:
+            predicted = {"predicted": class_type(types[str(columns.predicted)]), "matched": kind}
+        return predicted | {"actual": kind, "n": pl.Float64 if columns.weight else pl.Int64}
+
+    return plan.answer_of_segments(lambda reading: _counts(reading.cases(named=True)), schema)
+
+
+def _counts(cases: Cases) -> Answer:
+    """Return one row per segment and pair of a predicted and a true class, zeros included."""
+    segments = segments_of(cases)
+    if cases.classes is None:
+        raise NotComputableError("the classes have no names")
+    counts = crossed(cases, segments)[0]  # segments, actual, predicted
+    names = cases.classes if cases.found is None else cases.found
+    undecided = counts[:, :, -1].any()
+    shown = counts if undecided else counts[:, :, :-1]
+    segment, predicted, actual = (at.ravel() for at in np.indices(shown.swapaxes(1, 2).shape))
+    columns = {"predicted": (names.extend_constant(None, 1) if undecided else names).gather(predicted)}
+    if cases.conventions.match is not None:
+        taken = np.column_stack([matched(counts, cases.conventions.match)[1], np.full((len(counts), 1), -1)])
+        at = pl.Series(taken[segment, predicted])
+        columns["matched"] = cases.classes.gather(at.set(at < 0, None))
+    amounts = shown[segment, actual, predicted]
+    columns |= {"actual": cases.classes.gather(actual), "n": number(amounts) if cases.weighted else whole(amounts)}
+    return Answer(segments.key_rows(segment), columns)

@@ -1,4 +1,4 @@
-"""Measures of pooled rows: of two classes, of each of several, and on average over them."""
+"""Measures of pooled rows: of two classes, of each of several, and averaged over them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import refuse
 from frame_metrics.verbs.measure import COUNTED, check_parameters, check_probabilities, check_probability
-from frame_metrics.verbs.tidy import Averages, tidied
+from frame_metrics.verbs.tidy import Options, tidied
 
 CLOSE = 1e-6  # probabilities may be rounded so far
 OVER_CLASSES = ("macro", "weighted", "micro", "predicted")
@@ -26,7 +26,7 @@ OVER_CLASSES = ("macro", "weighted", "micro", "predicted")
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What the metrics of some segments are computed from.
+    """Tables and scores that the metrics of some segments are computed from.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Values:
     ----------
     value : NaN where null, shape (segments,).
     undefined : how often the metric was undefined, shape (segments,).
-    average : what the result's column says.
+    average : the average, as the result names it.
     """
 
     value: Array
@@ -121,17 +121,16 @@ def _check_probabilities(name: str, cases: Cases) -> None:
 
 def inputs_of(cases: Cases, segments: Segments) -> Inputs:
     """Count and sort the rows of some segments."""
-    table, by_class = None, None
+    table = tables(cases, segments) if "predicted" in cases.rows.columns else None
+    if not cases.columns.class_scores:
+        return Inputs(cases, segments, table, None)
     seen = np.ones((len(segments), cases.k), bool)
-    if "predicted" in cases.rows.columns:
-        table = tables(cases, segments)
-    if cases.columns.class_scores:
-        by_class = class_scores(cases, segments, seen)
-        by_class.seen = seen if cases.conventions.classes is not None else by_class.there
+    by_class = class_scores(cases, segments, seen)
+    by_class.seen = seen if cases.conventions.classes is not None else by_class.there
     return Inputs(cases, segments, table, by_class)
 
 
-def two_by_two(inputs: Inputs, c: int) -> Confusion:
+def _two_by_two(inputs: Inputs, c: int) -> Confusion:
     """Return the table of one class against the rest, in the collection if its size is given."""
     if c not in inputs.of_class:
         rest, documents = _table(inputs).rest(c), inputs.cases.conventions.documents
@@ -151,7 +150,7 @@ def each_class(inputs: Inputs, metric: Metric) -> Array:
         if inputs.by_class is None:
             raise NotComputableError("there are no scores of classes")
         return np.stack([metric.compute(inputs.by_class.rest(c)) for c in range(k)])
-    return np.stack([metric.compute(two_by_two(inputs, c)) for c in range(k)])
+    return np.stack([metric.compute(_two_by_two(inputs, c)) for c in range(k)])
 
 
 def _table(inputs: Inputs) -> Classes:
@@ -162,14 +161,12 @@ def _table(inputs: Inputs) -> Classes:
 
 def one_metric(inputs: Inputs, name: str, metric: Metric, average: str) -> Values:
     """Return a metric of every segment."""
-    there = inputs.segments.n > 0
-    own = metric.of_classes
-    if inputs.cases.binary or own is not None:
-        raw = _whole(inputs, metric if inputs.cases.binary or own is None else own)
-        raw = np.where(there, raw, np.nan)
-        value = inputs.cases.conventions.filled(name, metric, raw, there)
-        return Values(value, (np.isnan(raw) & there).astype(np.int64), "sum" if metric.summed else "pooled")
-    return _over_classes(inputs, name, metric, average)
+    there, own = inputs.segments.n > 0, metric if inputs.cases.binary else metric.of_classes
+    if own is None:
+        return _over_classes(inputs, name, metric, average)
+    raw = np.where(there, _whole(inputs, own), np.nan)
+    value = inputs.cases.conventions.filled(name, metric, raw, there)
+    return Values(value, (np.isnan(raw) & there).astype(np.int64), "sum" if metric.summed else "pooled")
 
 
 def _whole(inputs: Inputs, metric: Metric) -> Array:
@@ -177,15 +174,15 @@ def _whole(inputs: Inputs, metric: Metric) -> Array:
     if metric.input is Classes:
         return metric.compute(_table(inputs))
     if metric.input is Confusion:
-        return metric.compute(two_by_two(inputs, 1))
+        return metric.compute(_two_by_two(inputs, 1))
     if metric.input is ClassScores and inputs.by_class is not None:
         return metric.compute(inputs.by_class)
     if metric not in inputs.of_scores:
-        sort_scores(inputs, [metric])
+        _sort_scores(inputs, [metric])
     return inputs.of_scores[metric]
 
 
-def sort_scores(inputs: Inputs, wanted: Sequence[Metric]) -> None:
+def _sort_scores(inputs: Inputs, wanted: Sequence[Metric]) -> None:
     """Compute metrics of the scores of two classes, all in one pass."""
     new = {metric: np.full(len(inputs.segments), np.nan) for metric in wanted if metric.input is Scores}
 
@@ -200,9 +197,8 @@ def sort_scores(inputs: Inputs, wanted: Sequence[Metric]) -> None:
 
 def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Values:
     """The average over classes of a metric of each against the rest."""
-    of_scores = metric.input is Scores
-    seen = (inputs.by_class if of_scores and inputs.by_class is not None else _table(inputs)).seen.T
-    raw = each_class(inputs, metric)
+    source = inputs.by_class if metric.input is Scores and inputs.by_class is not None else _table(inputs)
+    seen, raw = source.seen.T, each_class(inputs, metric)
     values = np.where(seen, inputs.cases.conventions.filled(name, metric, raw, seen), np.nan)
     undefined = (np.isnan(raw) & seen).sum(axis=0)
     known = ~np.isnan(values)
@@ -213,7 +209,7 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
         return Values(_micro(inputs, name, metric), undefined, "micro")
     weight = seen.astype(np.float64)
     if average == "weighted":
-        weight = (inputs.by_class.support if of_scores and inputs.by_class is not None else _table(inputs).actual).T
+        weight = (source.support if isinstance(source, ClassScores) else source.actual).T
     elif average == "predicted":
         weight = _table(inputs).predicted.T
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -222,59 +218,45 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
 
 
 def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
-    """A metric of the tables of the classes that take part, summed."""
+    """A metric of the summed tables of the classes that are seen."""
     table = _table(inputs)
     sums = np.zeros((COUNTED, table.n))
     for c in range(table.k):
-        counts = np.array(two_by_two(inputs, c).counts)
-        sums += np.where(table.seen[:, c], counts, 0)
+        sums += np.where(table.seen[:, c], np.array(_two_by_two(inputs, c).counts), 0)
     raw = metric.compute(Confusion.of_counts(sums))
     return inputs.cases.conventions.filled(name, metric, raw, inputs.segments.n > 0)
 
 
-def evaluated(
-    cases: Cases,
-    asked: Asked,
-    average: str,
-    *,
-    margins: bool,
-    ci: float | None,
-    resamples: int,
-    seed: int,
-    layout: str,
-) -> Answer:
+def evaluated(cases: Cases, asked: Asked, options: Options) -> Answer:
     """Return one row per segment and metric, or one per segment with a column per metric."""
-    check_cases(asked, cases, average, ci=ci is not None)
-    groups = groups_of(cases, margins)
-    columns: list[list[Array]] = []
+    check_cases(asked, cases, options.average, ci=options.ci is not None)
+    groups = groups_of(cases, options.margins)
+    tables: list[list[Array]] = []
     for segments in groups.each:
         inputs = inputs_of(cases, segments)
         if cases.binary:
-            sort_scores(inputs, [metric for _, metric in asked])
-        values = [one_metric(inputs, name, metric, average) for name, metric in asked]
-        ends: list[Array] = [] if ci is None else list(_ends(inputs, asked, average, ci, resamples, seed))
+            _sort_scores(inputs, [metric for _, metric in asked])
+        values = [one_metric(inputs, name, metric, options.average) for name, metric in asked]
         n, undefined = np.tile(segments.n, (len(asked), 1)), np.stack([one.undefined for one in values])
-        columns.append([np.where(n, [one.value for one in values], np.nan), n, undefined, *ends])
-    tables = [np.concatenate(table, axis=1)[:, groups.order] for table in zip(*columns, strict=True)]
+        table = [np.where(n, [one.value for one in values], np.nan), n, undefined]
+        tables.append(table if options.ci is None else [*table, *_ends(inputs, asked, options, options.ci)])
     averages = [one.average for one in values]
-    wide = next((a for a in (*OVER_CLASSES, "pooled") if a in averages), "sum")
-    total = groups.total if margins else None
-    return tidied(asked, Averages(groups.key_rows(), total, tables, averages, wide), layout)
+    wide = next((average for average in (*OVER_CLASSES, "pooled") if average in averages), "sum")
+    return tidied(asked, options, groups, tables, averages, wide)
 
 
-def _ends(inputs: Inputs, asked: Asked, average: str, level: float, resamples: int, seed: int) -> Array:
+def _ends(inputs: Inputs, asked: Asked, options: Options, level: float) -> Array:
     """Percentile intervals over resampled rows, or clusters; NaN for fewer than two; shape (2, metrics, segments)."""
     out = np.full((2, len(asked), len(inputs.segments)), np.nan)
-    table, n, conventions = _table(inputs), inputs.segments.n, inputs.cases.conventions
-    if conventions.undefined == "raise":
-        conventions = replace(conventions, undefined="null")
-    cases = replace(inputs.cases, conventions=conventions)
-    for g, counts in drawn_counts(inputs.cases, inputs.segments, table, resamples, seed):
-        drawn = Classes(counts, np.repeat(table.seen[g][None], resamples, axis=0))
-        draws = Segments(cases.columns, [], pl.DataFrame(), np.repeat(n[g], resamples))
+    table, n, cases = _table(inputs), inputs.segments.n, inputs.cases
+    if cases.conventions.undefined == "raise":
+        cases = replace(cases, conventions=replace(cases.conventions, undefined="null"))
+    for g, counts in drawn_counts(inputs.cases, inputs.segments, table, options.resamples, options.seed):
+        drawn = Classes(counts, np.repeat(table.seen[g][None], len(counts), axis=0))
+        draws = Segments(cases.columns, [], pl.DataFrame(), np.repeat(n[g], len(counts)))
         here = Inputs(cases, draws, drawn, None)
         for i, (name, metric) in enumerate(asked):
-            values = one_metric(here, name, metric, average).value
+            values = one_metric(here, name, metric, options.average).value
             values = values[~np.isnan(values)]
             if len(values):
                 out[:, i, g] = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])

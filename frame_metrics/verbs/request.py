@@ -1,4 +1,4 @@
-"""A request: what every verb starts from, and the way from the caller's columns to the caller's kind of frame."""
+"""The start of every verb, a request, and the way from the caller's columns to the caller's kind of frame."""
 
 from __future__ import annotations
 
@@ -87,11 +87,6 @@ class Plan:
     judged: Columns | None
 
     @property
-    def judging(self) -> Columns:
-        """The columns of the table that grades and labels come from."""
-        return self.columns if self.judged is None else self.judged
-
-    @property
     def to_read(self) -> list[str]:
         """Columns of the judgments that are there: not a label where every row is relevant."""
         if self.judged is None or self.request.judgments is None:
@@ -145,7 +140,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What was read for a plan.
+    """The tables that were read for a plan.
 
     Parameters
     ----------

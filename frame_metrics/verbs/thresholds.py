@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.data.blocks import to_array
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
+from frame_metrics.data.segments import reached, scored
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
-from frame_metrics.inputs import Array, Confusion
+from frame_metrics.inputs import Array, Confusion, Scores
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
 from frame_metrics.roles.columns import Columns
@@ -20,31 +25,30 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import Needs
 from frame_metrics.threads import in_threads
 from frame_metrics.verbs.measure import check_parameters
-from frame_metrics.verbs.points import EQUAL, Points, points_of
-from frame_metrics.verbs.request import Plan, Reading, Request, check_wide, one_of
+from frame_metrics.verbs.request import Plan, Request, check_wide, one_of
 from frame_metrics.verbs.tidy import number, whole
 
+EQUAL = 1e-12  # values that differ by less are equal
 COUNTS = ("tp", "fp", "fn", "tn")
 STEP = 1 << 15  # thresholds: what their tables need stays in cache
+Limits: TypeAlias = Mapping[str, tuple[Metric, float]]  # by name, a metric and the value to reach, or not to pass
 
 
 def thresholds(request: Request, metrics: Sequence[str | Metric]) -> Any:
     """Answer ``irm.thresholds``, which has the parameters."""
     asked = read(metrics) if metrics else []
     plan = _plan(request, asked)
-
-    def compute(rows: Reading) -> Answer:
-        return every(rows.binary(), asked)
-
-    return plan.answer_of_segments(compute, lambda types: schema(asked, plan.columns))
+    return plan.answer_of_segments(
+        lambda reading: _every(reading.binary(), asked), lambda types: _schema(asked, plan.columns)
+    )
 
 
 def best_threshold(request: Request, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None) -> Any:
     """Answer ``irm.best_threshold``, which has the parameters."""
     ((name, wanted),) = one_of(read([metric]))
-    limits = {}
     if subject_to is not None and not isinstance(subject_to, Mapping):
         raise BadValueError(f"subject_to={subject_to!r} is not a mapping from metrics to values")
+    limits = {}
     for given, bound in (subject_to or {}).items():
         ((text, limit),) = one_of(read([given]))
         if isinstance(bound, bool) or not isinstance(bound, int | float) or bound != bound:
@@ -55,17 +59,14 @@ def best_threshold(request: Request, metric: str | Metric, subject_to: Mapping[s
         if one.higher is None:
             raise NotComputableError(f"{text}: no value of it is better than another")
     plan = _plan(request, asked)
-
-    def compute(rows: Reading) -> Answer:
-        return best(rows.binary(), name, wanted, limits)
-
-    return plan.answer_of_segments(compute, lambda types: schema(asked, plan.columns))
+    return plan.answer_of_segments(
+        lambda reading: _best(reading.binary(), asked, limits), lambda types: _schema(asked, plan.columns)
+    )
 
 
 def _plan(request: Request, asked: Asked) -> Plan:
-    """The columns that a threshold is compared with."""
     plan = request.plan(Needs(score=True, query=request.judged))
-    check_thresholds(asked, plan.conventions)
+    _check_thresholds(asked, plan.conventions)
     check_no_threshold(plan.conventions)
     plan.check_pooled(("threshold", *COUNTS))
     for name, _ in asked:
@@ -81,7 +82,7 @@ def check_no_threshold(conventions: Conventions) -> None:
         raise ColumnError("threshold= is one threshold, and every threshold is looked at; say threshold=None")
 
 
-def check_thresholds(asked: Asked, conventions: Conventions) -> None:
+def _check_thresholds(asked: Asked, conventions: Conventions) -> None:
     """Raise for a metric that no threshold decides."""
     for name, metric in asked:
         if metric.input is not Confusion or metric.k is not None:
@@ -93,87 +94,172 @@ def check_thresholds(asked: Asked, conventions: Conventions) -> None:
         raise NotComputableError("undefined='raise': at the first threshold nothing is predicted; say 'null' or 'zero'")
 
 
-def every(cases: Cases, asked: Asked) -> Answer:
+def _every(cases: Cases, asked: Asked) -> Answer:
     """Return one row per segment and threshold, with its table and the metrics."""
     segments = segments_of(cases)
     points = points_of(cases, segments, scored_only=True)
-    values = at_thresholds(points, asked, cases.conventions)
-    return _rows(cases.weighted, segments, points, asked, values)
+    return _rows(cases, segments, points, asked, _at_points(points, asked, cases.conventions))
 
 
-def at_thresholds(points: Points, asked: Asked, conventions: Conventions) -> Array:
+def _at_points(points: Points, asked: Asked, conventions: Conventions) -> Array:
     """Compute measures of the 2x2 table at every point, NaN where they stay null, shape (metrics, points)."""
     out = np.empty((len(asked), len(points.tp)))
 
-    def work(part: slice) -> None:
-        table = points.table(part)
+    def work(span: slice) -> None:
+        table = points.table(span)
         for i, (name, metric) in enumerate(asked):
-            out[i, part] = conventions.filled(name, metric, metric.compute(table))
+            out[i, span] = conventions.filled(name, metric, metric.compute(table))
 
     in_threads((slice(a, a + STEP) for a in range(0, len(points.tp), STEP)), work)
     return out
 
 
-def _rows(weighted: bool, segments: Segments, points: Points, asked: Asked, values: Array) -> Answer:
+def _rows(cases: Cases, segments: Segments, points: Points, asked: Asked, values: Array) -> Answer:
     """Points, their tables and metrics, as columns."""
     positives, negatives = points.each(points.positives), points.each(points.negatives)
-    counts = {"tp": points.tp, "fp": points.fp, "fn": positives - points.tp, "tn": negatives - points.fp}
-    amount = number if weighted else whole
-    columns = {"threshold": pl.Series(points.threshold), **{name: amount(count) for name, count in counts.items()}}
+    counts = (points.tp, points.fp, positives - points.tp, negatives - points.fp)
+    columns = {"threshold": pl.Series(points.threshold)}
+    columns |= dict(zip(COUNTS, map(number if cases.weighted else whole, counts), strict=True))
     columns |= {name: number(value) for (name, _), value in zip(asked, values, strict=True)}
     return Answer(segments.key_rows(points.segment), columns)
 
 
-def best(cases: Cases, name: str, metric: Metric, limits: Mapping[str, tuple[Metric, float]]) -> Answer:
+def _schema(asked: Asked, columns: Columns) -> dict[str, Any]:
+    """The types of the columns beside the keys."""
+    count = pl.Float64 if columns.weight and not columns.query else pl.Int64
+    return {"threshold": pl.Float64} | dict.fromkeys(COUNTS, count) | {name: pl.Float64 for name, _ in asked}
+
+
+def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     """Return the best threshold of each segment, of equal ones the highest.
 
     Parameters
     ----------
-    limits : for each constraint its metric and the value to reach, or not to pass, by the metric's own direction.
+    asked : the metric to choose by, then those of the limits.
     """
-    segments = segments_of(cases)
+    (name, metric), segments = asked[0], segments_of(cases)
     points = points_of(cases, segments, scored_only=True)
-    asked = [(name, metric), *((other, limit) for other, (limit, _) in limits.items() if other != name)]
-    values = at_thresholds(points, asked, cases.conventions)
+    values = _at_points(points, asked, cases.conventions)
     by_name = dict(zip([one for one, _ in asked], values, strict=True))
+    meets = {other: _meets(by_name[other], *limit) for other, limit in limits.items()}
+    allowed = np.all([np.ones(len(points.tp), bool), *meets.values()], axis=0)
     score = values[0] if metric.higher else -values[0]
-    allowed = np.ones(len(score), bool)
-    for other, (limit, bound) in limits.items():
-        allowed &= by_name[other] >= bound - EQUAL if limit.higher else by_name[other] <= bound + EQUAL
     chosen = []
-    for part in points.spans():
-        usable = allowed[part] & ~np.isnan(score[part])
+    for span in points.spans():
+        usable = allowed[span] & ~np.isnan(score[span])
         if not usable.any():
-            text = segments.text(int(points.segment[part.start]))
+            text = segments.text(int(points.segment[span.start]))
             where = "" if text is None else f" in segment {text}"
-            if allowed[part].any():
+            if allowed[span].any():
                 beside = f" that meets {', '.join(limits)}" if limits else ""
                 raise NotComputableError(f"{name} is undefined at every threshold{beside}{where}")
-            raise _unmet({other: v[part] for other, v in by_name.items()}, limits, where)
-        top = score[part][usable].max()
-        chosen.append(part.start + int(np.argmax(usable & (score[part] >= top - EQUAL))))
+            raise _unmet({other: value[span] for other, value in by_name.items()}, limits, where)
+        top = score[span][usable].max()
+        chosen.append(span.start + int(np.argmax(usable & (score[span] >= top - EQUAL))))
     at = np.array(chosen, np.int64)
-    return _rows(cases.weighted, segments, points.kept(at), asked, values[:, at])
+    return _rows(cases, segments, points.kept(at), asked, values[:, at])
 
 
-def _unmet(values: dict[str, Array], limits: Mapping[str, tuple[Metric, float]], where: str) -> NotComputableError:
-    """The error that says what is asked of the thresholds, and the best that can be had of each beside the others."""
-    meets = {
-        other: values[other] >= bound - EQUAL if limit.higher else values[other] <= bound + EQUAL
-        for other, (limit, bound) in limits.items()
-    }
+def _meets(values: Array, metric: Metric, bound: float) -> Array:
+    return values >= bound - EQUAL if metric.higher else values <= bound + EQUAL
+
+
+def _unmet(values: dict[str, Array], limits: Limits, where: str) -> NotComputableError:
+    """Return the error that names the limits, and the best value of each where the others are met."""
+    meets = {name: _meets(values[name], *limit) for name, limit in limits.items()}
     said = []
-    for other, (limit, bound) in limits.items():
-        beside = np.all([meets[one] for one in limits if one != other] or [np.ones(len(meets[other]), bool)], axis=0)
-        here = values[other][beside] if beside.any() else values[other]
+    for name, (limit, bound) in limits.items():
+        others = np.all([np.ones(len(meets[name]), bool), *(meets[one] for one in limits if one != name)], axis=0)
+        here = values[name][others] if others.any() else values[name]
         here = here[~np.isnan(here)]
         best = "undefined" if not len(here) else f"{here.max() if limit.higher else here.min():.6g}"
-        said.append(f"{other} {'>=' if limit.higher else '<='} {bound:g} (the best that can be had is {best})")
+        said.append(f"{name} {'>=' if limit.higher else '<='} {bound:g} (the best that can be had is {best})")
     each = ", each where the others hold" if len(said) > 1 else ""
     return NotComputableError(f"no threshold meets {' and '.join(said)}{each}{where}")
 
 
-def schema(asked: Asked, columns: Columns) -> dict[str, Any]:
-    """Return the columns of a result and their polars types, known before anything is read."""
-    count = pl.Float64 if columns.weight and not columns.query else pl.Int64
-    return {"threshold": pl.Float64} | dict.fromkeys(COUNTS, count) | {name: pl.Float64 for name, _ in asked}
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Counts of what is predicted at every threshold, segment after segment, thresholds falling.
+
+    Parameters
+    ----------
+    segment : of each point, ascending, shape (points,).
+    threshold : infinite at the first point of a segment, where nothing is predicted, shape (points,).
+    tp, fp : relevant and other rows at or above it, shape (points,).
+    positives, negatives : relevant and other rows of each segment, shape (segments,).
+    """
+
+    segment: Array
+    threshold: Array
+    tp: Array
+    fp: Array
+    positives: Array
+    negatives: Array
+
+    @cached_property
+    def first(self) -> Array:
+        """The first point of each segment that has any."""
+        return np.concatenate([np.zeros(min(len(self.segment), 1), int), np.flatnonzero(np.diff(self.segment)) + 1])
+
+    def each(self, of_segment: Array) -> Array:
+        """Return a segment's value at each of its points."""
+        one = len(of_segment) == 1  # as is often so with many points
+        return np.broadcast_to(of_segment, len(self.tp)) if one else of_segment[self.segment]
+
+    def table(self, span: slice) -> Confusion:
+        """Return the 2x2 table at some points."""
+        tp, fp = self.tp[span].astype(np.float64), self.fp[span].astype(np.float64)
+        positives, negatives = self.each(self.positives)[span], self.each(self.negatives)[span]
+        size = self.each(self.positives + self.negatives)[span]
+        return Confusion(tp, fp, positives - tp, np.zeros(len(tp)), size, None, negatives - fp)
+
+    def kept(self, at: Array) -> Points:
+        """Return some of the points."""
+        return Points(self.segment[at], self.threshold[at], self.tp[at], self.fp[at], self.positives, self.negatives)
+
+    def spans(self) -> list[slice]:
+        """Return the points of each segment that has any."""
+        return [slice(a, b) for a, b in pairwise([*self.first.tolist(), len(self.segment)])]
+
+
+def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
+    """Find every threshold of every segment.
+
+    Parameters
+    ----------
+    scored_only : whether to end at the least score; else at minus infinity, where rows without a score are predicted.
+    """
+    pieces: list[tuple[Array, ...]] = []
+    totals = np.zeros((2, len(segments)), np.float64 if cases.weighted else np.int64)
+
+    def work(at: Array, scores: Scores) -> None:
+        totals[0, at], totals[1, at] = scores.positives, scores.negatives
+        columns: tuple[Array, ...] = scores.query, scores.score, scores.tp, scores.fp
+        if scored_only and len(scores.score) and scores.score.min() == -np.inf:
+            columns = tuple(values[scores.score > -np.inf] for values in columns)
+        begin = np.searchsorted(columns[0], np.arange(scores.n_queries)) if scores.n_queries > 1 else 0
+        query = np.insert(columns[0], begin, np.arange(scores.n_queries))
+        starts = (np.inf, 0, 0)
+        pieces.append((at[query], *(np.insert(v, begin, start) for v, start in zip(columns[1:], starts, strict=True))))
+
+    if not segments.keys and not cases.weighted and len(cases.rows):
+        return _one_segment(cases, scored_only)
+    scored(cases, segments, work)
+    if not pieces:
+        empty = np.zeros(0)
+        return Points(empty.astype(int), empty, empty, empty, *totals)
+    columns = pieces[0] if len(pieces) == 1 else tuple(np.concatenate(pieces) for pieces in zip(*pieces, strict=True))
+    if len(segments) > 1 and (np.diff(columns[0]) < 0).any():
+        order = np.argsort(columns[0], kind="stable")
+        columns = tuple(values[order] for values in columns)
+    return Points(*columns, *totals)
+
+
+def _one_segment(cases: Cases, scored_only: bool) -> Points:
+    """Every threshold of all rows together."""
+    score, tp, fp = reached(to_array(cases.rows["score"]), cases.rows["actual"].to_numpy())
+    totals = tp[-1:], fp[-1:]
+    if scored_only and score[-1] == -np.inf:
+        score, tp, fp = score[:-1], tp[:-1], fp[:-1]
+    return Points(np.zeros(len(tp), np.int64), score, tp, fp, *totals)

@@ -1,4 +1,4 @@
-"""Values become rows: groups and margins, long and wide, in a fixed order."""
+"""Tidy rows of values: groups and margins, long and wide, in a fixed order."""
 
 from __future__ import annotations
 
@@ -10,91 +10,78 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.groups import groups_of_rankings
+from frame_metrics.data.groups import Groups, groups_of_rankings
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.names import Asked
 from frame_metrics.stats.averages import intervals, within
 from frame_metrics.verbs.measure import Measured, filled, tallies
 
 
-def averaged(
-    measured: Measured,
-    average: str,
-    *,
-    layout: str,
-    margins: bool = False,
-    ci: float | None = None,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> Answer:
+@dataclass(frozen=True)
+class Options:
+    """What averages can be asked for; the verb evaluate has the parameters."""
+
+    average: str = "macro"
+    ci: float | None = None
+    margins: bool = False
+    layout: str = "long"
+    resamples: int = 1000
+    seed: int = 0
+
+
+def averaged(measured: Measured, options: Options | None = None) -> Answer:
     """Return one row per group and metric, or one per group with a column per metric."""
-    groups, places = groups_of_rankings(measured.log, margins)
-    sums = tallies(measured, average)
+    options = options or Options()
+    groups, places = groups_of_rankings(measured.log, options.margins)
+    sums = tallies(measured, options.average)
     some = measured.evaluated
     cluster = None if measured.cluster is None else measured.cluster[some]
-    columns: list[list[Array]] = []
+    tables: list[list[Array]] = []
     for segments, place in zip(groups.each, places, strict=True):
         count = len(segments)
         member = None if place is None or count == 1 else place[some]
         n = within(member, count, [one.defined for one in sums])
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.stack([one.finish(within(member, count, one.columns)) for one in sums])
-        undefined = within(member, count, [one.undefined for one in sums])
-        ends: list[Array] = [] if ci is None else list(intervals(sums, member, count, ci, resamples, seed, cluster))
-        columns.append([np.where(n == 0, np.nan, value), n, undefined, *ends])
-    tables = [np.concatenate(table, axis=1)[:, groups.order] for table in zip(*columns, strict=True)]
+        table = [np.where(n == 0, np.nan, value), n, within(member, count, [one.undefined for one in sums])]
+        if options.ci is not None:
+            table += [*intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster)]
+        tables.append(table)
     averages = [one.average for one in sums]
-    total = groups.total if margins else None
-    return tidied(
-        measured.asked, Averages(groups.key_rows(), total, tables, averages, _wide(measured, averages)), layout
-    )
+    return tidied(measured.asked, options, groups, tables, averages, _wide(measured, averages))
 
 
-@dataclass(frozen=True, eq=False)
-class Averages:
-    """Averages that are to become rows.
+def tidied(
+    asked: Asked, options: Options, groups: Groups, tables: list[list[Array]], averages: list[str], wide: str
+) -> Answer:
+    """Return one row per group and metric, or one per group with a column per metric.
 
     Parameters
     ----------
-    keys : as an answer's, a row per group.
-    total : which groups are totals; None without margins.
-    tables : value, n, n_undefined and, with intervals, their ends, shape (metrics, groups) each.
-    long : what each metric's rows say of its average.
-    wide : what a row says that has them all.
+    tables : of the segments, then of the totals over them: value, n, n_undefined and, with intervals, their ends, shape
+        (metrics, groups) each.
+    averages : the average of each metric.
+    wide : the average of a row that holds all metrics.
     """
-
-    keys: dict[str, Array]
-    total: Array | None
-    tables: list[Array]
-    long: list[str]
-    wide: str
-
-
-def tidied(asked: Asked, averages: Averages, layout: str) -> Answer:
-    """Return one row per group and metric, or one per group with a column per metric."""
-    value, n, undefined, *ends = averages.tables
-    groups, m = value.shape[1], len(asked)
-    total = {} if averages.total is None else {"total": pl.Series("total", averages.total)}
-    if layout == "wide":
-        said = pl.Series([averages.wide]).new_from_index(0, groups)
+    value, n, undefined, *ends = (np.concatenate(table, axis=1)[:, groups.order] for table in zip(*tables, strict=True))
+    keys, count, m = groups.key_rows(), value.shape[1], len(asked)
+    total = {"total": pl.Series("total", groups.total)} if options.margins else {}
+    if options.layout == "wide":
+        said = pl.Series([wide]).new_from_index(0, count)
         columns: dict[str, pl.Series] = {**total, "average": said, "n": whole(n.max(axis=0) if m else n)}
         for i, (name, _) in enumerate(asked):
             columns[name] = number(value[i])
             if ends:
                 columns[f"{name}_low"], columns[f"{name}_high"] = number(ends[0][i]), number(ends[1][i])
-        return Answer(averages.keys, columns)
-    said = pl.Series(averages.long, dtype=pl.String)
-    long = {
-        **{name: pl.Series(np.repeat(marks.to_numpy(), m)) for name, marks in total.items()},
-        **labels(asked, groups),
-        "average": said if groups == 1 else said.gather(np.tile(np.arange(m), groups)),
-        "value": number(value.T.ravel()),
-        "n": whole(n.T.ravel()),
-        "n_undefined": whole(undefined.T.ravel()),
-    }
+        return Answer(keys, columns)
+    said = pl.Series(averages, dtype=pl.String)
+    long = {name: pl.Series(np.repeat(marks.to_numpy(), m)) for name, marks in total.items()}
+    long |= _labels(asked, count)
+    long["average"] = said if count == 1 else said.gather(np.tile(np.arange(m), count))
+    long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
     if ends:
         long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
-    return Answer({name: np.repeat(rows, m) for name, rows in averages.keys.items()}, long)
+    return Answer({name: np.repeat(rows, m) for name, rows in keys.items()}, long)
 
 
 def _wide(measured: Measured, used: list[str]) -> str:
@@ -103,7 +90,7 @@ def _wide(measured: Measured, used: list[str]) -> str:
     return next((a for a in (*plain, *used) if a != "sum"), "sum")
 
 
-def labels(asked: Asked, times: int) -> dict[str, pl.Series]:
+def _labels(asked: Asked, times: int) -> dict[str, pl.Series]:
     """Return the columns metric and k, repeated."""
     names = pl.Series([name for name, _ in asked], dtype=pl.String)
     k = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
@@ -123,7 +110,7 @@ def whole(values: Array) -> pl.Series:
     return pl.Series(np.ascontiguousarray(values).astype(np.int64, copy=False))
 
 
-def each_query(measured: Measured, layout: str) -> Answer:
+def each_query(measured: Measured, layout: str = "long") -> Answer:
     """Return one row per evaluated ranking and metric, or one per ranking with a column per metric."""
     log, grid = measured.log, measured.log.grid
     at = np.flatnonzero(measured.evaluated)
@@ -135,7 +122,7 @@ def each_query(measured: Measured, layout: str) -> Answer:
     if layout == "wide":
         return Answer(keys, {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)})
     m = len(values)
-    long = {**labels(measured.asked, len(at)), "value": number(np.stack(values).T.ravel())}
+    long = {**_labels(measured.asked, len(at)), "value": number(np.stack(values).T.ravel())}
     return Answer({k: np.repeat(v, m) for k, v in keys.items()}, long)
 
 

@@ -177,5 +177,5 @@ def test_a_query_that_is_no_moment(query: Any) -> None:
     """Of a query that is a moment, another kind of value is an error in the caller's words."""
     log = pl.DataFrame({"query": [datetime(2024, 1, 1)], "score": [1.0], "label": [1]})
     assert log.irm.explain("ap", query=datetime(2024, 1, 1)).height == 1
-    with pytest.raises(BadValueError, match="query: .* cannot be one of its values, which are Datetime"):
+    with pytest.raises(BadValueError, match=r"query: .* cannot be one of its values, which are Datetime"):
         log.irm.explain("ap", query=query)
