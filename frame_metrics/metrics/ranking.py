@@ -115,6 +115,24 @@ def ndcg_rel(run: Ranking, gain: GainName = "linear") -> Array:
 
 
 @metric()
+def q_measure(run: Ranking, k: int | None = None, beta: Positive = 1.0, gain: GainName = "linear") -> Array:
+    """Average precision of graded documents: at each, number and gain of those found so far, as a share of the best.
+
+    Formula: sum over the ranks r <= k of documents with a gain of (c(r) + beta cg@r) / (r + beta ideal cg@r), over how
+        many have a gain; c(r) of them are at ranks up to r.
+    Undefined: no document has a gain.
+    Parameters: beta, the weight of gain beside number; gain, as in cg.
+    Source: T. Sakai, On the reliability of information retrieval metrics based on graded relevance, Information
+        Processing and Management 43(2), 2007.
+    """
+    seen, best = run.gains(gain), run.ideal(gain)
+    place = np.minimum(seen.rank, best.count[seen.query]).astype(np.int64)
+    ideal = best.running(best.value)[best.starts[seen.query] + place - 1]
+    share = (seen.position / beta + seen.running(seen.value)) / (seen.rank / beta + ideal)
+    return ratio(seen.total_within(k, share), best.count)
+
+
+@metric()
 def rndcg(run: Ranking, gain: GainName = "linear") -> Array:
     """nDCG averaged over the ranks where the ideal ranking's gain falls.
 

@@ -477,6 +477,8 @@ WORKED = (
             "rndcg": (0 / 2 + DOWN / BEST) / 2,  # at the cutoffs 1 and 3
             "g_trec": (2 / log2(2 + 3 - 2) + 1 / log2(2 + 4 - 3)) / 4,
             "bin_g": (1 / log2(2 + 1) + 1 / log2(2 + 1)) / 3,
+            "q_measure": ((1 + 2) / (2 + 3) + (2 + 3) / (3 + 4)) / 3,
+            "q_measure(beta=2)@2": (1 + 2 * 2) / (2 + 2 * 3) / 3,
         },
     ),
     Worked([0, 2, 1, 0, 0], [1], {"rndcg": (0 / 2 + DOWN / BEST + DOWN / BEST) / 3}),
