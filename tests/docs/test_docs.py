@@ -154,6 +154,15 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not heading or heading in anchors(there), f"{page.name}: {target}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_places_exist(page: Path) -> None:
+    """Every file and folder of the project that a page names is there, below the root or the package."""
+    text = re.sub(r"^\|.*https://.*$", "", read(page), flags=re.MULTILINE)  # other projects' files
+    named = re.findall(r"`([\w./]+\.(?:py|md)|[a-z_/]+/)`", text)
+    lost = [name for name in named if not any((place / name).exists() for place in (ROOT, PACKAGE))]
+    assert not lost, f"{page.name}: {lost}"
+
+
 @pytest.mark.parametrize(
     "name", ["README.md", "docs/guide.md", "docs/decisions.md", "docs/conventions.md", "docs/metrics.md"]
 )
