@@ -74,10 +74,9 @@ def tidied(
             if ends:
                 columns[f"{name}_low"], columns[f"{name}_high"] = number(ends[0][i]), number(ends[1][i])
         return Answer(keys, columns)
-    said = pl.Series(averages, dtype=pl.String)
+    at = np.tile(np.arange(m), count)
     long = {name: pl.Series(np.repeat(marks.to_numpy(), m)) for name, marks in total.items()}
-    long |= _labels(asked, count)
-    long["average"] = said if count == 1 else said.gather(np.tile(np.arange(m), count))
+    long |= labels(asked, at) | {"average": pl.Series(averages, dtype=pl.String).gather(at)}
     long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
     if ends:
         long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
@@ -90,14 +89,11 @@ def _wide(measured: Measured, used: list[str]) -> str:
     return next((a for a in (*plain, *used) if a != "sum"), "sum")
 
 
-def _labels(asked: Asked, times: int) -> dict[str, pl.Series]:
-    """Return the columns metric and k, repeated."""
+def labels(asked: Asked, at: Array) -> dict[str, pl.Series]:
+    """Return the columns metric and k, of the metric that each row is about."""
     names = pl.Series([name for name, _ in asked], dtype=pl.String)
-    k = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
-    if times == 1:
-        return {"metric": names, "k": k}
-    at = np.tile(np.arange(len(names)), times)
-    return {"metric": names.gather(at), "k": k.gather(at)}
+    ks = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
+    return {"metric": names.gather(at), "k": ks.gather(at)}
 
 
 def number(values: Array) -> pl.Series:
@@ -121,9 +117,9 @@ def each_query(measured: Measured, layout: str = "long") -> Answer:
     values = [filled(measured, i)[at] for i in range(len(measured.asked))]
     if layout == "wide":
         return Answer(keys, {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)})
-    m = len(values)
-    long = {**_labels(measured.asked, len(at)), "value": number(np.stack(values).T.ravel())}
-    return Answer({k: np.repeat(v, m) for k, v in keys.items()}, long)
+    metric = np.tile(np.arange(len(values)), len(at))
+    long = labels(measured.asked, metric) | {"value": number(np.stack(values).T.ravel())}
+    return Answer({name: np.repeat(rows, len(values)) for name, rows in keys.items()}, long)
 
 
 def schema(
