@@ -58,7 +58,7 @@ def register() -> None:
         (pl.DataFrame, pl.api.register_dataframe_namespace),
         (pl.LazyFrame, pl.api.register_lazyframe_namespace),
     ):
-        if not hasattr(frame, NAME):
+        if not hasattr(frame, NAME):  # else this module was loaded before
             official(NAME)(IRM)
         setattr(frame, NAME, Accessor())
     if not any(type(finder).__qualname__ == AfterPandas.__qualname__ for finder in sys.meta_path):

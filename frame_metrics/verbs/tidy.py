@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,7 @@ from frame_metrics.verbs.measure import Measured, filled, tallies
 
 @dataclass(frozen=True)
 class Options:
-    """What averages can be asked for; the verb evaluate has the parameters."""
+    """Options of averages; the verb evaluate has the parameters."""
 
     average: str = "macro"
     ci: float | None = None
@@ -122,31 +121,13 @@ def each_query(measured: Measured, layout: str = "long") -> Answer:
     return Answer({name: np.repeat(rows, len(values)) for name, rows in keys.items()}, long)
 
 
-def schema(
-    asked: Asked,
-    keys: Sequence[str],
-    types: Mapping[str, Any],
-    *,
-    layout: str,
-    ci: bool = False,
-    margins: bool = False,
-    each_query: bool = False,
-) -> dict[str, Any]:
-    """Return the columns of a result and their polars types, known before anything is read.
-
-    Parameters
-    ----------
-    keys : the key columns.
-    types : the types of the caller's columns.
-    each_query : whether queries are rows; else they are averaged.
-    """
-    first = {name: types[name] for name in keys} | ({"total": pl.Boolean} if margins else {})
-    ends = ("", "_low", "_high") if ci else ("",)
-    wide = {name + end: pl.Float64 for name, _ in asked for end in ends}
-    metric = {"metric": pl.String, "k": pl.Int64}
-    if each_query:
-        return first | (wide if layout == "wide" else metric | {"value": pl.Float64})
-    if layout == "wide":
-        return first | {"average": pl.String, "n": pl.Int64} | wide
-    long = {"average": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
-    return first | metric | long | (dict.fromkeys(["ci_low", "ci_high"], pl.Float64) if ci else {})
+def schema(asked: Asked, options: Options) -> dict[str, Any]:
+    """Return the columns of averages beside the keys, and their types, known before anything is read."""
+    total = {"total": pl.Boolean} if options.margins else {}
+    if options.layout == "wide":
+        ends = ("",) if options.ci is None else ("", "_low", "_high")
+        wide = {name + end: pl.Float64 for name, _ in asked for end in ends}
+        return total | {"average": pl.String, "n": pl.Int64} | wide
+    metric = {"metric": pl.String, "k": pl.Int64, "average": pl.String}
+    value = {"value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
+    return total | metric | value | ({} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64})

@@ -68,8 +68,11 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
     plain = _value(metric, run)
     if metric.unjudged == "scan":
         least, greatest = SCANS[metric.name](metric, run, spare, top)
+    elif metric.unjudged == "rises" and graded:
+        least, greatest = plain, _value(metric, _best_graded(run, metric, top))
     elif metric.unjudged == "rises":
-        least, greatest = plain, _value(metric, _best_graded(run, metric, top) if graded else _best_judged(run, spare))
+        relevant = run.n_relevant + _n_open(run, ~run.judged) + spare
+        least, greatest = plain, _value(metric, _completed(run, run.good | ~run.judged, relevant))
     else:
         least, greatest = _turned(metric, run, spare)
     # With every unjudged row at 0 the value is the plain one, to the last bit.
@@ -97,15 +100,11 @@ def _share(a: Array, b: Array) -> Array:
     return _defined(ratio(a, b))
 
 
-# Completed rankings
-
-
 def _best_graded(run: Ranking, metric: Metric, top: float | None) -> Ranking:
     """The rankings with the greatest gain for each row without a grade."""
     gain = metric.params.get("gain")
     best = max(_known(gain, top), key=gain.__getitem__, default=0) if isinstance(gain, Mapping) else top
-    grade = np.where(np.isnan(run.grade), float(best or 0), run.grade)
-    return replace(run, grade=grade)
+    return replace(run, grade=np.where(np.isnan(run.grade), float(best or 0), run.grade))
 
 
 def _known(gain: Mapping[float, float], top: float | None) -> list[float]:
@@ -117,11 +116,6 @@ def _completed(run: Ranking, good: Array, r: Array) -> Ranking:
     """The rankings with these rows relevant, of so many relevant documents."""
     label = good.astype(np.float64)
     return replace(run, grade=label, label=label, pool=None, known_relevant=r)
-
-
-def _best_judged(run: Ranking, spare: Array) -> Ranking:
-    """The rankings with every unjudged document relevant."""
-    return _completed(run, run.good | ~run.judged, run.n_relevant + _n_open(run, ~run.judged) + spare)
 
 
 def _n_open(run: Ranking, unjudged: Array) -> Array:
