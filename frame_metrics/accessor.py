@@ -1,4 +1,4 @@
-"""The object behind ``df.irm``: a frame, the part that each column plays, and the verbs."""
+"""The object behind ``df.irm``: a frame, the roles of its columns, and the verbs."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class ArrowStream(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class IRM(Generic[Frame]):
-    """The parts that the columns of a frame play, and what can be computed from them.
+    """A frame, the roles of its columns, and the verbs that compute from them.
 
-    ``df.irm(...)`` and ``IRM(df, ...)`` give the same object. It is frozen: a call changes roles and gives a new
-    object, ``role=None`` takes a role back. Nothing is read before a verb is called.
+    ``df.irm(...)`` and ``IRM(df, ...)`` give the same object. It is frozen: a call gives a new object with other roles,
+    and ``role=None`` takes a role back. Nothing is read before a verb is called.
 
     Parameters
     ----------
@@ -67,7 +67,8 @@ class IRM(Generic[Frame]):
     ties : how equal scores are ordered: "doc" (by document id, descending, as trec_eval; the default with ``doc``),
         "worst" (the default otherwise), "best", "order" (as in the frame) or "expected" (in every way, and the metric
         is its mean over them).
-    undefined : what a metric that is a/0 becomes: "zero", "one", "null" or "raise"; by default what its reference does.
+    undefined : the value of a metric where it is undefined: "zero", "one", "null", or "raise" for an error; by default
+        that of its reference.
     unjudged : "drop" takes unjudged documents out of the rankings; by default they count as not relevant.
     duplicates : "first" keeps the best place of a document that stands twice; by default ("error") that is an error.
     positive : the label, and prediction, that is relevant, where they are not 0 and 1.
@@ -80,7 +81,8 @@ class IRM(Generic[Frame]):
     Raises
     ------
     FrameMetricsError
-        A role or option that does not exist, or has a value it cannot have.
+        A role or option does not exist, or has a value that it cannot have. Verbs raise it too: where what is asked for
+        does not exist or cannot be computed from these columns, or a value in the columns is bad.
 
     Examples
     --------
@@ -117,7 +119,7 @@ class IRM(Generic[Frame]):
         object.__setattr__(self, "judgments", judgments)
 
     def __call__(self, **roles: Unpack[Roles]) -> Self:
-        """Return the same with other roles and conventions; only what is named changes."""
+        """Return an object with other roles and conventions; those that are not named stay."""
         return self._with({**self.roles, **roles}, self.judgments)
 
     def _with(self, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> Self:
@@ -208,12 +210,7 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: system, by..., metric, k, average, value, n, n_undefined (, ci_low, ci_high).
         ``n`` is the number of queries, or of pooled rows, that the value rests on; ``n_undefined`` that of queries,
-        classes or segments where the metric is a/0.
-
-        Raises
-        ------
-        FrameMetricsError
-            What is asked for does not exist or cannot be computed from these columns, or a value in them is bad.
+        classes or segments where the metric is undefined.
 
         Examples
         --------
@@ -240,11 +237,6 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: system, by..., the query columns, metric, k, value; null where undefined, unless
         the metric's reference says 0.
 
-        Raises
-        ------
-        FrameMetricsError
-            What is asked for does not exist or cannot be computed from these columns, or a value in them is bad.
-
         Examples
         --------
         >>> import polars as pl, frame_metrics
@@ -268,11 +260,6 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: system, by..., class, metric, value, n (rows of the segment), n_undefined. Classes
         that a segment does not have are left out, unless ``classes=`` names them.
 
-        Raises
-        ------
-        FrameMetricsError
-            What is asked for does not exist or cannot be computed from these columns, or a value in them is bad.
-
         Examples
         --------
         >>> import polars as pl, frame_metrics
@@ -292,11 +279,6 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: system, by..., predicted, actual, n (rows, or their weight), zeros included. A
         null ``predicted`` is no prediction. With ``match``, ``predicted`` is the cluster, and a column ``matched``
         after it the class that it was taken for.
-
-        Raises
-        ------
-        FrameMetricsError
-            Nothing says what is predicted, or a value in the columns is bad.
 
         Examples
         --------
@@ -320,11 +302,6 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: system, by..., threshold, tp, fp, fn, tn, and a column per metric. In a segment's
         first row the threshold is infinite and nothing is predicted; then comes a row for each distinct score.
-
-        Raises
-        ------
-        FrameMetricsError
-            What is asked for does not exist or is no measure of the 2x2 table, or a value in the columns is bad.
 
         Examples
         --------
@@ -355,8 +332,7 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            No threshold meets ``subject_to``; the error says the best that can be had. Or what is asked for does not
-            exist, or a value in the columns is bad.
+            No threshold meets ``subject_to``; the error says the best that can be had.
 
         Examples
         --------
@@ -386,9 +362,9 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        kind : "roc": threshold, fpr, tpr. "pr": threshold, recall, precision, as it saws. "gain": threshold, share (of
-            the rows that are predicted), gain (the share of the relevant ones among them). "calibration": predicted,
-            observed, n, by bins of equal width. A metric of a ranking with ``@k``, as "ndcg@k": k, value.
+        kind : "roc": threshold, fpr, tpr. "pr": threshold, recall, precision, a zigzag. "gain": threshold, share (of
+            all rows, those that are predicted relevant), gain (of all relevant rows, those among them). "calibration":
+            predicted, observed, n, by bins of equal width. A metric of a ranking with ``@k``, as "ndcg@k": k, value.
         per : "query" gives each query a curve; by default the rows of a segment are pooled.
         levels : of "pr", recall levels at which the greatest precision at that recall or a higher one is given: a list,
             or how many from 0 to 1, as 11; with ``per="query"``, the mean over the queries.
@@ -403,11 +379,6 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: system, by... (, the query columns), and the columns of the curve. The first
         point of a curve has an infinite threshold: nothing is predicted, and precision is set to 1.
-
-        Raises
-        ------
-        FrameMetricsError
-            A curve or an option of it does not exist, or a value in the columns is bad.
 
         Examples
         --------
@@ -436,7 +407,7 @@ class IRM(Generic[Frame]):
         seed: int = 0,
         per_query: bool = False,
     ) -> Frame:
-        """Pair systems query by query, and say how far apart they are and whether that is more than chance.
+        """Compare systems query by query: their differences, with intervals and p-values.
 
         Parameters
         ----------
@@ -471,7 +442,7 @@ class IRM(Generic[Frame]):
         ------
         FrameMetricsError
             No ``system`` is named, there is only one, ``baseline`` is none of them, a test needs scipy and it is not
-            installed, or cannot take clusters and they are named, or what evaluate() raises.
+            installed, or clusters are named and the test cannot take them.
 
         Examples
         --------
@@ -488,7 +459,7 @@ class IRM(Generic[Frame]):
         return compare(self._request, metrics, options, per_query=per_query)
 
     def explain(self, metric: str | Metric, *, query: Any) -> Frame:
-        """Say what each result of one query adds to a metric of its ranking.
+        """Take a metric of one query apart: the contribution of each result of its ranking.
 
         Parameters
         ----------
@@ -506,8 +477,7 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            The frame has no such query, the metric is not of a ranking or is not 0 where nothing is retrieved, or what
-            per_query() raises.
+            The frame has no such query, or the metric is not of a ranking or is not 0 where nothing is retrieved.
 
         Examples
         --------
@@ -521,7 +491,7 @@ class IRM(Generic[Frame]):
         return explain(self._request, metric, query=query)
 
     def bounds(self, *metrics: str | Metric, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
-        """Say between which values a metric lies, whatever the order of equal scores or the judgments that are missing.
+        """Bound a metric over all orders of equal scores, or over all judgments that are missing.
 
         Parameters
         ----------
@@ -544,8 +514,8 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            A metric has no bounds, max_grade is needed, an undefined query would leave the mean, unjudged rows have
-            equal scores that their judgments would order, or what evaluate() raises.
+            A metric has no bounds, max_grade is needed, an undefined query would leave the mean, or unjudged rows have
+            equal scores that their judgments would order.
 
         Examples
         --------
@@ -559,7 +529,7 @@ class IRM(Generic[Frame]):
         return bounds(self._request, metrics, of=of, max_grade=max_grade, per_query=per_query)
 
     def audit(self, fail_on: Severity | None = None) -> Frame:
-        """Say what the numbers rest on: what is wrong, what is odd, what was not counted, and plain facts.
+        """Report errors and oddities in the data, what was not counted, and plain facts.
 
         Parameters
         ----------
@@ -592,10 +562,10 @@ class IRM(Generic[Frame]):
         --------
         >>> import polars as pl, frame_metrics
         >>> log = pl.DataFrame({"query": [1, 1, 2], "score": [2.0, 1.0, 3.0], "grade": [0, 1, None]})
-        >>> found = log.irm.audit()
-        >>> found.select("check", "n").rows()[0]
+        >>> findings = log.irm.audit()
+        >>> findings.select("check", "n").rows()[0]
         ('queries without judgments', 1)
-        >>> found.filter(severity="fact", check="queries").select("n", "share").rows()
+        >>> findings.filter(severity="fact", check="queries").select("n", "share").rows()
         [(1, 0.5)]
         """
         from frame_metrics.verbs.audit import audit

@@ -39,24 +39,13 @@ class AfterPandas(MetaPathFinder):
 
             def load_and_register(module: ModuleType) -> None:
                 load(module)
-                register_pandas(module)
+                _register_pandas(module)
 
             setattr(spec.loader, "exec_module", load_and_register)  # noqa: B010  (mypy forbids assigning to a method)
         return spec
 
 
-def register_polars() -> None:
-    """Give polars' frames their accessor, unless this module was loaded before."""
-    for frame, official in (
-        (pl.DataFrame, pl.api.register_dataframe_namespace),
-        (pl.LazyFrame, pl.api.register_lazyframe_namespace),
-    ):
-        if not hasattr(frame, NAME):
-            official(NAME)(IRM)
-        setattr(frame, NAME, Accessor())
-
-
-def register_pandas(pandas: ModuleType) -> None:
+def _register_pandas(pandas: ModuleType) -> None:
     """Give pandas' frames their accessor, unless they have it."""
     if not hasattr(pandas.DataFrame, NAME):
         pandas.api.extensions.register_dataframe_accessor(NAME)(IRM)
@@ -65,8 +54,14 @@ def register_pandas(pandas: ModuleType) -> None:
 
 def register() -> None:
     """Give every frame its accessor, whichever library is imported first."""
-    register_polars()
+    for frame, official in (
+        (pl.DataFrame, pl.api.register_dataframe_namespace),
+        (pl.LazyFrame, pl.api.register_lazyframe_namespace),
+    ):
+        if not hasattr(frame, NAME):  # else this module was loaded before
+            official(NAME)(IRM)
+        setattr(frame, NAME, Accessor())
     if not any(type(finder).__qualname__ == AfterPandas.__qualname__ for finder in sys.meta_path):
         sys.meta_path.insert(0, AfterPandas())
     if "pandas" in sys.modules:
-        register_pandas(import_module("pandas"))  # waits for a thread that is still importing it
+        _register_pandas(import_module("pandas"))  # waits for a thread that is still importing it

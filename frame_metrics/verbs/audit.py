@@ -1,4 +1,4 @@
-"""The verb ``audit``: what is found, among it the rows of a frame whose values are bad, as a report."""
+"""The verb audit: findings about the data, among them the rows whose values are bad."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCHEMA = {
     "example": pl.String,
     "message": pl.String,
 }
-# What the values of a role are called; the others with an s behind the role.
+# The word for the values of a role; that of the others is the role with an s.
 VALUES = {
     "query": "queries",
     "by": "segments",
@@ -66,10 +66,10 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
 def _of_good_rows(
     frame: pl.DataFrame, columns: Columns, look: Callable[[pl.DataFrame], list[Finding]]
 ) -> list[Finding]:
-    """Return the rows whose values are bad as findings, and what is found in the others.
+    """Return the rows whose values are bad as findings, and the findings about the others.
 
-    ``look`` raises for rows that are bad in one way; they are left out and it looks again, until there are none. What
-    no rows are to blame for is raised; where rows were left out it is a finding too.
+    ``look`` raises for rows that are bad in one way. They are left out, and it looks again, until no row is bad. An
+    error that names no rows is raised, or is a finding if rows were left out before.
     """
     left, rows = np.arange(len(frame)), frame
     bad: dict[tuple[str, str], tuple[BadRowsError, list[Array]]] = {}
@@ -100,7 +100,7 @@ def _bad_values(error: BadRowsError, rows: Array, total: int, columns: Columns) 
 
 
 def _values(column: str, columns: Columns) -> str:
-    """What the values of a column are called, by the part it plays."""
+    """The word for the values of a column, by its role."""
     for role, named in vars(columns).items():
         several = dict(named).values() if role == "class_scores" else named if isinstance(named, tuple) else (named,)
         if column in several:
@@ -109,10 +109,7 @@ def _values(column: str, columns: Columns) -> str:
 
 
 def _report(fail_on: str | None, findings: list[Finding]) -> Answer:
-    """Return the findings as rows, the gravest first and facts last; raise if one is as grave as ``fail_on``.
-
-    Checks that found nothing are left out.
-    """
+    """Return findings as rows, the gravest first and facts last; raise if one is as grave as ``fail_on``."""
     grave = [] if fail_on is None else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     rows = [one for one in findings if one.n or one.severity == "fact"]
     rows.sort(key=lambda one: SEVERITIES.index(one.severity))

@@ -1,4 +1,4 @@
-"""Bounds of values: the least and the greatest that other orders of equal scores, or missing judgments, allow."""
+"""The verb bounds: the least and the greatest value that equal scores, or missing judgments, leave open."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def bounds(
     if of == "unjudged":
         _check_open(asked, plan.columns, plan.conventions, max_grade)
     else:
-        _check_ordered(asked)
+        for name, metric in asked:
+            if not metric.bounded:
+                raise NotComputableError(f"{name} is not bounded by the worst and the best order of equal scores")
         if max_grade is not None:
             raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
 
@@ -56,13 +58,13 @@ def bounds(
 
 @dataclass(frozen=True, eq=False)
 class Bounded:
-    """Values, and what they could be.
+    """Values and their bounds.
 
     Parameters
     ----------
     own : the values as they are.
-    lower, upper : the least and the greatest they could be, shape (metrics, rankings).
-    beside : how much is open: whether scores are equal across the cutoff, or the share of judged results.
+    lower, upper : the least and the greatest that they could be, shape (metrics, rankings).
+    beside : 1 where scores are equal across the cutoff, else 0; or the share of judged results; of the same shape.
     """
 
     own: Measured
@@ -72,7 +74,7 @@ class Bounded:
 
 
 def _of_ties(log: Log, asked: Asked) -> Bounded:
-    """Return values, and what they are in the worst and in the best order of equal scores."""
+    """Bound values by those in the worst and in the best order of equal scores."""
     own = measure(log, asked)
     rules = (replace(log.conventions, ties=rule) for rule in ("worst", "best"))
     ends = [_ordered(replace(log, conventions=rule), asked) for rule in rules]
@@ -119,13 +121,6 @@ def _tied(log: Log, asked: Asked) -> Array:
     return out
 
 
-def _check_ordered(asked: Asked) -> None:
-    """Raise for a metric that the worst and the best order of equal scores do not bound; nothing is read."""
-    for name, metric in asked:
-        if not metric.bounded:
-            raise NotComputableError(f"{name} is not bounded by the worst and the best order of equal scores")
-
-
 def _check_open(asked: Asked, columns: Columns, conventions: Conventions, max_grade: float | None) -> None:
     """Raise for columns, conventions or metrics that unjudged rows have no bounds with; nothing is read."""
     if conventions.unjudged == "drop":
@@ -147,7 +142,7 @@ def _check_open(asked: Asked, columns: Columns, conventions: Conventions, max_gr
 
 
 def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
-    """Return values, and what they are at least and at most once every row is judged."""
+    """Bound values over all judgments of the unjudged rows."""
     if log.grid.pool is not None and log.judged is None:
         raise NotComputableError(
             "systems that list unjudged rows, and no document is named to tell which are the same; name doc="
@@ -156,20 +151,19 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
         asked = [(name, metric(max_grade=max_grade) if _lacks_scale(metric) else metric) for name, metric in asked]
     own = measure(log, asked)
     lower, upper, seen = (np.zeros(own.values.shape) for _ in range(3))
-    spare = _spare(log)
+    spare, rels = _spare(log), [log.conventions.variant(metric)[0] for _, metric in asked]
 
     def work(block: Block) -> None:
         at = block.at
         _check_open_ties(block.rows, log)
         whole = block.ranking()
-        runs = {rel: whole.variant(rel, False) for rel in kinds}
+        runs = {rel: whole.variant(rel, False) for rel in set(rels)}
         for i, (name, metric) in enumerate(asked):
-            run = runs[log.conventions.variant(metric)[0]]
+            run = runs[rels[i]]
             lower[i, at], upper[i, at] = extremes(name, metric, run, spare[at], max_grade)
             known = ~np.isnan(run.grade) if metric.graded else run.judged
             seen[i, at] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 
-    kinds = {log.conventions.variant(metric)[0] for _, metric in asked}
     log.each_block(work)
     return Bounded(own, lower, upper, seen)
 

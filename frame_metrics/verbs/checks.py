@@ -1,4 +1,4 @@
-"""What a check of an audit is, one function, and the one pass over a log that those of its rankings share."""
+"""Checks of an audit, each one function, and the one pass over a log that checks of rankings share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOP = 10  # the cutoff that is looked at
 
 
 class Seen(NamedTuple):
-    """How many there are of something, of how many (None where there is no whole), and the first of them."""
+    """The number of things seen, the number looked at (None where there is no whole), and the first one seen."""
 
     n: int
     of: int | None = None
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
 
 
 class Check(NamedTuple):
-    """One thing to look for: a function, the class of what it reads, and what the decorator says of it."""
+    """A function that looks for one thing, the class that it reads, and the arguments of its decorator."""
 
     name: str
     severity: str
@@ -82,7 +82,7 @@ def check(severity: str, *, of: Look | None = None, name: str = "") -> Callable[
 
 
 def run_checks(words: dict[str, Any], *subjects: Any, known: dict[Check, Seen] | None = None) -> Iterator[Finding]:
-    """Give what all checks find that read one of the subjects, those that find nothing too.
+    """Give the findings of all checks that read one of the subjects, those of nothing too.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def run_checks(words: dict[str, Any], *subjects: Any, known: dict[Check, Seen] |
 
 
 class Keys(NamedTuple):
-    """How many systems and segments there are."""
+    """The numbers of systems and of segments."""
 
     columns: Columns
     systems: int
@@ -223,7 +223,7 @@ def counted(log: Log) -> Counted:
 
 
 def _sums(one: Check, block: RankedBlock, numbers: Array, past: int) -> tuple[int, int, int]:
-    """How often a block has something, of how much, and the number of the first ranking that has it, or ``past``."""
+    """The number of things seen in a block, the number looked at, and the first ranking with one, or ``past``."""
     of = np.ones(len(numbers), bool) if one.of is None else one.of(block)
     marks = one.look(block)
     has = np.where(of > 0, 0 if marks is None else marks, 0)

@@ -1,4 +1,4 @@
-"""Systems compared query by query: paired differences, and whether they are more than chance."""
+"""The verb compare: differences between systems, query by query, with intervals and tests."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SCHEMA |= {"mde": pl.Float64, "test": pl.String, "correction": pl.String}
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What a comparison can be asked for; the verb has the parameters."""
+    """Options of a comparison; the verb has the parameters."""
 
     baseline: Any
     test: str

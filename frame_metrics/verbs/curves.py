@@ -1,4 +1,4 @@
-"""Curves as frames."""
+"""The verb curve: the points of curves of scores, and of ranked metrics by cutoff."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Per = Literal["query"]
 
 @dataclass(frozen=True)
 class Options:
-    """What a curve can be asked for beside its kind; the verb has the parameters."""
+    """Options of curves; the verb has the parameters."""
 
     per: Per | None
     levels: int | Sequence[float] | None
@@ -104,12 +104,7 @@ def _check(kind: str, options: Options) -> None:
 
 
 def _drawn(cases: Cases, kind: str, options: Options, levels: Sequence[float] | None) -> Answer:
-    """Return the points of a curve for each segment, or each query.
-
-    Parameters
-    ----------
-    levels : recall levels at which precision is read off, the curves of queries then being averaged.
-    """
+    """Return the points of a curve for each segment, or each query; at ``levels`` of recall the curves are averaged."""
     query = key_names(cases.columns)[2] if options.per else []
     segments = segments_of(cases, query=query)
     if kind == "calibration":

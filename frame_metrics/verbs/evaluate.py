@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Literal, get_args
+
+import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole
@@ -46,7 +47,7 @@ def evaluate(request: Request, metrics: Sequence[str | Metric], options: Options
             return pooled.evaluated(reading.cases(), asked, options)
         return averaged(measure(reading.log(queries=False), asked, average), options)
 
-    return plan.answer(compute, partial(schema, asked, plan.columns.groups, layout=layout, ci=ci, margins=margins))
+    return plan.answer_of_segments(compute, lambda types: schema(asked, options))
 
 
 def per_query(request: Request, metrics: Sequence[str | Metric], *, layout: Layout) -> Any:
@@ -56,7 +57,8 @@ def per_query(request: Request, metrics: Sequence[str | Metric], *, layout: Layo
     plan = request.plan(request.needs(asked) | Needs(query=True))
     check_asked(asked, plan)
     check_wide(asked, plan.columns, layout)
-    return plan.answer(
-        lambda reading: each_query(measure(reading.log(), asked), layout),
-        partial(schema, asked, plan.columns.keys, layout=layout, each_query=True),
+    long = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
+    columns: dict[str, Any] = {name: pl.Float64 for name, _ in asked} if layout == "wide" else long
+    return plan.answer_of_segments(
+        lambda reading: each_query(measure(reading.log(), asked), layout), lambda types: columns, plan.columns.keys
     )

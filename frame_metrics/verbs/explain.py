@@ -65,13 +65,7 @@ def _rows_of(frame: pl.DataFrame, columns: Columns, query: Any) -> Array:
 
 
 def _explained(log: Log, name: str, metric: Metric, original: Array) -> Answer:
-    """Return one row per result of a query's rankings, in rank order.
-
-    Parameters
-    ----------
-    log : the rows of one query, and its judgments.
-    original : row of the caller's frame of each row of the log's frame.
-    """
+    """Return one row per result of a query's rankings, in rank order; ``original``: its rows in the frame."""
     check_grades([(name, metric)], log)
     grid, document = log.grid, log.columns.doc
     mine = np.flatnonzero(grid.rankings.lengths > 0)
@@ -92,13 +86,7 @@ def _explained(log: Log, name: str, metric: Metric, original: Array) -> Answer:
 
 
 def _added(run: Ranking, cut: Array, metric: Metric | None, *, ones: bool = False) -> Array:
-    """By how much a metric changes with each further result of each ranking; NaN where it is undefined.
-
-    Parameters
-    ----------
-    cut : results of each ranking to look at, shape (rankings,).
-    ones : whether every result is taken to be relevant, with a gain of 1.
-    """
+    """Changes of a metric with each result of each ranking, NaN where undefined; with ``ones`` all gains are 1."""
     if metric is None:
         return np.full(cut.sum(), np.nan)
     added = [_added_to_one(run, i, int(cut[i]), metric, ones) for i in range(run.n_queries)]
@@ -117,7 +105,7 @@ def _added_to_one(run: Ranking, i: int, cut: int, metric: Metric, ones: bool) ->
 
 
 def _shortened(run: Ranking, i: int, n_ret: Array, ones: bool) -> Ranking:
-    """One ranking as often as there are lengths, of which so many results are retrieved; its judgments stay."""
+    """Copies of one ranking, each with another number of retrieved results; the judgments stay."""
     m, rows, query = len(n_ret), slice(int(run.starts[i]), int(run.starts[i] + run.lengths[i])), slice(i, i + 1)
 
     def each(values: Array | None, own: slice | Array = rows) -> Array | None:

@@ -1,4 +1,4 @@
-"""The checks of decisions and scores: what the literature warns about, segment by segment, and facts of the rows."""
+"""Checks of decisions and scores: warnings from the literature, segment by segment, and facts about the rows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def grades_that_do_not_reach_rel(grades: Grades) -> Seen | None:
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """Rows with decisions or scores, and what their metrics are computed from, pooled in each segment."""
+    """Rows with decisions or scores, and the inputs of their metrics, pooled in each segment."""
 
     cases: Cases
     inputs: Inputs
@@ -147,13 +147,7 @@ def rows_without_a_score(cases: Cases) -> Seen | None:
 
 
 def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> list[Finding]:
-    """Return what is found in rows without a query, checks that find nothing and plain facts too.
-
-    Raises
-    ------
-    FrameMetricsError
-        A value is not what its role can hold, or what is relevant is not said.
-    """
+    """Return the findings about rows without a query, those of nothing and plain facts too; raise for bad values."""
     conventions = conventions.in_types(type_of(rows, columns.score), type_of(rows, columns.grade))
     if columns.grade and not columns.label:
         grades = grade_column(rows[columns.grade], columns.grade)

@@ -1,4 +1,4 @@
-"""The checks of queries and their results: of each ranking, and of a log as a whole."""
+"""Checks of queries and their results: of each ranking, and of a log as a whole."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def rows_not_retrieved(log: Log) -> Seen | None:
 
 
 def findings(log: Log) -> list[Finding]:
-    """Return what is found in a log, checks that find nothing and plain facts too; raise what ``counted`` raises."""
+    """Return the findings about a log, those of nothing and plain facts too; raise for bad rows, as ``counted``."""
     counts, grid = counted(log), log.grid
     keys = Keys(log.columns, len(grid.system_row), len(grid.segment_row))
     return [*run_checks(_words(log), keys, log, counts, known=counts.seen)]

@@ -1,4 +1,4 @@
-"""Systems paired: which are compared, and the values of each metric by query and system."""
+"""Pairs of systems to compare, and the values of each metric by query and system."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import key_names
 from frame_metrics.stats.averages import numbered
 from frame_metrics.verbs.measure import Measured, filled
+from frame_metrics.verbs.tidy import labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class Paired:
     cluster: Array | None
 
     def alone(self, use: Array) -> bool:
-        """Whether some queries are of fewer than two clusters, which leaves nothing to draw."""
+        """Return whether some queries are of fewer than two clusters, which leaves nothing to draw."""
         return self.cluster is not None and len(np.unique(self.cluster[use])) < 2
 
     def clusters(self, use: Array) -> Array | None:
@@ -79,7 +80,7 @@ class Pairing:
 
     @property
     def n_queries(self) -> int:
-        """How many queries there are, each counted in every segment that it stands in."""
+        """The number of queries, each counted in every segment that it stands in."""
         return int(self.measured.log.grid.pair.max(initial=-1)) + 1
 
     def query_of(self, pair: Array) -> Array:
@@ -122,14 +123,11 @@ class Pairing:
         ----------
         segment, metric, pair, query : of each row the number of its segment, metric, pair of systems, and query if any.
         """
-        log, asked = self.measured.log, self.measured.asked
+        log = self.measured.log
         system, base = (log.key_rows(system=side[pair]) for side in np.array(self.pairs).T)
         column = str(log.columns.system)
         keys = log.key_rows(segment=segment, query=query) | system | {"baseline": base[column]}
-        names = pl.Series([name for name, _ in asked], dtype=pl.String)
-        ks = pl.Series([one.k for _, one in asked], dtype=pl.Int64)
-        labels = {"metric": names.gather(metric), "k": ks.gather(metric)}
-        return Answer(keys, labels | columns, {"baseline": column})
+        return Answer(keys, labels(self.measured.asked, metric) | columns, {"baseline": column})
 
 
 def paired_systems(measured: Measured, baseline: Any) -> Pairing:
@@ -153,9 +151,8 @@ def paired_systems(measured: Measured, baseline: Any) -> Pairing:
         there = f"one system, {listed(names)}" if names else "no systems"
         raise NotComputableError(f"{column} has {there}; two are needed to compare")
     if baseline is None:
-        return Pairing(
-            measured, segments, [(int(one), int(other)) for i, one in enumerate(order) for other in order[:i]]
-        )
+        pairs = [(int(one), int(other)) for i, one in enumerate(order) for other in order[:i]]
+        return Pairing(measured, segments, pairs)
     if baseline not in names:
         raise BadValueError(
             f"baseline={baseline!r} is not among the systems of {column}: {listed(names[:5])}{closest(baseline, names)}"
@@ -173,7 +170,7 @@ def _in_order(log: Log, keys: list[str], rows: Array) -> Array:
 
 
 def _retrieved(log: Log) -> Array:
-    """How many results each ranking has."""
+    """The number of results of each ranking."""
     rankings = log.grid.rankings
     place = rankings.values.get("rank", rankings.values.get("score"))
     return rankings.lengths if place is None else rankings.count(~np.isnan(place))

@@ -21,7 +21,7 @@ from frame_metrics.metrics.names import Asked, read
 from frame_metrics.roles.needs import decision_of
 from frame_metrics.verbs.pooled import check_cases, check_pooled, each_class, inputs_of
 from frame_metrics.verbs.request import Plan, Request
-from frame_metrics.verbs.tidy import number, whole
+from frame_metrics.verbs.tidy import labels, number, whole
 
 
 def per_class(request: Request, metrics: Sequence[str | Metric]) -> Any:
@@ -65,10 +65,9 @@ def _by_class(cases: Cases, asked: Asked) -> Answer:
     at = np.flatnonzero(keep)
     segment, rest = np.divmod(at, cases.k * len(asked))
     c, m = np.divmod(rest, len(asked))
-    names = pl.Series([name for name, _ in asked], dtype=pl.String)
     columns = {
         "class": cases.classes.gather(c),
-        "metric": names.gather(m),
+        "metric": labels(asked, m)["metric"],
         "value": number(value.transpose(2, 1, 0).ravel()[at]),
         "n": whole(inputs.segments.n[segment]),
         "n_undefined": whole(np.isnan(raw.transpose(2, 1, 0).ravel()[at])),

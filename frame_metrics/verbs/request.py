@@ -42,7 +42,7 @@ class Request:
 
     @property
     def judged(self) -> bool:
-        """Whether judgments are kept beside the frame."""
+        """True where judgments are kept beside the frame."""
         return self.judgments is not None
 
     @property

@@ -131,12 +131,7 @@ def _schema(asked: Asked, columns: Columns) -> dict[str, Any]:
 
 
 def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
-    """Return the best threshold of each segment, of equal ones the highest.
-
-    Parameters
-    ----------
-    asked : the metric to choose by, then those of the limits.
-    """
+    """Return the threshold of each segment where the first metric is best, of equal ones the highest."""
     (name, metric), segments = asked[0], segments_of(cases)
     points = points_of(cases, segments, scored_only=True)
     values = _at_points(points, asked, cases.conventions)

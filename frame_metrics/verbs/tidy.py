@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,7 @@ from frame_metrics.verbs.measure import Measured, filled, tallies
 
 @dataclass(frozen=True)
 class Options:
-    """What averages can be asked for; the verb evaluate has the parameters."""
+    """Options of averages; the verb evaluate has the parameters."""
 
     average: str = "macro"
     ci: float | None = None
@@ -74,10 +73,9 @@ def tidied(
             if ends:
                 columns[f"{name}_low"], columns[f"{name}_high"] = number(ends[0][i]), number(ends[1][i])
         return Answer(keys, columns)
-    said = pl.Series(averages, dtype=pl.String)
+    at = np.tile(np.arange(m), count)
     long = {name: pl.Series(np.repeat(marks.to_numpy(), m)) for name, marks in total.items()}
-    long |= _labels(asked, count)
-    long["average"] = said if count == 1 else said.gather(np.tile(np.arange(m), count))
+    long |= labels(asked, at) | {"average": pl.Series(averages, dtype=pl.String).gather(at)}
     long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
     if ends:
         long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
@@ -90,14 +88,11 @@ def _wide(measured: Measured, used: list[str]) -> str:
     return next((a for a in (*plain, *used) if a != "sum"), "sum")
 
 
-def _labels(asked: Asked, times: int) -> dict[str, pl.Series]:
-    """Return the columns metric and k, repeated."""
+def labels(asked: Asked, at: Array) -> dict[str, pl.Series]:
+    """Return the columns metric and k, of the metric that each row is about."""
     names = pl.Series([name for name, _ in asked], dtype=pl.String)
-    k = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
-    if times == 1:
-        return {"metric": names, "k": k}
-    at = np.tile(np.arange(len(names)), times)
-    return {"metric": names.gather(at), "k": k.gather(at)}
+    ks = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
+    return {"metric": names.gather(at), "k": ks.gather(at)}
 
 
 def number(values: Array) -> pl.Series:
@@ -121,36 +116,18 @@ def each_query(measured: Measured, layout: str = "long") -> Answer:
     values = [filled(measured, i)[at] for i in range(len(measured.asked))]
     if layout == "wide":
         return Answer(keys, {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)})
-    m = len(values)
-    long = {**_labels(measured.asked, len(at)), "value": number(np.stack(values).T.ravel())}
-    return Answer({k: np.repeat(v, m) for k, v in keys.items()}, long)
+    metric = np.tile(np.arange(len(values)), len(at))
+    long = labels(measured.asked, metric) | {"value": number(np.stack(values).T.ravel())}
+    return Answer({name: np.repeat(rows, len(values)) for name, rows in keys.items()}, long)
 
 
-def schema(
-    asked: Asked,
-    keys: Sequence[str],
-    types: Mapping[str, Any],
-    *,
-    layout: str,
-    ci: bool = False,
-    margins: bool = False,
-    each_query: bool = False,
-) -> dict[str, Any]:
-    """Return the columns of a result and their polars types, known before anything is read.
-
-    Parameters
-    ----------
-    keys : the key columns.
-    types : the types of the caller's columns.
-    each_query : whether queries are rows; else they are averaged.
-    """
-    first = {name: types[name] for name in keys} | ({"total": pl.Boolean} if margins else {})
-    ends = ("", "_low", "_high") if ci else ("",)
-    wide = {name + end: pl.Float64 for name, _ in asked for end in ends}
-    metric = {"metric": pl.String, "k": pl.Int64}
-    if each_query:
-        return first | (wide if layout == "wide" else metric | {"value": pl.Float64})
-    if layout == "wide":
-        return first | {"average": pl.String, "n": pl.Int64} | wide
-    long = {"average": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
-    return first | metric | long | (dict.fromkeys(["ci_low", "ci_high"], pl.Float64) if ci else {})
+def schema(asked: Asked, options: Options) -> dict[str, Any]:
+    """Return the columns of averages beside the keys, and their types, known before anything is read."""
+    total = {"total": pl.Boolean} if options.margins else {}
+    if options.layout == "wide":
+        ends = ("",) if options.ci is None else ("", "_low", "_high")
+        wide = {name + end: pl.Float64 for name, _ in asked for end in ends}
+        return total | {"average": pl.String, "n": pl.Int64} | wide
+    metric = {"metric": pl.String, "k": pl.Int64, "average": pl.String}
+    value = {"value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
+    return total | metric | value | ({} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64})

@@ -1,4 +1,4 @@
-"""Rows that nobody judged: the least and the greatest value that a metric could have once they are judged.
+"""Bounds of unjudged rows: the least and the greatest value that a metric could have once all are judged.
 
 The arguments for these formulas stand in docs/bounds.md.
 """
@@ -18,17 +18,6 @@ from frame_metrics.metrics.ranking import dcg
 
 Pair: TypeAlias = tuple[Array, Array]
 Scan: TypeAlias = Callable[[Metric, Ranking, Array, float | None], Pair]
-SCANS: dict[str, Scan] = {}  # by the name of the metric
-
-
-def scan_of(name: str) -> Callable[[Scan], Scan]:
-    """Give the metric of this name, which declares a scan, the function that looks for its bounds."""
-
-    def register(scan: Scan) -> Scan:
-        SCANS[name] = scan
-        return scan
-
-    return register
 
 
 def check_bounded(name: str, metric: Metric, top: float | None = None) -> None:
@@ -50,8 +39,8 @@ def check_bounded(name: str, metric: Metric, top: float | None = None) -> None:
     own = metric.params.get("max_grade")
     if top is not None and own is not None and top > own:
         raise BadValueError(f"{name}: its highest grade is {own:g}, and max_grade={top:g}; give both the same")
-    scale = "max_grade" in metric.options or not isinstance(metric.params.get("gain"), Mapping)
-    if metric.graded and scale and top is None and own is None:
+    scaled = "max_grade" in metric.options or not isinstance(metric.params.get("gain"), Mapping)
+    if metric.graded and scaled and top is None and own is None:
         raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; say max_grade=")
 
 
@@ -79,8 +68,11 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
     plain = _value(metric, run)
     if metric.unjudged == "scan":
         least, greatest = SCANS[metric.name](metric, run, spare, top)
+    elif metric.unjudged == "rises" and graded:
+        least, greatest = plain, _value(metric, _best_graded(run, metric, top))
     elif metric.unjudged == "rises":
-        least, greatest = plain, _value(metric, _best_graded(run, metric, top) if graded else _best_judged(run, spare))
+        relevant = run.n_relevant + _n_open(run, ~run.judged) + spare
+        least, greatest = plain, _value(metric, _completed(run, run.good | ~run.judged, relevant))
     else:
         least, greatest = _turned(metric, run, spare)
     # With every unjudged row at 0 the value is the plain one, to the last bit.
@@ -108,15 +100,11 @@ def _share(a: Array, b: Array) -> Array:
     return _defined(ratio(a, b))
 
 
-# Completed rankings
-
-
 def _best_graded(run: Ranking, metric: Metric, top: float | None) -> Ranking:
     """The rankings with the greatest gain for each row without a grade."""
     gain = metric.params.get("gain")
     best = max(_known(gain, top), key=gain.__getitem__, default=0) if isinstance(gain, Mapping) else top
-    grade = np.where(np.isnan(run.grade), float(best or 0), run.grade)
-    return replace(run, grade=grade)
+    return replace(run, grade=np.where(np.isnan(run.grade), float(best or 0), run.grade))
 
 
 def _known(gain: Mapping[float, float], top: float | None) -> list[float]:
@@ -130,27 +118,22 @@ def _completed(run: Ranking, good: Array, r: Array) -> Ranking:
     return replace(run, grade=label, label=label, pool=None, known_relevant=r)
 
 
-def _best_judged(run: Ranking, spare: Array) -> Ranking:
-    """The rankings with every unjudged document relevant."""
-    return _completed(run, run.good | ~run.judged, run.n_relevant + _n_open(run, ~run.judged) + spare)
-
-
 def _n_open(run: Ranking, unjudged: Array) -> Array:
     return run.count_of(unjudged, None, retrieved=False)
 
 
 def _turned(metric: Metric, run: Ranking, spare: Array) -> Pair:
-    """Bounds of a metric with its extremes where the found unjudged rows are relevant and the others not, or reversed.
+    """Bounds of a metric that is extreme where the predicted unjudged rows alone are relevant, or where the others are.
 
-    Which rows are marked outside makes no difference, only how many: they enter by the number of relevant documents.
+    Of the others only the number matters: they enter by the number of relevant documents.
     """
     unjudged = ~run.judged
     if metric.input is Confusion and metric.k is None and run.decision is not None:
-        found = _n_open(run, unjudged & (run.decision == 1))
+        predicted = _n_open(run, unjudged & (run.decision == 1))
     else:
-        found = run.count_of(unjudged, metric.k)
-    others = _n_open(run, unjudged) - found + spare
-    one = _value(metric, _completed(run, run.good | unjudged, run.n_relevant + found))
+        predicted = run.count_of(unjudged, metric.k)
+    others = _n_open(run, unjudged) - predicted + spare
+    one = _value(metric, _completed(run, run.good | unjudged, run.n_relevant + predicted))
     other = _value(metric, _completed(run, run.good, run.n_relevant + others))
     return np.minimum(one, other), np.maximum(one, other)
 
@@ -178,7 +161,6 @@ def _marked(run: Ranking, rows: Array, value: Array, k: int | None) -> Rows:
     return Rows(seen.query[kept], seen.rank[kept], seen.value[kept], run.n_queries)
 
 
-@scan_of("rprec")
 def _rprec(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
     """Bounds of R-precision.
 
@@ -200,7 +182,6 @@ def _rprec(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pai
     return least.min(axis=1), greatest.max(axis=1)
 
 
-@scan_of("ap")
 def _ap(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
     """Bounds of average precision: the unjudged rows up to some rank relevant, or all from some rank on."""
     k = metric.k
@@ -226,7 +207,6 @@ def _ap(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
     return least, share(rising, _after(0, so_far)).max(axis=1)
 
 
-@scan_of("ndcg")
 def _ndcg(metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
     gain = metric.params.get("gain", "linear")
     if isinstance(gain, Mapping):
@@ -341,3 +321,7 @@ def _steps(best: Rows, levels: Array) -> tuple[Array, Array, Array]:
     reach = _from(steps.grid(docs)).astype(np.int64)
     ends = steps.grid(np.isin(steps.value, levels)) > 0
     return steps.grid(steps.value - before), reach, ends
+
+
+# The functions that look for the bounds of metrics that declare a scan.
+SCANS: dict[str, Scan] = {"rprec": _rprec, "ap": _ap, "ndcg": _ndcg}
