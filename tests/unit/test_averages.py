@@ -398,6 +398,26 @@ def test_margins_without_segments_are_an_error() -> None:
         four_queries().irm.evaluate("rr", margins=True)
 
 
+@pytest.mark.parametrize("query", ["query", None], ids=["queries", "rows"])
+def test_the_totals_of_a_null_system_stand_last(query: str | None) -> None:
+    """Systems are sorted, null last, and each has its segments, null last, before its totals."""
+    log = pl.DataFrame(
+        {
+            "run": [None, None, "b", "b"],
+            "day": [None, "mo", None, "mo"],
+            "query": [1, 2, 1, 2],
+            "predicted": [1, 1, 1, 1],
+            "label": [1, 0, 0, 0],
+        }
+    )
+    irm = log.irm(query=query, system="run", by="day", predicted="predicted")
+    found = irm.evaluate("precision", margins=True).select("run", "day", "total", "value")
+    assert found.rows() == [
+        *(("b", "mo", False, 0), ("b", None, False, 0), ("b", None, True, 0)),
+        *((None, "mo", False, 0), (None, None, False, 1), (None, None, True, 0.5)),
+    ]
+
+
 # Layouts, and nothing to average
 
 

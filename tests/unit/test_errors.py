@@ -371,6 +371,15 @@ def test_first_duplicates(place: str, values: list[Any], rr: float, n: int, kind
     assert as_polars(first.per_query("rr", "num_ret", layout="wide")).rows() == [(1, rr, n)]
 
 
+def test_first_duplicates_without_a_place() -> None:
+    """Where nothing orders the results, duplicates='first' keeps the row that stands first."""
+    log = pl.DataFrame({"qid": [1] * 4, "sku": [*"aabb"], "said": [1, 0, 0, 1], "clicked": [1, 1, 0, 0]})
+    roles: Any = {"query": "qid", "doc": "sku", "predicted": "said", "label": "clicked", "duplicates": "first"}
+    asked = ("tp", "fp", "fn")
+    assert log.irm(**roles).per_query(*asked, layout="wide").rows() == [(1, 1, 0, 0)]
+    assert log.reverse().irm(**roles).per_query(*asked, layout="wide").rows() == [(1, 0, 1, 1)]
+
+
 # Names of metrics, their parameters and cutoffs
 
 BAD_METRICS: dict[str, tuple[type[FrameMetricsError], str]] = {

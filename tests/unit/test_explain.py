@@ -95,6 +95,9 @@ def test_relevant_documents_that_are_only_counted() -> None:
     assert irm.explain("recall", query="a")["contribution"].to_list() == [1 / 4, 0, 1 / 4]
     assert irm.explain("ap", query="a")["contribution"].to_list() == pytest.approx([1 / 4, 0, 2 / 3 / 4])
     assert irm.explain("recall", query="b")["contribution"].to_list() == [1 / 2]
+    twice = pl.concat([log.with_columns(day=pl.lit(1)), log.with_columns(day=pl.lit(2), total=pl.lit(8, pl.Int64))])
+    found = twice.irm(doc="doc", n_relevant="total", by="day").explain("recall", query="a")
+    assert found["contribution"].to_list() == [1 / 4, 0, 1 / 4, 1 / 8, 0, 1 / 8]
 
 
 def test_systems_and_segments_of_a_query() -> None:

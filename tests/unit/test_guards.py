@@ -159,6 +159,7 @@ def test_scores_of_several_classes_alone_decide_nothing() -> None:
     """Without decisions there is no majority that they could fall below, nor one score that could be upside down."""
     rows = pl.DataFrame({"label": [*"aabbc"], "a": [0.0, 0, 1, 1, 1], "b": [1.0, 1, 0, 0, 1], "c": [1.0, 1, 1, 1, 0]})
     assert checks(IRM(rows, label="label", score={"a": "a", "b": "b", "c": "c"})) == {}
+    assert checks(IRM(rows, label="label", score="a")) == {}
 
 
 def queries(odd: bool) -> pl.DataFrame:

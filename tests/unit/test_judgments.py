@@ -343,7 +343,7 @@ def test_a_column_of_the_judgments_that_is_not_there_is_an_error(qrels: Any, giv
 def test_a_judged_query_keeps_its_name_where_repeated_documents_are_left_out() -> None:
     """Rows that are left out move no query: those of the judgments alone have their own names."""
     run = frame("query doc score", ("a", "x", 2.0), ("a", "x", 1.0), ("a", "y", 0.5))
-    qrels = frame("query doc grade", ("a", "y", 1), ("b", "x", 1), ("c", "y", 1))
+    qrels = frame("query doc grade", ("b", "x", 1), ("a", "y", 1), ("c", "y", 1))
     found = run.irm(duplicates="first").judge(qrels).per_query("rr", "num_ret", layout="wide")
     assert found.rows() == [("a", 0.5, 2), ("b", 0, 0), ("c", 0, 0)]
 
