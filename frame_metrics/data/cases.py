@@ -11,12 +11,11 @@ from frame_metrics.data.classes import class_values, codes, distinct_values, is_
 from frame_metrics.errors import ColumnError, NotComputableError, listed
 from frame_metrics.roles.columns import (
     Columns,
-    amount_column,
-    cluster_column,
     key_columns,
     key_names,
     label_column,
     refuse,
+    role_columns,
     score_column,
     type_of,
 )
@@ -107,10 +106,9 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
         if conventions.threshold is not None:
             out["predicted"] = (out["score"] >= conventions.threshold).fill_null(False).cast(pl.Int8)
     out |= _class_scores(frame, columns, classes)
-    if columns.weight:
-        out["weight"] = amount_column(frame[columns.weight], columns.weight, "weight")
+    out |= role_columns(frame, columns, ("weight", "cluster"))
     if columns.cluster:
-        out["cluster"] = numbers(cluster_column(frame[columns.cluster], columns.cluster))
+        out["cluster"] = numbers(out["cluster"])
     rows = pl.DataFrame(out)
     rows, kept = _judged(rows, keys, columns, conventions, binary)
     return Cases(rows, kept, columns, conventions, classes, found, binary)

@@ -9,8 +9,8 @@ import polars as pl
 
 from frame_metrics.data.blocks import each_block, find_rankings, spans
 from frame_metrics.data.cases import Cases
+from frame_metrics.data.classes import matched
 from frame_metrics.data.groups import Segments
-from frame_metrics.data.matching import matched
 from frame_metrics.data.sorting import SIGN, in_rank_order, rank_order
 from frame_metrics.inputs import Array, Classes, ClassScores, Scores
 from frame_metrics.inputs.scores import levels

@@ -9,9 +9,8 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.classes import class_type
+from frame_metrics.data.classes import class_type, matched
 from frame_metrics.data.groups import segments_of
-from frame_metrics.data.matching import matched
 from frame_metrics.data.segments import crossed
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.roles.needs import decision_of

@@ -54,7 +54,7 @@ class Points:
         tp, fp = self.tp[part].astype(np.float64), self.fp[part].astype(np.float64)
         positives, size = self.each(self.positives)[part], self.each(self.positives + self.negatives)[part]
         rest = self.each(self.negatives)[part] - fp
-        return Confusion(tp, fp, positives - tp, np.zeros(len(tp)), size, None, rest)
+        return Confusion(tp, fp, positives - tp, np.zeros(len(tp)), size, (), rest)
 
     def kept(self, at: Array) -> Points:
         """Return some of the points."""
