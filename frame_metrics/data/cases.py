@@ -34,7 +34,7 @@ class Cases:
     kept : the key columns of all rows and "counted", where rows without a judgment were dropped.
     columns, conventions : which column is which, and what is done where the field disagrees.
     classes : the classes in their order; of two the relevant one is the last. None where nothing needs their names.
-    found : the predicted classes, where they are not the true ones but are yet to be matched to them.
+    clusters : the predicted classes, where they are not the true ones but are yet to be matched to them.
     binary : whether there are two classes, one of which is the relevant one.
     """
 
@@ -43,7 +43,7 @@ class Cases:
     columns: Columns
     conventions: Conventions
     classes: pl.Series | None
-    found: pl.Series | None
+    clusters: pl.Series | None
     binary: bool
 
     @property
@@ -85,7 +85,7 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
     keys = list(out)
     label, predicted = sides_of(frame, columns, conventions)
     binary = is_binary(label, predicted, columns, conventions)
-    classes, found = None, None
+    classes, clusters = None, None
     if binary:
         out["actual"] = relevant(frame, label, columns, conventions)
         if predicted is not None:
@@ -99,8 +99,8 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
         classes = class_values(label, predicted if conventions.match is None else None, columns, conventions)
         out["actual"] = codes(label, classes, str(columns.label))
         if predicted is not None:
-            found = distinct_values(predicted) if conventions.match is not None else None
-            out["predicted"] = codes(predicted, classes if found is None else found, str(columns.predicted))
+            clusters = distinct_values(predicted) if conventions.match is not None else None
+            out["predicted"] = codes(predicted, classes if clusters is None else clusters, str(columns.predicted))
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
         if conventions.threshold is not None:
@@ -111,7 +111,7 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
         out["cluster"] = numbers(out["cluster"])
     rows = pl.DataFrame(out)
     rows, kept = _judged(rows, keys, columns, conventions, binary)
-    return Cases(rows, kept, columns, conventions, classes, found, binary)
+    return Cases(rows, kept, columns, conventions, classes, clusters, binary)
 
 
 def _judged(

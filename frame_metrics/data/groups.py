@@ -62,7 +62,7 @@ class Segments:
 
     def text(self, group: int) -> str | None:
         """Return the key values of a group as text; None where no key tells groups apart."""
-        return as_text(self.table.select(self.keys), group) if self.keys else None
+        return _as_text(self.table.select(self.keys), group) if self.keys else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Groups:
         return self.order >= len(self.each[0])
 
 
-def as_text(keys: pl.DataFrame, row: int = 0) -> str:
+def _as_text(keys: pl.DataFrame, row: int = 0) -> str:
     """Return the key values of a row as text."""
     return ", ".join(map(str, keys.row(row)))
 

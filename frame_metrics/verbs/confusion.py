@@ -47,7 +47,7 @@ def confusions(cases: Cases) -> Answer:
     if cases.classes is None:
         raise NotComputableError("the classes have no names")
     counts = crossed(cases, segments)[0]  # segments, actual, predicted
-    values = cases.classes if cases.found is None else cases.found
+    values = cases.classes if cases.clusters is None else cases.clusters
     silent = counts[:, :, -1].any()
     if not silent:
         counts = counts[:, :, :-1]
