@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
+SINGULAR = {"are": "is", "do": "does", "have": "has", "repeat": "repeats", "differ": "differs", "their": "its"}
+
 
 class FrameMetricsError(ValueError):
     """Any error that frame_metrics raises on purpose."""
@@ -51,8 +53,8 @@ def closest(given: Any, choices: Iterable[Any]) -> str:
     from difflib import get_close_matches  # only an error needs it
 
     by_lower = {str(choice).lower(): choice for choice in choices}
-    found = get_close_matches(str(given).lower(), by_lower, n=1, cutoff=0.6)
-    return f"; did you mean {by_lower[found[0]]!r}?" if found else ""
+    near = get_close_matches(str(given).lower(), by_lower, n=1, cutoff=0.6)
+    return f"; did you mean {by_lower[near[0]]!r}?" if near else ""
 
 
 def listed(items: Iterable[Any]) -> str:
@@ -61,28 +63,11 @@ def listed(items: Iterable[Any]) -> str:
 
 
 def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, remedy: str) -> BadRowsError:
-    """Return the error that counts bad rows of a column and shows three.
-
-    Parameters
-    ----------
-    column : what the caller calls the column.
-    rows : positions of the bad rows in the caller's frame, from 0.
-    total : number of rows in the frame.
-    what : what is wrong, following "3 of 120 rows ", as in "are infinite".
-    remedy : the way out.
-    """
+    """Return the error that counts bad rows of a column, of ``total`` rows, and shows three: see ``BadRowsError``."""
     shown = ", ".join(str(int(row)) for row in rows[:3])
     verb = what
-    if len(rows) == 1:
-        for many, one in (
-            ("are ", "is "),
-            ("do ", "does "),
-            ("have ", "has "),
-            ("repeat ", "repeats "),
-            ("differ ", "differs "),
-            ("their ", "its "),
-        ):
-            verb = verb.replace(many, one, 1)
+    for many, one in SINGULAR.items() if len(rows) == 1 else ():
+        verb = verb.replace(f"{many} ", f"{one} ", 1)
     plural = "rows" if min(len(rows), 3) > 1 else "row"
     message = f"{column}: {len(rows)} of {total} rows {verb} ({plural} {shown}); {remedy}"
     return BadRowsError(message, column=column, rows=rows, what=what, remedy=remedy)

@@ -30,15 +30,15 @@ class PandasFrame(Border):
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return pl.DataFrame({name: as_series(name, self.frame[name]) for name in columns})
+        return pl.DataFrame({name: _as_series(name, self.frame[name]) for name in columns})
 
     def answer(self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]) -> Any:
         self.check(columns)
         beside = judgments()
-        return as_pandas(compute(self.read(columns), beside), self.frame, beside)
+        return _as_pandas(compute(self.read(columns), beside), self.frame, beside)
 
 
-def as_series(name: str, values: Any) -> pl.Series:
+def _as_series(name: str, values: Any) -> pl.Series:
     """Return a pandas column as polars: NaN of numpy floats is null, an int column is not copied."""
     dtype = values.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
@@ -73,7 +73,7 @@ def _from_text(name: str, values: Any) -> pl.Series:
 
 def _from_categories(name: str, values: Any) -> pl.Series:
     """Return categories as their values; as an Enum where they have an order that their values have not."""
-    levels = as_series(name, values.cat.categories.to_series())
+    levels = _as_series(name, values.cat.categories.to_series())
     code = pl.Series(name, values.cat.codes.to_numpy().astype(np.int64))
     if values.cat.ordered and not (levels.dtype.is_numeric() and levels.is_sorted()):
         texts = [str(level) for level in values.cat.categories]
@@ -117,7 +117,7 @@ def _as_text(name: str, values: Any) -> pl.Series:
     return pl.Series(name, texts, dtype=pl.String).gather(numbers.set(numbers < 0, None))
 
 
-def as_pandas(answer: Answer, frame: Any, beside: Beside) -> Any:
+def _as_pandas(answer: Answer, frame: Any, beside: Beside) -> Any:
     """Return an answer as a pandas DataFrame; keys keep their types."""
     import pandas as pd
 

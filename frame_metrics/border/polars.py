@@ -28,7 +28,7 @@ class PolarsFrame(Border):
         self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]
     ) -> pl.DataFrame:
         table, beside = self.read(columns), judgments()
-        return as_polars(compute(table, beside), table, beside)
+        return _as_polars(compute(table, beside), table, beside)
 
 
 class LazyPolars(Border):
@@ -50,7 +50,7 @@ class LazyPolars(Border):
         self.check(columns)
         types = self.frame.select(columns).collect_schema()
         return self.frame.select(columns).map_batches(
-            lambda table: as_polars(compute(table, beside := judgments()), table, beside),
+            lambda table: _as_polars(compute(table, beside := judgments()), table, beside),
             predicate_pushdown=False,
             projection_pushdown=False,
             slice_pushdown=False,
@@ -58,7 +58,7 @@ class LazyPolars(Border):
         )
 
 
-def as_polars(answer: Answer, table: pl.DataFrame, beside: Beside) -> pl.DataFrame:
+def _as_polars(answer: Answer, table: pl.DataFrame, beside: Beside) -> pl.DataFrame:
     """Return an answer as a DataFrame.
 
     Parameters

@@ -13,6 +13,7 @@ import polars as pl
 from frame_metrics import threads
 from frame_metrics.errors import BadRowsError
 from frame_metrics.inputs import Array, Pool
+from frame_metrics.inputs.rows import sums_between
 from frame_metrics.roles.columns import EXACT
 
 
@@ -40,8 +41,7 @@ class Rankings:
 
     def count(self, rows: Array) -> Array:
         """Return how many of the marked rows below each ranking has, shape (rankings,)."""
-        down = np.concatenate([[0], np.cumsum(rows)])
-        return down[self.starts + self.lengths] - down[self.starts]
+        return sums_between(rows, self.starts, self.starts + self.lengths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +89,7 @@ def find_rankings(
         return Rankings(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
     numbered = frame.select(*keys, *values).with_row_index("row")
     begin = pl.col("row").first() if first else pl.lit(0)
-    laid = [
-        begin.alias("first"),
-        pl.len().alias("lengths"),
-        *(pl.col(name) for name in [*values, *(["row"] if rows else [])]),
-    ]
+    laid = [begin.alias("first"), pl.len().alias("lengths"), *map(pl.col, [*values, *["row"] * rows])]
     lists = numbered.group_by(keys, maintain_order=True).agg(laid)
     lengths = lists["lengths"].to_numpy().astype(np.int64)
     flat = {name: to_array(lists[name].explode()) for name in values}
@@ -153,7 +149,7 @@ def spans(starts: Array, lengths: Array) -> Array:
     return np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
 
 
-def cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
+def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
     """Cut rankings into blocks.
 
     Returns
@@ -170,13 +166,13 @@ def cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
         return None, [(a, min(a + step, n)) for a in range(0, n, step)]
     order = np.argsort(size, kind="stable")
     ascending = size[order].tolist()
-    found, a = [], 0
+    blocks, a = [], 0
     while a < n:
         area = partial(_area, ascending, a)
         b = a + max(bisect_right(range(a + 1, n + 1), threads.BLOCK, key=area), 1)
-        found.append((a, b))
+        blocks.append((a, b))
         a = b
-    return order, found
+    return order, blocks
 
 
 def _area(ascending: list[int], a: int, b: int) -> int:
@@ -186,7 +182,7 @@ def _area(ascending: list[int], a: int, b: int) -> int:
 
 def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
     """Call ``work`` with the rankings of each block, blocks side by side."""
-    order, blocks = cut(size)
+    order, blocks = _cut(size)
     threads.in_threads((slice(a, b) if order is None else order[a:b] for a, b in blocks), work)
 
 
@@ -198,7 +194,7 @@ def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:
     rankings : the rankings, with a column ``hash`` of their documents' hashes.
     doc : document ids by row of the frame.
     """
-    found: list[Array] = []
+    again: list[Array] = []
 
     def work(block: slice | Array) -> None:
         lengths, starts = rankings.lengths[block], rankings.starts[block]
@@ -207,15 +203,15 @@ def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:
         grid = np.full((len(lengths), int(lengths.max(initial=0))), np.iinfo(np.uint64).max)
         grid[np.arange(grid.shape[1]) < lengths[:, None]] = low
         grid.sort(axis=1)
-        again = (grid[:, 1:] == grid[:, :-1]) & (grid[:, 1:] != np.iinfo(np.uint64).max)
-        suspects = np.flatnonzero(again.any(axis=1))
+        equal = (grid[:, 1:] == grid[:, :-1]) & (grid[:, 1:] != np.iinfo(np.uint64).max)
+        suspects = np.flatnonzero(equal.any(axis=1))
         if len(suspects):
             rows = rankings.rows_of(spans(starts[suspects], lengths[suspects]))
             seen = pl.DataFrame({"query": np.repeat(suspects, lengths[suspects]), "doc": doc.gather(rows)})
-            found.append(rows[~seen.select(pl.struct("query", "doc").is_first_distinct()).to_series().to_numpy()])
+            again.append(rows[~seen.select(pl.struct("query", "doc").is_first_distinct()).to_series().to_numpy()])
 
     each_block(rankings.lengths, work)
-    return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+    return np.sort(np.concatenate(again)) if again else np.zeros(0, np.int64)
 
 
 def constant(values: Array, rankings: Rankings, column: str) -> Array:

@@ -11,12 +11,11 @@ from frame_metrics.data.classes import class_values, codes, distinct_values, is_
 from frame_metrics.errors import ColumnError, NotComputableError, listed
 from frame_metrics.roles.columns import (
     Columns,
-    amount_column,
-    cluster_column,
     key_columns,
     key_names,
     label_column,
     refuse,
+    role_columns,
     score_column,
     type_of,
 )
@@ -35,7 +34,7 @@ class Cases:
     kept : the key columns of all rows and "counted", where rows without a judgment were dropped.
     columns, conventions : which column is which, and what is done where the field disagrees.
     classes : the classes in their order; of two the relevant one is the last. None where nothing needs their names.
-    found : the predicted classes, where they are not the true ones but are yet to be matched to them.
+    clusters : the predicted classes, where they are not the true ones but are yet to be matched to them.
     binary : whether there are two classes, one of which is the relevant one.
     """
 
@@ -44,7 +43,7 @@ class Cases:
     columns: Columns
     conventions: Conventions
     classes: pl.Series | None
-    found: pl.Series | None
+    clusters: pl.Series | None
     binary: bool
 
     @property
@@ -86,7 +85,7 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
     keys = list(out)
     label, predicted = sides_of(frame, columns, conventions)
     binary = is_binary(label, predicted, columns, conventions)
-    classes, found = None, None
+    classes, clusters = None, None
     if binary:
         out["actual"] = relevant(frame, label, columns, conventions)
         if predicted is not None:
@@ -100,20 +99,19 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
         classes = class_values(label, predicted if conventions.match is None else None, columns, conventions)
         out["actual"] = codes(label, classes, str(columns.label))
         if predicted is not None:
-            found = distinct_values(predicted) if conventions.match is not None else None
-            out["predicted"] = codes(predicted, classes if found is None else found, str(columns.predicted))
+            clusters = distinct_values(predicted) if conventions.match is not None else None
+            out["predicted"] = codes(predicted, classes if clusters is None else clusters, str(columns.predicted))
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
         if conventions.threshold is not None:
             out["predicted"] = (out["score"] >= conventions.threshold).fill_null(False).cast(pl.Int8)
     out |= _class_scores(frame, columns, classes)
-    if columns.weight:
-        out["weight"] = amount_column(frame[columns.weight], columns.weight, "weight")
+    out |= role_columns(frame, columns, ("weight", "cluster"))
     if columns.cluster:
-        out["cluster"] = numbers(cluster_column(frame[columns.cluster], columns.cluster))
+        out["cluster"] = numbers(out["cluster"])
     rows = pl.DataFrame(out)
     rows, kept = _judged(rows, keys, columns, conventions, binary)
-    return Cases(rows, kept, columns, conventions, classes, found, binary)
+    return Cases(rows, kept, columns, conventions, classes, clusters, binary)
 
 
 def _judged(

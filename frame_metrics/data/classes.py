@@ -1,4 +1,4 @@
-"""Labels and predictions as numbers of classes: of two, one of which is relevant, or of several."""
+"""Labels and predictions as numbers of classes: of two, one of which is relevant, or of several; clusters matched."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed
-from frame_metrics.roles.columns import TEXTS, Columns, grade_column, label_column, largest_grade, refuse, same_as
+from frame_metrics.inputs.rows import NONE, Array
+from frame_metrics.roles.columns import TEXTS, Columns, label_column, largest_grade, number_column, refuse_nan, same_as
 from frame_metrics.roles.conventions import Conventions
 
 MOST = 1000  # more different values are ids, and no classes
@@ -36,20 +37,20 @@ def sides_of(
     BadValueError
         A value is NaN, or no class.
     """
-    found: list[pl.Series | None] = []
-    for column in (columns.label, columns.predicted):
-        values = None if column is None else frame[column]
-        if values is not None and column is not None:
-            if values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary):
-                raise BadValueError(f"{column}: values of type {values.dtype} are no classes; make them text")
-            if values.dtype.is_float():
-                refuse(column, values.is_nan().fill_null(False), "are NaN", "drop them, or make them null")
-        found.append(values)
-    label, predicted = found
-    if predicted is not None and columns.predicted is not None:
+    label, predicted = (
+        None if column is None else _side(frame[column]) for column in (columns.label, columns.predicted)
+    )
+    if predicted is not None:
         for value in conventions.abstain:
-            predicted = predicted.set(same_as(predicted, value, columns.predicted).fill_null(False), None)
+            predicted = predicted.set(same_as(predicted, value, predicted.name).fill_null(False), None)
     return label, predicted
+
+
+def _side(values: pl.Series) -> pl.Series:
+    if values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary):
+        raise BadValueError(f"{values.name}: values of type {values.dtype} are no classes; make them text")
+    refuse_nan(values, values.name)
+    return values
 
 
 def is_binary(label: pl.Series | None, predicted: pl.Series | None, columns: Columns, conventions: Conventions) -> bool:
@@ -81,7 +82,7 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
     """Return 1 for relevant rows, 0 for others, null for those not judged."""
     if label is not None:
         return label_column(label, str(columns.label), conventions.positive)
-    grade = grade_column(frame[str(columns.grade)], str(columns.grade))
+    grade = number_column(frame[str(columns.grade)], str(columns.grade), "grade")
     if out_of_reach(grade, conventions.rel):
         top = largest_grade(grade)
         raise NotComputableError(f"no grade in {columns.grade} reaches rel={conventions.rel:g}; the largest is {top:g}")
@@ -89,7 +90,7 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
 
 
 def out_of_reach(grade: pl.Series, rel: float) -> bool:
-    """Whether some grade is positive and none is relevant; a positive whole number is relevant at 1."""
+    """Return True where some grade is positive and none is relevant; a positive whole number is relevant at 1."""
     if rel <= 1 and grade.dtype.is_integer():
         return False
     return 0 < largest_grade(grade) < rel
@@ -102,9 +103,8 @@ def _plain(values: pl.Series) -> pl.Series:
 
 def distinct_values(values: pl.Series) -> pl.Series:
     """Return the distinct values in their order, an Enum's being its own."""
-    if values.dtype == pl.Enum:
-        return _plain(values.unique().drop_nulls().sort())
-    return _plain(values).unique().drop_nulls().sort()
+    in_order = values if values.dtype == pl.Enum else _plain(values)
+    return _plain(in_order.unique().drop_nulls().sort())
 
 
 def class_values(
@@ -123,8 +123,8 @@ def class_values(
     if sides and all(side.dtype == pl.Enum and side.dtype == label.dtype for side in sides):
         values = distinct_values(pl.concat(sides))
     else:
-        found = [pl.Series([], dtype=kind), *(_plain(side).unique().cast(kind) for side in sides)]
-        values = pl.concat(found).unique().drop_nulls().sort()
+        each = [pl.Series([], dtype=kind), *(_plain(side).unique().cast(kind) for side in sides)]
+        values = pl.concat(each).unique().drop_nulls().sort()
     if columns.class_scores:
         named = [value for value, _ in columns.class_scores]
         lacking = [value for value in values.to_list() if value not in named]
@@ -162,16 +162,16 @@ def codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series:
         A value is none of the classes.
     """
     if not len(classes) or values.null_count() == len(values):
-        found = pl.Series([None], dtype=pl.Int32).new_from_index(0, len(values))
+        code = pl.Series([None], dtype=pl.Int32).new_from_index(0, len(values))
     else:
         kind = class_type(values.dtype, classes.dtype)
         names, numbers = classes.cast(kind), np.arange(len(classes))
-        found = _plain(values).cast(kind).replace_strict(names, numbers, default=None, return_dtype=pl.Int32)
-    unknown = found.is_null() & values.is_not_null()
+        code = _plain(values).cast(kind).replace_strict(names, numbers, default=None, return_dtype=pl.Int32)
+    unknown = code.is_null() & values.is_not_null()
     if unknown.any():
         rows = unknown.arg_true().to_list()
         raise bad_rows(column, rows, len(values), "have a class that is not among classes=", "add it, or drop them")
-    return found
+    return code
 
 
 def two_classes(frame: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.Series:
@@ -190,3 +190,47 @@ def two_classes(frame: pl.DataFrame, columns: Columns, conventions: Conventions)
         )
     positive = bool(conventions.positive) if both.dtype == pl.Boolean else conventions.positive
     return pl.Series([*(others.to_list() or [None]), positive], dtype=both.dtype).cast(kind)
+
+
+def matched(counts: Array, rule: str) -> tuple[Array, Array]:
+    """Take each predicted cluster for a true class.
+
+    Parameters
+    ----------
+    counts : rows by true class and predicted cluster, the last column those in none, shape (n, K, F + 1).
+    rule : "best", one to one, so that as many rows as possible are right, or "majority", each to the class that most
+        of its rows have, the first of equals.
+
+    Returns
+    -------
+    Rows by true class and the class that their cluster was matched to, shape (n, K, K + 1), and the class of each
+    cluster, shape (n, F): -1 for a cluster that is left without one, whose rows have no prediction.
+    """
+    (n, k), clusters = counts.shape[:2], counts.shape[2] - 1
+    of = np.full((n, clusters), NONE)
+    out = np.zeros((n, k, k + 1))
+    out[:, :, k] = counts[:, :, clusters]
+    for i in range(n):
+        table = counts[i, :, :clusters]
+        some = table.sum(axis=0) > 0
+        if rule == "majority" and k:
+            of[i, some] = table.argmax(axis=0)[some]
+        else:
+            rows, columns = _assignment(table)
+            kept = some[columns]
+            of[i, columns[kept]] = rows[kept]
+        for cluster in range(clusters):
+            out[i, :, of[i, cluster] if some[cluster] and of[i, cluster] >= 0 else k] += table[:, cluster]
+    return out, of
+
+
+def _assignment(table: Array) -> tuple[Array, Array]:
+    """The one-to-one assignment of columns to rows with the greatest sum."""
+    try:
+        from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
+    except ImportError:
+        raise NotComputableError(
+            "match='best' needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
+        ) from None
+    rows, columns = linear_sum_assignment(table, maximize=True)
+    return np.asarray(rows), np.asarray(columns)

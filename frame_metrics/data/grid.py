@@ -84,12 +84,14 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, columns: Columns, judged: 
     system_code, system_at = _numbered(names, system, count)
     number = segment_code[:pairs] * len(query_at) + query_code[:pairs]
     _, first, pair = np.unique(number, return_index=True, return_inverse=True)
-    lacking = _lacking(system_code, pair[:count], len(system_at), len(first))
+    there = np.zeros((len(system_at), len(first)), bool)  # pairs that a system has a ranking of
+    there[system_code, pair[:count]] = True
+    lacking = np.flatnonzero(~there)
     pair = np.concatenate([pair[:count], lacking % max(len(first), 1)])
     at = first[pair]
     system_row, segment_row, query_row = (row[x] if len(row) else x for x in (system_at, segment_at, query_at))
     grid = Grid(
-        _grown(rankings, np.zeros(len(lacking), np.int64)),
+        _grown(rankings, len(lacking)),
         np.concatenate([system_code, lacking // max(len(first), 1)]),
         segment_code[at],
         query_code[at],
@@ -112,43 +114,32 @@ def _numbered(names: pl.DataFrame, keys: list[str], n: int) -> tuple[Array, Arra
     return codes(names, keys) if keys else (np.zeros(n, np.int64), np.zeros(1, np.int64))
 
 
-def _lacking(system: Array, pair: Array, systems: int, pairs: int) -> Array:
-    """The pairs of a segment and a query that systems have no ranking of, numbered through all systems."""
-    there = np.zeros(systems * pairs, bool)
-    there[system * pairs + pair] = True
-    return np.flatnonzero(~there)
-
-
 def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str], judged: Judged) -> Grid:
     """The rankings of one system in one segment: a query each, then the judged queries that the log lacks."""
     both = pl.concat([names, judged.names.select(query)])
     code, at = codes(both, query)
     row = np.concatenate([rankings.first_row, n + judged.row])[at]
     none, each = np.zeros(len(at), np.int64), np.arange(len(at))
-    lacking = np.zeros(len(at) - len(names), np.int64)
-    grown = _grown(rankings, lacking)
     pool = _pool_of(each, judged, code[len(names) :])
-    return Grid(grown, none, none, each, each, none[:1], none[:1], row, pool)
+    return Grid(_grown(rankings, len(at) - len(names)), none, none, each, each, none[:1], none[:1], row, pool)
 
 
-def _grown(rankings: Rankings, nothing: Array) -> Rankings:
-    """Rankings, and behind them some without rows."""
-    starts, lengths = np.concatenate([rankings.starts, nothing]), np.concatenate([rankings.lengths, nothing])
-    return replace(rankings, starts=starts, lengths=lengths)
+def _grown(rankings: Rankings, n: int) -> Rankings:
+    """Rankings, and behind them ``n`` without rows."""
+    none = np.zeros(n, np.int64)
+    return replace(rankings, starts=np.append(rankings.starts, none), lengths=np.append(rankings.lengths, none))
 
 
 def _pool_of(code: Array, judged: Judged, judged_code: Array) -> Pools:
     """The judgments of each ranking, by the number of its keys and those of the judged ones."""
     place = np.full(int(max(code.max(initial=-1), judged_code.max(initial=-1))) + 1, -1)
     place[judged_code] = np.arange(len(judged_code))
-    mine = place[code]
-    pool = judged.pool
-    lengths = np.append(pool.lengths, 0)[mine]
-    return replace(pool, starts=np.append(pool.starts, 0)[mine], lengths=lengths)
+    mine, pool = place[code], judged.pool
+    return replace(pool, starts=np.append(pool.starts, 0)[mine], lengths=np.append(pool.lengths, 0)[mine])
 
 
 def _borrowed(grid: Grid) -> Pools | None:
-    """What systems without a judged row of a query are measured against: the rows of the system that found most."""
+    """The rows that systems without a judged row of a query are measured against: those of the system with most."""
     values = grid.rankings.values
     judgment = values.get("label", values.get("grade"))
     if judgment is None:

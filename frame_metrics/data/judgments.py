@@ -13,17 +13,8 @@ from frame_metrics import threads
 from frame_metrics.data.blocks import Pools, find_duplicates, find_rankings, numbers
 from frame_metrics.errors import BadRowsError, BadValueError
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import (
-    Columns,
-    amount_column,
-    cluster_column,
-    grade_column,
-    key_names,
-    label_column,
-    refuse,
-)
+from frame_metrics.roles.columns import TEXTS, Columns, key_names, refuse, role_columns
 
-TEXT = (pl.String, pl.Categorical, pl.Enum)
 UNITS = ("ms", "us", "ns")  # of time, the finest last
 
 
@@ -47,7 +38,7 @@ class Judged:
     row: Array
 
 
-def read_judgments(frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_parts: Columns) -> Judged:
+def read_judgments(frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_columns: Columns) -> Judged:
     """Check judgments and lay them out by query.
 
     Parameters
@@ -55,50 +46,44 @@ def read_judgments(frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log
     frame : the judgments' columns, as polars.
     columns : which of their columns is which.
     log : the log's checked columns; its types of queries and segments are taken over.
-    log_parts : the log's own names, for messages.
+    log_columns : the log's own names, for messages.
 
     Raises
     ------
     BadValueError
         A value is bad; no ``BadRowsError``, which is about rows of the log.
     """
-    names = key_names(log_parts)
-    by = [inside for inside, name in zip(names[1], log_parts.by, strict=True) if name in columns.by]
+    names = key_names(log_columns)
+    by = [inside for inside, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]
     try:
-        table = _judged_rows(frame, columns, log, log_parts, by)
+        table = _judged_rows(frame, columns, log, log_columns, by)
     except BadRowsError as bad:
         raise BadValueError(f"{bad.column} (of the judgments){str(bad).removeprefix(bad.column)}") from None
     return laid_out(table, [*by, *names[2]], columns)
 
 
 def _judged_rows(
-    frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_parts: Columns, by: list[str]
+    frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_columns: Columns, by: list[str]
 ) -> pl.DataFrame:
     """The rows of the judgments that judge, checked, under the names of their roles."""
     query = key_names(columns)[2]
     out: dict[str, pl.Series] = {}
     for inside, name, own in zip(
-        (*by, *query), (*columns.by, *columns.query), (*columns.by, *log_parts.query), strict=True
+        (*by, *query), (*columns.by, *columns.query), (*columns.by, *log_columns.query), strict=True
     ):
         if inside in query:
             refuse(name, frame[name].is_null(), "are missing", "drop them")
         dtype = log[inside].dtype
-        out[inside] = like(frame[name], dtype, name, own, dtype)
+        out[inside] = _like(frame[name], dtype, name, own, dtype)
     if columns.doc is None:
         raise BadValueError("the judgments have no document column; name it with doc=")
     docs, ours = frame[columns.doc], log["doc"].dtype
     refuse(columns.doc, docs.is_null(), "are missing", "drop them")
-    out["doc"] = like(docs, wider(ours, docs.dtype), columns.doc, str(log_parts.doc), ours)
-    if columns.grade:
-        out["grade"] = grade_column(frame[columns.grade], columns.grade)
-    if columns.label:
-        out["label"] = label_column(frame[columns.label], columns.label)
-    if columns.weight:
-        out["weight"] = amount_column(frame[columns.weight], columns.weight, "weight")
+    out["doc"] = _like(docs, _wider(ours, docs.dtype), columns.doc, str(log_columns.doc), ours)
+    out |= role_columns(frame, columns, ("grade", "label", "weight", "cluster"))
     if columns.cluster:
-        clusters = cluster_column(frame[columns.cluster], columns.cluster)
-        dtype = wider(log["cluster"].dtype, clusters.dtype)
-        out["cluster"] = like(clusters, dtype, columns.cluster, columns.cluster, log["cluster"].dtype)
+        clusters, ours = out["cluster"], log["cluster"].dtype
+        out["cluster"] = _like(clusters, _wider(ours, clusters.dtype), columns.cluster, columns.cluster, ours)
     table = pl.DataFrame(out).with_row_index("row")
     table = table.filter(pl.any_horizontal(pl.col(name).is_not_null() for name in ("grade", "label") if name in out))
     for role, column in (("weight", columns.weight), ("cluster", columns.cluster)):
@@ -111,8 +96,8 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
     """Lay checked judgments out by their keys, once each document has one grade there."""
     values = [name for name in ("grade", "label") if name in table.columns]
     pairs = table.with_columns(id_hash(table["doc"]).alias("hash"))
-    found = find_rankings(pairs, keys, [*values, "hash"], rows=True)
-    again = find_duplicates(found, pairs["doc"])
+    queries = find_rankings(pairs, keys, [*values, "hash"], rows=True)
+    again = find_duplicates(queries, pairs["doc"])
     if len(again):
         _refuse_two_grades(pairs, again, [*keys, "doc"], values, columns)
         if pairs.select(values).null_count().sum_horizontal().item():  # one row may have the grade, another the label
@@ -120,9 +105,9 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
         once = np.ones(len(pairs), bool)
         once[again] = False
         pairs = pairs.filter(once)
-        found = find_rankings(pairs, keys, values)
-    names = pairs[found.first_row]
-    pool = Pools(found.starts, found.lengths, found.values[values[0]], found.values.get("label"))
+        queries = find_rankings(pairs, keys, values)
+    names = pairs[queries.first_row]
+    pool = Pools(queries.starts, queries.lengths, queries.values[values[0]], queries.values.get("label"))
     return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64))
 
 
@@ -160,11 +145,11 @@ def number_clusters(log: pl.DataFrame, judged: Judged | None) -> tuple[pl.DataFr
     return log.with_columns(number[: len(log)]), replace(judged, names=names)
 
 
-def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
-    """Return the type that holds ids of both types, if they are of one kind."""
+def _wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
+    """The type that holds ids of both types, if they are of one kind; else the first."""
     if ours == theirs or _kind(ours) != _kind(theirs):
         return ours
-    if ours in TEXT:
+    if ours in TEXTS:
         return pl.String()
     if ours.is_integer():
         return pl.Int128()
@@ -178,8 +163,8 @@ def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
 
 
 def _kind(dtype: pl.DataType) -> Any:
-    """What ids of a type are: two kinds are never equal."""
-    if dtype in TEXT:
+    """A name for ids of a type: those of two kinds are never equal."""
+    if dtype in TEXTS:
         return "text"
     if dtype.is_numeric():
         return "integer" if dtype.is_integer() else "number"
@@ -188,19 +173,10 @@ def _kind(dtype: pl.DataType) -> Any:
     return type(dtype)
 
 
-def like(values: pl.Series, dtype: pl.DataType, name: str, own: str, shown: pl.DataType) -> pl.Series:
-    """Return ids of the judgments in a type of the log's kind of ids, unchanged.
+def _like(values: pl.Series, dtype: pl.DataType, name: str, own: str, shown: pl.DataType) -> pl.Series:
+    """Ids of the judgments in a type of the log's kind of ids, unchanged, or an error if the type cannot hold them.
 
-    Parameters
-    ----------
-    dtype : the type to give them.
-    name, own : what the caller calls the columns of the judgments and of the log.
-    shown : the log's own type, for messages.
-
-    Raises
-    ------
-    BadValueError
-        The ids are of another kind, or the type cannot hold one of them.
+    ``name`` and ``own`` are what the caller calls the columns of judgments and log, ``shown`` is the log's own type.
     """
     if values.dtype == dtype:
         return values
@@ -212,7 +188,7 @@ def like(values: pl.Series, dtype: pl.DataType, name: str, own: str, shown: pl.D
         return values
     try:
         held = values.cast(dtype)
-        exact = dtype in TEXT or bool(held.cast(values.dtype).eq_missing(values).all())
+        exact = dtype in TEXTS or bool(held.cast(values.dtype).eq_missing(values).all())
     except pl.exceptions.InvalidOperationError:
         exact = False
     if not exact:
@@ -245,7 +221,7 @@ def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns)
 
 def id_hash(ids: pl.Series, seed: int = 0) -> pl.Series:
     """Return a hash of ids, the same in every frame: of categories by their text."""
-    return (ids.cast(pl.String) if ids.dtype in TEXT else ids).hash(seed)
+    return (ids.cast(pl.String) if ids.dtype in TEXTS else ids).hash(seed)
 
 
 def _pair_hash(frame: pl.DataFrame, keys: list[str]) -> Array:

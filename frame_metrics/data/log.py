@@ -53,7 +53,7 @@ class Log:
 
     @property
     def judges_itself(self) -> bool:
-        """Whether grades and labels stand in the log, and not in a table of their own."""
+        """True where grades and labels stand in the log, and not in a table of their own."""
         return bool(self.columns.grade or self.columns.label)
 
     @cached_property
@@ -71,31 +71,28 @@ class Log:
 
     def of_queries(self, role: str) -> Array | None:
         """The weight or cluster of each ranking's query, from the log or else the judgments; None if not named."""
-        found, column = self.said_of_queries(role), getattr(self.columns, role)
-        if found is not None and (lacking := np.isnan(found)).any():
+        said, column = self.said_of_queries(role), getattr(self.columns, role)
+        if said is not None and (lacking := np.isnan(said)).any():
             raise BadValueError(
                 f"{column}: {len(np.unique(self.grid.pair[lacking]))} judged queries without results have no {role}; "
                 f"give the judgments a column {column!r} too"
             )
-        return found
+        return said
 
     def said_of_queries(self, role: str) -> Array | None:
         """The same, NaN where neither log nor judgments say it."""
         column, grid = getattr(self.columns, role), self.grid
         if column is None:
             return None
-        found: Array = grid.amounts(grid.rankings.values[role], column)
+        ours = grid.amounts(grid.rankings.values[role], column)
         if self.judged is not None and role in self.judged.names.columns:
-            theirs = self._of_judged(self.judged, role)
-            if (~np.isnan(found) & ~np.isnan(theirs) & (found != theirs)).any():
+            keys = self.judged.keys
+            said = self.joined(self.judged.names.select(*keys, role), keys)[role]
+            theirs = said.cast(pl.Float64).fill_null(np.nan).to_numpy()
+            if (~np.isnan(ours) & ~np.isnan(theirs) & (ours != theirs)).any():
                 raise BadValueError(f"{column}: log and judgments differ in the value of a query; give each query one")
-            found = np.where(np.isnan(found), theirs, found)
-        return found
-
-    def _of_judged(self, judged: Judged, role: str) -> Array:
-        """What the judgments say of each ranking's query, NaN where nothing."""
-        said = self.joined(judged.names.select(*judged.keys, role), judged.keys)[role]
-        return said.cast(pl.Float64).fill_null(np.nan).to_numpy()
+            return np.where(np.isnan(ours), theirs, ours)
+        return ours
 
     def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         """Return the row of a table for each ranking by keys of its segment and query, nulls where it has none."""
@@ -258,8 +255,9 @@ def read_log(
         log, judged = number_clusters(log, judged)
     named = queries or judged is not None or bool(columns.system or columns.by)
     rankings = _rankings(log, columns, first=named)
-    if columns.doc and later:
-        _refuse_duplicates(rankings, log["doc"], columns.doc)
+    if columns.doc and later and len(again := blocks.find_duplicates(rankings, log["doc"])):
+        what, remedy = "repeat a document of their query", "say duplicates='first' to keep the best place of each"
+        raise bad_rows(columns.doc, again.tolist(), len(log), what, f"drop them, or {remedy}")
     name = str(judging.label or judging.grade)
     grid = build_grid(log, rankings, columns, judged)
     return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged)
@@ -291,18 +289,6 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool) -> blocks.Ran
     return blocks.find_rankings(log, keys, laid, first=first, rows=single)
 
 
-def _refuse_duplicates(rankings: blocks.Rankings, doc: pl.Series, column: str) -> None:
-    again = blocks.find_duplicates(rankings, doc)
-    if len(again):
-        raise bad_rows(
-            column,
-            again.tolist(),
-            len(doc),
-            "repeat a document of their query",
-            "drop them, or say duplicates='first' to keep the best place of each",
-        )
-
-
 def _shared(log: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
     """The judgments that systems share: a document judged in one system's rows of a segment is judged in all."""
     values = [name for name in ("grade", "label") if name in log.columns]
@@ -330,16 +316,10 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
     if len(kept) == len(log):
         return log, None, None
     judgment = [name for name in ("grade", "label") if name in log.columns]
-    if judgment and len(log.select(*keys, *judgment).drop_nulls(judgment).unique()) > len(
-        log.select(*keys, *judgment).drop_nulls(judgment).unique(keys)
-    ):
-        raise bad_rows(
-            columns.doc,
-            _judged_otherwise(log, keys, judgment),
-            len(log),
-            "repeat a document of their query with another judgment",
-            "keep one of each",
-        )
+    known = log.select(*keys, *judgment).drop_nulls(judgment) if judgment else log[:0]
+    if len(known.unique()) > len(known.unique(keys)):
+        what = "repeat a document of their query with another judgment"
+        raise bad_rows(columns.doc, _judged_otherwise(log, keys, judgment), len(log), what, "keep one of each")
     row = kept.to_numpy().astype(np.int64)
     gone = int(np.setdiff1d(np.arange(len(log)), row)[0])
     return log[kept], row, ", ".join(str(value) for value in log.select(query).row(gone))

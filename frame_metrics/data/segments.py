@@ -9,8 +9,8 @@ import polars as pl
 
 from frame_metrics.data.blocks import each_block, find_rankings, spans
 from frame_metrics.data.cases import Cases
+from frame_metrics.data.classes import matched
 from frame_metrics.data.groups import Segments
-from frame_metrics.data.matching import matched
 from frame_metrics.data.sorting import SIGN, in_rank_order, rank_order
 from frame_metrics.inputs import Array, Classes, ClassScores, Scores
 from frame_metrics.inputs.scores import levels
@@ -40,7 +40,7 @@ def crossed(cases: Cases, segments: Segments) -> tuple[Array, Array]:
     -------
     Their weight, shape (segments, K, predicted + 1), and how many there are, of the same shape.
     """
-    width = (cases.k if cases.found is None else len(cases.found)) + 1
+    width = (cases.k if cases.clusters is None else len(cases.clusters)) + 1
     said = pl.col("predicted").cast(pl.Int64).fill_null(width - 1)
     cell = (pl.col("actual").cast(pl.Int64) * width + said).alias("cell")
     cells = cases.rows.select(*segments.keys, *(["weight"] if cases.weighted else []), cell)
@@ -125,7 +125,7 @@ def scored(cases: Cases, segments: Segments, work: Callable[[Array, Scores], Non
 def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Array) -> Scores:
     """The levels of some segments' rows."""
     if len(length) == 1 and weight is None:
-        return one_segment(score, good)
+        return _one_segment(score, good)
     score = np.where(np.isnan(score), -np.inf, score)
     segment = np.repeat(np.arange(len(length)), length)
     if not in_rank_order(score, length):
@@ -135,7 +135,7 @@ def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Arra
     return levels(segment, score, good * weight, weight, len(length))
 
 
-def one_segment(score: Array, good: Array) -> Scores:
+def _one_segment(score: Array, good: Array) -> Scores:
     """Return the levels of one segment's rows without weights."""
     falling, tp, fp = (values[1:] for values in reached(score, good))
     return Scores(np.zeros(len(tp), np.int64), falling, tp, fp, 1)

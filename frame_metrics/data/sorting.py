@@ -11,6 +11,7 @@ import polars as pl
 from frame_metrics.data.blocks import Rankings, in_double, spans
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import sums_between
 
 LONG = 1 << 16  # from here on, one sort of indices beats sorting packed values
 SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
@@ -48,9 +49,8 @@ class Sorter:
             return Sorted(cells, lengths, n_ret, None, at, None)
         if self.nulls and (absent := np.isnan(score)).any():
             score = np.where(absent, -np.inf, score)
-            down = np.concatenate([[0], np.cumsum(absent)])
             end = np.cumsum(lengths)
-            n_ret = lengths - (down[end] - down[end - lengths])
+            n_ret = lengths - sums_between(absent, end - lengths, end)
         ranked = in_rank_order(score, lengths)
         self._check_finite(score, lengths, n_ret, ranked)
         order = None if ranked else rank_order(score, lengths)
@@ -104,7 +104,7 @@ class Sorter:
         return replace(sheet, order=settled, tied=True)
 
     def _worth(self, sheet: Sorted) -> tuple[Array, Array, Array]:
-        """What tells rows of equal score apart: whether they lack a judgment, whether they are relevant, the grade."""
+        """Facts that tell rows of equal score apart: no judgment, relevance, grade; shape (rows,) each."""
         grade, label = sheet.judgments()
         unknown = np.isnan(grade if label is None else label)
         worth = np.where(np.isnan(grade), 0, grade)
@@ -120,7 +120,7 @@ class Sorter:
         )
 
     def _by_document(self, rows: Array) -> Array:
-        """What orders tied rows of the frame: their own order, or their documents from the last to the first."""
+        """Keys that order tied rows of the frame: their own order, or their documents from the last to the first."""
         if self.doc is None:
             return rows
         try:
@@ -165,9 +165,9 @@ class Sorted:
         return self.ordered(self.cells[name]) if name in self.cells else None
 
     def equal_to_next(self) -> Array:
-        """Return whether each row but the last was retrieved with the score of the next one of its ranking."""
+        """Return True for each row but the last that was retrieved with the score of the next one of its ranking."""
         score = self.ordered(np.zeros(0) if self.score is None else self.score)
-        equal: Array = (score[1:] == score[:-1]) & (score[1:] > -np.inf)
+        equal = (score[1:] == score[:-1]) & (score[1:] > -np.inf)
         ends = np.cumsum(self.lengths)[:-1] - 1
         equal[ends[(ends >= 0) & (ends < len(equal))]] = False
         return equal
@@ -181,7 +181,7 @@ class Sorted:
 
     def frame_rows(self, rankings: Rankings, rows: Array) -> Array:
         """Return rows of the frame for rows in rank order."""
-        places: Array = rows if self.order is None else self.order[rows]
+        places = rows if self.order is None else self.order[rows]
         return rankings.rows_of(places + self.at.start if isinstance(self.at, slice) else self.at[places])
 
     def shown(self) -> Array | None:
@@ -197,14 +197,14 @@ class Sorted:
 
 
 def _key(cells: dict[str, Array]) -> Array | None:
-    """What orders the rows, greatest first."""
+    """The values that order the rows, greatest first."""
     if "rank" in cells:
         return -cells["rank"].astype(np.float64)
     return cells["score"].astype(np.float64, copy=False) if "score" in cells else None
 
 
 def in_rank_order(score: Array, lengths: Array) -> bool:
-    """Whether no ranking's score rises from one row to the next."""
+    """Return True where no ranking's score rises from one row to the next."""
     down = score[1:] <= score[:-1]
     starts = np.cumsum(lengths) - lengths
     inner = starts[(starts > 0) & (starts < len(score))]
@@ -217,14 +217,14 @@ def rank_order(score: Array, lengths: Array) -> Array:
     starts = np.cumsum(lengths) - lengths
     m, width = len(lengths), int(lengths.max())
     if m * width == len(score):
-        return (descending(score.reshape(m, width)) + starts[:, None]).ravel()
+        return (_descending(score.reshape(m, width)) + starts[:, None]).ravel()
     inside = np.arange(width) < lengths[:, None]
     grid = np.full((m, width), -np.inf)
     grid[inside] = score
-    return (descending(grid) + starts[:, None])[inside]
+    return (_descending(grid) + starts[:, None])[inside]
 
 
-def descending(score: Array) -> Array:
+def _descending(score: Array) -> Array:
     """Return for each row of a grid the order of its columns by falling score.
 
     The score's bits, made to order as integers, give their lowest places to the column, so that sorting values sorts

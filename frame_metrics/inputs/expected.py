@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from frame_metrics.inputs import Array, Gain, Ranking, Rows, by_rank, gain_of
+from frame_metrics.inputs.rows import sums_between
 
 
 class Expected(Ranking):
@@ -83,9 +84,8 @@ class Expected(Ranking):
         end = self.starts[some] + seen[some]
         last = self.group[end - 1]
         begin = np.searchsorted(self.group, last)
-        down = np.concatenate([[0], np.cumsum(rows)])
         counted = np.zeros(self.n_queries)
-        counted[some] = down[begin] - down[self.starts[some]]
+        counted[some] = sums_between(rows, self.starts[some], begin)
         counted[some] += np.bincount(self.group, rows)[last] * ((end - begin) / self._rows_in[last])
         return counted
 
@@ -101,8 +101,7 @@ class Expected(Ranking):
         """
         row, tie, begin = self._tie_of
         place, others = np.arange(len(row)) - begin, np.maximum(self._rows_in[tie] - 1, 1)
-        down = np.concatenate([[0], np.cumsum(self.good)])
-        higher = down[row[begin]] - down[self.starts[self.relevant.query]]
+        higher = sums_between(self.good, self.starts[self.relevant.query], row[begin])
         above = higher + place * (self._relevant_in[tie] - 1) / others
         return self.relevant.value * (above + 1) / self.relevant.rank
 

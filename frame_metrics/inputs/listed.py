@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from frame_metrics.inputs.rows import Array, Rows
+from frame_metrics.inputs.rows import Array, Rows, sums_between
 
 
 class Listed:
@@ -36,6 +36,7 @@ class Listed:
 
     @cached_property
     def everything_retrieved(self) -> bool:
+        """True where no row is only known, and not retrieved."""
         return bool((self.n_ret == self.lengths).all())
 
     def query_of(self, row: Array) -> Array:
@@ -70,12 +71,7 @@ class Listed:
         """Return how many of the marked rows are at ranks up to ``k`` (None: any rank), shape (queries,)."""
         if retrieved and not (k is None and self.everything_retrieved):
             rows = rows & (self._row_rank <= (k or np.finfo(float).max))
-        down = np.concatenate([[0], np.cumsum(rows)])
-        return down[self.starts + self.lengths] - down[self.starts]
-
-    def _everywhere(self, rows: Array) -> Array:
-        """How many of the marked rows each query has, retrieved or not, shape (queries,)."""
-        return self.count_of(rows, None, retrieved=False).astype(np.float64)
+        return sums_between(rows, self.starts, self.starts + self.lengths)
 
     def retrieved(self, k: int | None = None) -> Array:
         """Return how many documents are at ranks up to ``k`` (None: retrieved), shape (queries,)."""

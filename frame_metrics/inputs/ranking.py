@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from frame_metrics.inputs.listed import Listed
 from frame_metrics.inputs.pool import Pool
-from frame_metrics.inputs.rows import Array, Gain, Rows, by_rank, falling, gain_of
+from frame_metrics.inputs.rows import Array, Gain, Rows, by_rank, falling, gain_of, sums_between
 from frame_metrics.inputs.scores import Scores, sorted_levels
 from frame_metrics.inputs.tables import Confusion
 
@@ -58,7 +59,6 @@ class Ranking(Listed):
     def condensed(self) -> Ranking:
         """Return the rankings without their unjudged rows, as if these had never been retrieved."""
         keep = self.grade >= 0 if self.label is None else self.judged
-        down = np.concatenate([[0], np.cumsum(keep)])
 
         def kept(values: Array | None) -> Array | None:
             return None if values is None else values[keep]
@@ -66,8 +66,8 @@ class Ranking(Listed):
         return replace(
             self,
             grade=self.grade[keep],
-            lengths=down[self.starts + self.lengths] - down[self.starts],
-            n_ret=down[self.starts + self.n_ret] - down[self.starts],
+            lengths=sums_between(keep, self.starts, self.starts + self.lengths),
+            n_ret=sums_between(keep, self.starts, self.starts + self.n_ret),
             shown=None,
             label=kept(self.label),
             score=kept(self.score),
@@ -78,7 +78,7 @@ class Ranking(Listed):
 
     @cached_property
     def judged(self) -> Array:
-        """Which rows have a judgment, bool, shape (rows,)."""
+        """True for the rows that have a judgment, bool, shape (rows,)."""
         judgment = self.grade if self.label is None else self.label
         return ~np.isnan(judgment) if judgment.dtype.kind == "f" else np.ones(len(judgment), bool)
 
@@ -93,7 +93,7 @@ class Ranking(Listed):
 
     @cached_property
     def fully_judged(self) -> bool:
-        """Whether every row is judged relevant or not relevant, and all were retrieved."""
+        """True where every row is judged relevant or not relevant, and all were retrieved."""
         known = (self.grade if self.label is None else self.label) >= min(self.rel, 0)
         return self.everything_retrieved and bool(known.all())
 
@@ -115,7 +115,7 @@ class Ranking(Listed):
 
     @cached_property
     def good(self) -> Array:
-        """Which rows are relevant, bool, shape (rows,)."""
+        """True for the relevant rows, bool, shape (rows,)."""
         good = np.zeros(len(self.grade), bool)
         good[self._relevant_row] = True
         return good
@@ -138,7 +138,7 @@ class Ranking(Listed):
 
     @cached_property
     def nonrelevant(self) -> Array:
-        """Which rows are judged not relevant, bool; a negative grade says nothing, shape (rows,)."""
+        """True for the rows that are judged not relevant, bool; a negative grade says nothing, shape (rows,)."""
         return (self.grade >= 0) & (self.grade < self.rel) if self.label is None else self.label == 0
 
     @cached_property
@@ -155,9 +155,7 @@ class Ranking(Listed):
         """Documents that are listed or judged, shape (queries,)."""
         if self.pool is None:
             return np.maximum(self.lengths, self.n_relevant + self.lengths - self.listed_relevant)
-        return self.lengths + self.n_judged - self._everywhere(self.judged)
-
-    # The relevant documents that were retrieved
+        return self.lengths + self.n_judged - self.count_of(self.judged, None, retrieved=False)
 
     @cached_property
     def relevant(self) -> Rows:
@@ -187,7 +185,7 @@ class Ranking(Listed):
 
     @property
     def is_first(self) -> Array:
-        """Whether each relevant document is the first of its query, shape (relevant rows,)."""
+        """True where a relevant document is the first of its query, shape (relevant rows,)."""
         return self.position == 1
 
     @cached_property
@@ -198,7 +196,7 @@ class Ranking(Listed):
 
     @cached_property
     def nonrelevant_above(self) -> Array:
-        """How many documents judged not relevant stand above each relevant document, shape (relevant rows,)."""
+        """Documents judged not relevant that stand above each relevant document, shape (relevant rows,)."""
         if self.fully_judged:
             return self._relevant_row - self.starts[self.query] + 1 - self.position
         return self.above(self.nonrelevant)
@@ -210,8 +208,7 @@ class Ranking(Listed):
         if not self.everything_retrieved:
             kept = row - self.starts[query] < self.n_ret[query]
             row, query = row[kept], query[kept]
-        down = np.concatenate([[0], np.cumsum(rows)])
-        return down[row] - down[self.starts[query]]
+        return sums_between(rows, self.starts[query], row)
 
     def total(self, values: Array) -> Array:
         """Return the sum of values of the relevant rows, query by query, shape (queries,)."""
@@ -227,18 +224,19 @@ class Ranking(Listed):
         seen = self.rows(row, np.ones(len(row)))
         return seen.total_within(k, by_rank(weight, seen.rank))
 
-    # Gains
-
     @cached_property
-    def _gains(self) -> dict[str, Rows]:
+    def _made(self) -> dict[Any, Any]:
+        """Rows and tables that were made already, by what they are."""
         return {}
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     def gains(self, gain: Gain = "linear") -> Rows:
         """Return the retrieved documents that have a gain."""
-        key = repr(gain)
-        if key not in self._gains:
-            self._gains[key] = self._gainful(gain)
-        return self._gains[key]
+        return self._once(("gains", repr(gain)), lambda: self._gainful(gain))
 
     def _gainful(self, gain: Gain) -> Rows:
         if isinstance(gain, Mapping):
@@ -250,16 +248,9 @@ class Ranking(Listed):
             return self.relevant.like(grade.astype(np.float64))
         return self.rows(row, gain_of(grade, gain))
 
-    @cached_property
-    def _ideals(self) -> dict[str, Rows]:
-        return {}
-
     def ideal(self, gain: Gain = "linear") -> Rows:
         """Return the documents with a positive gain in the best order, retrieved or not."""
-        key = repr(gain)
-        if key not in self._ideals:
-            self._ideals[key] = self._best_first(gain)
-        return self._ideals[key]
+        return self._once(("ideal", repr(gain)), lambda: self._best_first(gain))
 
     def _best_first(self, gain: Gain) -> Rows:
         if self.known_relevant is not None:
@@ -278,20 +269,12 @@ class Ranking(Listed):
             whole = Rows(self.query_of(row), row, value[row], self.n_queries)
         return whole.like(falling(whole), rank=whole.position)
 
-    # Other inputs, made of the same rows
-
-    @cached_property
-    def _confusions(self) -> dict[int | None, Confusion]:
-        return {}
-
     def confusion(self, k: int | None = None) -> Confusion:
         """Return the 2x2 table of the first ``k`` documents; without ``k`` of what was predicted, or else retrieved."""
-        if k not in self._confusions:
-            decision = self.decision if k is None else None
-            self._confusions[k] = self._found(k) if decision is None else self._decided(decision)
-        return self._confusions[k]
+        decision = self.decision if k is None else None
+        return self._once(k, lambda: self._of_retrieved(k) if decision is None else self._decided(decision))
 
-    def _found(self, k: int | None) -> Confusion:
+    def _of_retrieved(self, k: int | None) -> Confusion:
         """The 2x2 table of what was retrieved."""
         tp, seen = self.hits(k), self.retrieved(k).astype(np.float64)
         empty = np.zeros(self.n_queries) if k is None else k - seen
@@ -300,14 +283,13 @@ class Ranking(Listed):
     def _decided(self, decision: Array) -> Confusion:
         """The 2x2 table of predictions, over all documents that are known."""
         yes = decision == 1
-        tp = self._everywhere(yes & self.good)
-        silent = None
+        marked = [yes & self.good, yes & ~self.good]
         if decision.dtype.kind == "f":
             unsaid = np.isnan(decision)
-            silent = (self._everywhere(unsaid & self.good), self._everywhere(unsaid & ~self.good))
+            marked += [unsaid & self.good, unsaid & ~self.good]
+        tp, fp, *silent = (self.count_of(rows, None, retrieved=False).astype(np.float64) for rows in marked)
         size = (self.n_known if self.size is None else self.size).astype(np.float64)
-        fp, fn = self._everywhere(yes) - tp, self.n_relevant - tp
-        return Confusion(tp, fp, fn, np.zeros(self.n_queries), size, silent)
+        return Confusion(tp, fp, self.n_relevant - tp, np.zeros(self.n_queries), size, tuple(silent))
 
     @cached_property
     def scores(self) -> Scores:

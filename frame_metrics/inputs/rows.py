@@ -31,6 +31,12 @@ def by_rank(f: Callable[[Array], Array], rank: Array) -> Array:
     return f(np.arange(top + 1))[rank]
 
 
+def sums_between(values: Array, starts: Array, ends: Array) -> Array:
+    """Return the sum of the values from each start up to each end."""
+    running = np.concatenate([[0], np.cumsum(values)])
+    return running[ends] - running[starts]
+
+
 class Segmented:
     """Elements of queries (or of segments), laid end to end.
 

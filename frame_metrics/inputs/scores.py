@@ -34,7 +34,7 @@ class Scores(Segmented):
 
     @cached_property
     def retrieved(self) -> Array:
-        """Which levels are scores, and not what stands below all of them, bool, shape (levels,)."""
+        """True for levels that are scores, and not what stands below all of them, bool, shape (levels,)."""
         return self.score > -np.inf
 
     @cached_property
@@ -60,12 +60,16 @@ class Scores(Segmented):
     @cached_property
     def probability(self) -> Array:
         """The scores, known to lie between 0 and 1."""
-        outside = (self.score < 0) | (self.score > 1)
-        if outside.any():
-            wrong = float(self.score[outside][0])
-            what = "a document that was not retrieved has no score" if np.isinf(wrong) else f"{wrong:g} is a score"
-            raise BadValueError(f"the scores have to be probabilities, between 0 and 1, and {what}")
-        return self.score
+        return _between_0_and_1(self.score)
+
+
+def _between_0_and_1(score: Array) -> Array:
+    outside = (score < 0) | (score > 1)
+    if outside.any():
+        wrong = float(score[outside][0])
+        what = "a document that was not retrieved has no score" if np.isinf(wrong) else f"{wrong:g} is a score"
+        raise BadValueError(f"the scores have to be probabilities, between 0 and 1, and {what}")
+    return score
 
 
 class ClassScores:
@@ -78,7 +82,7 @@ class ClassScores:
     score : a column per class, shape (rows, K).
     weight : of each row, shape (rows,).
     n_queries : number of segments.
-    seen : which classes take part, shape (queries, K).
+    seen : True for the classes that take part, shape (queries, K).
     """
 
     def __init__(self, query: Array, actual: Array, score: Array, weight: Array, n_queries: int, seen: Array) -> None:
@@ -88,16 +92,16 @@ class ClassScores:
     @cached_property
     def support(self) -> Array:
         """Weight of the rows of each class, shape (queries, K)."""
-        k = self.score.shape[1]
-        cell = self.query * k + self.actual
-        return np.bincount(cell, self.weight, minlength=self.n_queries * k).reshape(self.n_queries, k)
+        return self._summed(self.weight)
 
     @cached_property
     def there(self) -> Array:
-        """Which classes have rows, shape (queries, K)."""
-        k = self.score.shape[1]
-        cell = self.query * k + self.actual
-        return np.bincount(cell, minlength=self.n_queries * k).reshape(self.n_queries, k) > 0
+        """True for the classes that have rows, shape (queries, K)."""
+        return self._summed(None) > 0
+
+    def _summed(self, weight: Array | None) -> Array:
+        shape = self.n_queries, self.score.shape[1]
+        return np.bincount(self.query * shape[1] + self.actual, weight, minlength=shape[0] * shape[1]).reshape(shape)
 
     def rest(self, c: int) -> Scores:
         """Return the scores of one class against the rest."""
@@ -117,19 +121,13 @@ class ClassScores:
     @cached_property
     def probability(self) -> Array:
         """The scores, known to lie between 0 and 1, shape (rows, K)."""
-        outside = (self.score < 0) | (self.score > 1)
-        if outside.any():
-            raise BadValueError(
-                f"the scores have to be probabilities, between 0 and 1, and {self.score[outside][0]:g} is a score"
-            )
-        return self.score
+        return _between_0_and_1(self.score)
 
     def mean(self, values: Array) -> Array:
         """Return the weighted mean of the rows' values, NaN for a segment without weight, shape (queries,)."""
         weight = np.bincount(self.query, self.weight, minlength=self.n_queries)
         with np.errstate(invalid="ignore"):
-            share: Array = np.bincount(self.query, self.weight * values, minlength=self.n_queries) / weight
-        return share
+            return np.bincount(self.query, self.weight * values, minlength=self.n_queries) / weight
 
 
 def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> Scores:
@@ -156,9 +154,9 @@ def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: in
     new[1:] = (score[1:] != score[:-1]) | (query[1:] != query[:-1])
     end = np.append(np.flatnonzero(new)[1:], len(score)) - 1
     tp, fp = np.cumsum(good, dtype=np.float64)[end], np.cumsum(weight - good, dtype=np.float64)[end]
-    found = Scores(query[end], score[end], tp, fp, n_queries)
+    scores = Scores(query[end], score[end], tp, fp, n_queries)
     if n_queries > 1:  # sums start anew with each query
-        past, counted = found.begins, found.count[found.count > 0]
+        begins, counted = scores.begins, scores.count[scores.count > 0]
         for values in (tp, fp):
-            values -= np.repeat(np.concatenate([[0], values[past[1:] - 1]]), counted)
-    return found
+            values -= np.repeat(np.concatenate([[0], values[begins[1:] - 1]]), counted)
+    return scores

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +11,7 @@ from frame_metrics.errors import BadValueError, NotComputableError
 from frame_metrics.inputs.rows import Array
 
 
+@dataclass(eq=False)
 class Confusion:
     """The 2x2 table of each query or segment: what was retrieved, or predicted, against what is relevant.
 
@@ -24,19 +26,16 @@ class Confusion:
     rest : the true negatives where they are counted and are not what remains of ``size``, shape (n,).
     """
 
-    def __init__(
-        self,
-        tp: Array,
-        fp: Array,
-        fn: Array,
-        empty: Array,
-        size: Array | None = None,
-        silent: tuple[Array, Array] | None = None,
-        rest: Array | None = None,
-    ) -> None:
-        self.tp, self.fp, self.fn, self.empty, self.size, self.rest = tp, fp, fn, empty, size, rest
-        nothing = np.zeros(len(tp))
-        self.silent = (nothing, nothing) if silent is None else silent
+    tp: Array
+    fp: Array
+    fn: Array
+    empty: Array
+    size: Array | None = None
+    silent: tuple[Array, ...] = ()
+    rest: Array | None = None
+
+    def __post_init__(self) -> None:
+        self.silent = self.silent or (np.zeros(len(self.tp)),) * 2
 
     @cached_property
     def tn(self) -> Array:
@@ -45,7 +44,7 @@ class Confusion:
             return self.rest
         if self.size is None:
             raise NotComputableError("true negatives need collection_size=")
-        rest: Array = self.size - self.tp - self.fp - self.fn - self.silent[1]
+        rest = self.size - self.tp - self.fp - self.fn - self.silent[1]
         if (rest < 0).any():
             raise BadValueError(
                 f"collection_size: {int(self.size[rest < 0][0])} documents are fewer than the "
@@ -55,17 +54,17 @@ class Confusion:
 
     @cached_property
     def predicted(self) -> Array:
-        """What was retrieved, with the places that were not filled, shape (n,)."""
+        """Documents that were retrieved, with the places that were not filled, shape (n,)."""
         return self.tp + self.fp + self.empty
 
     @cached_property
     def actual(self) -> Array:
-        """What is relevant, shape (n,)."""
+        """Relevant documents, shape (n,)."""
         return self.tp + self.fn
 
     @cached_property
     def negative(self) -> Array:
-        """What is not relevant, shape (n,)."""
+        """Documents that are not relevant, shape (n,)."""
         return self.fp + self.tn + self.silent[1]
 
     @cached_property

@@ -140,13 +140,13 @@ def _payoff(table: Classes) -> Array:
 @for_classes("roc_auc")
 def _roc_auc(scores: ClassScores, multi: Literal["ovr", "ovo"] = "ovo") -> Array:
     """Mean over all pairs of classes of the areas under the ROC curves of each against the other."""
-    found = np.full((scores.n_queries, 0), np.nan)
+    areas = np.full((scores.n_queries, 0), np.nan)
     for a in range(scores.score.shape[1]):
         for b in range(a):
             both = [_area(scores, one, other) for one, other in ((a, b), (b, a))]
-            found = np.column_stack([found, (both[0] + both[1]) / 2])
-    known = ~np.isnan(found)
-    return ratio(np.where(known, found, 0).sum(axis=1), known.sum(axis=1))
+            areas = np.column_stack([areas, (both[0] + both[1]) / 2])
+    known = ~np.isnan(areas)
+    return ratio(np.where(known, areas, 0).sum(axis=1), known.sum(axis=1))
 
 
 def _area(scores: ClassScores, one: int, other: int) -> Array:

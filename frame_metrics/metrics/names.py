@@ -28,9 +28,10 @@ SPELLINGS = (
 # Names of parameters elsewhere, and what they are here. ir_measures' nDCG takes dcg= and gains=.
 PARAMETERS = {("ndcg", "gains"): "gain", ("dcg", "gains"): "gain"}
 DCG = {"log2": "linear", "exp-log2": "exp"}
+G = "g_measure (the mean of precision and recall)", "g_trec (trec_eval's gain measure)"
 TWO_MEANINGS = {
-    "G": ("g_measure (the mean of precision and recall)", "g_trec (trec_eval's gain measure)"),
-    "g": ("g_measure (the mean of precision and recall)", "g_trec (trec_eval's gain measure)"),
+    "G": G,
+    "g": G,
     "Accuracy": (
         "accuracy (of the 2x2 table)",
         "the share of pairs in the right order (ir_measures), which is not here",
@@ -52,21 +53,21 @@ def read(asked: Sequence[str | Metric]) -> list[tuple[str, Metric]]:
     -------
     The name to print and the metric, in the order asked for.
     """
-    found: list[tuple[str, Metric]] = []
+    metrics: list[tuple[str, Metric]] = []
     for item in asked:
         if isinstance(item, Metric):
-            found.append((str(item), item))
+            metrics.append((str(item), item))
         elif isinstance(item, str):
-            found.extend(read_text(item))
+            metrics.extend(read_text(item))
         else:
             raise BadValueError(f"a metric is a name or a frame_metrics.metrics value, not {item!r}")
-    if not found:
+    if not metrics:
         raise BadValueError("no metric was asked for; name one, as in evaluate('ndcg@10')")
-    names = [name for name, _ in found]
+    names = [name for name, _ in metrics]
     for name in names:
         if names.count(name) > 1:
             raise BadValueError(f"{name!r} is asked for twice")
-    return found
+    return metrics
 
 
 @cache
@@ -99,12 +100,12 @@ def _check_meaning(name: str) -> None:
 
 def _geometric(text: str, plain: str) -> tuple[tuple[str, Metric], ...]:
     """The metrics that follow gm_, averaged geometrically."""
-    found = read_text(plain[3:])
-    if found[0][1].summed:
+    metrics = read_text(plain[3:])
+    if metrics[0][1].summed:
         raise UnknownNameError(f"{text!r}: counts are summed, and have no geometric mean")
-    if found[0][1].average is not None:
+    if metrics[0][1].average is not None:
         raise UnknownNameError(f"{text!r}: gm_ is said twice")
-    return tuple((plain[:3] + name, replace(metric, average="gmean")) for name, metric in found)
+    return tuple((plain[:3] + name, replace(metric, average="gmean")) for name, metric in metrics)
 
 
 def _respelled(text: str) -> str:

@@ -57,11 +57,7 @@ def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, g
 
 @metric(range=(0, np.inf), best=None, monotone=True, expected=True, unjudged="rises", weights="dcg")
 def dcg(
-    run: Ranking,
-    k: int | None = None,
-    gain: GainName = "linear",
-    discount: Discount = "log2",
-    base: LogBase = 2.0,
+    run: Ranking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
 ) -> Array:
     """Discounted cumulated gain of the first k documents.
 
@@ -78,11 +74,7 @@ def dcg(
 
 @metric(monotone=True, expected=True, unjudged="scan", weights="dcg")
 def ndcg(
-    run: Ranking,
-    k: int | None = None,
-    gain: GainName = "linear",
-    discount: Discount = "log2",
-    base: LogBase = 2.0,
+    run: Ranking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
 ) -> Array:
     """Discounted cumulated gain as a share of that of the ideal ranking of all judged documents.
 
@@ -314,11 +306,7 @@ def infap(run: Ranking) -> Array:
 
 @metric(monotone=True, expected=True, unjudged="rises", weights="rbp")
 def rbp(
-    run: Ranking,
-    k: int | None = None,
-    p: Share = 0.8,
-    gain: GainName | None = None,
-    max_grade: Positive | None = None,
+    run: Ranking, k: int | None = None, p: Share = 0.8, gain: GainName | None = None, max_grade: Positive | None = None
 ) -> Array:
     """Rank-biased precision: the share of gain that a user sees who goes on to the next rank with probability p.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -87,29 +87,30 @@ def checked(
     out = key_columns(frame, columns)
     for inside, name in zip(key_names(columns)[2], columns.query, strict=True):
         refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
-    single = columns.single
-    for role, check in _checks(scores_later and not columns.rank, positive).items():
-        if column := single.get(role):
-            out[role] = check(frame[column], column)
+    out |= role_columns(frame, columns, columns.single, scores_later and not columns.rank, positive)
     if not judged_elsewhere:
         _refuse_bare(out, columns)
     return pl.DataFrame(out) if out else frame.select()
 
 
-def _checks(scores_later: bool, positive: Any) -> dict[str, Callable[[pl.Series, str], pl.Series]]:
-    """The check of each role's column, in the order in which they are made."""
-    return {
+def role_columns(
+    frame: pl.DataFrame, columns: Columns, roles: Iterable[str], scores_later: bool = False, positive: Any = None
+) -> dict[str, pl.Series]:
+    """Return the checked columns of those of some roles that have one; the parameters are those of ``checked``."""
+    checks: dict[str, Callable[[pl.Series, str], pl.Series]] = {
         "score": partial(score_column, remedy=ABSENT, later=scores_later),
-        "rank": rank_column,
-        "grade": grade_column,
+        "rank": _rank_column,
+        "grade": partial(number_column, role="grade"),
         "label": partial(label_column, positive=positive),
         "predicted": partial(label_column, positive=positive, role="prediction"),
-        "doc": doc_column,
-        "weight": partial(amount_column, role="weight"),
-        "n_relevant": partial(amount_column, role="n_relevant"),
-        "collection_size": partial(amount_column, role="collection size"),
-        "cluster": cluster_column,
+        "doc": _doc_column,
+        "weight": partial(_amount_column, role="weight"),
+        "n_relevant": partial(_amount_column, role="n_relevant"),
+        "collection_size": partial(_amount_column, role="collection size"),
+        "cluster": _cluster_column,
     }
+    named = {role: str(getattr(columns, role)) for role in checks if role in roles and getattr(columns, role)}
+    return {role: checks[role](frame[column], column) for role, column in named.items()}
 
 
 def _refuse_bare(out: dict[str, pl.Series], columns: Columns) -> None:
@@ -131,8 +132,7 @@ def key_columns(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     out: dict[str, pl.Series] = {}
     for inside, name in zip((name for names in key_names(columns) for name in names), columns.keys, strict=True):
         out[inside] = frame[name]
-        if out[inside].dtype.is_float():
-            refuse(name, out[inside].is_nan().fill_null(False), "are NaN", "drop them, or make them null")
+        refuse_nan(out[inside], name)
     return out
 
 
@@ -140,6 +140,12 @@ def refuse(column: str, bad: pl.Series, what: str, remedy: str) -> None:
     """Raise if any row is marked bad."""
     if bad.any():
         raise bad_rows(column, bad.arg_true().to_numpy(), len(bad), what, remedy)
+
+
+def refuse_nan(values: pl.Series, column: str, remedy: str = NULL) -> None:
+    """Raise if any value is NaN."""
+    if values.dtype.is_float():
+        refuse(column, values.is_nan().fill_null(False), "are NaN", remedy)
 
 
 def number_column(values: pl.Series, column: str, role: str, *, finite: bool = True) -> pl.Series:
@@ -160,7 +166,7 @@ def number_column(values: pl.Series, column: str, role: str, *, finite: bool = T
 def refuse_infinite(values: pl.Series, column: str, remedy: str = NULL) -> None:
     """Raise if any number is NaN or infinite."""
     if values.dtype.is_float() and not values.is_finite().all():
-        refuse(column, values.is_nan().fill_null(False), "are NaN", remedy)
+        refuse_nan(values, column, remedy)
         refuse(column, values.is_infinite().fill_null(False), "are infinite", remedy)
 
 
@@ -180,7 +186,7 @@ def _past_exact(values: pl.Series) -> pl.Series:
     return (values > EXACT).fill_null(False) if values.dtype in (pl.UInt64, pl.UInt128) else pl.Series([False])
 
 
-def rank_column(values: pl.Series, column: str) -> pl.Series:
+def _rank_column(values: pl.Series, column: str) -> pl.Series:
     """Return ranks: whole numbers from 1, null where the document was not retrieved."""
     given, values = values, number_column(values, column, "rank")
     refuse(column, (values < 1).fill_null(False), "are below 1", "ranks count from 1: add 1 if these count from 0")
@@ -194,19 +200,14 @@ def rank_column(values: pl.Series, column: str) -> pl.Series:
     return values
 
 
-def grade_column(values: pl.Series, column: str) -> pl.Series:
-    """Return grades: finite numbers, null where not judged."""
-    return number_column(values, column, "grade")
-
-
 def label_column(values: pl.Series, column: str, positive: Any = None, *, role: str = "label") -> pl.Series:
     """Return labels, or predictions: 1 relevant, 0 not, null where not known."""
     if positive is not None:
-        found = same_as(values, positive, column)
-        if role == "label" and found.null_count() < len(found) and not found.any():
+        right = same_as(values, positive, column)
+        if role == "label" and right.null_count() < len(right) and not right.any():
             known = values.drop_nulls().unique().sort()[:5].to_list()
             raise BadValueError(f"positive={positive!r} is no value of {column}, which has {listed(known)}")
-        return found.cast(pl.Int8)
+        return right.cast(pl.Int8)
     if values.dtype == pl.Boolean or values.null_count() == len(values):
         return values.cast(pl.Int8, strict=False)
     if values.dtype in TEXTS:
@@ -220,7 +221,7 @@ def label_column(values: pl.Series, column: str, positive: Any = None, *, role: 
     return values.cast(pl.Int8)
 
 
-def doc_column(values: pl.Series, column: str) -> pl.Series:
+def _doc_column(values: pl.Series, column: str) -> pl.Series:
     """Return document ids of any type, none missing."""
     refuse(column, values.is_null(), "have no document", "drop them, or give them one")
     return values
@@ -240,7 +241,7 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
         raise BadValueError(f"{column}: {value!r} cannot be one of its values, which are {values.dtype}") from None
 
 
-def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
+def _amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     """Return weights or counts: numbers from 0, none missing."""
     values = number_column(values, column, role, finite=False)
     refuse_infinite(values, column, "give every row one")
@@ -251,10 +252,9 @@ def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     return values.cast(pl.Float64)
 
 
-def cluster_column(values: pl.Series, column: str) -> pl.Series:
+def _cluster_column(values: pl.Series, column: str) -> pl.Series:
     """Return clusters: values of any type, none missing."""
-    if values.dtype.is_float():
-        refuse(column, values.is_nan().fill_null(False), "are NaN", "give every row a cluster")
+    refuse_nan(values, column, "give every row a cluster")
     refuse(column, values.is_null(), "have no cluster", "give every row one")
     return values
 

@@ -70,15 +70,15 @@ class Conventions:
     def variant(self, metric: Metric) -> tuple[float, bool]:
         """The relevance level of a metric, and whether its lists are condensed."""
         rel, condensed = metric.variant(self.rel, self.unjudged == "drop")
-        return as_held(rel, self.grade_type), condensed
+        return _as_held(rel, self.grade_type), condensed
 
     def in_types(self, score: str, grade: str) -> Conventions:
         """Return the same with threshold and rel as columns of scores and grades of these types hold them."""
-        threshold = None if self.threshold is None else as_held(self.threshold, score)
-        return replace(self, rel=as_held(self.rel, grade), threshold=threshold, grade_type=grade)
+        threshold = None if self.threshold is None else _as_held(self.threshold, score)
+        return replace(self, rel=_as_held(self.rel, grade), threshold=threshold, grade_type=grade)
 
 
-def as_held(value: float, dtype: str) -> float:
+def _as_held(value: float, dtype: str) -> float:
     """Return a number as a column of this type of floats holds it."""
     if dtype not in FLOATS:
         return value

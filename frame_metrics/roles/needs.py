@@ -28,16 +28,16 @@ class Needs:
 def needs_of(asked: Asked, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
     """Return what metrics need: the 2x2 table is read at the cutoff, the threshold, of the prediction, or else of the
     retrieved set."""
-    found = Needs(query=judged)
+    needs = Needs(query=judged)
     for name, metric in asked:
         own = metric.of_classes
         if metric.input is Ranking or metric.k is not None:
-            found |= Needs(query=True, order=True)
+            needs |= Needs(query=True, order=True)
         elif metric.input is Scores or (own is not None and own.input is ClassScores):
-            found |= Needs(score=True)
+            needs |= Needs(score=True)
         else:
-            found |= decision_of(roles, available, name, judged=judged, retrieved=metric.input is Confusion)
-    return found
+            needs |= decision_of(roles, available, name, judged=judged, retrieved=metric.input is Confusion)
+    return needs
 
 
 def decision_of(roles: Mapping[str, Any], available: list[str], name: str, *, judged: bool, retrieved: bool) -> Needs:

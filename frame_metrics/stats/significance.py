@@ -51,16 +51,16 @@ def sureness(
     least = CLOSE * np.abs(differences).max(axis=0)  # what is nearer to 0 is what adding floats leaves
     spread = differences.std(axis=0, ddof=1)
     spread = np.where(spread < least, 0, spread)
-    found = {"effect_size": ratio(differences.mean(axis=0), spread)}
+    out = {"effect_size": ratio(differences.mean(axis=0), spread)}
     if cluster is not None and not cluster.any():
-        return found
+        return out
     tails = [(1 - level) / 2, (1 + level) / 2]
     means = resampled_means(differences.T, cluster, resamples, seed)
-    found["ci_low"], found["ci_high"] = np.quantile(means, tails, axis=1)
+    out["ci_low"], out["ci_high"] = np.quantile(means, tails, axis=1)
     robust = spread if cluster is None else _robust_spread(differences, cluster)
     factor = NormalDist().inv_cdf(tails[1]) + NormalDist().inv_cdf(power)
-    found["mde"] = np.where(robust < least, 0, factor * robust / np.sqrt(len(differences)))
-    return found
+    out["mde"] = np.where(robust < least, 0, factor * robust / np.sqrt(len(differences)))
+    return out
 
 
 def _robust_spread(differences: Array, cluster: Array) -> Array:
@@ -212,19 +212,19 @@ def bootstrap(differences: Array, resamples: int, seed: int, cluster: Array | No
 def classical(differences: Array, test: str) -> Array:
     """Return the p-values of scipy's paired t-test, Wilcoxon's signed rank test or the sign test, two-sided."""
     stats = _scipy(test)
-    found = []
+    p = []
     for column in differences.T:
         moved = column[column != 0]
         if not len(moved) or (test == "t" and len(column) < 2):
-            found.append(1.0 if len(column) > 1 or test != "t" else np.nan)
+            p.append(1.0 if len(column) > 1 or test != "t" else np.nan)
         elif test == "sign":
-            found.append(float(stats.binomtest(int((moved > 0).sum()), len(moved)).pvalue))
+            p.append(float(stats.binomtest(int((moved > 0).sum()), len(moved)).pvalue))
         else:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about zeros and constant differences, which are nothing odd here
                 run = stats.wilcoxon(column) if test == "wilcoxon" else stats.ttest_1samp(column, 0)
-            found.append(float(run.pvalue))
-    return np.array(found)
+            p.append(float(run.pvalue))
+    return np.array(p)
 
 
 def _scipy(test: str) -> Any:

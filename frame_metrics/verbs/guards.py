@@ -15,7 +15,7 @@ from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.groups import segments_of
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import REGISTRY
-from frame_metrics.roles.columns import Columns, grade_column, largest_grade, type_of
+from frame_metrics.roles.columns import Columns, largest_grade, number_column, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.checks import Finding, Keys, Seen, check, run_checks
 from frame_metrics.verbs.pooled import Inputs, inputs_of, one_metric
@@ -150,7 +150,7 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
     """Return the findings about rows without a query, those of nothing and plain facts too; raise for bad values."""
     conventions = conventions.in_types(type_of(rows, columns.score), type_of(rows, columns.grade))
     if columns.grade and not columns.label:
-        grades = grade_column(rows[columns.grade], columns.grade)
+        grades = number_column(rows[columns.grade], columns.grade, "grade")
         reach = {"rel": conventions.rel, "largest": largest_grade(grades)}
         if lost := [*run_checks(reach, Grades(grades, conventions.rel))]:
             return lost  # nothing else can be computed

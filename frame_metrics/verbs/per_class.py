@@ -10,9 +10,8 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.classes import class_type
+from frame_metrics.data.classes import class_type, matched
 from frame_metrics.data.groups import segments_of
-from frame_metrics.data.matching import matched
 from frame_metrics.data.segments import crossed
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Confusion, Scores
@@ -100,7 +99,7 @@ def _counts(cases: Cases) -> Answer:
     if cases.classes is None:
         raise NotComputableError("the classes have no names")
     counts = crossed(cases, segments)[0]  # segments, actual, predicted
-    names = cases.classes if cases.found is None else cases.found
+    names = cases.classes if cases.clusters is None else cases.clusters
     undecided = counts[:, :, -1].any()
     shown = counts if undecided else counts[:, :, :-1]
     segment, predicted, actual = (at.ravel() for at in np.indices(shown.swapaxes(1, 2).shape))

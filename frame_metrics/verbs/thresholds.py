@@ -207,7 +207,7 @@ class Points:
         tp, fp = self.tp[span].astype(np.float64), self.fp[span].astype(np.float64)
         positives, negatives = self.each(self.positives)[span], self.each(self.negatives)[span]
         size = self.each(self.positives + self.negatives)[span]
-        return Confusion(tp, fp, positives - tp, np.zeros(len(tp)), size, None, negatives - fp)
+        return Confusion(tp, fp, positives - tp, np.zeros(len(tp)), size, (), negatives - fp)
 
     def kept(self, at: Array) -> Points:
         """Return some of the points."""

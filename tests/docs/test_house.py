@@ -37,7 +37,7 @@ SEEN = ("metrics.metric", "metrics.parameters", "inputs", "errors")
 FOREIGN = {
     "border.arrow": {"pyarrow"},
     "border.pandas": {"pandas", "pyarrow"},
-    "data.matching": {"scipy"},
+    "data.classes": {"scipy"},
     "stats.significance": {"scipy"},
     "verbs.compare": {"tqdm"},
 }
