@@ -1,4 +1,4 @@
-"""What can go wrong, said in the caller's words."""
+"""Errors, in the caller's words."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _from_objects(name: str, values: Any) -> pl.Series:
     """Return Python objects as polars, if polars holds every one of them unchanged."""
     from pandas.api.types import infer_dtype
 
-    array: Array = values.to_numpy()
+    array = values.to_numpy()
     absent = values.isna().to_numpy()
     if absent.any():
         array = array.copy()

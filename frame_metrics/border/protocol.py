@@ -1,4 +1,4 @@
-"""What every kind of frame does at the border: give its columns, and take an answer back."""
+"""The border of every kind of frame: it gives its columns, and takes an answer back."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Border(ABC):
         return self
 
     def hint(self, column: Any) -> str:
-        """Return what may help where a column is not there."""
+        """Return a hint where a column is not there."""
         return closest(column, self.names())
 
     def check(self, columns: Sequence[str]) -> None:

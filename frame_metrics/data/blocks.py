@@ -40,7 +40,7 @@ class Rankings:
         return places if self.row is None else self.row[places]
 
     def count(self, rows: Array) -> Array:
-        """Return how many of the marked rows below each ranking has, shape (rankings,)."""
+        """Count the marked rows below that each ranking has, shape (rankings,)."""
         return sums_between(rows, self.starts, self.starts + self.lengths)
 
 
@@ -99,7 +99,7 @@ def find_rankings(
 
 def to_array(values: pl.Series) -> Array:
     """Return a column as an array, null as NaN."""
-    out: Array = values.to_numpy()
+    out = values.to_numpy()
     return out.astype(np.float64) if out.dtype == object else out
 
 

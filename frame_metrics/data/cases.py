@@ -53,17 +53,17 @@ class Cases:
 
     @property
     def k(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return 2 if self.binary or self.classes is None else len(self.classes)
 
     @property
     def weighted(self) -> bool:
-        """Whether rows have weights."""
+        """True where rows have weights."""
         return "weight" in self.rows.columns
 
     @property
     def keys(self) -> tuple[list[str], list[str]]:
-        """What the columns of system and segment are called inside."""
+        """Inside names of the columns of system and segment."""
         system, by, _ = key_names(self.columns)
         return system, by
 
@@ -117,7 +117,7 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
 def _judged(
     rows: pl.DataFrame, keys: list[str], columns: Columns, conventions: Conventions, binary: bool
 ) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-    """What becomes of rows that are not judged."""
+    """Drop rows that are not judged, count them as not relevant, or raise: the rows, and all if some were dropped."""
     if not rows["actual"].null_count():
         return rows, None
     if conventions.unjudged == "drop":

@@ -36,7 +36,7 @@ class Segments:
         return len(self.n)
 
     def place(self, values: pl.DataFrame) -> Array:
-        """Return which group each row of key values belongs to, shape (rows,)."""
+        """Return the group that each row of key values belongs to, shape (rows,)."""
         if not self.keys:
             return np.zeros(len(values), np.int64)
         numbered = self.table.select(self.keys).with_row_index("group")
@@ -85,7 +85,7 @@ class Groups:
 
     @property
     def total(self) -> Array:
-        """Whether each group is a total, in order, shape (groups,)."""
+        """True for each group that is a total, in order, shape (groups,)."""
         return self.order >= len(self.each[0])
 
 

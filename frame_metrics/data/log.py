@@ -118,7 +118,7 @@ class Log:
 
     @cached_property
     def _listed(self) -> Array:
-        """How many documents the frame lists for each ranking's query, from the system that has most."""
+        """Documents that the frame lists for each ranking's query, from the system that has most."""
         most = np.zeros(int(self.grid.pair.max(initial=-1)) + 1)
         np.maximum.at(most, self.grid.pair, self.grid.rankings.lengths)
         return most[self.grid.pair]

@@ -53,7 +53,7 @@ def _listed(log: Log, keys: list[str]) -> pl.DataFrame:
 
 
 def _beside(log: Log) -> tuple[Array, Array]:
-    """How many judged documents each ranking lacks, not relevant and relevant, and whether it is evaluated."""
+    """Judged documents that each ranking lacks, not relevant and relevant, and True for those that are evaluated."""
     n = len(log.grid.pair)
     lacking, evaluated = np.zeros((2, n)), np.zeros(n, bool)
 

@@ -125,7 +125,8 @@ def scored(cases: Cases, segments: Segments, work: Callable[[Array, Scores], Non
 def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Array) -> Scores:
     """The levels of some segments' rows."""
     if len(length) == 1 and weight is None:
-        return _one_segment(score, good)
+        falling, tp, fp = (values[1:] for values in reached(score, good))
+        return Scores(np.zeros(len(tp), np.int64), falling, tp, fp, 1)
     score = np.where(np.isnan(score), -np.inf, score)
     segment = np.repeat(np.arange(len(length)), length)
     if not in_rank_order(score, length):
@@ -133,12 +134,6 @@ def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Arra
         score, good, weight = score[order], good[order], None if weight is None else weight[order]
     weight = np.ones(len(score)) if weight is None else weight
     return levels(segment, score, good * weight, weight, len(length))
-
-
-def _one_segment(score: Array, good: Array) -> Scores:
-    """Return the levels of one segment's rows without weights."""
-    falling, tp, fp = (values[1:] for values in reached(score, good))
-    return Scores(np.zeros(len(tp), np.int64), falling, tp, fp, 1)
 
 
 def reached(score: Array, good: Array) -> tuple[Array, Array, Array]:

@@ -240,7 +240,7 @@ def _descending(score: Array) -> Array:
     key &= ~low
     key |= np.arange(n)
     key.sort(axis=1)
-    order: Array = key & low
+    order = key & low
     key ^= order
     row, column = np.nonzero(key[:, 1:] == key[:, :-1])
     if len(row):

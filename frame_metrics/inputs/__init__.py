@@ -1,4 +1,4 @@
-"""What kernels read: the rows of many queries, sorted, grouped and laid end to end. Arrays only.
+"""Inputs of kernels: the rows of many queries, sorted, grouped and laid end to end. Arrays only.
 
 Everything here is about one *block*: some whole queries. A query is its index in the block, from 0.
 No frame library is imported here.

@@ -51,7 +51,7 @@ class Expected(Ranking):
 
     @cached_property
     def relevant(self) -> Rows:
-        """Where relevant documents may stand, with the share of the orders in which one does."""
+        """Rows where relevant documents may stand, with the share of the orders in which one does."""
         return self._shared(self.good)
 
     @cached_property

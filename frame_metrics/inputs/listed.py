@@ -31,7 +31,7 @@ class Listed:
 
     @cached_property
     def starts(self) -> Array:
-        """Where each query's rows begin, shape (queries,)."""
+        """Start of each query's rows, shape (queries,)."""
         return np.cumsum(self.lengths) - self.lengths
 
     @cached_property
@@ -68,13 +68,13 @@ class Listed:
         return np.where(gone, np.inf, place if self.shown is None else self.shown)
 
     def count_of(self, rows: Array, k: int | None, *, retrieved: bool = True) -> Array:
-        """Return how many of the marked rows are at ranks up to ``k`` (None: any rank), shape (queries,)."""
+        """Count the marked rows at ranks up to ``k`` (None: any rank), shape (queries,)."""
         if retrieved and not (k is None and self.everything_retrieved):
             rows = rows & (self._row_rank <= (k or np.finfo(float).max))
         return sums_between(rows, self.starts, self.starts + self.lengths)
 
     def retrieved(self, k: int | None = None) -> Array:
-        """Return how many documents are at ranks up to ``k`` (None: retrieved), shape (queries,)."""
+        """Count the documents at ranks up to ``k`` (None: retrieved), shape (queries,)."""
         if k is None:
             return self.n_ret
         return np.minimum(self.n_ret, k) if self.shown is None else self.count_of(np.ones(len(self.shown), bool), k)
@@ -89,16 +89,16 @@ class Listed:
 
     @property
     def gaps(self) -> Array:
-        """Whether a rank is missing among those shown, shape (queries,)."""
+        """True where a rank is missing among those shown, shape (queries,)."""
         return self._shown_at(self.n_ret) > self.n_ret
 
     @property
     def late(self) -> Array:
-        """Whether the first rank that is shown is not 1, shape (queries,)."""
+        """True where the first rank that is shown is not 1, shape (queries,)."""
         return self._shown_at(1) > 1
 
     def tied_at(self, k: int | None) -> Array:
-        """Return whether the results at ranks k and k + 1 have equal scores (None: any two), shape (queries,)."""
+        """Return True where the results at ranks k and k + 1 have equal scores (None: any two), shape (queries,)."""
         score = np.zeros(0) if self.score is None else self.score
         equal = np.append(score[1:] == score[:-1], False)[: len(score)]
         if k is None:

@@ -26,15 +26,15 @@ class Pool:
 
     @property
     def judged(self) -> Array:
-        """Which documents are known to be relevant or not, bool, shape (documents,)."""
+        """True for the documents that are known to be relevant or not, bool, shape (documents,)."""
         return ~np.isnan(self.grade if self.label is None else self.label)
 
     def relevant(self, rel: float) -> Array:
-        """Return which documents are relevant, bool, shape (documents,)."""
+        """Mark the relevant documents, bool, shape (documents,)."""
         return self.grade >= rel if self.label is None else self.label == 1
 
     def nonrelevant(self, rel: float) -> Array:
-        """Return which documents are judged not relevant, bool; a negative grade says nothing, shape (documents,)."""
+        """Mark the documents that are judged not relevant, bool; a negative grade says nothing, shape (documents,)."""
         return (self.grade >= 0) & (self.grade < rel) if self.label is None else self.label == 0
 
     def condensed(self) -> Pool:
@@ -43,5 +43,5 @@ class Pool:
         return Pool(self.query[kept], self.grade[kept], None if self.label is None else self.label[kept])
 
     def count(self, marked: Array, n_queries: int) -> Array:
-        """Return how many of the marked documents each of ``n_queries`` queries has, shape (queries,)."""
+        """Count the marked documents that each of ``n_queries`` queries has, shape (queries,)."""
         return np.bincount(self.query[marked], minlength=n_queries)

@@ -202,7 +202,7 @@ class Ranking(Listed):
         return self.above(self.nonrelevant)
 
     def above(self, rows: Array) -> Array:
-        """Return how many of the marked rows stand above each relevant document, shape (relevant rows,)."""
+        """Count the marked rows above each relevant document, shape (relevant rows,)."""
         row = self._relevant_row
         query = self.query_of(row)
         if not self.everything_retrieved:
@@ -215,7 +215,7 @@ class Ranking(Listed):
         return self.relevant.total(values)
 
     def hits(self, k: int | None = None) -> Array:
-        """Return how many relevant documents are at ranks up to ``k`` (None: retrieved), shape (queries,)."""
+        """Count the relevant documents at ranks up to ``k`` (None: retrieved), shape (queries,)."""
         return self.relevant.count.astype(np.float64) if k is None else self.total(self.rank <= k)
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:

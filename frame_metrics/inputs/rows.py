@@ -56,7 +56,7 @@ class Segmented:
 
     @cached_property
     def starts(self) -> Array:
-        """Where each query's elements begin, shape (queries,)."""
+        """Start of each query's elements, shape (queries,)."""
         return np.cumsum(self.count) - self.count
 
     @cached_property
@@ -66,11 +66,11 @@ class Segmented:
 
     @cached_property
     def begins(self) -> Array:
-        """Where the elements begin of each query that has any, shape (filled queries,)."""
+        """Start of the elements of each query that has any, shape (filled queries,)."""
         return self.starts if self.filled is None else self.starts[self.filled]
 
     def spread(self, of_filled: Array, empty: float = 0.0) -> Array:
-        """Return what the filled queries have, ``empty`` for the others, shape (queries,)."""
+        """Give the filled queries their values, and the others ``empty``, shape (queries,)."""
         if self.filled is None:
             return of_filled.astype(np.float64, copy=False)
         out = np.full(self.n_queries, empty)
@@ -129,7 +129,7 @@ class Rows(Segmented):
 
     @cached_property
     def inside(self) -> Array:
-        """Where a (queries x longest query) grid holds rows, bool."""
+        """True where a (queries x longest query) grid holds rows."""
         return np.arange(int(self.count.max(initial=0))) < self.count[:, None]
 
     def grid(self, values: Array, fill: float = 0.0) -> Array:
@@ -165,11 +165,9 @@ def _gain_of(grade: Array, gain: Gain) -> Array:
         values = np.array([gain[g] for g in sorted(gain)], dtype=np.float64)
         place = np.searchsorted(known, grade).clip(max=len(known) - 1)
         mapped = known[place] == grade
-        missing = np.unique(grade[~mapped & (grade > 0)])
-        if len(missing):
-            raise BadValueError(
-                f"gain: the mapping has no gain for the grades {listed(missing[:3].tolist())}; add them"
-            )
+        if len(missing := np.unique(grade[~mapped & (grade > 0)])):
+            shown = listed(missing[:3].tolist())
+            raise BadValueError(f"gain: the mapping has no gain for the grades {shown}; add them")
         return np.where(mapped, values[place], 0.0)
     grade = np.where(grade > 0, grade, 0).astype(np.float64)
     if gain != "exp":
@@ -179,7 +177,7 @@ def _gain_of(grade: Array, gain: Gain) -> Array:
 
 
 def falling(rows: Rows) -> Array:
-    """The values of rows, each query's from the greatest to the least."""
+    """Return the values of rows, each query's from the greatest to the least."""
     value = rows.value
     if not len(value) or value.min() == value.max():
         return value

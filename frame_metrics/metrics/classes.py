@@ -36,7 +36,7 @@ def conditional_entropy(table: Classes) -> Array:
     """
     joint = _joint(table)
     given = ratio(joint, joint.sum(axis=1, keepdims=True))
-    bits: Array = -(joint * _log2(given)).sum(axis=(1, 2))
+    bits = -(joint * _log2(given)).sum(axis=(1, 2))
     return np.where(table.predicted.sum(axis=1) > 0, np.maximum(bits, 0), np.nan)
 
 
@@ -61,7 +61,7 @@ def mutual_information(table: Classes) -> Array:
     """
     joint = _joint(table)
     chance = joint.sum(axis=1, keepdims=True) * joint.sum(axis=2, keepdims=True)
-    bits: Array = (joint * _log2(ratio(joint, chance))).sum(axis=(1, 2))
+    bits = (joint * _log2(ratio(joint, chance))).sum(axis=(1, 2))
     return np.where(table.predicted.sum(axis=1) > 0, np.maximum(bits, 0), np.nan)
 
 

@@ -83,8 +83,7 @@ class Metric:
     @cached_property
     def options(self) -> dict[str, inspect.Parameter]:
         """The parameters that a caller may give in parentheses."""
-        own = list(self.signature.items())[1:]
-        return {name: p for name, p in own if name != "k"}
+        return {name: p for name, p in list(self.signature.items())[1:] if name != "k"}
 
     @property
     def k(self) -> int | None:
@@ -118,7 +117,7 @@ class Metric:
         return self.monotone is True or self._unordered
 
     def orders(self, ties: str) -> bool:
-        """Return whether the metric can be had of equal scores in the order, or orders, that a rule gives."""
+        """Return True where the metric can be had of equal scores in the order, or orders, that a rule gives."""
         if ties == "expected":
             return self.expected or self._unordered
         return self.bounded or ties not in ("worst", "best")
@@ -129,8 +128,8 @@ class Metric:
         if self.weights is None:
             return None
         of = REGISTRY[self.weights]
-        shared = {name: value for name, value in self.params.items() if name in of.options}
-        return of(**{name: value for name, value in shared.items() if name not in ("gain", "max_grade")})
+        shared = of.options.keys() - {"gain", "max_grade"}
+        return of(**{name: value for name, value in self.params.items() if name in shared})
 
     @property
     def missing(self) -> list[str]:
@@ -156,7 +155,7 @@ class Metric:
             words, is_one = _OF_INPUT[name]
             right = is_one(value)
         elif name in self.options:
-            words, right = self.expects(name), fits(value, self.hints[name])
+            words, right = meaning(self.hints[name]), fits(value, self.hints[name])
         else:
             raise self._unknown(name, value)
         if not right:
@@ -170,10 +169,6 @@ class Metric:
 
     def _said_twice(self, cutoff: float) -> BadValueError:
         return BadValueError(f"{self.name}@{cutoff!r}: {self.at}= and @ say the same; give one of them")
-
-    def expects(self, name: str) -> str:
-        """Return what a parameter may be, in words."""
-        return meaning(self.hints[name])
 
     def __matmul__(self, cutoff: float) -> Metric:
         if self.at is None:

@@ -33,12 +33,12 @@ _RANGES: dict[str, Callable[[float], bool]] = {
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a number of Python; True and False are none."""
+    """Return True for a number of Python; True and False are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def meaning(hint: Any) -> str:
-    """Return what a parameter may be, in words.
+    """Say in words the values that a parameter may have.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def meaning(hint: Any) -> str:
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Return whether a value is what a parameter's annotation says."""
+    """Return True for a value that a parameter's annotation allows."""
     kind = _without_none(hint)
     if value is None:
         return kind is not hint
@@ -76,7 +76,7 @@ def _is_gain_table(value: Any) -> bool:
 
 
 def wrong_cutoff(at: str, cutoff: Any) -> str:
-    """Return what is wrong with a cutoff, nothing if it is one.
+    """Say in words why a value is no cutoff; nothing if it is one.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ EXACT = 2**53  # the integers that a float64 tells apart
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column plays which part, every name known to be there."""
+    """The column of each part, every name known to be there."""
 
     query: tuple[str, ...]
     system: str | None = None
@@ -60,7 +60,7 @@ class Columns:
 
 
 def key_names(columns: Columns) -> tuple[list[str], list[str], list[str]]:
-    """Return what the columns of system, segment and query are called inside."""
+    """Return the inside names of the columns of system, segment and query."""
     by = [f"by:{i}" for i in range(len(columns.by))]
     return (["system"] if columns.system else []), by, [f"query:{i}" for i in range(len(columns.query))]
 

@@ -19,7 +19,7 @@ UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
 
 @dataclass(frozen=True, eq=False)
 class Conventions:
-    """What is done where the field disagrees."""
+    """Choices where the field disagrees."""
 
     rel: float = 1
     ties: str = "worst"
@@ -40,7 +40,7 @@ class Conventions:
         return None if self.collection_size is None or self.collection_size is True else float(self.collection_size)
 
     def fill(self, metric: Metric) -> float | None:
-        """What an undefined value becomes; None for null."""
+        """Return the value that an undefined one becomes; None for null."""
         return metric.undefined if self.undefined is None else UNDEFINED[self.undefined]
 
     def filled(
@@ -68,7 +68,7 @@ class Conventions:
         return values if fill is None else np.where(undefined, fill, values)
 
     def variant(self, metric: Metric) -> tuple[float, bool]:
-        """The relevance level of a metric, and whether its lists are condensed."""
+        """Return the relevance level of a metric, and True if its lists are condensed."""
         rel, condensed = metric.variant(self.rel, self.unjudged == "drop")
         return _as_held(rel, self.grade_type), condensed
 

@@ -1,4 +1,4 @@
-"""What metrics cannot do without: which columns are read, and what the 2x2 table is read from."""
+"""Needs of metrics: the columns they read, and the source of the 2x2 table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from frame_metrics.metrics.names import Asked
 
 @dataclass(frozen=True)
 class Needs:
-    """What the metrics that are asked for cannot do without."""
+    """Roles that the metrics that are asked for cannot do without."""
 
     query: bool = False
     order: bool = False
@@ -26,8 +26,7 @@ class Needs:
 
 
 def needs_of(asked: Asked, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
-    """Return what metrics need: the 2x2 table is read at the cutoff, the threshold, of the prediction, or else of the
-    retrieved set."""
+    """Return the needs of metrics; the 2x2 table at a cutoff is that of a ranking."""
     needs = Needs(query=judged)
     for name, metric in asked:
         own = metric.of_classes
@@ -41,7 +40,7 @@ def needs_of(asked: Asked, roles: Mapping[str, Any], available: list[str], *, ju
 
 
 def decision_of(roles: Mapping[str, Any], available: list[str], name: str, *, judged: bool, retrieved: bool) -> Needs:
-    """Return what the 2x2 table without a cutoff is read from; a score alone decides nothing."""
+    """Return the needs of the 2x2 table without a cutoff: threshold, prediction, or retrieved set; no score alone."""
     if roles.get("threshold") is not None:
         return Needs(score=True)
     if roles.get("predicted") is not None:
@@ -64,7 +63,7 @@ def decision_of(roles: Mapping[str, Any], available: list[str], name: str, *, ju
 
 
 def audited(roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
-    """Return what an audit looks at: the results of queries, or else rows that are decided or scored."""
+    """Return the needs of an audit: the results of queries, or else rows that are decided or scored."""
     decided = roles.get("threshold") is not None or roles.get("predicted") is not None
     of_queries = judged or roles.get("query") is not None or (not decided and "query" in available)
     named = isinstance(roles.get("score"), Mapping)

@@ -35,12 +35,11 @@ class Tally:
 
 def _quotient(sums: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
-        share: Array = sums[0] / sums[1]
-    return share
+        return sums[0] / sums[1]
 
 
 def tally(metric: Metric, raw: Array, filled: Array, average: str, weight: Array | None) -> Tally:
-    """Return what to sum for an average over queries.
+    """Name the sums that an average over queries is made of.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ def tally(metric: Metric, raw: Array, filled: Array, average: str, weight: Array
 
 
 def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tally:
-    """Return what to sum for the micro average: the counts of the 2x2 table, on which the metric is computed once."""
+    """Name the sums of the micro average: counts of the 2x2 table, on which the metric is computed once."""
 
     def finish(sums: Array) -> Array:
         own = {name: value for name, value in metric.params.items() if name in metric.options}

@@ -39,11 +39,11 @@ def in_clusters(values: Array, cluster: Array | None) -> Array:
 def sureness(
     differences: Array, cluster: Array | None, level: float, power: float, resamples: int, seed: int
 ) -> dict[str, Array]:
-    """Return what the differences of two queries or more say of how sure their means are, shape (columns,) each.
+    """Return effect sizes, intervals and smallest differences that can be told from none, shape (columns,) each.
 
     Parameters
     ----------
-    differences : shape (queries, columns); all columns are resampled by the same draws.
+    differences : of two queries or more, shape (queries, columns); all columns are resampled by the same draws.
     cluster : the number of each query's cluster, shape (queries,). Of one cluster alone only the effect size is known.
     level : of the interval.
     power : how likely the smallest difference that is told from none (mde) is to be seen.
@@ -106,7 +106,7 @@ def randomization(differences: Array, permutations: int, seed: int, tick: Tick) 
 
 
 def _enough(differences: Array) -> Array:
-    """How far from 0 a sum has to be to count as at least as far as what was seen."""
+    """The distance from 0 that makes a sum count as at least as far as what was seen."""
     return np.abs(differences.sum(axis=0)) - CLOSE * np.abs(differences).sum(axis=0)
 
 
