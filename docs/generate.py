@@ -14,6 +14,7 @@ from pathlib import Path
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
 from frame_metrics.metrics.metric import FORMS, Metric, metrics_of
 from frame_metrics.metrics.names import read_text
+from frame_metrics.metrics.parameters import meaning
 
 PAGE = Path(__file__).parent / "metrics.md"
 README = Path(__file__).parents[1] / "README.md"
@@ -114,7 +115,7 @@ def entry(metric: Metric) -> str:
     low, high = (f"{end:g}".replace("inf", "infinity") for end in metric.range)
     best = "" if metric.best is None else f", best {metric.best:g}".replace("inf", "infinity")
     after = {"k": f"a cutoff in ranks, `{metric.name}@10`", "recall": f"a recall level, `{metric.name}@0.5`"}
-    given = [f"`{name}{shown(p)}` ({metric.expects(name)})" for name, p in metric.options.items()]
+    given = [f"`{name}{shown(p)}` ({meaning(metric.hints[name])})" for name, p in metric.options.items()]
     facts = {
         "Formula": said["Formula"],
         "Undefined": said["Undefined"] + ("" if said["Undefined"] == "never." else f" By default {default}."),

@@ -373,7 +373,7 @@ class IRM(Generic[Frame]):
             than 2 / (points - 2), both axes taken together, from one that is kept; of "pr", further than
             (1 + ln(1 + rows)) / (points - 2) on either axis from the curve through those.
         bins : of "calibration", 10 by default.
-        cutoffs : of "ndcg@k" and its like, the cutoffs, or the last of them; 10 by default.
+        cutoffs : of "ndcg@k" and others of its kind, the cutoffs, or the last of them; 10 by default.
 
         Returns
         -------
@@ -514,8 +514,8 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            A metric has no bounds, max_grade is needed, an undefined query would leave the mean, or unjudged rows have
-            equal scores that their judgments would order.
+            A metric has no bounds, max_grade is needed, an undefined query would not count in the mean, or unjudged
+            rows have equal scores that their judgments would order.
 
         Examples
         --------

@@ -154,8 +154,8 @@ def _cut(size: Array) -> tuple[Array | None, list[tuple[int, int]]]:
 
     Returns
     -------
-    An order of the rankings, None for their own, and the blocks as slices of it. Rankings of one block are of like
-    size, so that a grid as wide as its longest ranking is never much larger than the block.
+    An order of the rankings, None for their own, and the blocks as slices of it. Rankings of one block are of
+    similar size, so that a grid as wide as its longest ranking is never much larger than the block.
     """
     n = len(size)
     if not n:

@@ -115,7 +115,7 @@ def segments_of(cases: Cases, *, query: Sequence[str] = ()) -> Segments:
 
 
 def groups_of(cases: Cases, margins: bool) -> Groups:
-    """Find the segments of pooled rows and, if so asked, the totals over them."""
+    """Find the segments of pooled rows and, with margins, the totals over them."""
     segments = segments_of(cases)
     if not margins:
         return Groups([segments], np.arange(len(segments)))
@@ -125,7 +125,7 @@ def groups_of(cases: Cases, margins: bool) -> Groups:
 
 
 def groups_of_rankings(log: Log, margins: bool) -> tuple[Groups, list[Array | None]]:
-    """Find the segments of each system and, if so asked, the totals over them.
+    """Find the segments of each system and, with margins, the totals over them.
 
     Returns
     -------

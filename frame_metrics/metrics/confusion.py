@@ -223,7 +223,7 @@ def inverse_f1(table: Confusion) -> Array:
 def avg_f(table: Confusion) -> Array:
     """Harmonic mean of F1 and inverse F1, each weighted by the share predicted so.
 
-    Formula: 1 / (bias / F1 + (1 - bias) / inverse F1); a class that is never predicted leaves the mean.
+    Formula: 1 / (bias / F1 + (1 - bias) / inverse F1); a class that is never predicted is left out of the mean.
     Undefined: N = 0.
     Source: D. M. W. Powers, Recall & Precision versus The Bookmaker, 2003.
     """
@@ -257,7 +257,7 @@ def inverse_g(table: Confusion) -> Array:
 def avg_g(table: Confusion) -> Array:
     """Geometric mean of G and inverse G, each weighted by the share predicted so.
 
-    Formula: G^bias * inverse G^(1 - bias); a class that is never predicted leaves the mean.
+    Formula: G^bias * inverse G^(1 - bias); a class that is never predicted is left out of the mean.
     Undefined: one of them is undefined and its class was predicted.
     Source: D. M. W. Powers, Recall & Precision versus The Bookmaker, 2003.
     """

@@ -117,7 +117,7 @@ class Metric:
         return self.monotone is True or self._unordered
 
     def orders(self, ties: str) -> bool:
-        """Return True where the metric can be had of equal scores in the order, or orders, that a rule gives."""
+        """Return True where the metric is defined for equal scores in the order, or orders, that a rule gives."""
         if ties == "expected":
             return self.expected or self._unordered
         return self.bounded or ties not in ("worst", "best")
@@ -209,7 +209,7 @@ class Metric:
 
         Parameters
         ----------
-        source : what the kernel reads, or a ranking that it can be had from.
+        source : what the kernel reads, or a ranking that it is made from.
         """
         own = {name: value for name, value in self.params.items() if name in self.options}
         if self.input is Ranking and self.cutoff is not None:

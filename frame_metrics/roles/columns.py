@@ -149,7 +149,7 @@ def refuse_nan(values: pl.Series, column: str, remedy: str = NULL) -> None:
 
 
 def number_column(values: pl.Series, column: str, role: str, *, finite: bool = True) -> pl.Series:
-    """Return a column of numbers, of finite ones if so asked, booleans as 0 and 1; nulls stay."""
+    """Return a column of numbers, of finite ones if ``finite``, booleans as 0 and 1; nulls stay."""
     if values.dtype == pl.Boolean:
         return values.cast(pl.Int8)
     if values.dtype == pl.Null:

@@ -45,7 +45,7 @@ def tally(metric: Metric, raw: Array, filled: Array, average: str, weight: Array
     ----------
     metric : counts are summed whatever the average.
     raw : values of the queries, NaN where undefined.
-    filled : the same with undefined values replaced, NaN where they leave the mean.
+    filled : the same with undefined values replaced, NaN where they are left out of the mean.
     average : "macro" or "gmean".
     weight : of each query; None for equal weights.
     """

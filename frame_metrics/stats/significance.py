@@ -39,14 +39,14 @@ def in_clusters(values: Array, cluster: Array | None) -> Array:
 def sureness(
     differences: Array, cluster: Array | None, level: float, power: float, resamples: int, seed: int
 ) -> dict[str, Array]:
-    """Return effect sizes, intervals and smallest differences that can be told from none, shape (columns,) each.
+    """Return effect sizes, intervals and smallest differences that can be detected, shape (columns,) each.
 
     Parameters
     ----------
     differences : of two queries or more, shape (queries, columns); all columns are resampled by the same draws.
     cluster : the number of each query's cluster, shape (queries,). Of one cluster alone only the effect size is known.
     level : of the interval.
-    power : how likely the smallest difference that is told from none (mde) is to be seen.
+    power : how likely the smallest difference that can be detected (mde) is to be seen.
     """
     least = CLOSE * np.abs(differences).max(axis=0)  # what is nearer to 0 is what adding floats leaves
     spread = differences.std(axis=0, ddof=1)
