@@ -185,7 +185,7 @@ class Reading:
         cases = self.cases()
         if not cases.binary:
             raise ColumnError(
-                "there are several classes, and a threshold parts one from the rest; name it with positive="
+                "there are several classes, and a threshold separates one from the rest; name it with positive="
             )
         return cases
 

@@ -169,13 +169,13 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
         many(score="p_cat"),
         lambda irm: irm.curve("roc"),
         ColumnError,
-        "there are several classes, and a threshold parts one from the rest; name it with positive=",
+        "there are several classes, and a threshold separates one from the rest; name it with positive=",
     ),
     "thresholds of several classes": (
         many(score="p_cat"),
         lambda irm: irm.thresholds(),
         ColumnError,
-        "there are several classes, and a threshold parts one from the rest; name it with positive=",
+        "there are several classes, and a threshold separates one from the rest; name it with positive=",
     ),
     "one score of several classes": (
         many(score="p_cat"),
