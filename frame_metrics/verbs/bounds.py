@@ -136,8 +136,8 @@ def _check_open(asked: Asked, columns: Columns, conventions: Conventions, max_gr
         check_bounded(name, metric, max_grade)
         if conventions.fill(metric) != 0:
             raise NotComputableError(
-                f"{name}: a query can be undefined under some judgments and not under others, and would not count "
-                "in the mean; say undefined='zero'"
+                f"{name}: a query can be undefined under some judgments and not under others, and would be left out of "
+                "the mean; say undefined='zero'"
             )
 
 

@@ -148,7 +148,7 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
     used: list[Array] = []
     groups: dict[bytes, list[int]] = {}
     for one in ones:
-        alone, together = _together(one, pairs, options)
+        alone, together = one.together(pairs, options.unanswered, options.test)
         for (system, base), unpaired, use in zip(pairs, alone, together, strict=True):
             row = _described(one.values[use, system], one.values[use, base])
             row["n_unpaired"] = float(unpaired.sum())
@@ -167,10 +167,6 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
         for i, at in enumerate(some):
             rows[at] |= {name: float(values[i]) for name, values in inferred.items()}
     return rows
-
-
-def _together(one: Paired, pairs: list[tuple[int, int]], options: Options) -> tuple[list[Array], list[Array]]:
-    return one.together(pairs, drop=options.unanswered == "drop", all_systems=options.test == "tukey")
 
 
 def _described(value: Array, base: Array) -> dict[str, float]:
@@ -237,7 +233,7 @@ def _each_query(pairing: Pairing, options: Options) -> Answer:
     values: list[Array] = []
     for segment in pairing.segments:
         for metric, one in enumerate(pairing.laid(segment)):
-            for pair, use in enumerate(_together(one, pairing.pairs, options)[1]):
+            for pair, use in enumerate(one.together(pairing.pairs, options.unanswered, options.test)[1]):
                 both = one.values[:, list(pairing.pairs[pair])][use]
                 first = np.argsort(-np.abs(both[:, 0] - both[:, 1]), kind="stable")
                 of = np.broadcast_to([[segment], [metric], [pair]], (3, len(first)))

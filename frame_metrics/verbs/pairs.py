@@ -46,21 +46,19 @@ class Paired:
         """Number the clusters of some queries; None where each has its own."""
         return None if self.cluster is None else numbered(self.cluster[use])
 
-    def together(
-        self, pairs: Sequence[tuple[int, int]], *, drop: bool, all_systems: bool
-    ) -> tuple[list[Array], list[Array]]:
+    def together(self, pairs: Sequence[tuple[int, int]], unanswered: str, test: str) -> tuple[list[Array], list[Array]]:
         """Find the queries of each pair of systems that only one of them answered, and those that are compared.
 
         Parameters
         ----------
-        drop : whether queries that only one of them answered are left out.
-        all_systems : whether a query is compared for all pairs or for none.
+        unanswered : "drop" where queries that only one of them answered are left out.
+        test : "tukey" compares a query for all pairs or for none.
         """
         unpaired = [self.answered[:, system] != self.answered[:, base] for system, base in pairs]
         known = [~np.isnan(self.values[:, system] - self.values[:, base]) for system, base in pairs]
-        if drop:
+        if unanswered == "drop":
             known = [one & ~other for one, other in zip(known, unpaired, strict=True)]
-        return unpaired, [np.all(known, axis=0)] * len(pairs) if all_systems else known
+        return unpaired, [np.all(known, axis=0)] * len(pairs) if test == "tukey" else known
 
 
 @dataclass(frozen=True, eq=False)

@@ -106,8 +106,8 @@ class Plan:
 
         Parameters
         ----------
-        compute : what was read to an answer.
-        schema : the types of the frame's columns to those of the result, for a plan that has not run.
+        compute : makes the answer from the tables that were read.
+        schema : makes the types of the result from those of the frame's columns, for a lazy frame.
         """
 
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
