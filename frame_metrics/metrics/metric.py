@@ -155,7 +155,7 @@ class Metric:
             words, is_one = _OF_INPUT[name]
             right = is_one(value)
         elif name in self.options:
-            words, right = meaning(self.hints[name]), fits(value, self.hints[name])
+            words, right = self.expects(name), fits(value, self.hints[name])
         else:
             raise self._unknown(name, value)
         if not right:
@@ -169,6 +169,10 @@ class Metric:
 
     def _said_twice(self, cutoff: float) -> BadValueError:
         return BadValueError(f"{self.name}@{cutoff!r}: {self.at}= and @ say the same; give one of them")
+
+    def expects(self, name: str) -> str:
+        """Say in words the values that a parameter may have."""
+        return meaning(self.hints[name])
 
     def __matmul__(self, cutoff: float) -> Metric:
         if self.at is None:
