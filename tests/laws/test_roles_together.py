@@ -184,7 +184,8 @@ def made(setting: Setting, seed: int) -> Case:
         row["total"] = len(good) + q % 2
     rng.shuffle(rows)
     if not beside:
-        return Case(rows, None, setting)
+        reached = any(_relevant(row, setting) for row in rows)  # where no grade reaches rel, metrics are errors
+        return Case(rows, None, setting) if reached else made(setting, seed + 1000)
     case = Case(rows, [], setting)
     kept = {tuple(row[name] for name in (*case.carried, *case.query)) for row in rows}
     judgments: dict[Key, Row] = {}
@@ -238,8 +239,8 @@ def _ranking(
             "score": rng.randint(0, 2) / 2,
             **shown[doc],
         }
-        names = [name for name in ("grade", "label") if name in setting["judgment"]]
-        if setting["judge"] == "in the log" and any(row[name] is not None for name in names) and rng.random() < 0.2:
+        judgment = "label" if "label" in setting["judgment"] else "grade"
+        if setting["judge"] == "in the log" and row[judgment] is not None and rng.random() < 0.2:
             row["rank"] = row["score"] = None
         rows.append(row)
     return rows
