@@ -236,12 +236,14 @@ def read_log(
     judgments: tuple[pl.DataFrame, Columns] | None,
     *,
     queries: bool = True,
+    single: bool = False,
 ) -> Log:
     """Check the columns, join the judgments and find the rankings.
 
     Parameters
     ----------
     queries : whether the queries will be named in the result.
+    single : whether single rows will be asked for, as where an error names some.
     """
     judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
@@ -254,7 +256,7 @@ def read_log(
     if columns.cluster:
         log, judged = number_clusters(log, judged)
     named = queries or judged is not None or bool(columns.system or columns.by)
-    rankings = _rankings(log, columns, first=named)
+    rankings = _rankings(log, columns, first=named, single=single)
     if columns.doc and later and len(again := blocks.find_duplicates(rankings, log["doc"])):
         what, remedy = "repeat a document of their query", "say duplicates='first' to keep the best place of each"
         raise bad_rows(columns.doc, again.tolist(), len(log), what, f"drop them, or {remedy}")
@@ -279,12 +281,12 @@ def _judged(
     return (log if judged is None else match(log, judged, query, columns)), judged
 
 
-def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool) -> blocks.Rankings:
+def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.Rankings:
     """The rankings of the log, with the columns that are looked at row by row."""
     named_rows = ("rank", "weight", "cluster", "n_relevant", "collection_size")  # errors name their rows
     names = ("score", "grade", "label", "predicted", *named_rows, "hash")
     laid = [name for name in names if name in log.columns]
-    single = columns.doc is not None or bool(set(named_rows) & set(laid))
+    single = single or columns.doc is not None or bool(set(named_rows) & set(laid))
     keys = [key for keys in key_names(columns) for key in keys]
     return blocks.find_rankings(log, keys, laid, first=first, rows=single)
 
@@ -320,6 +322,8 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
     if len(known.unique()) > len(known.unique(keys)):
         what = "repeat a document of their query with another judgment"
         raise bad_rows(columns.doc, _judged_otherwise(log, keys, judgment), len(log), what, "keep one of each")
+    if judgment:  # the row with the best place may have none
+        log = log.with_columns(pl.col(judgment).drop_nulls().first().over(keys))
     row = kept.to_numpy().astype(np.int64)
     gone = int(np.setdiff1d(np.arange(len(log)), row)[0])
     return log[kept], row, ", ".join(str(value) for value in log.select(query).row(gone))

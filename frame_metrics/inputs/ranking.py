@@ -152,10 +152,12 @@ class Ranking(Listed):
 
     @cached_property
     def n_known(self) -> Array:
-        """Documents that are listed or judged, shape (queries,)."""
-        if self.pool is None:
-            return np.maximum(self.lengths, self.n_relevant + self.lengths - self.listed_relevant)
-        return self.lengths + self.n_judged - self.count_of(self.judged, None, retrieved=False)
+        """Documents that are listed, judged, or counted as relevant, shape (queries,)."""
+        judged, relevant = self.lengths, self.listed_relevant
+        if self.pool is not None:
+            judged = self.lengths + self.n_judged - self.count_of(self.judged, None, retrieved=False)
+            relevant = self.pool.count(self.pool.relevant(self.rel), self.n_queries)
+        return judged + np.maximum(self.n_relevant - relevant, 0)
 
     @cached_property
     def relevant(self) -> Rows:

@@ -152,16 +152,18 @@ class Reading:
     table: pl.DataFrame
     beside: Beside
 
-    def log(self, rows: Array | None = None, *, queries: bool = True) -> Log:
+    def log(self, rows: Array | None = None, *, queries: bool = True, single: bool = False) -> Log:
         """Make the log ready, and join the judgments beside it.
 
         Parameters
         ----------
         rows : of the table, where not all of them are wanted.
         queries : whether the queries will be named in the result.
+        single : whether an error may name single rows.
         """
         table = self.table if rows is None else self.table[rows]
-        return read_log(table, self.plan.columns, self.plan.conventions, self.qrels(), queries=queries)
+        plan = self.plan
+        return read_log(table, plan.columns, plan.conventions, self.qrels(), queries=queries, single=single)
 
     def cases(self, *, named: bool = False) -> Cases:
         """Make the rows to decide about ready: all of them, or those of the judged queries where queries are named.

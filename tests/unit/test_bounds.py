@@ -13,7 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import frame_metrics
-from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError, metrics
+from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError, metrics
 
 ORDERED = (
     "precision@2",
@@ -406,3 +406,15 @@ def test_wrong_options_are_refused() -> None:
     with pytest.raises(ColumnError, match="'lower' is a column of the result"):
         log.irm(by="lower").bounds("rr", of="ties")
     assert frame_metrics.IRM(log).bounds(metrics.rr @ 3, of="ties")["k"].item() == 3
+
+
+@pytest.mark.parametrize("more", [{}, {"doc": "doc", "duplicates": "first"}])
+def test_rows_in_an_error_are_those_of_the_frame(more: dict[str, Any]) -> None:
+    """Where queries alternate, or repeated documents are left out, the row that is named is one of those that tie."""
+    log = pl.DataFrame({"query": [2, 1, 2, 1], "score": [2.0, 1.0, 1.0, 1.0], "grade": [0, 1, 0, None]})
+    if more:
+        log = pl.concat([log, log.head(1)]).with_columns(doc=pl.Series([*"abcda"])).select(pl.all().reverse())
+    row = 3 if more else 1
+    with pytest.raises(BadRowsError, match=rf"^score: 1 of {len(log)} rows has .* \(row {row}\)") as error:
+        log.irm(ties="worst", **more).bounds("precision@1", of="unjudged")
+    assert list(error.value.rows) == [row]

@@ -999,3 +999,13 @@ def test_equal_ids_of_two_types_match(role: str, ours: pl.Series, theirs: pl.Ser
     run = pl.DataFrame({"query": ["a"], "seg": ["u"], "doc": ["x"], "score": [1.0]}).with_columns(ours.alias(role))
     qrels = run.select("query", "seg", "doc", grade=pl.lit(1)).with_columns(theirs.alias(role))
     assert run.irm(by="seg").judge(qrels).evaluate("precision")["value"].to_list() == [1.0]
+
+
+@pytest.mark.parametrize("system", [None, "run"])
+def test_a_judgment_is_kept_where_its_row_is_left_out(system: str | None) -> None:
+    """Of repeated documents the best place stays, with the judgment that any of them has."""
+    log = pl.DataFrame(
+        {"query": [1] * 3, "doc": ["x", "x", "y"], "score": [3.0, 2.0, 1.0], "grade": [None, 1, 0], "run": ["a"] * 3}
+    )
+    irm = log.irm(doc="doc", duplicates="first", system=system)
+    assert values(irm.evaluate("num_rel", "rr", "num_ret")) == [1, 1, 2]
