@@ -159,7 +159,7 @@ def test_places_exist(page: Path) -> None:
     """Every file and folder of the project that a page names is there, below the root or the package."""
     text = re.sub(r"^\|.*https://.*$", "", read(page), flags=re.MULTILINE)  # other projects' files
     named = re.findall(r"`([\w./]+\.(?:py|md)|[a-z_/]+/)`", text)
-    lost = [name for name in named if not any((place / name).exists() for place in (ROOT, PACKAGE))]
+    lost = [name for name in named if not any((place / name).exists() for place in (ROOT, PACKAGE, PACKAGE.parent))]
     assert not lost, f"{page.name}: {lost}"
 
 
