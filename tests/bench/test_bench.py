@@ -49,7 +49,7 @@ def test_every_part_of_the_table_comes_out() -> None:
     compared = 1 + (find_spec("pyterrier") is not None)
     counts = Counter(floor=54, peers=2 * peers, memory=int(memory), small=6, tables=tables, scores=3, compare=compared)
     assert Counter(row[0] for row in rows) == counts
-    assert all(float(row[5]) > 0 for row in rows)
+    assert all(float(row[5]) >= 0 for row in rows)  # rounded: of a slow peer it can be 0.00
     assert {row[7] for row in rows} <= {"yes", "NO", ""}
     assert all((row[6] == "") == (row[7] == "") for row in rows)
 
