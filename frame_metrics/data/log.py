@@ -318,11 +318,11 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
     if len(kept) == len(log):
         return log, None, None
     judgment = [name for name in ("grade", "label") if name in log.columns]
-    known = log.select(*keys, *judgment).drop_nulls(judgment) if judgment else log[:0]
-    if len(known.unique()) > len(known.unique(keys)):
+    known = [log.select(*keys, name).drop_nulls(name) for name in judgment]
+    if any(len(one.unique()) > len(one.unique(keys)) for one in known):
         what = "repeat a document of their query with another judgment"
         raise bad_rows(columns.doc, _judged_otherwise(log, keys, judgment), len(log), what, "keep one of each")
-    if judgment:  # the row with the best place may have none
+    if any(log[name].null_count() for name in judgment):  # the row with the best place may have none
         log = log.with_columns(pl.col(judgment).drop_nulls().first().over(keys))
     row = kept.to_numpy().astype(np.int64)
     gone = int(np.setdiff1d(np.arange(len(log)), row)[0])

@@ -1009,3 +1009,11 @@ def test_a_judgment_is_kept_where_its_row_is_left_out(system: str | None) -> Non
     )
     irm = log.irm(doc="doc", duplicates="first", system=system)
     assert values(irm.evaluate("num_rel", "rr", "num_ret")) == [1, 1, 2]
+
+
+def test_two_judgments_differ_also_where_one_row_has_no_label() -> None:
+    """Grades of a repeated document that differ are an error, whichever rows have a label beside them."""
+    log = pl.DataFrame({"query": [1] * 2, "doc": ["x"] * 2, "score": [3.0, 2.0], "grade": [1, 2], "label": [None, 1]})
+    irm = log.irm(doc="doc", label="label", grade="grade", duplicates="first")
+    with pytest.raises(BadValueError, match="another judgment"):
+        irm.evaluate("rr")
