@@ -13,6 +13,7 @@ from frame_metrics.errors import ColumnError
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.needs import Needs
+from frame_metrics.roles.resolve import FOUND
 from frame_metrics.roles.roles import Roles, check_roles
 from frame_metrics.verbs.request import Request
 
@@ -115,7 +116,8 @@ class IRM(Generic[Frame]):
         roles = {name: plain(value) for name, value in roles.items()}
         check_roles(roles)
         object.__setattr__(self, "frame", frame)
-        object.__setattr__(self, "roles", {name: value for name, value in roles.items() if value is not None})
+        said = {name: value for name, value in roles.items() if value is not None or name in FOUND}
+        object.__setattr__(self, "roles", said)
         object.__setattr__(self, "judgments", judgments)
 
     def __call__(self, **roles: Unpack[Roles]) -> Self:
@@ -130,7 +132,10 @@ class IRM(Generic[Frame]):
     def __repr__(self) -> str:
         kind = f"{type(self.frame).__module__.split('.')[0]}.{type(self.frame).__name__}"
         judged = [] if self.judgments is None else ["judged beside"]
-        return f"IRM({', '.join([kind, *(f'{name}={value!r}' for name, value in self.roles.items()), *judged])})"
+        found = [f"found by name: {', '.join(names)}"] if (names := self._request.found) else []
+        return (
+            f"IRM({', '.join([kind, *(f'{name}={value!r}' for name, value in self.roles.items()), *found, *judged])})"
+        )
 
     @property
     def _request(self) -> Request:

@@ -258,7 +258,10 @@ def read_log(
     named = queries or judged is not None or bool(columns.system or columns.by)
     rankings = _rankings(log, columns, first=named, single=single)
     if columns.doc and later and len(again := blocks.find_duplicates(rankings, log["doc"])):
-        what, remedy = "repeat a document of their query", "say duplicates='first' to keep the best place of each"
+        what, remedy = (
+            "repeat a document of their query",
+            "say duplicates='first' to keep the best place of each, or doc=None",
+        )
         raise bad_rows(columns.doc, again.tolist(), len(log), what, f"drop them, or {remedy}")
     name = str(judging.label or judging.grade)
     grid = build_grid(log, rankings, columns, judged)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from frame_metrics.errors import ColumnError, listed
 from frame_metrics.inputs import ClassScores, Confusion, Ranking, Scores
 from frame_metrics.metrics.names import Asked
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.resolve import absent
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Needs:
         return Needs(*(one or another for one, another in pairs))
 
 
-def needs_of(asked: Asked, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
+def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
     """Return the needs of metrics; the 2x2 table at a cutoff is that of a ranking."""
     needs = Needs(query=judged)
     for name, metric in asked:
@@ -35,43 +37,71 @@ def needs_of(asked: Asked, roles: Mapping[str, Any], available: list[str], *, ju
         elif metric.input is Scores or (own is not None and own.input is ClassScores):
             needs |= Needs(score=True)
         else:
-            needs |= decision_of(roles, available, name, judged=judged, retrieved=metric.input is Confusion)
+            retrieved = metric.input is Confusion and (judged or bool(columns.query))
+            needs |= decision_of(columns, roles, available, name, retrieved=retrieved, cutoff=metric.input is Confusion)
     return needs
 
 
-def decision_of(roles: Mapping[str, Any], available: list[str], name: str, *, judged: bool, retrieved: bool) -> Needs:
-    """Return the needs of the 2x2 table without a cutoff: threshold, prediction, or retrieved set; no score alone."""
+def decision_of(
+    columns: Columns,
+    roles: Mapping[str, Any],
+    available: list[str],
+    name: str,
+    *,
+    retrieved: bool,
+    cutoff: bool = False,
+) -> Needs:
+    """Return the needs of the 2x2 table without a cutoff: threshold, prediction, or retrieved set; no score alone.
+
+    Parameters
+    ----------
+    retrieved : whether there is a retrieved set.
+    cutoff : whether there could be one, or a cutoff.
+    """
     if roles.get("threshold") is not None:
         return Needs(score=True)
-    if roles.get("predicted") is not None:
+    if columns.predicted:
         return Needs(predicted=True)
-    if retrieved and (judged or roles.get("query") is not None):
+    if retrieved:
         return Needs(query=True)
-    if retrieved and {"predicted", "query"} <= set(available):
-        raise ColumnError(
-            f"{name}: both 'predicted' and 'query' are columns; name predicted= for the prediction, or "
-            "query= for what a query retrieved"
-        )
-    if "predicted" in available:
-        return Needs(predicted=True)
-    if retrieved and "query" in available:
-        return Needs(query=True)
-    ways = ", or name query= for the retrieved set, or give it a cutoff" if retrieved else ""
+    ways = ", or name query= for the retrieved set, or give it a cutoff" if cutoff else ""
     raise ColumnError(
         f"{name}: nothing says what is predicted among {listed(available)}; name predicted=, or say threshold={ways}"
     )
 
 
-def audited(roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
-    """Return the needs of an audit: the results of queries, or else rows that are decided or scored."""
-    decided = roles.get("threshold") is not None or roles.get("predicted") is not None
-    of_queries = judged or roles.get("query") is not None or (not decided and "query" in available)
-    named = isinstance(roles.get("score"), Mapping)
-    scored = not named and (roles.get("score") is not None or "score" in available)
-    if decided:
-        return Needs(
-            of_queries, score=roles.get("threshold") is not None or scored, predicted=roles.get("threshold") is None
-        )
-    if of_queries:  # a score beside a rank is looked at too
-        return Needs(query=True, score=roles.get("rank") is not None and roles.get("score") is not None and not named)
-    return Needs(score=scored, predicted="predicted" in available)
+def audited(columns: Columns, roles: Mapping[str, Any]) -> Needs:
+    """Return the needs of an audit, which looks at every part that is played."""
+    threshold = roles.get("threshold") is not None
+    score = columns.score is not None
+    return Needs(score=threshold or score, predicted=columns.predicted is not None and not threshold)
+
+
+def read_by(columns: Columns, needs: Needs, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Columns:
+    """Return the columns that are read of those that play a part.
+
+    Raises
+    ------
+    ColumnError
+        A role that is needed has no column.
+    """
+    if columns.class_scores and needs.order:
+        raise ColumnError("score= names a column for each class, and a ranking is ordered by one; name one")
+    lacks = {
+        ("query",): (needs.query or judged) and not columns.query,
+        ("score", "rank"): needs.order and not (columns.score or columns.rank),
+        ("score",): needs.score and not (columns.score or columns.class_scores),
+        ("predicted",): needs.predicted and not columns.predicted,
+        ("doc",): judged and not columns.doc,
+        ("label", "grade"): not judged and not (columns.label or columns.grade),
+    }
+    for pair, lacking in lacks.items():
+        if lacking:
+            raise ColumnError(absent(pair, roles, available))
+    ordered = needs.order or bool(columns.query)
+    return replace(
+        columns,
+        score=columns.score if needs.score or (ordered and not columns.rank) else None,
+        rank=columns.rank if ordered else None,
+        predicted=columns.predicted if needs.predicted else None,
+    )

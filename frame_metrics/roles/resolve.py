@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from frame_metrics.errors import ColumnError, check_apart, closest, listed
 from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.needs import Needs
 from frame_metrics.roles.roles import COLUMNS, Roles
 
-FOUND = ("query", "score", "rank", "label", "grade", "predicted")  # by name too, where they are read
+OF_QUERIES = ("rank", "doc")
+FOUND = ("query", "score", "label", "grade", "predicted", *OF_QUERIES)  # by name too, the last beside a query only
+# What columns are called elsewhere that play a part; only a hint is made of it.
+LIKELY = {
+    "query": ("qid", "query_id", "queryid", "q_id", "topic", "topic_id", "session", "session_id", "search_id"),
+    "doc": ("docid", "doc_id", "docno", "document", "document_id", "product_id", "item", "item_id", "pid", "url"),
+    "score": ("sim", "similarity", "bm25", "prob", "proba", "probability", "y_score", "y_prob", "pred_score"),
+    "rank": ("position", "pos", "place"),
+    "label": ("y_true", "y", "target", "relevant", "is_relevant", "clicked", "click", "true", "actual", "class"),
+    "grade": ("relevance", "rel", "rating", "gain", "relevance_label", "judgment", "judgement"),
+    "predicted": ("y_pred", "prediction", "pred", "decision", "predicted_label", "predicted_class"),
+}
 RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total")
 
 
 def resolve(
-    roles: Roles, available: list[str], needs: Needs, *, judged: bool, hint: Callable[[str], str] = lambda column: ""
+    roles: Roles, available: list[str], *, judged: bool, hint: Callable[[str], str] = lambda column: ""
 ) -> Columns:
-    """Find the column of every part.
+    """Find the column of every part that is played, whatever will be asked.
 
     Parameters
     ----------
-    roles : what the caller named.
+    roles : what the caller named; None sets a role aside.
     available : the frame's columns.
-    needs : what the metrics cannot do without.
     judged : whether the judgments are kept beside the frame.
     hint : what may help where a column is not there.
 
@@ -33,17 +42,19 @@ def resolve(
         A column is not there, is ambiguous, or plays two parts.
     """
     named = _named(roles, available, hint)
-    columns = {role: column for role, column in named.items() if role not in FOUND}
-    columns["by"] = _several(named.get("by"))
-    columns["query"] = _several(named.get("query")) or ((_called("query", available),) if needs.query else ())
-    columns |= _places(named, available, needs, queries=bool(columns["query"]))
-    if needs.predicted:
-        columns["predicted"] = named.get("predicted") or _called("predicted", available)
-    if judged:
-        columns["doc"] = named.get("doc") or _called("doc", available)
-    else:
-        columns |= _pair(named, ("label", "grade"), available, needed=True)
-    resolved = Columns(**columns)
+    free = set(available).difference(*(_several(column) for column in named.values()))
+    columns = {"query": None, "by": None} | named
+    found = [role for role in FOUND if role not in roles and role in free]
+    if "query" in found:
+        columns["query"] = "query"
+    if not columns["query"]:
+        found = [role for role in found if role not in OF_QUERIES]
+    columns |= {role: role for role in found if role in ("predicted", "doc")}
+    columns |= _pair(roles, ("score", "rank"), found)
+    columns |= {"label": None, "grade": None} if judged else _pair(roles, ("label", "grade"), found)
+    if "query" in found and not judged:
+        _check_query(columns, roles)
+    resolved = Columns(**columns | {role: _several(columns[role]) for role in ("query", "by")})
     _check_parts(resolved)
     return resolved
 
@@ -61,46 +72,48 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str], str]) -> di
     return named | sized | {"class_scores": tuple(scores.items())}
 
 
-def _places(named: dict[str, Any], available: list[str], needs: Needs, *, queries: bool) -> dict[str, Any]:
-    """The columns of score and rank: what orders the results of a query, and what is compared with a threshold."""
-    if named["class_scores"] and needs.order:
-        raise ColumnError("score= names a column for each class, and a ranking is ordered by one; name one")
-    if named["class_scores"]:
-        return {}
-    places = _pair(named, ("score", "rank"), available, needed=needs.order) if queries or needs.order else {}
-    if needs.score:
-        return places | {"score": named.get("score") or _called("score", available)}
-    return {"rank": places["rank"]} if "rank" in places else places
-
-
 def _several(value: Any) -> tuple[str, ...]:
     return () if value is None else (value,) if isinstance(value, str) else tuple(value)
 
 
-def _called(role: str, available: list[str]) -> str:
-    """The column that has the role's own name."""
-    if role not in available:
-        raise ColumnError(
-            f"no column is named as the {role} with {role}=, and none of {listed(available)} has that name"
-            f"{closest(role, available)}"
-        )
-    return role
-
-
-def _pair(named: dict[str, Any], pair: tuple[str, str], available: list[str], *, needed: bool) -> dict[str, Any]:
-    """The columns of two roles that stand for each other: those that were named, or else the one that has its name."""
-    given = {role: named[role] for role in pair if role in named}
-    there = [role for role in pair if role in available]
-    if given or not (there or needed):
-        return given
+def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str, str]:
+    """The column of one of two roles that stand for each other, found by name where neither was named."""
+    there = [role for role in pair if role in found]
+    if not there or any(roles.get(role) is not None for role in pair):
+        return {}
     if len(there) > 1:
         raise ColumnError(f"both {there[0]!r} and {there[1]!r} are columns; name the one that is meant, or both")
-    if not there:
-        hint = closest(pair[0], available) or closest(pair[1], available)
-        raise ColumnError(
-            f"no column is named with {pair[0]}= or {pair[1]}=, and none of {listed(available)} has such a name{hint}"
-        )
     return {there[0]: there[0]}
+
+
+def absent(pair: tuple[str, ...], roles: Mapping[str, Any], available: list[str]) -> str:
+    """Return what an error says where a role, or one of two, is needed and no column plays it."""
+    aside = [role for role in pair if role in roles]
+    if aside:
+        return f"{aside[0]}=None sets the {aside[0]} aside, and it is needed; name its column among {listed(available)}"
+    which = " or ".join(f"{role}=" for role in pair)
+    what = f"as the {pair[0]} with" if len(pair) == 1 else "with"
+    such = "that" if len(pair) == 1 else "such a"
+    hints = (likely(role, available) for role in pair)
+    hint = next((hint for hint in hints if hint), "")
+    return f"no column is named {what} {which}, and none of {listed(available)} has {such} name{hint}"
+
+
+def likely(role: str, available: list[str]) -> str:
+    """Return a hint that names the column that likely has a role, or nothing."""
+    known = [name for name in available if str(name).lower() in LIKELY.get(role, ())]
+    return closest(known[0], known) if known else closest(role, available)
+
+
+def _check_query(columns: dict[str, Any], roles: Roles) -> None:
+    """Raise for a query that was found by name where rows are decided about, by themselves or query by query."""
+    predicted = columns.get("predicted")
+    if predicted or roles.get("threshold") is not None:
+        what = f"the column {predicted!r}" if predicted else "threshold="
+        raise ColumnError(
+            f"{what} decides about rows, and 'query' is a column too; say query='query' for each query's own table, "
+            "or query=None for one table of all rows"
+        )
 
 
 def _check_parts(columns: Columns) -> None:
@@ -158,7 +171,10 @@ def _judgment(given: dict[str, Any], available: list[str], roles: Roles) -> dict
     pair = ("label", "grade")
     named = {role: _of_judgments(role, given[role], available) for role in pair if given.get(role) is not None}
     own = {role: str(roles.get(role)) for role in pair if roles.get(role) in available}
-    return named or own or _pair({}, pair, available, needed=True)
+    found = named or own or _pair({}, pair, available)
+    if not found:
+        raise ColumnError(absent(pair, {}, available))
+    return found
 
 
 def _of_judgments(role: str, given: Any, available: list[str], own: str | None = None) -> str:

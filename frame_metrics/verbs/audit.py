@@ -44,7 +44,7 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
     """Answer ``irm.audit``, which has the parameters."""
     if fail_on is not None:
         check_choice("fail_on", fail_on, get_args(Severity))
-    plan = request.plan(audited(request.roles, request.available, judged=request.judged))
+    plan = request.plan(audited(request.columns, request.roles))
     columns, conventions = plan.columns, plan.conventions
     decided = columns.predicted is not None or conventions.threshold is not None
 

@@ -76,7 +76,7 @@ def _by_class(cases: Cases, asked: Asked) -> Answer:
 
 def confusion(request: Request) -> Any:
     """Answer ``irm.confusion``."""
-    needs = decision_of(request.roles, request.available, "confusion()", judged=False, retrieved=False)
+    needs = decision_of(request.columns, request.roles, request.available, "confusion()", retrieved=False)
     plan = request.plan(needs)
     plan.check_pooled(("predicted", "matched", "actual", "n"))
     columns, match = plan.columns, plan.conventions.match

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.frames import border_of
-from frame_metrics.border.protocol import Beside, Schema
+from frame_metrics.border.protocol import Beside, Border, Schema
 from frame_metrics.data.log import Log, read_log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions, conventions
-from frame_metrics.roles.needs import Needs, needs_of
-from frame_metrics.roles.resolve import RESULT, resolve, resolve_judgments
+from frame_metrics.roles.needs import Needs, needs_of, read_by
+from frame_metrics.roles.resolve import FOUND, RESULT, resolve, resolve_judgments
 from frame_metrics.roles.roles import Roles
 
 if TYPE_CHECKING:
@@ -45,25 +46,43 @@ class Request:
         """True where judgments are kept beside the frame."""
         return self.judgments is not None
 
-    @property
+    @cached_property
+    def border(self) -> Border:
+        """The border of the frame."""
+        return border_of(self.frame)
+
+    @cached_property
     def available(self) -> list[Any]:
         """The names of the frame's columns."""
-        return border_of(self.frame).names()
+        return self.border.names()
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The column of every part that is played, whatever is asked."""
+        return resolve(self.roles, self.available, judged=self.judged, hint=self.border.hint)
+
+    @property
+    def found(self) -> list[str]:
+        """The roles whose columns are found by name; none where the columns cannot be told."""
+        try:
+            columns = self.columns
+        except Exception:  # whatever the frame, its repr is no place for an error
+            return []
+        return [role for role in FOUND if role not in self.roles and getattr(columns, role)]
 
     def needs(self, asked: Asked) -> Needs:
         """Return what metrics cannot do without."""
-        return needs_of(asked, self.roles, self.available, judged=self.judged)
+        return needs_of(asked, self.columns, self.roles, self.available, judged=self.judged)
 
     def plan(self, needs: Needs) -> Plan:
-        """Find the columns, and the conventions.
+        """Choose the columns that are read, and the conventions.
 
         Raises
         ------
         FrameMetricsError
             A column is not there or plays two parts, or a convention leaves nothing to do.
         """
-        border = border_of(self.frame)
-        columns = resolve(self.roles, border.names(), needs, judged=self.judged, hint=border.hint)
+        columns = read_by(self.columns, needs, self.roles, self.available, judged=self.judged)
         judged = None
         if self.judgments is not None:
             qrels, given = self.judgments
@@ -113,7 +132,7 @@ class Plan:
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
             return compute(Reading(self, table, beside))
 
-        return border_of(self.request.frame).answer(self.columns.needed, run, schema, self._read_judgments)
+        return self.request.border.answer(self.columns.needed, run, schema, self._read_judgments)
 
     def answer_of_segments(
         self, compute: Callable[[Reading], Answer], schema: Schema, keys: Sequence[str] | None = None
