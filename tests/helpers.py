@@ -148,7 +148,7 @@ def made_log(seed: int = 0, queries: int = 30) -> pl.DataFrame:
 ROLES: dict[str, dict[str, Any]] = {
     "grades in the log": {"score": "score", "grade": "grade"},
     "condensed lists": {"score": "score", "grade": "grade", "unjudged": "drop"},
-    "ranks with gaps": {"rank": "rank", "grade": "grade"},
+    "ranks with gaps": {"rank": "rank", "score": "score", "grade": "grade"},
     "relevant from 2": {"score": "score", "grade": "grade", "rel": 2},
     "judgments beside": {"score": "score"},
 }

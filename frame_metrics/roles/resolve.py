@@ -102,7 +102,7 @@ def absent(pair: tuple[str, ...], roles: Mapping[str, Any], available: list[str]
 def likely(role: str, available: list[str]) -> str:
     """Return a hint that names the column that likely has a role, or nothing."""
     known = [name for name in available if str(name).lower() in LIKELY.get(role, ())]
-    return closest(known[0], known) if known else closest(role, available)
+    return closest(role, available) or (closest(known[0], known) if known else "")
 
 
 def _check_query(columns: dict[str, Any], roles: Roles) -> None:

@@ -252,7 +252,8 @@ def asked_of(case: Case) -> Any:
     said: Setting = {name: setting[name] for name in options if setting[name] is not None}
     said |= {"query": list(case.query), "by": list(case.by) or None}
     said |= {role: role for role in ("rank", "score") if role in setting["place"]}
-    said |= {role: column for role, column in (("doc", "doc"), ("system", "run"), ("weight", "w")) if setting[role]}
+    said |= {role: column for role, column in (("system", "run"), ("weight", "w")) if setting[role]}
+    said |= {"doc": "doc" if setting["doc"] else None}
     said |= {"rel": 2} if setting["rel"] == 2 else {}
     said |= {"n_relevant": "total"} if setting["n_relevant"] else {}
     judgment = {role: role for role in ("grade", "label") if role in setting["judgment"]}

@@ -285,8 +285,8 @@ def test_a_message_says_what_becomes_of_it() -> None:
     assert "left out" in found(dropped, "unjudged in the top")["message"]
     assert found(dropped, "unjudged in the top")["n"] == 1
     equal = "equal scores at ranks 10 and 11 are ordered "
-    assert found(tied(), "ties across")["message"] == equal + "the worst judgment first"
-    assert found(tied()(doc="doc"), "ties across")["message"] == equal + "by document, descending"
+    assert found(tied()(doc=None), "ties across")["message"] == equal + "the worst judgment first"
+    assert found(tied(), "ties across")["message"] == equal + "by document, descending"
     assert found(tied()(ties="order"), "ties across")["message"] == equal + "as in the frame"
     assert set(get_args(Ties)) <= set(TIE_ORDERS)
     one = "all results of a query have one score, and are ordered "

@@ -477,8 +477,8 @@ ASKED: dict[str, tuple[dict[str, Any], dict[str, Any], Verb, type[FrameMetricsEr
         {},
         precision,
         ColumnError,
-        "precision: both 'predicted' and 'query' are columns; name predicted= for the prediction, or query= for what "
-        "a query retrieved",
+        "the column 'predicted' decides about rows, and 'query' is a column too; say query='query' for each query's "
+        "own table, or query=None for one table of all rows",
     ),
     "label or grade": (
         {"label": [1, 0], "predicted": [1, 0], "grade": [1, 1]},
@@ -492,14 +492,16 @@ ASKED: dict[str, tuple[dict[str, Any], dict[str, Any], Verb, type[FrameMetricsEr
         {"predicted": "shown"},
         precision,
         ColumnError,
-        "no column is named with label= or grade=, and none of 'clicked', 'shown', 'bm25' has such a name",
+        "no column is named with label= or grade=, and none of 'clicked', 'shown', 'bm25' has such a name; "
+        "did you mean 'clicked'?",
     ),
     "no score": (
         TWO,
         {"label": "clicked"},
         lambda irm: irm.curve("roc"),
         ColumnError,
-        "no column is named as the score with score=, and none of 'clicked', 'shown', 'bm25' has that name",
+        "no column is named as the score with score=, and none of 'clicked', 'shown', 'bm25' has that name; "
+        "did you mean 'bm25'?",
     ),
     "no query to have a curve": (
         TWO,
@@ -1043,9 +1045,7 @@ def test_the_positive_value_of_queries_is_among_their_labels() -> None:
 
 def test_a_wrong_prediction_of_queries() -> None:
     """With queries named, a prediction that is no decision is an error in words that name its column."""
-    assert error(lambda: precision(log()(predicted=None, label=None)), ColumnError).startswith(
-        "no column is named with"
-    )
+    assert error(lambda: precision(log()(predicted=None, label=None)), ColumnError).startswith("label=None sets")
     wrong = IRM(pl.DataFrame(LOG | {"shown": [1, 2, 3, 0]}), **(ROLES | {"query": "qid"}))
     assert error(lambda: precision(wrong), BadValueError) == (
         "shown: 2 of 4 rows are neither 0 nor 1 (rows 1, 2); name the relevant one with positive="

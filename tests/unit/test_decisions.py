@@ -1137,7 +1137,7 @@ def test_margins_pool_the_rows_of_all_segments() -> None:
     log = logged().with_columns(half=pl.col("query") % 2)
     names = ["precision", "kappa", "roc_auc", "average_precision", "brier"]
     for weight in (None, "w"):
-        irm = IRM(log, predicted="predicted", score="score", by=["day", "half"], weight=weight)
+        irm = IRM(log, query=None, predicted="predicted", score="score", by=["day", "half"], weight=weight)
         mine = irm.evaluate(*names, margins=True)
         assert mine["total"].sum() == (2 + 2 + 1) * len(names)
         for day, half in {*log.select("day", "half").iter_rows(), ("a", None), (None, 1), (None, None)}:
@@ -1171,7 +1171,7 @@ def test_margins_of_classes_pool_the_rows_of_all_segments() -> None:
 def test_systems_are_measured_each_on_its_own_rows() -> None:
     """A system and a segment make one table."""
     log = logged().with_columns(model=pl.col("query") % 5)
-    mine = IRM(log, predicted="predicted", system="model", by="day").evaluate("mcc")
+    mine = IRM(log, query=None, predicted="predicted", system="model", by="day").evaluate("mcc")
     for model, day, value in mine.select("model", "day", "value").iter_rows():
         one = case_of(log.filter(model=model, day=day))
         assert value == pytest.approx(skl.matthews_corrcoef(one.truth, one.said), abs=CLOSE)
@@ -1419,7 +1419,7 @@ def test_a_row_without_a_decision_is_an_error_whatever_it_is(roles: dict[str, An
     assert mine["value"].to_list() == [0.5, 0.5]
     heavy = frame.with_columns(w=pl.Series([1.0, 1, 5, 1]))
     if "query" not in roles:
-        mine = IRM(heavy, weight="w", predicted="predicted", **roles).evaluate("accuracy", "error_rate")
+        mine = IRM(heavy, query=None, weight="w", **roles).evaluate("accuracy", "error_rate")
         assert mine["value"].to_list() == [0.25, 0.75]
 
 

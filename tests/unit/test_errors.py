@@ -145,7 +145,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"sku": ["a", "a", "b", "b"]},
         {"doc": "sku"},
         "sku: 2 of 4 rows repeat a document of their query (rows 1, 3); drop them, or say duplicates='first' "
-        "to keep the best place of each",
+        "to keep the best place of each, or doc=None",
     ),
     "document twice with two grades": (
         {"sku": ["a", "a", "b", "c"]},
@@ -609,35 +609,42 @@ def test_bad_options(options: dict[str, Any], cause: type[FrameMetricsError], me
         ),
         (
             {},
-            {"query": None},
-            "no column is named as the query with query=, and none of 'qid', 'bm25', 'rating' has that name",
+            {"query": ...},
+            "no column is named as the query with query=, and none of 'qid', 'bm25', 'rating' has that name; "
+            "did you mean 'qid'?",
         ),
         (
             {"Query": [1, 1, 2, 2]},
-            {"query": None},
+            {"query": ...},
             "no column is named as the query with query=, and none of 'qid', 'bm25', 'rating', 'Query' has that name; "
             "did you mean 'Query'?",
         ),
         (
             {"Score": [1, 2, 1, 2]},
-            {"score": None},
+            {"score": ...},
             "no column is named with score= or rank=, and none of 'qid', 'bm25', 'rating', 'Score' has such a name; "
             "did you mean 'Score'?",
         ),
         (
             {},
-            {"grade": None},
-            "no column is named with label= or grade=, and none of 'qid', 'bm25', 'rating' has such a name",
+            {"grade": ...},
+            "no column is named with label= or grade=, and none of 'qid', 'bm25', 'rating' has such a name; "
+            "did you mean 'rating'?",
         ),
         (
             {"score": [1, 2, 1, 2], "rank": [1, 2, 1, 2]},
-            {"score": None},
+            {"score": ...},
             "both 'score' and 'rank' are columns; name the one that is meant, or both",
         ),
         (
             {"label": [1, 0, 1, 0], "grade": [1, 2, 1, 2]},
-            {"grade": None},
+            {"grade": ...},
             "both 'label' and 'grade' are columns; name the one that is meant, or both",
+        ),
+        (
+            {},
+            {"grade": None},
+            "grade=None sets the grade aside, and it is needed; name its column among 'qid', 'bm25', 'rating'",
         ),
         ({}, {"ties": "doc"}, "ties='doc' orders equal scores by document; name the document column with doc="),
         ({}, {"by": "qid"}, "by='qid' is the query too; a column plays one part"),
@@ -663,7 +670,8 @@ def test_bad_options(options: dict[str, Any], cause: type[FrameMetricsError], me
 def test_bad_columns(columns: dict[str, Any], named: dict[str, Any], message: str, kind: str) -> None:
     """A column that is missing, ambiguous, or plays two parts is an error that names the columns there are."""
     frame = as_kind(_log(columns), kind)
-    assert error(lambda: IRM(frame, **{**ROLES, **named}).evaluate("rr"), ColumnError) == message
+    roles: Any = {role: column for role, column in (ROLES | named).items() if column is not ...}
+    assert error(lambda: IRM(frame, **roles).evaluate("rr"), ColumnError) == message
 
 
 @pytest.mark.parametrize("levels", [["qid"], ["other", "qid"]])
@@ -1093,5 +1101,6 @@ def test_an_irm_is_frozen() -> None:
         log.roles = {}
     with pytest.raises(AttributeError):
         del log.frame
-    assert log(score=None).roles == {"query": "qid", "grade": "rating"}
+    assert log(score=None).roles == ROLES | {"score": None}
+    assert log(by="bm25")(by=None).roles == ROLES
     assert log.roles == ROLES

@@ -57,19 +57,19 @@ def test_each_rule_orders_equal_scores_in_its_way(ties: str, order: list[int | N
     assert found.to_list() == ranked.irm.per_query(*asked)["value"].to_list()
 
 
-def test_the_default_is_by_document_where_it_is_named_and_the_worst_otherwise() -> None:
-    """Naming `doc` chooses trec_eval's order; without it nothing is flattered."""
+def test_the_default_is_by_document_where_it_is_played_and_the_worst_otherwise() -> None:
+    """A `doc` chooses trec_eval's order; without it nothing is flattered."""
     log = one_tie()
     asked = ("dcg", "ap", "rr")
-    assert log.irm(doc="doc").per_query(*asked).equals(log.irm(doc="doc", ties="doc").per_query(*asked))
-    assert log.irm.per_query(*asked).equals(log.irm(ties="worst").per_query(*asked))
-    assert log.irm(doc="doc").per_query("dcg")["value"].item() != log.irm.per_query("dcg")["value"].item()
+    assert log.irm.per_query(*asked).equals(log.irm(doc="doc", ties="doc").per_query(*asked))
+    assert log.irm(doc=None).per_query(*asked).equals(log.irm(ties="worst").per_query(*asked))
+    assert log.irm.per_query("dcg")["value"].item() != log.irm(doc=None).per_query("dcg")["value"].item()
 
 
 def test_ties_by_document_need_the_document() -> None:
-    """`ties="doc"` without `doc=` is an error that says so; a column of that name is not taken unasked."""
+    """`ties="doc"` without a document is an error that says so."""
     with pytest.raises(ColumnError, match="doc="):
-        one_tie().irm(ties="doc").evaluate("rr")
+        one_tie().irm(ties="doc", doc=None).evaluate("rr")
 
 
 def test_only_equal_scores_are_ordered_by_the_rule() -> None:
@@ -90,7 +90,7 @@ def test_equal_scores_of_different_queries_are_no_tie() -> None:
 @pytest.mark.parametrize("metric", [m for m in [*REGISTERED, *CUT] if not m.bounded], ids=str)
 def test_a_metric_without_bounds_refuses_the_worst_and_the_best_order(metric: Metric, ties: str) -> None:
     """Where a metric is not monotone and a tie could change it, the worst order is refused, and a way out named."""
-    log = one_tie().irm(ties=ties, collection_size=10)
+    log = one_tie().irm(ties=ties, collection_size=10, doc=None)
     with pytest.raises(NotComputableError, match=rf"{metric.name}.*doc=.*order"):
         log.per_query(metric)
     log(ties="order").per_query(metric)
