@@ -46,6 +46,11 @@ class IRM(Generic[Frame]):
     ``df.irm(...)`` and ``IRM(df, ...)`` give the same object. It is frozen: a call gives a new object with other roles,
     and ``role=None`` takes a role back. Nothing is read before a verb is called.
 
+    Columns called ``query``, ``score``, ``label``, ``grade`` and ``predicted`` play their part without being named, and
+    beside a query ``rank`` and ``doc`` too, whatever is asked for; ``role=None`` sets one aside. Not found is a column
+    that is named for another part, nor the other of score and rank, or of label and grade, where one is named; nor,
+    with judgments beside, the log's label and grade. The repr shows what was found.
+
     Parameters
     ----------
     frame : a pandas or polars DataFrame, a LazyFrame, or anything that exports Arrow. Results are of the same kind.
@@ -72,7 +77,8 @@ class IRM(Generic[Frame]):
         that of its reference.
     unjudged : "drop" takes unjudged documents out of the rankings; by default they count as not relevant.
     duplicates : "first" keeps the best place of a document that stands twice; by default ("error") that is an error.
-    positive : the label, and prediction, that is relevant, where they are not 0 and 1.
+    positive : the label, and prediction, that is relevant, or a list of them, where they are not 0 and 1. Tables then
+        show true and false.
     classes : the classes in their order, where there are several; by default those that stand on either side, sorted.
     threshold : a row is predicted positive when its score is at least this.
     abstain : predicted classes that are no decision, as "other".
@@ -91,6 +97,8 @@ class IRM(Generic[Frame]):
     >>> log = pl.DataFrame({"qid": [1, 1, 2, 2], "bm25": [2.0, 1.0, 3.0, 2.5], "rating": [0, 3, 1, 0]})
     >>> log.irm(query="qid", score="bm25", grade="rating")
     IRM(polars.DataFrame, query='qid', score='bm25', grade='rating')
+    >>> log.rename({"qid": "query"}).irm(score="bm25", grade="rating")
+    IRM(polars.DataFrame, score='bm25', grade='rating', found by name: query)
     """
 
     frame: Any

@@ -175,21 +175,12 @@ def codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series:
 
 
 def two_classes(frame: pl.DataFrame, columns: Columns, conventions: Conventions) -> pl.Series:
-    """Return the values of two classes, the relevant one last."""
+    """Return the values of two classes, the relevant one last: false and true, where the labels are not 0 and 1."""
     if not columns.label:
         return pl.Series([False, True])
-    values = frame[columns.label]
-    kind = class_type(values.dtype, frame[columns.predicted].dtype if columns.predicted else None)
-    if conventions.positive is None:
-        return pl.Series([0, 1]).cast(kind) if kind.is_numeric() else pl.Series([False, True])
-    both = _plain(values).unique().drop_nulls()
-    others = both.filter(~same_as(both, conventions.positive, str(columns.label)))
-    if len(others) > 1:
-        raise NotComputableError(
-            f"{columns.label} has {len(others)} values beside {conventions.positive!r}; say classes= to tell them apart"
-        )
-    positive = bool(conventions.positive) if both.dtype == pl.Boolean else conventions.positive
-    return pl.Series([*(others.to_list() or [None]), positive], dtype=both.dtype).cast(kind)
+    kind = class_type(frame[columns.label].dtype, frame[columns.predicted].dtype if columns.predicted else None)
+    binary = conventions.positive is None and kind.is_numeric()
+    return pl.Series([0, 1]).cast(kind) if binary else pl.Series([False, True])
 
 
 def matched(counts: Array, rule: str) -> tuple[Array, Array]:

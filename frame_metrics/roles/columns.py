@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, bad_rows, listed
+from frame_metrics.errors import BadValueError, bad_rows
 
 NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
@@ -66,7 +66,12 @@ def key_names(columns: Columns) -> tuple[list[str], list[str], list[str]]:
 
 
 def checked(
-    frame: pl.DataFrame, columns: Columns, *, judged_elsewhere: bool, scores_later: bool, positive: Any = None
+    frame: pl.DataFrame,
+    columns: Columns,
+    *,
+    judged_elsewhere: bool,
+    scores_later: bool,
+    positive: Sequence[Any] | None = None,
 ) -> pl.DataFrame:
     """Return the needed columns under the names of their roles, every value known to be good.
 
@@ -77,7 +82,7 @@ def checked(
     judged_elsewhere : the judgments are in another frame, so that a row without one is nothing odd.
     scores_later : whether scores, if none is null, are found infinite or NaN once they are sorted, where only the ends
         of a ranking have to be looked at.
-    positive : the label that is relevant; None for 1 and True.
+    positive : the labels that are relevant; None for 1 and True.
 
     Raises
     ------
@@ -94,7 +99,11 @@ def checked(
 
 
 def role_columns(
-    frame: pl.DataFrame, columns: Columns, roles: Iterable[str], scores_later: bool = False, positive: Any = None
+    frame: pl.DataFrame,
+    columns: Columns,
+    roles: Iterable[str],
+    scores_later: bool = False,
+    positive: Sequence[Any] | None = None,
 ) -> dict[str, pl.Series]:
     """Return the checked columns of those of some roles that have one; the parameters are those of ``checked``."""
     checks: dict[str, Callable[[pl.Series, str], pl.Series]] = {
@@ -200,14 +209,12 @@ def _rank_column(values: pl.Series, column: str) -> pl.Series:
     return values
 
 
-def label_column(values: pl.Series, column: str, positive: Any = None, *, role: str = "label") -> pl.Series:
+def label_column(
+    values: pl.Series, column: str, positive: Sequence[Any] | None = None, *, role: str = "label"
+) -> pl.Series:
     """Return labels, or predictions: 1 relevant, 0 not, null where not known."""
     if positive is not None:
-        right = same_as(values, positive, column)
-        if role == "label" and right.null_count() < len(right) and not right.any():
-            known = values.drop_nulls().unique().sort()[:5].to_list()
-            raise BadValueError(f"positive={positive!r} is no value of {column}, which has {listed(known)}")
-        return right.cast(pl.Int8)
+        return one_of(values, positive, column).cast(pl.Int8)
     if values.dtype == pl.Boolean or values.null_count() == len(values):
         return values.cast(pl.Int8, strict=False)
     if values.dtype in TEXTS:
@@ -239,6 +246,14 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
         return values.cast(pl.String) == value if values.dtype in TEXTS else values == value
     except (TypeError, ValueError, NotImplementedError, pl.exceptions.PolarsError):
         raise BadValueError(f"{column}: {value!r} cannot be one of its values, which are {values.dtype}") from None
+
+
+def one_of(values: pl.Series, several: Sequence[Any], column: str) -> pl.Series:
+    """Mark the values that are one of those given; null stays null."""
+    out = same_as(values, several[0], column)
+    for value in several[1:]:
+        out |= same_as(values, value, column)
+    return out
 
 
 def _amount_column(values: pl.Series, column: str, role: str) -> pl.Series:

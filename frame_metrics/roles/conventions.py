@@ -27,7 +27,7 @@ class Conventions:
     unjudged: str | None = None
     duplicates: str | None = None
     collection_size: float | bool | None = None
-    positive: Any = None
+    positive: tuple[Any, ...] | None = None
     classes: tuple[Any, ...] | None = None
     threshold: float | None = None
     abstain: tuple[Any, ...] = ()
@@ -95,9 +95,16 @@ def conventions(roles: Mapping[str, Any], columns: Columns) -> Conventions:
     options = [option.name for option in fields(Conventions)]
     said = {name: roles[name] for name in options if roles.get(name) is not None}
     said |= {name: tuple(said[name]) for name in ("classes", "abstain") if name in said}
+    if "positive" in said:
+        said["positive"] = tuple(several(said["positive"]))
     if isinstance(size := said.get("collection_size"), str) or size is False:
         del said["collection_size"]
     return Conventions(**{"ties": "doc" if columns.doc else "worst"} | said)
+
+
+def several(value: Any) -> list[Any]:
+    """Return the values of an option that is one value, or a list of them."""
+    return [*value] if isinstance(value, list | tuple | set | frozenset) else [value]
 
 
 def _check_documents(roles: Mapping[str, Any], columns: Columns) -> None:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_args, get_origin, get_type_hints
 
 from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest
-from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.conventions import Conventions, several
 
 Ties = Literal["doc", "worst", "best", "order", "expected"]
 Undefined = Literal["zero", "one", "null", "raise"]
@@ -21,6 +21,7 @@ Scores: TypeAlias = Annotated[
     str | Mapping[Any, str] | None, "the name of a column", "a column for each of several classes"
 ]  # the last is what a mapping may be
 Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes"]
+Positive: TypeAlias = Annotated[Any, "a label, or a list of different ones"]
 Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True"]
 Grade: TypeAlias = Annotated[float | None, "a grade"]
 Score: TypeAlias = Annotated[float | None, "a score"]
@@ -47,7 +48,7 @@ class Roles(TypedDict, total=False):
     undefined: Undefined | None
     unjudged: Literal["drop"] | None
     duplicates: Duplicates | None
-    positive: Any | None
+    positive: Positive
     classes: Classes
     threshold: Score
     abstain: Classes
@@ -86,6 +87,7 @@ _RULES: dict[str, Callable[[Any], bool]] = {
     ),
     "a column for each of several classes": lambda value: len(value) > 1 and _are_texts(value.values()),
     "a list of different classes": _are_classes,
+    "a label, or a list of different ones": lambda value: _are_classes(several(value)),
     "a number of documents, a column, or True": _is_size,
     "a grade": _is_number,
     "a score": _is_number,

@@ -13,9 +13,10 @@ import polars as pl
 from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.groups import segments_of
+from frame_metrics.errors import listed
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import REGISTRY
-from frame_metrics.roles.columns import Columns, largest_grade, number_column, type_of
+from frame_metrics.roles.columns import Columns, largest_grade, number_column, one_of, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.checks import Finding, Keys, Seen, check, run_checks
 from frame_metrics.verbs.pooled import Inputs, inputs_of, one_metric
@@ -38,6 +39,19 @@ def grades_that_do_not_reach_rel(grades: Grades) -> Seen | None:
     if not out_of_reach(values, grades.rel):
         return None
     return Seen(int(good.sum()), len(values) - values.null_count(), f"row {good.arg_true()[0]}")
+
+
+class Positives(NamedTuple):
+    """Marks of the rows whose label, or prediction, is one that ``positive=`` names."""
+
+    marks: list[pl.Series]
+
+
+@check("warning")
+def no_positive_in_any_row(positives: Positives) -> Seen | None:
+    """no label and no prediction is {positive}; there are {known}: is it spelled so?"""
+    rows = len(positives.marks[0])
+    return Seen(rows, rows) if rows and not any(mark.any() for mark in positives.marks) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +172,16 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
     keys = Keys(columns, *(cases.every.select(names).n_unique() if names else 0 for names in cases.keys))
     judgment = rows[str(columns.label or columns.grade)]
     words = {"columns": columns, "by": ", ".join(columns.by), "judgment": "label" if columns.label else "grade"}
-    return [*guarded(cases), *run_checks(words, keys, judgment, cases)]
+    return [*of_positives(rows, columns, conventions), *guarded(cases), *run_checks(words, keys, judgment, cases)]
+
+
+def of_positives(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> Iterator[Finding]:
+    """Give the findings about ``positive=``, where it was said."""
+    sides = [rows[column] for column in (columns.label, columns.predicted) if column]
+    if conventions.positive is not None and sides:
+        marks = [one_of(side, conventions.positive, side.name) for side in sides]
+        known = dict.fromkeys(value for side in sides for value in side.drop_nulls().unique().sort()[:5].to_list())
+        yield from run_checks({"positive": listed(conventions.positive), "known": listed(known)}, Positives(marks))
 
 
 def guarded(cases: Cases) -> Iterator[Finding]:

@@ -39,7 +39,7 @@ def per_class(request: Request, metrics: Sequence[str | Metric]) -> Any:
 def _type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
     """Return the type of the classes, known before anything is read."""
     columns = plan.columns
-    if not columns.label:
+    if not columns.label or plan.conventions.positive is not None:
         return pl.Boolean
     matched = columns.predicted is None or plan.conventions.match is not None
     return class_type(types[columns.label], None if matched else types[str(columns.predicted)])

@@ -73,17 +73,11 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
         "clicked: of the values 'no', 'yes', nothing says which is the relevant one; name it with positive=, or list "
         "the classes with classes= for measures of all of them",
     ),
-    "positive is no label": (
-        two(YES_NO, positive="Yes"),
+    "positive is one of several of another type": (
+        two(YES_NO, positive=["yes", 1]),
         precision,
         BadValueError,
-        "positive='Yes' is no value of clicked, which has 'no', 'yes'",
-    ),
-    "positive is predicted, and no label": (
-        two(YES_NO | {"clicked": ["no"] * 4}, positive="yes"),
-        precision,
-        BadValueError,
-        "positive='yes' is no value of clicked, which has 'no'",
+        "clicked: 1 cannot be one of its values, which are String",
     ),
     "positive of another type": (
         two(YES_NO, positive=1),
@@ -102,12 +96,6 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
         precision,
         BadValueError,
         "shown: 'yes' cannot be one of its values, which are Int64",
-    ),
-    "others beside the positive one": (
-        many(positive="cat"),
-        lambda irm: irm.confusion(),
-        NotComputableError,
-        "animal has 2 values beside 'cat'; say classes= to tell them apart",
     ),
     "a true class that is not listed": (
         many(classes=["cat", "dog"]),
@@ -1035,12 +1023,6 @@ def test_clusters_that_are_called_as_two_classes() -> None:
     assert accuracy(swapped)["value"].to_list() == [1]
     table = swapped.confusion().filter(pl.col("n") > 0)
     assert table.select("predicted", "matched", "actual", "n").rows() == [(0, 1, 1, 2), (1, 0, 0, 2)]
-
-
-def test_the_positive_value_of_queries_is_among_their_labels() -> None:
-    """A positive value that no label has is an error with queries too."""
-    irm = IRM(pl.DataFrame(LOG | YES_NO), **(ROLES | {"query": "qid", "positive": "Yes"}))
-    assert "positive='Yes' is no value of clicked" in error(lambda: precision(irm), BadValueError)
 
 
 def test_a_wrong_prediction_of_queries() -> None:

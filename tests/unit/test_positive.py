@@ -1,0 +1,76 @@
+"""The label that is looked for: none of it in a frame, one, or several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from frame_metrics import IRM, BadValueError
+from helpers import error, odd
+
+HAM = pl.DataFrame({"label": ["ham"] * 4, "predicted": ["spam", "ham", "ham", None]})
+
+
+def counts(irm: IRM[pl.DataFrame]) -> list[tuple[Any, ...]]:
+    """Return the cells of the table: what is predicted, what is true, how many rows."""
+    return irm.confusion().rows()
+
+
+@pytest.mark.parametrize("labels", [["ham"] * 3, [0] * 3, [False] * 3, [None] * 3], ids=["text", "0/1", "bool", "null"])
+def test_a_frame_without_a_positive_is_a_frame_like_any_other(labels: list[Any]) -> None:
+    """A day without spam: nothing is right that was predicted spam, and recall is undefined."""
+    positive = "spam" if labels[0] in ("ham", None) else 1
+    said = (
+        pl.Series(["spam", "ham", "ham"])
+        if positive == "spam"
+        else pl.Series(labels).cast(pl.Int8) + pl.Series([1, 0, 0])
+    )
+    day = pl.DataFrame({"label": labels, "predicted": said})
+    irm = day.irm(positive=positive)
+    rows = irm.evaluate("precision", "recall", "accuracy", "fp", "tn").select("value", "n_undefined").rows()
+    assert rows == [(0, 0), (0, 1), (2 / 3, 0), (1, 0), (2, 0)]
+    assert counts(irm) == [(False, False, 2), (False, True, 0), (True, False, 1), (True, True, 0)] or positive == 1
+
+
+def test_a_day_without_a_positive_beside_another() -> None:
+    """Segments, queries and a frame of their own: the same counts everywhere."""
+    both = pl.DataFrame(
+        {"day": [1, 1, 2, 2], "label": ["ham", "ham", "spam", "ham"], "predicted": ["spam", "ham", "spam", "spam"]}
+    )
+    by = both.irm(by="day", positive="spam").evaluate("tp", "fp", "precision")["value"].to_list()
+    alone = [
+        both.filter(day=day).irm(positive="spam").evaluate("tp", "fp", "precision")["value"].to_list() for day in (1, 2)
+    ]
+    assert by == [value for values in alone for value in values] == [0, 1, 0, 1, 1, 0.5]
+    of_queries = both.irm(query="day", positive="spam").per_query("tp", "fp", "precision")["value"].to_list()
+    assert of_queries == by
+
+
+def test_several_values_are_positive() -> None:
+    """Mail of two kinds is looked for: whichever of them is said, it is right."""
+    mail = pl.DataFrame({"label": ["spam", "virus", "ham", "news"], "predicted": ["virus", "ham", "spam", "news"]})
+    irm = mail.irm(positive=["spam", "virus"])
+    assert counts(irm) == [(False, False, 1), (False, True, 1), (True, False, 1), (True, True, 1)]
+    assert irm.evaluate("accuracy")["value"].item() == 0.5
+    numbers = pl.DataFrame({"label": [1, 2, 3], "predicted": [2, 2, 3]})
+    assert numbers.irm(positive=(2, 3)).evaluate("precision", "recall")["value"].to_list() == [2 / 3, 1]
+    assert numbers.irm(positive={2}).evaluate("precision", "recall")["value"].to_list() == [0.5, 1]
+
+
+@pytest.mark.parametrize("positive", [[], [None], ["a", "a"], [["a"]]])
+def test_what_is_no_value_is_an_error(positive: Any) -> None:
+    """Nothing, null and a value twice are none."""
+    assert "is not a label, or a list of different ones" in error(lambda: HAM.irm(positive=positive), BadValueError)
+
+
+@pytest.mark.parametrize("roles", [{}, {"query": "query"}], ids=["pooled", "queries"])
+def test_a_positive_that_no_row_has_is_a_warning(roles: dict[str, Any]) -> None:
+    """It may be another spelling; where a row has it, predicted or true, it is none."""
+    log = HAM.with_columns(query=pl.lit(1)).irm(**{"query": None} | roles)
+    found = odd(log(positive="Spam")).filter(check="no positive in any row")
+    assert found.select("severity", "n", "share").rows() == [("warning", 4, 1.0)]
+    assert found["message"].item().startswith("no label and no prediction is 'Spam'; there are 'ham', 'spam'")
+    assert odd(log(positive="spam")).filter(check="no positive in any row").is_empty()
+    assert odd(log(positive=["Spam", "ham"])).filter(check="no positive in any row").is_empty()
