@@ -12,6 +12,7 @@ from frame_metrics.data.judgments import Judged
 from frame_metrics.errors import BadRowsError
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns, key_names
+from frame_metrics.threads import BLOCK
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,3 +153,32 @@ def _borrowed(grid: Grid) -> Pools | None:
     _, at = np.unique(grid.pair[best], return_index=True)
     donor = np.where(known > 0, np.arange(len(known)), best[at][grid.pair])
     return Pools(starts[donor], lengths[donor], values.get("grade", judgment), values.get("label"))
+
+
+def systems_apart(grid: Grid) -> Array:
+    """Return the number of rankings of each system that has some, and none of a pair that another system has, else 0.
+
+    Returns
+    -------
+    Shape (systems,); a pair is one of a segment and a query.
+    """
+    own = grid.rankings.lengths > 0
+    rankings = np.bincount(grid.system[own])
+    several = np.bincount(grid.pair[own], minlength=int(grid.pair.max(initial=-1)) + 1) > 1
+    shared = np.bincount(grid.system[own & several[grid.pair]], minlength=len(rankings))
+    return np.where((shared == 0) & (np.count_nonzero(rankings) > 1), rankings, 0)
+
+
+def common_pairs(grid: Grid) -> Array:
+    """Return how many pairs of a segment and a query each two systems have rankings of, shape (systems, systems)."""
+    own, n = grid.rankings.lengths > 0, len(grid.system_row)
+    order = np.argsort(grid.pair[own], kind="stable")
+    system, pair = grid.system[own][order], grid.pair[own][order]
+    out = np.zeros((n, n), np.int64)
+    step = max(BLOCK // max(n, 1), 1)
+    for first in range(0, int(pair.max(initial=-1)) + 1, step):
+        part = slice(*np.searchsorted(pair, [first, first + step]))
+        has = np.zeros((n, step), np.float32)
+        has[system[part], pair[part] - first] = 1
+        out += (has @ has.T).astype(np.int64)
+    return out

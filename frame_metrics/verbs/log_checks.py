@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.classes import out_of_reach
+from frame_metrics.data.grid import common_pairs
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
@@ -184,6 +185,35 @@ def segments_of_few_queries(counts: Counted) -> Seen:
     queries = np.bincount(pairs[0], minlength=len(log.grid.segment_row))
     small = np.flatnonzero(queries < FEW)
     return Seen(len(small), len(queries), as_text(log.keys_at(by, log.grid.segment_row[small[:1]])))
+
+
+def _sharing(log: Log, least: float, most: float) -> Seen:
+    """Pairs of systems whose common queries are this share of those of the one that has fewer."""
+    common = common_pairs(log.grid)
+    own = np.diag(common)
+    one, other = np.triu_indices(len(own), 1)
+    share = common[one, other] / np.minimum(own[one], own[other]).clip(min=1)
+    few = np.flatnonzero((share >= least) & (share < most))
+    if not len(few):
+        return Seen(0, len(share))
+    names = log.keys_at(["system"], log.grid.system_row[[one[few[0]], other[few[0]]]])
+    return Seen(len(few), len(share), f"{as_text(names)}, {as_text(names, 1)}")
+
+
+@check("error")
+def systems_that_share_almost_no_query(log: Log) -> Seen | None:
+    """less than 10% of the queries of the one that has fewer; each is measured on all queries, and gets 0 where it has
+    no results: name {columns.system} with by= if each query was one system's
+    """
+    return _sharing(log, 0, 0.1) if log.columns.system else None
+
+
+@check("warning")
+def systems_that_share_few_queries(log: Log) -> Seen | None:
+    """less than half of the queries of the one that has fewer; each is measured on all queries, and gets 0 where it has
+    no results
+    """
+    return _sharing(log, 0.1, 0.5) if log.columns.system else None
 
 
 @check("warning")

@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Beside, Border, Schema
+from frame_metrics.data.grid import systems_apart
+from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log, read_log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart
 from frame_metrics.inputs import Array
@@ -182,7 +185,10 @@ class Reading:
         """
         table = self.table if rows is None else self.table[rows]
         plan = self.plan
-        return read_log(table, plan.columns, plan.conventions, self.qrels(), queries=queries, single=single)
+        log = read_log(table, plan.columns, plan.conventions, self.qrels(), queries=queries, single=single)
+        if rows is None:
+            _check_shared(log)
+        return log
 
     def cases(self, *, named: bool = False) -> Cases:
         """Make the rows to decide about ready: all of them, or those of the judged queries where queries are named.
@@ -219,6 +225,20 @@ class Reading:
         if len(self.plan.to_read) < len(judged.needed):
             table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(judged.label)))
         return table, judged
+
+
+def _check_shared(log: Log) -> None:
+    """Raise for a system that shares no query with another: it would be measured on the queries of the others."""
+    apart = systems_apart(log.grid)
+    if apart.any():
+        system = int(np.argmax(apart > 0))
+        name = as_text(log.keys_at(["system"], log.grid.system_row[[system]]))
+        column, by = log.columns.system, list(log.columns.by)
+        raise ColumnError(
+            f"{column}: {name!r} has results of {apart[system]} queries, and no other system has any of one of them; "
+            "each system would be measured on the queries of all: say system=None, "
+            f"by={[*by, column] if by else column!r} for the mean of each over its own"
+        )
 
 
 def check_wide(asked: Asked, columns: Columns, layout: str, ci: bool = False) -> None:
