@@ -21,7 +21,7 @@ Scores: TypeAlias = Annotated[
     str | Mapping[Any, str] | None, "the name of a column", "a column for each of several classes"
 ]  # the last is what a mapping may be
 Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes"]
-Positive: TypeAlias = Annotated[Any, "a label, or a list of different ones"]
+Positive: TypeAlias = Annotated[Any | None, "a label, or a list of different ones"]
 Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True"]
 Grade: TypeAlias = Annotated[float | None, "a grade"]
 Score: TypeAlias = Annotated[float | None, "a score"]

@@ -32,7 +32,7 @@ LOG = {
     "score": [3.0, 1.0, 2.0, 5.0, 4.0, 3.0, 1.0, 2.0, 2.0, 1.0],
     "grade": [0, 2, 1, 0, 1, 1, 0, 3, 1, 2],
 }
-CODES = {"query": LOG["query"], "by": LOG["query"], "system": [0, 0, 0, 0, 1, 1, 2, 2, 3, 3]}
+CODES = {"query": LOG["query"], "by": LOG["query"], "system": [0, 1, 2, 2, 0, 0, 1, 3, 0, 3]}
 
 POLARS_KEYS = {
     **{str(t): pl.Series([1, 2, 3, 4], dtype=t) for t in (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)},
@@ -415,7 +415,7 @@ def test_kinds_agree(kind: str) -> None:
             "score": [2.0, 1.0, 1.0, 3.0, None],
             "grade": [1, 0, None, 2, 1],
             "device": ["m", None, "m", "m", None],
-            "run": [None, None, "r", "r", "r"],
+            "run": [None, None, "r", None, "r"],
         }
     )
     frame = as_kind(log, kind)
@@ -631,10 +631,12 @@ VERBS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("verb", "options"), VERBS)
-@pytest.mark.parametrize("roles", [{}, {"by": "key"}, {"system": "key"}, {"by": ["key", "other"], "system": "doc"}])
+@pytest.mark.parametrize("roles", [{}, {"by": "key"}, {"system": "key"}, {"by": ["day", "shop"], "system": "key"}])
 def test_an_empty_frame(kind: str, verb: str, options: dict[str, Any], roles: Any) -> None:
     """A frame without rows gives the columns, and their types, that one with rows gives."""
-    log = pl.DataFrame({**LOG, "key": list("abcdeabcde"), "other": CODES["system"], "doc": list("abcdefghij")})
+    log = pl.DataFrame({**LOG, "key": list("abcdeabcde"), "doc": list("abcdefghij")}).with_columns(
+        day=1, shop=pl.lit("x")
+    )
     empty, full = as_kind(log.clear(), kind), as_kind(log, kind)
     result = getattr(IRM(empty, **roles), verb)("ndcg@5", "rr", **options)
     assert _schema(result) == _schema(getattr(IRM(full, **roles), verb)("ndcg@5", "rr", **options))

@@ -196,7 +196,8 @@ def test_a_judged_query_whose_segment_nobody_knows_counts_in_no_segment() -> Non
 
 def test_systems_are_measured_in_each_others_segments() -> None:
     """The segment of a query may be known from any system's results."""
-    run = frame("run seg query doc score", ("p", "u", 1, "x", 1.0), ("q", "v", 2, "x", 1.0))
+    shared = (("p", "w", 3, "x", 1.0), ("q", "w", 3, "x", 1.0))  # nobody judged it
+    run = frame("run seg query doc score", ("p", "u", 1, "x", 1.0), ("q", "v", 2, "x", 1.0), *shared)
     irm = run.irm(system="run", by="seg").judge(frame("query doc grade", (1, "x", 1), (2, "x", 1)))
     assert irm.per_query("rr", layout="wide").rows() == [
         ("p", "u", 1, 1),
@@ -900,11 +901,11 @@ def test_condensed_lists_have_condensed_ideals() -> None:
     """What `unjudged="drop"` leaves out of a list is out of its ideal too, whatever other systems found."""
     log = pl.DataFrame(
         {
-            "run": ["A", "A", "B"],
-            "query": [1, 1, 2],
-            "score": [2.0, 1.0, 1.0],
-            "grade": [1, 3, 1],
-            "label": [1, None, 1],
+            "run": ["A", "A", "B", "A", "B"],
+            "query": [1, 1, 2, 3, 3],
+            "score": [2.0, 1.0, 1.0, 1.0, 1.0],
+            "grade": [1, 3, 1, None, None],
+            "label": [1, None, 1, None, None],
         }
     )
     irm = log.irm(query="query", system="run", label="label", grade="grade", unjudged="drop")
