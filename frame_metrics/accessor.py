@@ -547,7 +547,7 @@ class IRM(Generic[Frame]):
         Parameters
         ----------
         fail_on : raise if there is a finding of this severity or a graver one, with the findings in the message. Facts
-            are no reason to fail.
+            are no reason to fail. A lazy frame is then run at once.
 
         Returns
         -------
@@ -555,9 +555,9 @@ class IRM(Generic[Frame]):
         what the check looks at; null where there is no such whole, or nothing in it), example, message. The
         severities:
 
-        - "error": other verbs raise for it. Bad values are among them: the message counts their rows and shows three,
-          from 0 as they stand in the frame, and everything after is about the other rows; a row that is bad in two ways
-          is in the first finding only.
+        - "error": other verbs raise for it, or have nothing to measure. Bad values are among them: the message counts
+          their rows and shows three, from 0 as they stand in the frame, and everything after is about the other rows; a
+          row that is bad in two ways is in the first finding only.
         - "warning": the numbers may not mean what they seem to.
         - "info": worth knowing.
         - "fact": what the numbers rest on; always there, with n = 0 where there is nothing.

@@ -44,6 +44,9 @@ class LazyPolars(Border):
     def in_memory(self, columns: Sequence[str]) -> PolarsFrame:
         return PolarsFrame(self.read(columns))
 
+    def at_once(self, answer: pl.LazyFrame) -> pl.LazyFrame:
+        return answer.collect().lazy()
+
     def answer(
         self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]
     ) -> pl.LazyFrame:

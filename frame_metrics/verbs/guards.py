@@ -121,6 +121,12 @@ def score_worse_than_chance(pooled: Pooled) -> Seen | None:
     return pooled.segments(pooled.value("roc_auc") < 0.5)
 
 
+@check("error")
+def nothing_to_evaluate(judgment: pl.Series) -> Seen:
+    """no row has a {judgment}: there is nothing to measure"""
+    return Seen(int(judgment.null_count() == len(judgment)))
+
+
 @check("fact")
 def rows_judged(judgment: pl.Series) -> Seen:
     """rows with a {judgment}"""

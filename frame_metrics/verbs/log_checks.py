@@ -143,6 +143,12 @@ def _graded(log: Log, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
 
 
 @check("error")
+def nothing_to_evaluate(counts: Counted) -> Seen:
+    """no query has a judgment: every mean is null, and n is 0"""
+    return Seen(int(not counts.judged.any()))
+
+
+@check("error")
 def grades_that_do_not_reach_rel(log: Log) -> Seen | None:
     """nothing is relevant at rel={rel:g}, as the largest is {log.top_grade:g}; binary metrics are errors"""
     if "label" in log.judgments.columns:

@@ -73,12 +73,12 @@ def test_a_clean_log_has_no_finding() -> None:
         assert irm.audit().schema == COLUMNS
 
 
-def test_an_empty_log_has_no_finding() -> None:
-    """No rows, no finding; the columns are there, and facts of which there are none, and so no share."""
+def test_an_empty_log_has_nothing_to_evaluate() -> None:
+    """No rows, no other finding; the columns are there, and facts of which there are none, and so no share."""
     empty = CLEAN.clear().with_columns(seg="query", run="query").irm(by="seg", system="run")
     for irm in (CLEAN.clear().irm, empty):
         assert irm.audit().schema == COLUMNS
-        assert checks(irm) == []
+        assert checks(irm) == ["nothing to evaluate"]
         assert list(facts(irm)) == [name for name in FACTS if irm is empty or name not in ("systems", "segments")]
         assert set(facts(irm).values()) == {(0, None)}
 
@@ -215,6 +215,7 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "queries without a weight": (unweighted, "error", 2, 2 / 4, "q3"),
     "queries without a cluster": (lambda: unweighted()(weight=None, cluster="visits"), "error", 2, 2 / 4, "q3"),
     "grades that do not reach rel": (out_of_reach, "error", 3, 3 / 6, "q1"),
+    "nothing to evaluate": (lambda: RUN.with_columns(grade=None).irm, "error", 1, None, ""),
     "grades below 0": (lambda: graded(-1.0), "warning", 1, 1 / 6, "q2"),
     "grades with a fraction": (lambda: graded(0.5), "info", 1, 1 / 6, "q2"),
 }
@@ -233,8 +234,8 @@ def test_a_check_counts_what_it_finds(check: str) -> None:
     row = found(make(), check)
     assert row["check"] == check
     assert (row["severity"], row["n"], row["share"]) == (severity, n, pytest.approx(share))
-    assert row["example"] is not None
-    assert example in row["example"]
+    assert (row["example"] is None) == (not example)
+    assert example in (row["example"] or "")
     assert len(row["message"]) > 20
 
 
@@ -242,6 +243,7 @@ def test_a_check_counts_what_it_finds(check: str) -> None:
 def test_a_check_is_silent_about_the_rest(check: str) -> None:
     """What fires one check fires no other, unless it is odd in two ways."""
     with_it = {
+        "nothing to evaluate": {"queries without judgments"},
         "queries without a weight": {"queries without results"},
         "queries without a cluster": {"queries without results"},
         "grades that do not reach rel": {"queries without relevant documents"},
@@ -701,6 +703,25 @@ def test_an_audit_can_be_a_gate(fail_on: Any, raised: bool) -> None:
     )
     with pytest.raises(BadValueError, match=r"queries without results: 2 \(q3, \.\.\.\); evaluated as if"):
         no_results().audit(fail_on=fail_on)
+
+
+@pytest.mark.parametrize("roles", [{}, {"query": None}], ids=["queries", "pooled"])
+@pytest.mark.parametrize("empty", [CLEAN.clear(), CLEAN.with_columns(grade=None)], ids=["no row", "no judgment"])
+def test_a_gate_does_not_let_nothing_pass(empty: pl.DataFrame, roles: Any) -> None:
+    """A frame without rows, or without a judgment, fails at every severity."""
+    with pytest.raises(FrameMetricsError, match="nothing to evaluate: 1; no "):
+        empty.irm(**roles).audit(fail_on="error")
+
+
+def test_a_gate_runs_a_lazy_frame_at_once() -> None:
+    """It is an action: nobody has to collect what it returns."""
+    bad = CLEAN.with_columns(score=float("nan")).lazy()
+    assert isinstance(bad.irm(query="query").audit(), pl.LazyFrame)
+    with pytest.raises(BadValueError, match=r"audit\(fail_on='error'\): "):
+        bad.irm(query="query").audit(fail_on="error")
+    passed = CLEAN.lazy().irm(query="query").audit(fail_on="info")
+    assert isinstance(passed, pl.LazyFrame)
+    assert passed.collect().equals(CLEAN.irm(query="query").audit())
 
 
 @pytest.mark.parametrize("fail_on", ["error", "warning", "info"])
