@@ -38,6 +38,9 @@ class Border(ABC):
         """Return the named columns as polars; no other column is touched."""
 
     @abstractmethod
+    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
+        """Return an answer as a frame of this kind; ``table`` is what was read of this one."""
+
     def answer(self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]) -> Any:
         """Run a function on the named columns and return its answer as a frame of this kind.
 
@@ -48,6 +51,10 @@ class Border(ABC):
         schema : the types of the columns to those of the result, for a plan that has not run.
         judgments : reads the judgments beside the frame; called once for each time that ``compute`` is.
         """
+        self.check(columns)
+        beside, own = judgments(), self.in_memory(columns)
+        table = own.read(columns)
+        return own.given_back(compute(table, beside), table, beside)
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         """Return the named columns so that they can be read again: a plan is run, a stream read to its end."""
