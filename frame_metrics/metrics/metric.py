@@ -155,7 +155,7 @@ class Metric:
             words, is_one = _OF_INPUT[name]
             right = is_one(value)
         elif name in self.options:
-            words, right = self.expects(name), fits(value, self.hints[name])
+            words, right = meaning(self.hints[name]), fits(value, self.hints[name])
         else:
             raise self._unknown(name, value)
         if not right:
@@ -169,10 +169,6 @@ class Metric:
 
     def _said_twice(self, cutoff: float) -> BadValueError:
         return BadValueError(f"{self.name}@{cutoff!r}: {self.at}= and @ say the same; give one of them")
-
-    def expects(self, name: str) -> str:
-        """Say in words the values that a parameter may have."""
-        return meaning(self.hints[name])
 
     def __matmul__(self, cutoff: float) -> Metric:
         if self.at is None:
@@ -209,12 +205,7 @@ class Metric:
         return self.params.get("rel", rel), self.params.get("judged_only", condensed)
 
     def compute(self, source: Source) -> Array:
-        """Return the metric of each query or segment, NaN where it is undefined.
-
-        Parameters
-        ----------
-        source : what the kernel reads, or a ranking that it is made from.
-        """
+        """Return the metric of each query or segment of what the kernel reads, or of a ranking; NaN where undefined."""
         own = {name: value for name, value in self.params.items() if name in self.options}
         if self.input is Ranking and self.cutoff is not None:
             own[str(self.at)] = self.cutoff
