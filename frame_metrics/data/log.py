@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,7 @@ from frame_metrics.data.judgments import Judged, id_hash, laid_out, match, numbe
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.inputs import Array, Ranking
-from frame_metrics.roles.columns import ABSENT, Columns, checked, key_names, largest_grade, refuse_infinite, type_of
+from frame_metrics.roles.columns import Columns, checked, key_names, largest_grade, type_of
 from frame_metrics.roles.conventions import Conventions
 
 
@@ -126,14 +126,7 @@ class Log:
     @cached_property
     def sorter(self) -> Sorter:
         """Puts the rows of rankings in order."""
-        table, conventions = self.table, self.conventions
-        doc = table["doc"] if conventions.ties == "doc" else None
-        place = next((name for name in ("rank", "score") if name in table.columns), None)
-        nulls = place is not None and table[place].null_count() > 0
-        unchecked = place == "score" and not nulls
-        check = partial(refuse_infinite, table["score"], str(self.columns.score), ABSENT) if unchecked else None
-        rank = self.columns.rank or "rank"
-        return Sorter(self.grid.rankings, conventions.ties, doc, conventions.rel, rank, nulls, check)
+        return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
     def each_block(self, work: Callable[[Block], None], load: Array | None = None) -> None:
         """Call ``work`` with blocks of all rankings, side by side.
