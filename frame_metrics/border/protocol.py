@@ -20,14 +20,9 @@ Schema: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class Border(ABC):
-    """A frame of one kind.
+    """A frame of one kind."""
 
-    Parameters
-    ----------
-    frame : the caller's.
-    """
-
-    frame: Any
+    frame: Any  # the caller's
 
     @abstractmethod
     def names(self) -> list[Any]:
@@ -77,16 +72,10 @@ class Border(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """The judgments beside a frame, read once: where the keys of rows past the frame's end stand.
+    """The judgments beside a frame, read once: where the keys of rows past the frame's end stand."""
 
-    Parameters
-    ----------
-    border : of a frame in memory; None where there are no judgments beside the frame.
-    columns : its column for each key column of the log.
-    """
-
-    border: Border | None
-    columns: dict[str, str]
+    border: Border | None  # of a frame in memory; None where there are no judgments beside the frame
+    columns: dict[str, str]  # its column for each key column of the log
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return columns of the judgments as polars."""

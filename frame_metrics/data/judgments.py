@@ -20,22 +20,13 @@ UNITS = ("ms", "us", "ns")  # of time, the finest last
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Judgments ready to be joined.
+    """Judgments ready to be joined."""
 
-    Parameters
-    ----------
-    pairs : segment, query and document of every judgment, with its grade or label, laid query by query.
-    keys : what a judgment belongs to: the query, and those of the segment's columns that the judgments carry.
-    names : the distinct values of the keys, a row each, with weight and cluster where the judgments have them.
-    pool : the judgments of each row of ``names``.
-    row : row of the judgments' frame for each row of ``names``.
-    """
-
-    pairs: pl.DataFrame
-    keys: list[str]
-    names: pl.DataFrame
-    pool: Pools
-    row: Array
+    pairs: pl.DataFrame  # segment, query and document of every judgment, with its grade or label, laid query by query
+    keys: list[str]  # what a judgment belongs to: the query, and the columns of the segment that judgments carry
+    names: pl.DataFrame  # the distinct values of the keys, with weight and cluster where the judgments have them
+    pool: Pools  # the judgments of each row of ``names``
+    row: Array  # row of the judgments' frame for each row of ``names``
 
 
 def read_judgments(frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_columns: Columns) -> Judged:

@@ -22,29 +22,17 @@ from frame_metrics.roles.conventions import Conventions
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """A log read and checked, its rankings found, its judgments joined.
+    """A log read and checked, its rankings found, its judgments joined."""
 
-    Parameters
-    ----------
-    table : the checked columns by role.
-    row : row of the caller's frame of each row; None where they are the same.
-    frame_rows : rows of the caller's frame.
-    repeated : the query of the first repeated document that was left out.
-    columns, conventions : which column of the frame is which, and what is done where the field disagrees.
-    grid : the rankings to measure.
-    judgment_name : what the caller calls the column of grades or labels.
-    judged : the judgments, where they are kept beside.
-    """
-
-    table: pl.DataFrame
-    row: Array | None
-    frame_rows: int
-    repeated: str | None
+    table: pl.DataFrame  # the checked columns by role
+    row: Array | None  # row of the caller's frame of each row; None where they are the same
+    frame_rows: int  # rows of the caller's frame
+    repeated: str | None  # the query of the first repeated document that was left out
     columns: Columns
     conventions: Conventions
-    judgment_name: str
-    grid: Grid
-    judged: Judged | None
+    judgment_name: str  # what the caller calls the column of grades or labels
+    grid: Grid  # the rankings to measure
+    judged: Judged | None  # the judgments, where they are kept beside
 
     @property
     def judgments(self) -> pl.DataFrame:
@@ -176,16 +164,10 @@ class Log:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rankings of a log, which are worked on together.
-
-    Parameters
-    ----------
-    log : the log.
-    at : which of its rankings.
-    """
+    """Some rankings of a log, which are worked on together."""
 
     log: Log
-    at: slice | Array
+    at: slice | Array  # which of its rankings
 
     @cached_property
     def rows(self) -> Sorted:

@@ -131,27 +131,16 @@ class Sorter:
 
 @dataclass(frozen=True, eq=False)
 class Sorted:
-    """The rows of a block and the order that puts each ranking in rank order.
+    """The rows of a block and the order that puts each ranking in rank order."""
 
-    Parameters
-    ----------
-    cells : columns of the rows by name, shape (rows,) each.
-    lengths, n_ret : rows of each ranking, and those of them that were retrieved, shape (rankings,).
-    order : the rows in rank order; None where they stand in it.
-    at : places of the rows among those of all rankings.
-    score : what the rows are ordered by; None where nothing orders them.
-    tied : whether rows of equal score have different judgments.
-    tie : then, where they are to stand in every order, the number of each row's tie.
-    """
-
-    cells: dict[str, Array]
-    lengths: Array
-    n_ret: Array
-    order: Array | None
-    at: slice | Array
-    score: Array | None
-    tied: bool = False
-    tie: Array | None = None
+    cells: dict[str, Array]  # columns of the rows by name, shape (rows,) each
+    lengths: Array  # rows of each ranking, shape (rankings,)
+    n_ret: Array  # those of them that were retrieved, shape (rankings,)
+    order: Array | None  # the rows in rank order; None where they stand in it
+    at: slice | Array  # places of the rows among those of all rankings
+    score: Array | None  # what the rows are ordered by; None where nothing orders them
+    tied: bool = False  # whether rows of equal score have different judgments
+    tie: Array | None = None  # then, where they are to stand in every order, the number of each row's tie
 
     def ordered(self, values: Array) -> Array:
         """Return values of the block's rows in rank order."""

@@ -15,22 +15,13 @@ FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """One averaged metric: columns that are summed over queries, and the value that the sums give.
+    """One averaged metric: columns that are summed over queries, and the value that the sums give."""
 
-    Parameters
-    ----------
-    average : what the result's column says.
-    columns : what is summed, each of shape (queries,).
-    finish : sums of the columns, shape (columns, groups), to values, shape (groups,).
-    defined : whether each query counts, shape (queries,).
-    undefined : whether the metric was undefined for each query, shape (queries,).
-    """
-
-    average: str
-    columns: tuple[Array, ...]
-    finish: Callable[[Array], Array]
-    defined: Array
-    undefined: Array
+    average: str  # what the result's column says
+    columns: tuple[Array, ...]  # what is summed, each of shape (queries,)
+    finish: Callable[[Array], Array]  # sums of the columns, shape (columns, groups), to values, shape (groups,)
+    defined: Array  # whether each query counts, shape (queries,)
+    undefined: Array  # whether the metric was undefined for each query, shape (queries,)
 
 
 def _quotient(sums: Array) -> Array:

@@ -27,18 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A frame, the roles of its columns, and the judgments beside it; nothing is read.
+    """A frame, the roles of its columns, and the judgments beside it; nothing is read."""
 
-    Parameters
-    ----------
-    frame : the caller's, of any kind.
-    roles : roles and conventions as the caller gave them.
-    judgments : a frame of judgments and what the caller said of its columns; None where there is none.
-    """
-
-    frame: Any
-    roles: Roles
-    judgments: tuple[Any, dict[str, Any]] | None
+    frame: Any  # the caller's, of any kind
+    roles: Roles  # and conventions, as the caller gave them
+    judgments: tuple[Any, dict[str, Any]] | None  # a frame of them, and what the caller said of its columns
 
     @property
     def judged(self) -> bool:
@@ -73,18 +66,12 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The columns that a verb reads, and the conventions it follows.
-
-    Parameters
-    ----------
-    columns : which column of the frame is which.
-    judged : which column of the judgments is which; None where there are none beside the frame.
-    """
+    """The columns that a verb reads, and the conventions it follows."""
 
     request: Request
-    columns: Columns
+    columns: Columns  # which column of the frame is which
     conventions: Conventions
-    judged: Columns | None
+    judged: Columns | None  # which column of the judgments is which, where there are any beside the frame
 
     @property
     def to_read(self) -> list[str]:
@@ -140,17 +127,11 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """The tables that were read for a plan.
-
-    Parameters
-    ----------
-    table : the needed columns of the frame.
-    beside : the judgments beside it.
-    """
+    """The tables that were read for a plan."""
 
     plan: Plan
-    table: pl.DataFrame
-    beside: Beside
+    table: pl.DataFrame  # the needed columns of the frame
+    beside: Beside  # the judgments beside it
 
     def log(self, rows: Array | None = None, *, queries: bool = True, single: bool = False) -> Log:
         """Make the log ready, and join the judgments beside it.
