@@ -173,13 +173,7 @@ def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
 
 
 def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:
-    """Return the rows of the frame that repeat a document of their ranking, in ascending order.
-
-    Parameters
-    ----------
-    rankings : the rankings, with a column ``hash`` of their documents' hashes.
-    doc : document ids by row of the frame.
-    """
+    """Return the rows of the frame that repeat a document of their ranking, ascending; ``hash`` is among the values."""
     again: list[Array] = []
 
     def work(block: slice | Array) -> None:

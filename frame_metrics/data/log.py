@@ -117,12 +117,7 @@ class Log:
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
     def each_block(self, work: Callable[[Block], None], load: Array | None = None) -> None:
-        """Call ``work`` with blocks of all rankings, side by side.
-
-        Parameters
-        ----------
-        load : rows that each ranking keeps busy, shape (rankings,); None for those that it has to do with.
-        """
+        """Call ``work`` with blocks of all rankings, side by side; ``load``: rows that each ranking keeps busy."""
         blocks.each_block(self.grid.size if load is None else load, lambda at: work(Block(self, at)))
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
@@ -144,12 +139,7 @@ class Log:
     def key_rows(
         self, *, system: Array | None = None, segment: Array | None = None, query: Array | None = None
     ) -> dict[str, Array]:
-        """Return the key rows of an answer, by the caller's names.
-
-        Parameters
-        ----------
-        system, segment, query : the number of each row's system, segment and query; None for none of their columns.
-        """
+        """Return the key rows of an answer, by the caller's names, from the numbers of each row's keys, where given."""
         columns, grid = self.columns, self.grid
         held: dict[str, Array] = {}
         for names, code, rows in (
@@ -175,12 +165,7 @@ class Block:
         return self.log.sorter.sort(self.at)
 
     def ranking(self, *, scored: bool = False) -> Ranking:
-        """Return the rankings as kernels read them, at the log's level of relevance, every row in its place.
-
-        Parameters
-        ----------
-        scored : whether some metric reads scores.
-        """
+        """Return the rankings as kernels read them, with scores if ``scored``, at the log's level of relevance."""
         log, rows, threshold = self.log, self.rows, self.log.conventions.threshold
         grade, label = rows.judgments()
         score = rows.column("score") if scored or threshold is not None else None

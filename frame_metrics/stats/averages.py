@@ -105,17 +105,10 @@ def intervals(
     seed: int,
     cluster: Array | None = None,
 ) -> Array:
-    """Return percentile bootstrap intervals over the queries of each group, NaN for fewer than two queries.
+    """Return the ends of percentile bootstrap intervals over the queries of each group, shape (2, tallies, n).
 
-    Every group draws from the same seed, so that a group's interval does not depend on the others.
-
-    Parameters
-    ----------
-    cluster : of each query; whole clusters are then drawn, and an interval needs two.
-
-    Returns
-    -------
-    Low and high ends, shape (2, tallies, n).
+    Every group draws from the same seed, so that a group's interval does not depend on the others. An end is NaN for
+    fewer than two queries, or clusters: where there are any, whole ones are drawn.
     """
     out = np.full((2, len(tallies), n), np.nan)
     columns = np.array([column for t in tallies for column in t.columns], dtype=np.float64)
@@ -157,12 +150,7 @@ def resampled(columns: Array, resamples: int, seed: int) -> Array:
 
 
 def resampled_means(columns: Array, cluster: Array | None, resamples: int, seed: int) -> Array:
-    """Return the means of columns over resampled queries, shape (columns, resamples).
-
-    Parameters
-    ----------
-    cluster : the number of each query's cluster; whole clusters are then drawn, and a mean is over the queries drawn.
-    """
+    """Return the means of columns over resampled queries, or those of whole clusters, shape (columns, resamples)."""
     if cluster is None:
         sums, drawn = resampled(columns, resamples, seed), np.array(columns.shape[1])
     else:

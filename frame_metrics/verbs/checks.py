@@ -82,12 +82,9 @@ def check(severity: str, *, of: Look | None = None, name: str = "") -> Callable[
 
 
 def run_checks(words: dict[str, Any], *subjects: Any, known: dict[Check, Seen] | None = None) -> Iterator[Finding]:
-    """Give the findings of all checks that read one of the subjects, those of nothing too.
+    """Give the findings of all checks that read one of the subjects, or that are known, those of nothing too.
 
-    Parameters
-    ----------
-    words : those that messages leave open.
-    known : what other checks are known to see.
+    Messages leave ``words`` open.
     """
     of_class = {type(subject): subject for subject in subjects}
     for one in CHECKS:

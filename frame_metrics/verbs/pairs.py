@@ -99,12 +99,7 @@ class Pairing:
     def answer(
         self, segment: Array, metric: Array, pair: Array, columns: dict[str, pl.Series], query: Array | None = None
     ) -> Answer:
-        """Return columns with the keys of their rows.
-
-        Parameters
-        ----------
-        segment, metric, pair, query : of each row the number of its segment, metric, pair of systems, and query if any.
-        """
+        """Return columns with the keys of their rows, by the numbers of each row's segment, metric, pair and query."""
         log = self.measured.log
         system, base = (log.key_rows(system=side[pair]) for side in np.array(self.pairs).T)
         column = str(log.columns.system)

@@ -89,13 +89,7 @@ class Plan:
         return Beside(border_of(self.request.judgments[0]).in_memory(self.to_read), own)
 
     def answer(self, compute: Callable[[Reading], Answer], schema: Schema) -> Any:
-        """Read the columns, compute, and return the answer as a frame of the caller's kind.
-
-        Parameters
-        ----------
-        compute : makes the answer from the tables that were read.
-        schema : makes the types of the result from those of the frame's columns, for a lazy frame.
-        """
+        """Read the columns, compute, and return the answer as a frame of the caller's kind, not yet if that is lazy."""
 
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
             return compute(Reading(self, table, beside))
@@ -110,12 +104,7 @@ class Plan:
         return self.answer(compute, lambda types: {name: types[name] for name in own} | schema(types))
 
     def check_pooled(self, result: Sequence[str]) -> None:
-        """Raise where pooled rows would not be what the roles say.
-
-        Parameters
-        ----------
-        result : the columns of the result beside the keys.
-        """
+        """Raise where pooled rows would not be what the roles say, or a key is called as a column of the result."""
         if self.columns.collection_size or self.conventions.documents is not None:
             raise ColumnError("collection_size=: what is counted here are the rows; say collection_size=None")
         if self.columns.query and self.columns.weight:
@@ -147,12 +136,7 @@ class Reading:
         return read_log(table, plan.columns, plan.conventions, self.qrels(), queries=queries, single=single)
 
     def cases(self, *, named: bool = False) -> Cases:
-        """Make the rows to decide about ready: all of them, or those of the judged queries where queries are named.
-
-        Parameters
-        ----------
-        named : whether the classes will be named in the result.
-        """
+        """Make the rows to decide about ready, those of judged queries; ``named``: the result names the classes."""
         from frame_metrics.data.cases import read_cases
         from frame_metrics.data.classes import two_classes
         from frame_metrics.data.query_cases import cases_of
