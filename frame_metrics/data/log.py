@@ -94,22 +94,17 @@ class Log:
         """Documents in the collection, for the rankings of a block."""
         if self.conventions.documents is not None:
             return np.full(len(self.grid.pair[block]), self.conventions.documents)
-        each = self._listed if self.conventions.collection_size is True else self._size
-        return None if each is None else each[block]
+        return None if self._sizes is None else self._sizes[block]
 
     @cached_property
-    def _size(self) -> Array | None:
-        values = self.grid.rankings.values
-        if self.columns.collection_size is None:
-            return None
-        return self.grid.amounts(values["collection_size"], self.columns.collection_size)
-
-    @cached_property
-    def _listed(self) -> Array:
-        """Documents that the frame lists for each ranking's query, from the system that has most."""
-        most = np.zeros(int(self.grid.pair.max(initial=-1)) + 1)
-        np.maximum.at(most, self.grid.pair, self.grid.rankings.lengths)
-        return most[self.grid.pair]
+    def _sizes(self) -> Array | None:
+        """What a column says, or the documents that the frame lists for a query, from the system that has most."""
+        grid, column = self.grid, self.columns.collection_size
+        if self.conventions.collection_size is not True:
+            return None if column is None else grid.amounts(grid.rankings.values["collection_size"], column)
+        most = np.zeros(int(grid.pair.max(initial=-1)) + 1)
+        np.maximum.at(most, grid.pair, grid.rankings.lengths)
+        return most[grid.pair]
 
     @cached_property
     def sorter(self) -> Sorter:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_type_hints, overload
 
@@ -71,7 +71,7 @@ class Metric:
     @cached_property
     def signature(self) -> Mapping[str, inspect.Parameter]:
         """The kernel's parameters, its input first."""
-        return _signature(self.kernel)
+        return _signature(self.kernel).parameters
 
     @cached_property
     def at(self) -> str | None:
@@ -248,14 +248,9 @@ def _restored(name: str, params: dict[str, Any], cutoff: float | None, average: 
     return replace(REGISTRY[name], params=MappingProxyType(params), cutoff=cutoff, average=average)
 
 
-@cache
-def _hints(kernel: Callable[..., Array]) -> dict[str, Any]:
-    return get_type_hints(kernel, include_extras=True)
-
-
-@cache
-def _signature(kernel: Callable[..., Array]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(kernel).parameters
+# Kept by kernel, which many metrics share.
+_hints = cache(partial(get_type_hints, include_extras=True))
+_signature = cache(inspect.signature)
 
 
 def metric(
