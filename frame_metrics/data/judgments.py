@@ -30,19 +30,9 @@ class Judged:
 
 
 def read_judgments(frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_columns: Columns) -> Judged:
-    """Check judgments and lay them out by query.
+    """Check judgments, in the log's types of queries and segments, and lay them out by query.
 
-    Parameters
-    ----------
-    frame : the judgments' columns, as polars.
-    columns : which of their columns is which.
-    log : the log's checked columns; its types of queries and segments are taken over.
-    log_columns : the log's own names, for messages.
-
-    Raises
-    ------
-    BadValueError
-        A value is bad; no ``BadRowsError``, which is about rows of the log.
+    A bad value is no ``BadRowsError``, which is about rows of the log.
     """
     names = key_names(log_columns)
     by = [inside for inside, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]

@@ -17,20 +17,9 @@ RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_h
 def resolve(
     roles: Roles, available: list[str], needs: Needs, *, judged: bool, hint: Callable[[str], str] = lambda column: ""
 ) -> Columns:
-    """Find the column of every part.
+    """Find the column of every part; raise for one that is not there, is ambiguous, or plays two parts.
 
-    Parameters
-    ----------
-    roles : what the caller named.
-    available : the frame's columns.
-    needs : what the metrics cannot do without.
-    judged : whether the judgments are kept beside the frame.
-    hint : what may help where a column is not there.
-
-    Raises
-    ------
-    ColumnError
-        A column is not there, is ambiguous, or plays two parts.
+    ``judged`` says that the judgments are kept beside the frame; ``hint``, what may help where a column is not there.
     """
     named = _named(roles, available, hint)
     columns = {role: column for role, column in named.items() if role not in FOUND}
@@ -118,19 +107,9 @@ def _check_parts(columns: Columns) -> None:
 
 
 def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles, columns: Columns) -> Columns:
-    """Find the columns of judgments: as named, else called as in the log, else called as the role.
+    """Find the columns of judgments: as given, else called as in the log, else called as the role.
 
-    Parameters
-    ----------
-    given : what the caller said of the judgments' columns, by role; ``label`` may be True: every row is relevant.
-    available : the judgments' columns.
-    roles : what the caller said of the log's.
-    columns : the columns of the log.
-
-    Raises
-    ------
-    ColumnError
-        A column is not there, or is ambiguous.
+    A label may be given as True: every row is relevant. ``roles`` and ``columns`` are those of the log.
     """
     query = _query_of_judgments(given.get("query"), available, columns.query)
     judgment = _judgment(given, available, roles)

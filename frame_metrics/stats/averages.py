@@ -30,15 +30,9 @@ def _quotient(sums: Array) -> Array:
 
 
 def tally(metric: Metric, raw: Array, filled: Array, average: str, weight: Array | None) -> Tally:
-    """Name the sums that an average over queries is made of.
+    """Name the sums that an average over queries, "macro" or "gmean", is made of; counts are summed all the same.
 
-    Parameters
-    ----------
-    metric : counts are summed whatever the average.
-    raw : values of the queries, NaN where undefined.
-    filled : the same with undefined values replaced, NaN where they are left out of the mean.
-    average : "macro" or "gmean".
-    weight : of each query; None for equal weights.
+    ``raw`` values are NaN where undefined, ``filled`` ones only where they are left out of the mean.
     """
     undefined = np.isnan(raw)
     defined = ~np.isnan(filled) if undefined.any() else ~undefined

@@ -108,17 +108,7 @@ class Pairing:
 
 
 def paired_systems(measured: Measured, baseline: Any) -> Pairing:
-    """Pair each system with the baseline, or with every system before it.
-
-    Parameters
-    ----------
-    baseline : a value of the column of systems; None for all pairs.
-
-    Raises
-    ------
-    FrameMetricsError
-        There are fewer than two systems, or the baseline is none of them.
-    """
+    """Pair each system with the baseline, or without one with every system before it."""
     log = measured.log
     system, by, _ = key_names(log.columns)
     order, segments = _in_order(log, system, log.grid.system_row), _in_order(log, by, log.grid.segment_row)

@@ -48,13 +48,7 @@ class Request:
         return needs_of(asked, self.roles, self.available, judged=self.judged)
 
     def plan(self, needs: Needs) -> Plan:
-        """Find the columns, and the conventions.
-
-        Raises
-        ------
-        FrameMetricsError
-            A column is not there or plays two parts, or a convention leaves nothing to do.
-        """
+        """Find the columns, and the conventions; raise for columns or conventions that do not go together."""
         border = border_of(self.frame)
         columns = resolve(self.roles, border.names(), needs, judged=self.judged, hint=border.hint)
         judged = None
@@ -123,14 +117,7 @@ class Reading:
     beside: Beside  # the judgments beside it
 
     def log(self, rows: Array | None = None, *, queries: bool = True, single: bool = False) -> Log:
-        """Make the log ready, and join the judgments beside it.
-
-        Parameters
-        ----------
-        rows : of the table, where not all of them are wanted.
-        queries : whether the queries will be named in the result.
-        single : whether an error may name single rows.
-        """
+        """Make the log ready, of the wanted rows of the table; the other parameters are those of ``read_log``."""
         table = self.table if rows is None else self.table[rows]
         plan = self.plan
         return read_log(table, plan.columns, plan.conventions, self.qrels(), queries=queries, single=single)
