@@ -83,7 +83,7 @@ class Plan:
         return Beside(border_of(self.request.judgments[0]).in_memory(self.to_read), own)
 
     def answer(self, compute: Callable[[Reading], Answer], schema: Schema) -> Any:
-        """Read the columns, compute, and return the answer as a frame of the caller's kind, not yet if that is lazy."""
+        """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan."""
 
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
             return compute(Reading(self, table, beside))
