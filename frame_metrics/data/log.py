@@ -98,7 +98,7 @@ class Log:
 
     @cached_property
     def _sizes(self) -> Array | None:
-        """Documents in each query's collection, as a column says or the frame lists them, of the longest list."""
+        """Documents in the collection of each ranking's query: as a column says, or the most that a system lists."""
         grid, column = self.grid, self.columns.collection_size
         if self.conventions.collection_size is not True:
             return None if column is None else grid.amounts(grid.rankings.values["collection_size"], column)

@@ -144,7 +144,7 @@ def resampled(columns: Array, resamples: int, seed: int) -> Array:
 
 
 def resampled_means(columns: Array, cluster: Array | None, resamples: int, seed: int) -> Array:
-    """Return the means of columns over resampled queries, or those of whole clusters, shape (columns, resamples)."""
+    """Return the means of columns over resampled queries, or whole clusters, shape (columns, resamples)."""
     if cluster is None:
         sums, drawn = resampled(columns, resamples, seed), np.array(columns.shape[1])
     else:
