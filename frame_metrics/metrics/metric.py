@@ -281,7 +281,7 @@ def metric(
         as where gains are added up by rank and divided by what no order changes.
     unjudged : the value's way when unjudged rows turn out relevant, which gives its bounds (docs/bounds.md). "rises":
         it never falls. "turns": it goes one way with those that count as found, and stays or goes the other way with
-        the rest. "scan": a function of its own looks for its bounds, marked ``@scan_of(name)``.
+        the rest. "scan": a function of its own, in ``verbs/unjudged.py``, looks for its bounds.
     weights : the metric that is the sum of this one's weights by rank where every gain is 1, which may be itself.
     summed : True for a count, which is summed over queries where others are averaged.
     also : other names of the same function.

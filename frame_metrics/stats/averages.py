@@ -66,14 +66,13 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array) -> Arr
     A group's rows are summed side by side, so that its sum is the same to the last bit whatever other groups there are.
     """
     out = np.zeros((len(columns), n))
-    if group is None:
-        for i, column in enumerate(columns):
-            out[i, 0] = np.add.reduceat(column, [0], dtype=np.float64)[0] if len(column) else 0
-        return out
-    order = np.argsort(group, kind="stable")
-    there, first = np.unique(group[order], return_index=True)
-    if len(there):
-        for i, column in enumerate(columns):
+    order: slice | Array = slice(None)
+    there = first = np.zeros(1, np.int64)
+    if group is not None:
+        order = np.argsort(group, kind="stable")
+        there, first = np.unique(group[order], return_index=True)
+    for i, column in enumerate(columns):
+        if len(column):
             out[i, there] = np.add.reduceat(column[order], first, dtype=np.float64)
     return out
 
