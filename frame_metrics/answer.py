@@ -14,17 +14,12 @@ from frame_metrics.inputs import Array
 class Answer:
     """A result: columns, and key columns as rows of the caller's frame that hold their values.
 
-    Parameters
-    ----------
-    keys : for each key column, by the caller's name, the row of each result row; -1 is null, past the frame's end
-        it is a row of the judgments.
-    columns : the other columns.
-    aliases : for key columns that have another name in the caller's frame, that name.
+    A row of -1 is null, one past the frame's end is a row of the judgments.
     """
 
-    keys: dict[str, Array]
+    keys: dict[str, Array]  # by the caller's name, the row of each result row
     columns: dict[str, pl.Series]
-    aliases: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)  # the caller's name of a key column that has another here
 
     def source(self, name: str) -> str:
         """Return what the caller calls the column that a key column is taken from."""

@@ -5,8 +5,9 @@ A user needs none of it. Whoever moves a module of the package mends the imports
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -51,6 +52,7 @@ __all__ = [
     "equal_hashes",
     "extremes",
     "few_bytes_at_a_time",
+    "imported_when_used",
     "log_checks",
     "metrics_of",
     "queries_without_results",
@@ -111,6 +113,12 @@ def equal_hashes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         _replaced(patch, "id_hash", lambda ids, seed=0: pl.Series([7] * len(ids), dtype=pl.UInt64))
         yield
+
+
+def imported_when_used(modules: Iterable[str]) -> set[str]:
+    """Return those of the modules that nothing needs before a verb is called: the verbs, decisions, statistics."""
+    late = re.compile(r"frame_metrics\.(verbs\.(?!request$)|stats|data\.(cases|classes|query_cases))")
+    return {name for name in modules if late.match(name)}
 
 
 def log_checks(irm: IRM[pl.DataFrame]) -> set[str]:

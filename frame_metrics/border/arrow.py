@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from frame_metrics.border.polars import key_values
-from frame_metrics.border.protocol import Beside, Border, Compute, Schema
+from frame_metrics.border.protocol import Beside, Border
+
+if TYPE_CHECKING:
+    from frame_metrics.answer import Answer
 
 
 class ArrowFrame(Border):
@@ -19,29 +22,25 @@ class ArrowFrame(Border):
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return _as_polars(self._table(columns))
+        read = pl.from_arrow(self._table(columns))
+        return read if isinstance(read, pl.DataFrame) else read.to_frame()
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         self.check(columns)
         return ArrowFrame(self._table(columns))
 
-    def answer(self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]) -> Any:
+    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
         import pyarrow as pa
 
-        self.check(columns)
-        beside, own = judgments(), self._table(columns)
-        table = _as_polars(own)
-        answer = compute(table, beside)
         out = {}
         for name, rows in answer.keys.items():
             source = answer.source(name)
-            column = own.column(source)
+            column = self.frame.column(source)
             if len(rows) and int(rows.max()) >= len(column):
-                out[name] = key_values(source, rows, table[source], beside).to_arrow().cast(column.type)
+                out[name] = key_values(table[source], rows, beside).to_arrow().cast(column.type)
             elif pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type):
                 # which Arrow cannot take rows of
-                values = key_values(source, rows, table[source], beside).to_list()
-                out[name] = pa.array(values, type=column.type)
+                out[name] = pa.array(key_values(table[source], rows, beside).to_list(), type=column.type)
             else:
                 out[name] = column.take(pa.array(rows, mask=rows < 0))
         return pa.table(out | {name: values.to_arrow() for name, values in answer.columns.items()})
@@ -55,8 +54,3 @@ class ArrowFrame(Border):
         source = self._source()
         table = source if hasattr(source, "select") else source.read_all()
         return table.select(list(columns))
-
-
-def _as_polars(table: Any) -> pl.DataFrame:
-    read = pl.from_arrow(table)
-    return read if isinstance(read, pl.DataFrame) else read.to_frame()

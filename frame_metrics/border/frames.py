@@ -15,13 +15,7 @@ from frame_metrics.errors import BadValueError
 
 
 def border_of(frame: Any) -> Border:
-    """Return the border of a frame.
-
-    Raises
-    ------
-    BadValueError
-        The frame is of no kind that can be read.
-    """
+    """Return the border of a frame, or raise for what is of no kind that can be read."""
     if isinstance(frame, pl.DataFrame):
         return PolarsFrame(frame)
     if isinstance(frame, pl.LazyFrame):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.protocol import Beside, Border, Compute, Schema
+from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
@@ -32,10 +32,11 @@ class PandasFrame(Border):
         self.check(columns)
         return pl.DataFrame({name: _as_series(name, self.frame[name]) for name in columns})
 
-    def answer(self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]) -> Any:
-        self.check(columns)
-        beside = judgments()
-        return _as_pandas(compute(self.read(columns), beside), self.frame, beside)
+    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
+        import pandas as pd
+
+        keys = {name: _key_values(self.frame[answer.source(name)], at, beside) for name, at in answer.keys.items()}
+        return pd.DataFrame(keys | {name: _as_pandas(name, values) for name, values in answer.columns.items()})
 
 
 def _as_series(name: str, values: Any) -> pl.Series:
@@ -117,34 +118,30 @@ def _as_text(name: str, values: Any) -> pl.Series:
     return pl.Series(name, texts, dtype=pl.String).gather(numbers.set(numbers < 0, None))
 
 
-def _as_pandas(answer: Answer, frame: Any, beside: Beside) -> Any:
-    """Return an answer as a pandas DataFrame; keys keep their types."""
+def _as_pandas(name: str, values: pl.Series) -> Any:
+    """Return a column of an answer as what pandas makes a column of."""
     import pandas as pd
 
-    out = {n: _key_values(answer.source(n), r, frame[answer.source(n)], beside) for n, r in answer.keys.items()}
-    for name, values in answer.columns.items():
-        if values.dtype.is_integer() and (name == "k" or values.null_count()):
-            mask = values.is_null().to_numpy()
-            nullable: Any = str(values.dtype)
-            out[name] = pd.array(values.fill_null(0).to_numpy(), dtype=nullable)
-            out[name][mask] = pd.NA
-        elif values.dtype == pl.Boolean and values.null_count():
-            out[name] = pd.array(values.to_list(), dtype="boolean")
-        elif values.dtype == pl.String:
-            out[name] = values.to_list() if len(values) else pd.Series(["text"]).iloc[:0]
-        else:
-            out[name] = values.to_numpy(writable=True)
-    return pd.DataFrame(out)
+    if values.dtype.is_integer() and (name == "k" or values.null_count()):
+        nullable: Any = str(values.dtype)
+        out = pd.array(values.fill_null(0).to_numpy(), dtype=nullable)
+        out[values.is_null().to_numpy()] = pd.NA
+        return out
+    if values.dtype == pl.Boolean and values.null_count():
+        return pd.array(values.to_list(), dtype="boolean")
+    if values.dtype == pl.String:
+        return values.to_list() if len(values) else pd.Series(["text"]).iloc[:0]
+    return values.to_numpy(writable=True)
 
 
-def _key_values(name: str, rows: Array, own: Any, beside: Beside) -> Any:
+def _key_values(own: Any, rows: Array, beside: Beside) -> Any:
     """The values of a key column at rows of the frame, or of the judgments past its end; -1 is null."""
     import pandas as pd
 
     later = rows >= len(own)
     if later.any():
         here = own.iloc[rows[(rows >= 0) & ~later]]
-        there = _key_column(name, beside).iloc[rows[later] - len(own)]
+        there = _key_column(own.name, beside).iloc[rows[later] - len(own)]
         if type(own.dtype).__name__ == "CategoricalDtype":
             here = here.cat.add_categories(
                 [c for c in there.unique() if c not in own.cat.categories and not pd.isna(c)]

@@ -18,24 +18,19 @@ class PolarsFrame(Border):
     """A polars DataFrame."""
 
     def names(self) -> list[Any]:
-        return list(self.frame.columns)
+        return self.frame.collect_schema().names()
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
         return self.frame.select(columns)
 
-    def answer(
-        self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]
-    ) -> pl.DataFrame:
-        table, beside = self.read(columns), judgments()
-        return _as_polars(compute(table, beside), table, beside)
+    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> pl.DataFrame:
+        keys = {name: key_values(table[answer.source(name)], rows, beside) for name, rows in answer.keys.items()}
+        return pl.DataFrame({name: values.rename(name) for name, values in (keys | answer.columns).items()})
 
 
-class LazyPolars(Border):
+class LazyPolars(PolarsFrame):
     """A polars LazyFrame."""
-
-    def names(self) -> list[Any]:
-        return self.frame.collect_schema().names()
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
@@ -53,7 +48,7 @@ class LazyPolars(Border):
         self.check(columns)
         types = self.frame.select(columns).collect_schema()
         return self.frame.select(columns).map_batches(
-            lambda table: _as_polars(compute(table, beside := judgments()), table, beside),
+            lambda table: PolarsFrame(table).answer(columns, compute, schema, judgments),
             predicate_pushdown=False,
             projection_pushdown=False,
             slice_pushdown=False,
@@ -61,29 +56,10 @@ class LazyPolars(Border):
         )
 
 
-def _as_polars(answer: Answer, table: pl.DataFrame, beside: Beside) -> pl.DataFrame:
-    """Return an answer as a DataFrame.
-
-    Parameters
-    ----------
-    table : the columns that were read.
-    beside : the judgments, for keys of rows past the table's end.
-    """
-    keys = {n: key_values(answer.source(n), rows, table[answer.source(n)], beside) for n, rows in answer.keys.items()}
-    return pl.DataFrame({name: values.rename(name) for name, values in (keys | answer.columns).items()})
-
-
-def key_values(name: str, rows: Array, own: pl.Series, beside: Beside) -> pl.Series:
-    """Return the values of a key column at rows of the frame, or of the judgments past its end; -1 is null.
-
-    Parameters
-    ----------
-    name : of the column in the frame.
-    rows : shape (rows of the result,).
-    own : the column.
-    """
+def key_values(own: pl.Series, rows: Array, beside: Beside) -> pl.Series:
+    """Return the values of a key column at rows of the frame, or of the judgments past its end; -1 is null."""
     if len(rows) and int(rows.max()) >= len(own):
-        later = beside.key(name)
+        later = beside.key(own.name)
         later = later if own.dtype == pl.Null else later.cast(own.dtype)
         own = pl.concat([own.cast(later.dtype), later])
     at = pl.Series(rows)

@@ -20,14 +20,9 @@ Schema: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class Border(ABC):
-    """A frame of one kind.
+    """A frame of one kind."""
 
-    Parameters
-    ----------
-    frame : the caller's.
-    """
-
-    frame: Any
+    frame: Any  # the caller's
 
     @abstractmethod
     def names(self) -> list[Any]:
@@ -38,6 +33,9 @@ class Border(ABC):
         """Return the named columns as polars; no other column is touched."""
 
     @abstractmethod
+    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
+        """Return an answer as a frame of this kind; ``table`` is what was read of this one."""
+
     def answer(self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]) -> Any:
         """Run a function on the named columns and return its answer as a frame of this kind.
 
@@ -48,6 +46,10 @@ class Border(ABC):
         schema : the types of the columns to those of the result, for a plan that has not run.
         judgments : reads the judgments beside the frame; called once for each time that ``compute`` is.
         """
+        self.check(columns)
+        beside, own = judgments(), self.in_memory(columns)
+        table = own.read(columns)
+        return own.given_back(compute(table, beside), table, beside)
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         """Return the named columns so that they can be read again: a plan is run, a stream read to its end."""
@@ -74,16 +76,10 @@ class Border(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """The judgments beside a frame, read once: where the keys of rows past the frame's end stand.
+    """The judgments beside a frame, read once: where the keys of rows past the frame's end stand."""
 
-    Parameters
-    ----------
-    border : of a frame in memory; None where there are no judgments beside the frame.
-    columns : its column for each key column of the log.
-    """
-
-    border: Border | None
-    columns: dict[str, str]
+    border: Border | None  # of a frame in memory; None where there are no judgments beside the frame
+    columns: dict[str, str]  # its column for each key column of the log
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return columns of the judgments as polars."""

@@ -19,21 +19,13 @@ from frame_metrics.roles.columns import EXACT
 
 @dataclass(frozen=True, eq=False)
 class Rankings:
-    """Every ranking's rows, laid end to end, in the order of the rankings' first appearance.
+    """Every ranking's rows, laid end to end, in the order of the rankings' first appearance."""
 
-    Parameters
-    ----------
-    first_row : row of the frame where each ranking first appears, shape (rankings,).
-    starts, lengths : where each ranking's rows begin below, and how many there are, shape (rankings,).
-    row : row of the frame of each row below, shape (rows,); None where they are the same.
-    values : columns of rows by name, shape (rows,) each; NaN is null.
-    """
-
-    first_row: Array
-    starts: Array
-    lengths: Array
-    row: Array | None
-    values: dict[str, Array]
+    first_row: Array  # row of the frame where each ranking first appears, shape (rankings,)
+    starts: Array  # where each ranking's rows begin below, shape (rankings,)
+    lengths: Array  # how many there are, shape (rankings,)
+    row: Array | None  # row of the frame of each row below, shape (rows,); None where they are the same
+    values: dict[str, Array]  # columns of rows by name, shape (rows,) each; NaN is null
 
     def rows_of(self, places: Array) -> Array:
         """Return the rows of the frame at places below."""
@@ -46,18 +38,12 @@ class Rankings:
 
 @dataclass(frozen=True, eq=False)
 class Pools:
-    """The judged documents of each ranking's query, where they are kept beside the results.
+    """The judged documents of each ranking's query, where they are kept beside the results."""
 
-    Parameters
-    ----------
-    starts, lengths : where each ranking's documents begin below, and how many there are, shape (rankings,).
-    grade, label : of each document below; the label is None where the grade decides.
-    """
-
-    starts: Array
-    lengths: Array
-    grade: Array
-    label: Array | None
+    starts: Array  # where each ranking's documents begin below, shape (rankings,)
+    lengths: Array  # how many there are, shape (rankings,)
+    grade: Array  # of each document below
+    label: Array | None  # of each document below; None where the grade decides
 
     def of(self, block: slice | Array) -> Pool:
         """Return the judged documents of some rankings."""
@@ -187,13 +173,7 @@ def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
 
 
 def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:
-    """Return the rows of the frame that repeat a document of their ranking, in ascending order.
-
-    Parameters
-    ----------
-    rankings : the rankings, with a column ``hash`` of their documents' hashes.
-    doc : document ids by row of the frame.
-    """
+    """Return the rows of the frame that repeat a document of their ranking, ascending; ``hash`` is among the values."""
     again: list[Array] = []
 
     def work(block: slice | Array) -> None:

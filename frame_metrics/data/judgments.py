@@ -20,38 +20,19 @@ UNITS = ("ms", "us", "ns")  # of time, the finest last
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Judgments ready to be joined.
+    """Judgments ready to be joined."""
 
-    Parameters
-    ----------
-    pairs : segment, query and document of every judgment, with its grade or label, laid query by query.
-    keys : what a judgment belongs to: the query, and those of the segment's columns that the judgments carry.
-    names : the distinct values of the keys, a row each, with weight and cluster where the judgments have them.
-    pool : the judgments of each row of ``names``.
-    row : row of the judgments' frame for each row of ``names``.
-    """
-
-    pairs: pl.DataFrame
-    keys: list[str]
-    names: pl.DataFrame
-    pool: Pools
-    row: Array
+    pairs: pl.DataFrame  # segment, query and document of every judgment, with its grade or label, laid query by query
+    keys: list[str]  # what a judgment belongs to: the query, and the columns of the segment that judgments carry
+    names: pl.DataFrame  # the distinct values of the keys, with weight and cluster where the judgments have them
+    pool: Pools  # the judgments of each row of ``names``
+    row: Array  # row of the judgments' frame for each row of ``names``
 
 
 def read_judgments(frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_columns: Columns) -> Judged:
-    """Check judgments and lay them out by query.
+    """Check judgments, in the log's types of queries and segments, and lay them out by query.
 
-    Parameters
-    ----------
-    frame : the judgments' columns, as polars.
-    columns : which of their columns is which.
-    log : the log's checked columns; its types of queries and segments are taken over.
-    log_columns : the log's own names, for messages.
-
-    Raises
-    ------
-    BadValueError
-        A value is bad; no ``BadRowsError``, which is about rows of the log.
+    A bad value is no ``BadRowsError``, which is about rows of the log.
     """
     names = key_names(log_columns)
     by = [inside for inside, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]

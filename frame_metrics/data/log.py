@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -16,35 +16,23 @@ from frame_metrics.data.judgments import Judged, id_hash, laid_out, match, numbe
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.inputs import Array, Ranking
-from frame_metrics.roles.columns import ABSENT, Columns, checked, key_names, largest_grade, refuse_infinite, type_of
+from frame_metrics.roles.columns import Columns, checked, key_names, largest_grade, type_of
 from frame_metrics.roles.conventions import Conventions
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """A log read and checked, its rankings found, its judgments joined.
+    """A log read and checked, its rankings found, its judgments joined."""
 
-    Parameters
-    ----------
-    table : the checked columns by role.
-    row : row of the caller's frame of each row; None where they are the same.
-    frame_rows : rows of the caller's frame.
-    repeated : the query of the first repeated document that was left out.
-    columns, conventions : which column of the frame is which, and what is done where the field disagrees.
-    grid : the rankings to measure.
-    judgment_name : what the caller calls the column of grades or labels.
-    judged : the judgments, where they are kept beside.
-    """
-
-    table: pl.DataFrame
-    row: Array | None
-    frame_rows: int
-    repeated: str | None
+    table: pl.DataFrame  # the checked columns by role
+    row: Array | None  # row of the caller's frame of each row; None where they are the same
+    frame_rows: int  # rows of the caller's frame
+    repeated: str | None  # the query of the first repeated document that was left out
     columns: Columns
     conventions: Conventions
-    judgment_name: str
-    grid: Grid
-    judged: Judged | None
+    judgment_name: str  # what the caller calls the column of grades or labels
+    grid: Grid  # the rankings to measure
+    judged: Judged | None  # the judgments, where they are kept beside
 
     @property
     def judgments(self) -> pl.DataFrame:
@@ -106,42 +94,25 @@ class Log:
         """Documents in the collection, for the rankings of a block."""
         if self.conventions.documents is not None:
             return np.full(len(self.grid.pair[block]), self.conventions.documents)
-        each = self._listed if self.conventions.collection_size is True else self._size
-        return None if each is None else each[block]
+        return None if self._sizes is None else self._sizes[block]
 
     @cached_property
-    def _size(self) -> Array | None:
-        values = self.grid.rankings.values
-        if self.columns.collection_size is None:
-            return None
-        return self.grid.amounts(values["collection_size"], self.columns.collection_size)
-
-    @cached_property
-    def _listed(self) -> Array:
-        """Documents that the frame lists for each ranking's query, from the system that has most."""
-        most = np.zeros(int(self.grid.pair.max(initial=-1)) + 1)
-        np.maximum.at(most, self.grid.pair, self.grid.rankings.lengths)
-        return most[self.grid.pair]
+    def _sizes(self) -> Array | None:
+        """Documents in the collection of each ranking's query: as a column says, or the most that a system lists."""
+        grid, column = self.grid, self.columns.collection_size
+        if self.conventions.collection_size is not True:
+            return None if column is None else grid.amounts(grid.rankings.values["collection_size"], column)
+        most = np.zeros(int(grid.pair.max(initial=-1)) + 1)
+        np.maximum.at(most, grid.pair, grid.rankings.lengths)
+        return most[grid.pair]
 
     @cached_property
     def sorter(self) -> Sorter:
         """Puts the rows of rankings in order."""
-        table, conventions = self.table, self.conventions
-        doc = table["doc"] if conventions.ties == "doc" else None
-        place = next((name for name in ("rank", "score") if name in table.columns), None)
-        nulls = place is not None and table[place].null_count() > 0
-        unchecked = place == "score" and not nulls
-        check = partial(refuse_infinite, table["score"], str(self.columns.score), ABSENT) if unchecked else None
-        rank = self.columns.rank or "rank"
-        return Sorter(self.grid.rankings, conventions.ties, doc, conventions.rel, rank, nulls, check)
+        return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
     def each_block(self, work: Callable[[Block], None], load: Array | None = None) -> None:
-        """Call ``work`` with blocks of all rankings, side by side.
-
-        Parameters
-        ----------
-        load : rows that each ranking keeps busy, shape (rankings,); None for those that it has to do with.
-        """
+        """Call ``work`` with blocks of all rankings, side by side; ``load``: rows that each ranking keeps busy."""
         blocks.each_block(self.grid.size if load is None else load, lambda at: work(Block(self, at)))
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
@@ -163,12 +134,7 @@ class Log:
     def key_rows(
         self, *, system: Array | None = None, segment: Array | None = None, query: Array | None = None
     ) -> dict[str, Array]:
-        """Return the key rows of an answer, by the caller's names.
-
-        Parameters
-        ----------
-        system, segment, query : the number of each row's system, segment and query; None for none of their columns.
-        """
+        """Return the key rows of an answer, by the caller's names, from the numbers of each row's keys, where given."""
         columns, grid = self.columns, self.grid
         held: dict[str, Array] = {}
         for names, code, rows in (
@@ -183,16 +149,10 @@ class Log:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rankings of a log, which are worked on together.
-
-    Parameters
-    ----------
-    log : the log.
-    at : which of its rankings.
-    """
+    """Some rankings of a log, which are worked on together."""
 
     log: Log
-    at: slice | Array
+    at: slice | Array  # which of its rankings
 
     @cached_property
     def rows(self) -> Sorted:
@@ -200,12 +160,7 @@ class Block:
         return self.log.sorter.sort(self.at)
 
     def ranking(self, *, scored: bool = False) -> Ranking:
-        """Return the rankings as kernels read them, at the log's level of relevance, every row in its place.
-
-        Parameters
-        ----------
-        scored : whether some metric reads scores.
-        """
+        """Return the rankings as kernels read them, with scores if ``scored``, at the log's level of relevance."""
         log, rows, threshold = self.log, self.rows, self.log.conventions.threshold
         grade, label = rows.judgments()
         score = rows.column("score") if scored or threshold is not None else None

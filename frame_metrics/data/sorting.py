@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,8 @@ from frame_metrics.data.blocks import Rankings, in_double, spans
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import sums_between
+from frame_metrics.roles.columns import ABSENT, Columns, refuse_infinite
+from frame_metrics.roles.conventions import Conventions
 
 LONG = 1 << 16  # from here on, one sort of indices beats sorting packed values
 SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
@@ -19,26 +21,18 @@ SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 
 @dataclass(frozen=True, eq=False)
 class Sorter:
-    """Puts the rows of a block in rank order.
-
-    Parameters
-    ----------
-    rankings : all rankings.
-    ties : "doc", "worst", "best", "order" or "expected".
-    doc : document ids by row of the frame; for ties by document.
-    rel : the least relevant grade, for ties where no label decides.
-    rank_name : what the caller calls the column of ranks.
-    nulls : whether any score or rank is null.
-    refuse_infinite : looks at all scores, and raises if any is NaN or infinite.
-    """
+    """Puts the rows of a block of rankings in rank order, those of equal score by the tie rule."""
 
     rankings: Rankings
-    ties: str
-    doc: pl.Series | None = None
-    rel: float = 1
-    rank_name: str = "rank"
-    nulls: bool = True
-    refuse_infinite: Callable[[], None] | None = None
+    table: pl.DataFrame  # the checked columns by role
+    columns: Columns
+    conventions: Conventions
+
+    @cached_property
+    def nulls(self) -> bool:
+        """True where any score or rank is null."""
+        place = next((name for name in ("rank", "score") if name in self.table.columns), None)
+        return place is not None and self.table[place].null_count() > 0
 
     def sort(self, block: slice | Array) -> Sorted:
         """Sort the rows of some rankings."""
@@ -66,11 +60,13 @@ class Sorter:
 
     def _check_finite(self, score: Array, lengths: Array, n_ret: Array, ranked: bool) -> None:
         """Refuse infinite scores and NaN; rows in rank order can have them at the ends of a ranking only."""
+        if self.nulls or "rank" in self.table.columns:
+            return  # then all are looked at before
         some = n_ret > 0
         first = (np.cumsum(lengths) - lengths)[some]
         looked_at = score[np.concatenate([first, first + n_ret[some] - 1])] if ranked else score
-        if self.refuse_infinite and not np.isfinite(looked_at).all():
-            self.refuse_infinite()
+        if not np.isfinite(looked_at).all():
+            refuse_infinite(self.table["score"], str(self.columns.score), ABSENT)
 
     def _settled(self, sheet: Sorted) -> Sorted:
         """Order the rows of equal score by the tie rule."""
@@ -87,13 +83,13 @@ class Sorter:
         if not mixed.any():
             return sheet
         tie = np.concatenate([[0], np.cumsum(~tied)])
-        if self.ties == "expected":
+        if self.conventions.ties == "expected":
             return replace(sheet, tied=True, tie=tie)
         matters = np.zeros(tie[-1] + 1, bool)
         matters[tie[1:][mixed]] = True
         rows = np.flatnonzero(matters[tie])
-        if self.ties in ("worst", "best"):
-            sign = 1.0 if self.ties == "worst" else -1.0
+        if self.conventions.ties in ("worst", "best"):
+            sign = 1.0 if self.conventions.ties == "worst" else -1.0
             keys = [unknown[rows], sign * relevant[rows], sign * worth[rows]]
         else:
             keys = [self._by_document(sheet.frame_rows(self.rankings, rows))]
@@ -108,11 +104,11 @@ class Sorter:
         grade, label = sheet.judgments()
         unknown = np.isnan(grade if label is None else label)
         worth = np.where(np.isnan(grade), 0, grade)
-        return unknown, (worth >= self.rel) & ~unknown if label is None else label == 1, worth
+        return unknown, (worth >= self.conventions.rel) & ~unknown if label is None else label == 1, worth
 
     def _repeated(self, rows: Array) -> BadRowsError:
         return bad_rows(
-            self.rank_name,
+            str(self.columns.rank),
             rows,
             len(self.rankings.values["rank"]),
             "repeat a rank of their query",
@@ -121,40 +117,30 @@ class Sorter:
 
     def _by_document(self, rows: Array) -> Array:
         """Keys that order tied rows of the frame: their own order, or their documents from the last to the first."""
-        if self.doc is None:
+        if self.conventions.ties != "doc":
             return rows
+        doc = self.table["doc"].gather(rows)
         try:
-            text = self.doc.gather(rows).cast(pl.String)
+            text = doc.cast(pl.String)
         except pl.exceptions.PolarsError:
             raise BadValueError(
-                f"documents of type {self.doc.dtype} have no text to order equal scores by; say ties='worst' or 'order'"
+                f"documents of type {doc.dtype} have no text to order equal scores by; say ties='worst' or 'order'"
             ) from None
         return -text.rank("dense").to_numpy().astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Sorted:
-    """The rows of a block and the order that puts each ranking in rank order.
+    """The rows of a block and the order that puts each ranking in rank order."""
 
-    Parameters
-    ----------
-    cells : columns of the rows by name, shape (rows,) each.
-    lengths, n_ret : rows of each ranking, and those of them that were retrieved, shape (rankings,).
-    order : the rows in rank order; None where they stand in it.
-    at : places of the rows among those of all rankings.
-    score : what the rows are ordered by; None where nothing orders them.
-    tied : whether rows of equal score have different judgments.
-    tie : then, where they are to stand in every order, the number of each row's tie.
-    """
-
-    cells: dict[str, Array]
-    lengths: Array
-    n_ret: Array
-    order: Array | None
-    at: slice | Array
-    score: Array | None
-    tied: bool = False
-    tie: Array | None = None
+    cells: dict[str, Array]  # columns of the rows by name, shape (rows,) each
+    lengths: Array  # rows of each ranking, shape (rankings,)
+    n_ret: Array  # those of them that were retrieved, shape (rankings,)
+    order: Array | None  # the rows in rank order; None where they stand in it
+    at: slice | Array  # places of the rows among those of all rankings
+    score: Array | None  # what the rows are ordered by; None where nothing orders them
+    tied: bool = False  # whether rows of equal score have different judgments
+    tie: Array | None = None  # then, where they are to stand in every order, the number of each row's tie
 
     def ordered(self, values: Array) -> Array:
         """Return values of the block's rows in rank order."""

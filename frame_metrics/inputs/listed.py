@@ -10,14 +10,7 @@ from frame_metrics.inputs.rows import Array, Rows, sums_between
 
 
 class Listed:
-    """The rows of each query in rank order, those that were not retrieved last; judgments are not looked at.
-
-    Parameters
-    ----------
-    lengths, n_ret : rows of each query, and those of them that were retrieved, shape (queries,).
-    shown : rank of each row as it was shown; None for 1, 2, 3 ...
-    score : of each row, NaN where it has none; None where no metric reads scores.
-    """
+    """The rows of each query in rank order; judgments, which ``Ranking`` adds, are not looked at."""
 
     lengths: Array
     n_ret: Array

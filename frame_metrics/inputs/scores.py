@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs.rows import Array, Segmented
+from frame_metrics.inputs.rows import Array, Segmented, ratio
 
 
 class Scores(Segmented):
@@ -56,6 +56,12 @@ class Scores(Segmented):
     def negatives(self) -> Array:
         """Other rows of each query, shape (queries,)."""
         return self.last(self.fp)
+
+    @cached_property
+    def area(self) -> Array:
+        """The area under the ROC curve, NaN where no row is relevant or every row is, shape (queries,)."""
+        pairs = self.total(self.neg * (self.before(self.tp) + self.pos / 2))
+        return ratio(pairs, self.positives * self.negatives)
 
     @cached_property
     def probability(self) -> Array:

@@ -143,16 +143,9 @@ def _roc_auc(scores: ClassScores, multi: Literal["ovr", "ovo"] = "ovo") -> Array
     areas = np.full((scores.n_queries, 0), np.nan)
     for a in range(scores.score.shape[1]):
         for b in range(a):
-            both = [_area(scores, one, other) for one, other in ((a, b), (b, a))]
-            areas = np.column_stack([areas, (both[0] + both[1]) / 2])
+            areas = np.column_stack([areas, (scores.pair(a, b).area + scores.pair(b, a).area) / 2])
     known = ~np.isnan(areas)
     return ratio(np.where(known, areas, 0).sum(axis=1), known.sum(axis=1))
-
-
-def _area(scores: ClassScores, one: int, other: int) -> Array:
-    pair = scores.pair(one, other)
-    pairs = pair.total(pair.neg * (pair.before(pair.tp) + pair.pos / 2))
-    return ratio(pairs, pair.positives * pair.negatives)
 
 
 @for_classes("brier")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_type_hints, overload
 
@@ -71,7 +71,7 @@ class Metric:
     @cached_property
     def signature(self) -> Mapping[str, inspect.Parameter]:
         """The kernel's parameters, its input first."""
-        return _signature(self.kernel)
+        return _signature(self.kernel).parameters
 
     @cached_property
     def at(self) -> str | None:
@@ -155,7 +155,7 @@ class Metric:
             words, is_one = _OF_INPUT[name]
             right = is_one(value)
         elif name in self.options:
-            words, right = self.expects(name), fits(value, self.hints[name])
+            words, right = meaning(self.hints[name]), fits(value, self.hints[name])
         else:
             raise self._unknown(name, value)
         if not right:
@@ -169,10 +169,6 @@ class Metric:
 
     def _said_twice(self, cutoff: float) -> BadValueError:
         return BadValueError(f"{self.name}@{cutoff!r}: {self.at}= and @ say the same; give one of them")
-
-    def expects(self, name: str) -> str:
-        """Say in words the values that a parameter may have."""
-        return meaning(self.hints[name])
 
     def __matmul__(self, cutoff: float) -> Metric:
         if self.at is None:
@@ -209,12 +205,7 @@ class Metric:
         return self.params.get("rel", rel), self.params.get("judged_only", condensed)
 
     def compute(self, source: Source) -> Array:
-        """Return the metric of each query or segment, NaN where it is undefined.
-
-        Parameters
-        ----------
-        source : what the kernel reads, or a ranking that it is made from.
-        """
+        """Return the metric of each query or segment of what the kernel reads, or of a ranking; NaN where undefined."""
         own = {name: value for name, value in self.params.items() if name in self.options}
         if self.input is Ranking and self.cutoff is not None:
             own[str(self.at)] = self.cutoff
@@ -257,14 +248,9 @@ def _restored(name: str, params: dict[str, Any], cutoff: float | None, average: 
     return replace(REGISTRY[name], params=MappingProxyType(params), cutoff=cutoff, average=average)
 
 
-@cache
-def _hints(kernel: Callable[..., Array]) -> dict[str, Any]:
-    return get_type_hints(kernel, include_extras=True)
-
-
-@cache
-def _signature(kernel: Callable[..., Array]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(kernel).parameters
+# Kept by kernel, which many metrics share.
+_hints = cache(partial(get_type_hints, include_extras=True))
+_signature = cache(inspect.signature)
 
 
 def metric(
@@ -295,7 +281,7 @@ def metric(
         as where gains are added up by rank and divided by what no order changes.
     unjudged : the value's way when unjudged rows turn out relevant, which gives its bounds (docs/bounds.md). "rises":
         it never falls. "turns": it goes one way with those that count as found, and stays or goes the other way with
-        the rest. "scan": a function of its own looks for its bounds, marked ``@scan_of(name)``.
+        the rest. "scan": a function of its own, in ``verbs/unjudged.py``, looks for its bounds.
     weights : the metric that is the sum of this one's weights by rank where every gain is 1, which may be itself.
     summed : True for a count, which is summed over queries where others are averaged.
     also : other names of the same function.

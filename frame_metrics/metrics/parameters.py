@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
 import numpy as np
@@ -12,24 +12,14 @@ from frame_metrics.errors import listed
 from frame_metrics.inputs import Gain
 from frame_metrics.inputs.rows import LARGEST
 
-# The range that a parameter may take stands in its annotation, where checks and docs read it.
-Share: TypeAlias = Annotated[float, "between 0 and 1"]
-Positive: TypeAlias = Annotated[float, "above 0"]
-NotNegative: TypeAlias = Annotated[float, "0 or more"]
-PartOfAll: TypeAlias = Annotated[float, "above 0, at most 1"]
-LogBase: TypeAlias = Annotated[float, "above 1"]
-Count: TypeAlias = Annotated[int, "a whole number from 1"]
+# The range that a parameter may take stands in its annotation, where docs read the words, and checks the rule.
+Share: TypeAlias = Annotated[float, "between 0 and 1", lambda x: 0 <= x <= 1]
+Positive: TypeAlias = Annotated[float, "above 0", lambda x: x > 0]
+NotNegative: TypeAlias = Annotated[float, "0 or more", lambda x: x >= 0]
+PartOfAll: TypeAlias = Annotated[float, "above 0, at most 1", lambda x: 0 < x <= 1]
+LogBase: TypeAlias = Annotated[float, "above 1", lambda x: 1 < x < math.inf]
+Count: TypeAlias = Annotated[int, "a whole number from 1", lambda x: 1 <= x < math.inf and x == int(x)]
 GainName: TypeAlias = Annotated[Gain, "'linear', 'exp' or a mapping from grades to gains"]
-
-_RANGES: dict[str, Callable[[float], bool]] = {
-    "a number": lambda x: not math.isnan(x),
-    "between 0 and 1": lambda x: 0 <= x <= 1,
-    "above 0": lambda x: x > 0,
-    "above 0, at most 1": lambda x: 0 < x <= 1,
-    "0 or more": lambda x: x >= 0,
-    "a whole number from 1": lambda x: 1 <= x < math.inf and x == int(x),
-    "above 1": lambda x: 1 < x < math.inf,
-}
 
 
 def is_number(value: Any) -> bool:
@@ -38,12 +28,7 @@ def is_number(value: Any) -> bool:
 
 
 def meaning(hint: Any) -> str:
-    """Say in words the values that a parameter may have.
-
-    Parameters
-    ----------
-    hint : the parameter's annotation.
-    """
+    """Say in words the values that a parameter with this annotation may have."""
     kind = _without_none(hint)
     if get_origin(kind) is Literal:
         return "one of " + listed(get_args(kind))
@@ -59,7 +44,8 @@ def fits(value: Any, hint: Any) -> bool:
         return value in get_args(kind)
     if kind is GainName:
         return value in ("linear", "exp") if isinstance(value, str) else _is_gain_table(value)
-    return is_number(value) and _RANGES[meaning(kind)](value)
+    in_range = kind.__metadata__[1] if get_origin(kind) is Annotated else lambda x: not math.isnan(x)
+    return is_number(value) and in_range(value)
 
 
 def _without_none(hint: Any) -> Any:
@@ -76,12 +62,7 @@ def _is_gain_table(value: Any) -> bool:
 
 
 def wrong_cutoff(at: str, cutoff: Any) -> str:
-    """Say in words why a value is no cutoff; nothing if it is one.
-
-    Parameters
-    ----------
-    at : what it sets: "k", a rank, or "recall", a level.
-    """
+    """Say in words why a value is no cutoff, a rank "k" or a level of "recall"; nothing if it is one."""
     number = is_number(cutoff) or isinstance(cutoff, np.integer)
     if at == "recall":
         return "" if number and 0 <= cutoff <= 1 else "the recall level is not between 0 and 1"

@@ -29,15 +29,13 @@ def roc_auc(scores: Scores, max_fpr: PartOfAll | None = None, multi: Literal["ov
     Source: D. K. McClish, Analyzing a portion of the ROC curve, 1989; D. J. Hand, R. J. Till, A simple generalisation
         of the area under the ROC curve for multiple class classification problems, 2001.
     """
-    below = scores.before(scores.tp)
     if max_fpr is None or max_fpr == 1:
-        pairs = scores.total(scores.neg * (below + scores.pos / 2))
-        return ratio(pairs, scores.positives * scores.negatives)
+        return scores.area
     wide, high = scores.each(scores.negatives), scores.each(scores.positives)
-    left, fpr, tpr = ratio(scores.before(scores.fp), wide), ratio(scores.fp, wide), ratio(below, high)
+    left, fpr = ratio(scores.before(scores.fp), wide), ratio(scores.fp, wide)
     inside = np.clip(max_fpr - left, 0, fpr - left)
     rise = np.where(fpr > left, ratio(scores.pos, high) * ratio(inside, fpr - left), 0)
-    area = scores.total(inside * (tpr + rise / 2))
+    area = scores.total(inside * (ratio(scores.before(scores.tp), high) + rise / 2))
     least = max_fpr * max_fpr / 2
     scaled = (1 + (area - least) / (max_fpr - least)) / 2
     return np.where((scores.positives > 0) & (scores.negatives > 0), scaled, np.nan)

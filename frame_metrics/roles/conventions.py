@@ -48,15 +48,8 @@ class Conventions:
     ) -> Array:
         """Return a metric's values with the undefined ones replaced, NaN where they stay null.
 
-        Parameters
-        ----------
-        there : whether there is something to measure, of the shape of the values; the others stay as they are.
-        of : the plural of what the values belong to, for the error.
-
-        Raises
-        ------
-        NotComputableError
-            A value is undefined, and ``undefined="raise"``.
+        Values that are not ``there`` to be measured stay as they are. With ``undefined="raise"`` undefined ones are an
+        error, which says how many ``of`` what they belong to.
         """
         undefined = np.isnan(values) if there is None else np.isnan(values) & there
         if not undefined.any():

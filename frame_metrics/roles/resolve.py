@@ -131,19 +131,9 @@ def _check_parts(columns: Columns) -> None:
 
 
 def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles, columns: Columns) -> Columns:
-    """Find the columns of judgments: as named, else called as in the log, else called as the role.
+    """Find the columns of judgments: as given, else called as in the log, else called as the role.
 
-    Parameters
-    ----------
-    given : what the caller said of the judgments' columns, by role; ``label`` may be True: every row is relevant.
-    available : the judgments' columns.
-    roles : what the caller said of the log's.
-    columns : the columns of the log.
-
-    Raises
-    ------
-    ColumnError
-        A column is not there, or is ambiguous.
+    A label may be given as True: every row is relevant. ``roles`` and ``columns`` are those of the log.
     """
     query = _query_of_judgments(given.get("query"), available, columns.query)
     judgment = _judgment(given, available, roles)

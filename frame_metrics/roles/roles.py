@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_args, get_origin, get_type_hints
 
 from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest
+from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.conventions import Conventions, several
 
 Ties = Literal["doc", "worst", "best", "order", "expected"]
@@ -14,17 +15,49 @@ Undefined = Literal["zero", "one", "null", "raise"]
 Duplicates = Literal["error", "first"]
 Match = Literal["best", "majority"]
 
-# What a role or an option may be stands in its annotation, where checks and errors read it.
-Column: TypeAlias = Annotated[str | None, "the name of a column"]
-Columns: TypeAlias = Annotated[str | Sequence[str] | None, "the name of a column, or a list of names"]
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_names(values: Any) -> bool:
+    return isinstance(values, str) or (isinstance(values, list | tuple) and bool(values) and all(map(_is_name, values)))
+
+
+def _by_class(columns: Mapping[Any, Any]) -> bool:
+    return len(columns) > 1 and all(map(_is_name, columns.values()))
+
+
+def _are_classes(value: Any) -> bool:
+    if isinstance(value, str) or not isinstance(value, Sequence) or not len(value):
+        return False
+    plain = not any(one is None or isinstance(one, list | dict | set) for one in value)
+    return plain and len(set(value)) == len(value)
+
+
+def _are_labels(value: Any) -> bool:
+    return _are_classes(several(value))
+
+
+def _is_known(value: Any) -> bool:
+    return is_number(value) and value == value
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, bool | str) or (_is_known(value) and 0 <= value < float("inf") and value == int(value))
+
+
+# What a role or an option may be stands in its annotation, in words, which errors repeat, and as a rule.
+Column: TypeAlias = Annotated[str | None, "the name of a column", _is_name]
+Columns: TypeAlias = Annotated[str | Sequence[str] | None, "the name of a column, or a list of names", _are_names]
 Scores: TypeAlias = Annotated[
-    str | Mapping[Any, str] | None, "the name of a column", "a column for each of several classes"
+    str | Mapping[Any, str] | None, "the name of a column", _is_name, "a column for each of several classes", _by_class
 ]  # the last is what a mapping may be
-Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes"]
-Positive: TypeAlias = Annotated[Any | None, "a label, or a list of different ones"]
-Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True"]
-Grade: TypeAlias = Annotated[float | None, "a grade"]
-Score: TypeAlias = Annotated[float | None, "a score"]
+Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes", _are_classes]
+Positive: TypeAlias = Annotated[Any | None, "a label, or a list of different ones", _are_labels]
+Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True", _is_size]
+Grade: TypeAlias = Annotated[float | None, "a grade", _is_known]
+Score: TypeAlias = Annotated[float | None, "a score", _is_known]
 
 
 class Roles(TypedDict, total=False):
@@ -61,39 +94,6 @@ CHOICES = {name: get_args(kind) for name, hint in _HINTS.items() if get_origin(k
 COLUMNS = tuple(name for name in _HINTS if name not in {option.name for option in fields(Conventions)})
 
 
-def _are_texts(values: Any) -> bool:
-    return bool(values) and all(isinstance(value, str) for value in values)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
-
-
-def _is_size(value: Any) -> bool:
-    return isinstance(value, bool | str) or (_is_number(value) and 0 <= value < float("inf") and value == int(value))
-
-
-def _are_classes(value: Any) -> bool:
-    if isinstance(value, str) or not isinstance(value, Sequence) or not len(value):
-        return False
-    plain = not any(one is None or isinstance(one, list | dict | set) for one in value)
-    return plain and len(set(value)) == len(value)
-
-
-_RULES: dict[str, Callable[[Any], bool]] = {
-    "the name of a column": lambda value: isinstance(value, str),
-    "the name of a column, or a list of names": lambda value: (
-        isinstance(value, str) or (isinstance(value, list | tuple) and _are_texts(value))
-    ),
-    "a column for each of several classes": lambda value: len(value) > 1 and _are_texts(value.values()),
-    "a list of different classes": _are_classes,
-    "a label, or a list of different ones": lambda value: _are_classes(several(value)),
-    "a number of documents, a column, or True": _is_size,
-    "a grade": _is_number,
-    "a score": _is_number,
-}
-
-
 def check_roles(roles: dict[str, Any]) -> None:
     """Raise for a role or option that does not exist, or has a value it cannot have."""
     for name, value in roles.items():
@@ -102,6 +102,6 @@ def check_roles(roles: dict[str, Any]) -> None:
         if name in CHOICES and value is not None:
             check_choice(name, value, CHOICES[name])
         if name in _EXPECTED and value is not None:
-            expected = _EXPECTED[name][-1 if isinstance(value, Mapping) else 0]
-            if not _RULES[expected](value):
+            expected, holds = _EXPECTED[name][-2:] if isinstance(value, Mapping) else _EXPECTED[name][:2]
+            if not holds(value):
                 raise BadValueError(f"{name}={value!r} is not {expected}")

@@ -15,22 +15,13 @@ FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """One averaged metric: columns that are summed over queries, and the value that the sums give.
+    """One averaged metric: columns that are summed over queries, and the value that the sums give."""
 
-    Parameters
-    ----------
-    average : what the result's column says.
-    columns : what is summed, each of shape (queries,).
-    finish : sums of the columns, shape (columns, groups), to values, shape (groups,).
-    defined : whether each query counts, shape (queries,).
-    undefined : whether the metric was undefined for each query, shape (queries,).
-    """
-
-    average: str
-    columns: tuple[Array, ...]
-    finish: Callable[[Array], Array]
-    defined: Array
-    undefined: Array
+    average: str  # what the result's column says
+    columns: tuple[Array, ...]  # what is summed, each of shape (queries,)
+    finish: Callable[[Array], Array]  # sums of the columns, shape (columns, groups), to values, shape (groups,)
+    defined: Array  # whether each query counts, shape (queries,)
+    undefined: Array  # whether the metric was undefined for each query, shape (queries,)
 
 
 def _quotient(sums: Array) -> Array:
@@ -39,15 +30,9 @@ def _quotient(sums: Array) -> Array:
 
 
 def tally(metric: Metric, raw: Array, filled: Array, average: str, weight: Array | None) -> Tally:
-    """Name the sums that an average over queries is made of.
+    """Name the sums that an average over queries, "macro" or "gmean", is made of; counts are summed all the same.
 
-    Parameters
-    ----------
-    metric : counts are summed whatever the average.
-    raw : values of the queries, NaN where undefined.
-    filled : the same with undefined values replaced, NaN where they are left out of the mean.
-    average : "macro" or "gmean".
-    weight : of each query; None for equal weights.
+    ``raw`` values are NaN where undefined, ``filled`` ones only where they are left out of the mean.
     """
     undefined = np.isnan(raw)
     defined = ~np.isnan(filled) if undefined.any() else ~undefined
@@ -81,14 +66,13 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array) -> Arr
     A group's rows are summed side by side, so that its sum is the same to the last bit whatever other groups there are.
     """
     out = np.zeros((len(columns), n))
-    if group is None:
-        for i, column in enumerate(columns):
-            out[i, 0] = np.add.reduceat(column, [0], dtype=np.float64)[0] if len(column) else 0
-        return out
-    order = np.argsort(group, kind="stable")
-    there, first = np.unique(group[order], return_index=True)
-    if len(there):
-        for i, column in enumerate(columns):
+    order: slice | Array = slice(None)
+    there = first = np.zeros(1, np.int64)
+    if group is not None:
+        order = np.argsort(group, kind="stable")
+        there, first = np.unique(group[order], return_index=True)
+    for i, column in enumerate(columns):
+        if len(column):
             out[i, there] = np.add.reduceat(column[order], first, dtype=np.float64)
     return out
 
@@ -114,17 +98,10 @@ def intervals(
     seed: int,
     cluster: Array | None = None,
 ) -> Array:
-    """Return percentile bootstrap intervals over the queries of each group, NaN for fewer than two queries.
+    """Return the ends of percentile bootstrap intervals over the queries of each group, shape (2, tallies, n).
 
-    Every group draws from the same seed, so that a group's interval does not depend on the others.
-
-    Parameters
-    ----------
-    cluster : of each query; whole clusters are then drawn, and an interval needs two.
-
-    Returns
-    -------
-    Low and high ends, shape (2, tallies, n).
+    Every group draws from the same seed, so that a group's interval does not depend on the others. An end is NaN for
+    fewer than two queries, or clusters: where there are any, whole ones are drawn.
     """
     out = np.full((2, len(tallies), n), np.nan)
     columns = np.array([column for t in tallies for column in t.columns], dtype=np.float64)
@@ -166,12 +143,7 @@ def resampled(columns: Array, resamples: int, seed: int) -> Array:
 
 
 def resampled_means(columns: Array, cluster: Array | None, resamples: int, seed: int) -> Array:
-    """Return the means of columns over resampled queries, shape (columns, resamples).
-
-    Parameters
-    ----------
-    cluster : the number of each query's cluster; whole clusters are then drawn, and a mean is over the queries drawn.
-    """
+    """Return the means of columns over resampled queries, or whole clusters, shape (columns, resamples)."""
     if cluster is None:
         sums, drawn = resampled(columns, resamples, seed), np.array(columns.shape[1])
     else:

@@ -22,13 +22,7 @@ Tick = Callable[[int], None]
 
 
 def in_clusters(values: Array, cluster: Array | None) -> Array:
-    """Return the sums of values within clusters, a row each, 0 where they cancel; the values where there are none.
-
-    Parameters
-    ----------
-    values : shape (queries, columns).
-    cluster : the number of each query's cluster, shape (queries,).
-    """
+    """Return the sums of queries' values within clusters, a row each, 0 where they cancel; the values without any."""
     if cluster is None:
         return values
     n = int(cluster.max()) + 1
@@ -75,7 +69,7 @@ def _robust_spread(differences: Array, cluster: Array) -> Array:
 
 
 def randomization(differences: Array, permutations: int, seed: int, tick: Tick) -> Array:
-    """Flip the signs of paired differences at random (Fisher's test), two-sided.
+    """Return the p-values of flipping the signs of paired differences at random (Fisher's test), two-sided.
 
     If nothing differs between two systems, a query's difference is as likely to be positive as negative. Where there
     are no more ways to flip than ``permutations``, each is counted; else so many are drawn, and what was seen counts as
@@ -84,13 +78,7 @@ def randomization(differences: Array, permutations: int, seed: int, tick: Tick) 
     Parameters
     ----------
     differences : shape (queries, columns), or their sums within clusters; all columns are tested by the same flips.
-    permutations : how many flips are drawn.
-    seed : of the draw.
     tick : told how many queries are done.
-
-    Returns
-    -------
-    p-values, shape (columns,).
     """
     p = np.ones(differences.shape[1])
     moved = (differences != 0).sum(axis=0)
@@ -163,16 +151,9 @@ def _sums(eights: Array) -> Array:
 def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
     """Exchange the systems of each query at random, and look at the widest gap between them (randomised Tukey HSD).
 
-    The p-value of a pair is the share of draws in which the greatest difference of any two means is at least theirs,
-    what was seen counting as one of them, so that the pairs of all systems are tested together.
-
-    Parameters
-    ----------
-    values : shape (queries, systems), or their sums within clusters.
-
-    Returns
-    -------
-    p-values of each system against each, shape (systems, systems).
+    The p-value of a pair, shape (systems, systems), is the share of draws in which the greatest difference of any two
+    means is at least theirs, what was seen counting as one of them, so that the pairs of all systems are tested
+    together. The values have the shape (queries, systems), or are their sums within clusters.
 
     Source: B. Carterette, Multiple testing in statistical analysis of systems-based information retrieval experiments,
     ACM TOIS 30(1), 2012.
@@ -193,12 +174,7 @@ def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
 
 
 def bootstrap(differences: Array, resamples: int, seed: int, cluster: Array | None = None) -> Array:
-    """Resample differences whose mean was moved to 0; the share of means at least as far from 0 as what was seen.
-
-    Parameters
-    ----------
-    cluster : the number of each query's cluster; whole clusters are then drawn.
-    """
+    """Resample differences whose mean was moved to 0; the share of means at least as far from 0 as what was seen."""
     n = len(differences)
     if n < 2:
         return np.ones(differences.shape[1])

@@ -58,19 +58,12 @@ def bounds(
 
 @dataclass(frozen=True, eq=False)
 class Bounded:
-    """Values and their bounds.
-
-    Parameters
-    ----------
-    own : the values as they are.
-    lower, upper : the least and the greatest that they could be, shape (metrics, rankings).
-    beside : 1 where scores are equal across the cutoff, else 0; or the share of judged results; of the same shape.
-    """
+    """Values as they are, and the least and the greatest that they could be, shape (metrics, rankings)."""
 
     own: Measured
     lower: Array
     upper: Array
-    beside: Array
+    beside: Array  # 1 where scores are equal across the cutoff, else 0; or the share of judged results
 
 
 def _of_ties(log: Log, asked: Asked) -> Bounded:

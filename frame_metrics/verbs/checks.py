@@ -82,12 +82,9 @@ def check(severity: str, *, of: Look | None = None, name: str = "") -> Callable[
 
 
 def run_checks(words: dict[str, Any], *subjects: Any, known: dict[Check, Seen] | None = None) -> Iterator[Finding]:
-    """Give the findings of all checks that read one of the subjects, those of nothing too.
+    """Give the findings of all checks that read one of the subjects, or that are known, those of nothing too.
 
-    Parameters
-    ----------
-    words : those that messages leave open.
-    known : what other checks are known to see.
+    Messages leave ``words`` open.
     """
     of_class = {type(subject): subject for subject in subjects}
     for one in CHECKS:
@@ -118,19 +115,12 @@ def segments(keys: Keys) -> Seen | None:
 
 @dataclass(frozen=True, eq=False)
 class RankedBlock:
-    """A block of rankings.
-
-    Parameters
-    ----------
-    log : what they are of.
-    rows, run : the rows as they were sorted, and as kernels read them.
-    said : what is said of each ranking's query, by role: "size", "n_relevant", "weight", "cluster", those that are.
-    """
+    """A block of rankings, its rows as they were sorted, and as kernels read them."""
 
     log: Log
     rows: Sorted
     run: Ranking
-    said: dict[str, Array]
+    said: dict[str, Array]  # of each ranking's query, where it is said: "size", "n_relevant", "weight", "cluster"
 
     def evaluated(self) -> Array:
         """Return whether each ranking is evaluated: that of a judged query."""
@@ -158,18 +148,12 @@ class RankedBlock:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """A log, and what was counted in its rankings.
-
-    Parameters
-    ----------
-    judged, relevant : documents of each ranking's query that are, shape (rankings,).
-    seen : what the checks of blocks saw in all of them.
-    """
+    """A log, and what was counted in its rankings."""
 
     log: Log
-    judged: Array
-    relevant: Array
-    seen: dict[Check, Seen]
+    judged: Array  # documents of each ranking's query that are judged, shape (rankings,)
+    relevant: Array  # and those that are relevant
+    seen: dict[Check, Seen]  # what the checks of blocks saw in all of them
 
     def of_queries(self, values: Array) -> int:
         """Return the sum over evaluated queries, of what is the same for each system, or of the one that has most."""

@@ -144,28 +144,24 @@ def _corrected(p: Array, family: Array, options: Options) -> Array:
 def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, tick: Tick) -> list[dict[str, float]]:
     """Compare the pairs of systems on every metric in one segment; those with the same queries share what is drawn."""
     rows: list[dict[str, float]] = []
-    differences: list[Array] = []
-    used: list[Array] = []
-    groups: dict[bytes, list[int]] = {}
+    groups: dict[bytes, list[tuple[dict[str, float], Array]]] = {}
     for one in ones:
         alone, together = one.together(pairs, options.unanswered, options.test)
         for (system, base), unpaired, use in zip(pairs, alone, together, strict=True):
             row = _described(one.values[use, system], one.values[use, base])
             row["n_unpaired"] = float(unpaired.sum())
             row["n_undefined"] = float(one.undefined[:, [system, base]].any(axis=1).sum())
-            groups.setdefault(use.tobytes(), []).append(len(rows))
+            groups.setdefault(use.tobytes(), []).append((row, one.values[use, system] - one.values[use, base]))
             rows.append(row)
-            used.append(use)
-            differences.append(one.values[use, system] - one.values[use, base])
         if options.test == "tukey":
             _tested_together(one, together[0], pairs, options, tick, rows[-len(pairs) :])
-    for some in groups.values():
-        each, use = np.column_stack([differences[at] for at in some]), used[some[0]]
+    for used, some in groups.items():
+        each, use = np.column_stack([difference for _, difference in some]), np.frombuffer(used, bool)
         if not len(each):
             continue
         inferred = _inferred(each, ones[0].clusters(use), alone=ones[0].alone(use), options=options, tick=tick)
-        for i, at in enumerate(some):
-            rows[at] |= {name: float(values[i]) for name, values in inferred.items()}
+        for i, (row, _) in enumerate(some):
+            row.update((name, float(values[i])) for name, values in inferred.items())
     return rows
 
 

@@ -21,22 +21,13 @@ from frame_metrics.verbs.tidy import labels
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """The values of one metric on the queries of one segment.
+    """The values of one metric on the queries of one segment."""
 
-    Parameters
-    ----------
-    pair : the number of each query's segment and query together, shape (queries,).
-    values : NaN where undefined, shape (queries, systems).
-    answered : whether the system has results, shape (queries, systems).
-    undefined : whether the metric was undefined, shape (queries, systems).
-    cluster : of each query; None where queries are independent.
-    """
-
-    pair: Array
-    values: Array
-    answered: Array
-    undefined: Array
-    cluster: Array | None
+    pair: Array  # the number of each query's segment and query together, shape (queries,)
+    values: Array  # NaN where undefined, shape (queries, systems)
+    answered: Array  # whether the system has results, shape (queries, systems)
+    undefined: Array  # whether the metric was undefined, shape (queries, systems)
+    cluster: Array | None  # of each query; None where queries are independent
 
     def alone(self, use: Array) -> bool:
         """Return whether some queries are of fewer than two clusters, which leaves nothing to draw."""
@@ -63,18 +54,11 @@ class Paired:
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """Systems to compare.
+    """Systems to compare."""
 
-    Parameters
-    ----------
-    measured : the values of metrics for every ranking.
-    segments : the numbers of the segments in the order of the result, shape (segments,).
-    pairs : the number of each system and of the one that it is compared with, in the order of the result.
-    """
-
-    measured: Measured
-    segments: Array
-    pairs: list[tuple[int, int]]
+    measured: Measured  # the values of metrics for every ranking
+    segments: Array  # their numbers in the order of the result
+    pairs: list[tuple[int, int]]  # each system and the one that it is compared with, in the order of the result
 
     @property
     def n_queries(self) -> int:
@@ -115,12 +99,7 @@ class Pairing:
     def answer(
         self, segment: Array, metric: Array, pair: Array, columns: dict[str, pl.Series], query: Array | None = None
     ) -> Answer:
-        """Return columns with the keys of their rows.
-
-        Parameters
-        ----------
-        segment, metric, pair, query : of each row the number of its segment, metric, pair of systems, and query if any.
-        """
+        """Return columns with the keys of their rows, by the numbers of each row's segment, metric, pair and query."""
         log = self.measured.log
         system, base = (log.key_rows(system=side[pair]) for side in np.array(self.pairs).T)
         column = str(log.columns.system)
@@ -129,17 +108,7 @@ class Pairing:
 
 
 def paired_systems(measured: Measured, baseline: Any) -> Pairing:
-    """Pair each system with the baseline, or with every system before it.
-
-    Parameters
-    ----------
-    baseline : a value of the column of systems; None for all pairs.
-
-    Raises
-    ------
-    FrameMetricsError
-        There are fewer than two systems, or the baseline is none of them.
-    """
+    """Pair each system with the baseline, or without one with every system before it."""
     log = measured.log
     system, by, _ = key_names(log.columns)
     order, segments = _in_order(log, system, log.grid.system_row), _in_order(log, by, log.grid.segment_row)

@@ -31,18 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A frame, the roles of its columns, and the judgments beside it; nothing is read.
+    """A frame, the roles of its columns, and the judgments beside it; nothing is read."""
 
-    Parameters
-    ----------
-    frame : the caller's, of any kind.
-    roles : roles and conventions as the caller gave them.
-    judgments : a frame of judgments and what the caller said of its columns; None where there is none.
-    """
-
-    frame: Any
-    roles: Roles
-    judgments: tuple[Any, dict[str, Any]] | None
+    frame: Any  # the caller's, of any kind
+    roles: Roles  # and conventions, as the caller gave them
+    judgments: tuple[Any, dict[str, Any]] | None  # a frame of them, and what the caller said of its columns
 
     @property
     def judged(self) -> bool:
@@ -78,13 +71,7 @@ class Request:
         return needs_of(asked, self.columns, self.roles, self.available, judged=self.judged)
 
     def plan(self, needs: Needs) -> Plan:
-        """Choose the columns that are read, and the conventions.
-
-        Raises
-        ------
-        FrameMetricsError
-            A column is not there or plays two parts, or a convention leaves nothing to do.
-        """
+        """Choose the columns that are read, and the conventions; raise for those that do not go together."""
         columns = read_by(self.columns, needs, self.roles, self.available, judged=self.judged)
         judged = None
         if self.judgments is not None:
@@ -95,18 +82,12 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The columns that a verb reads, and the conventions it follows.
-
-    Parameters
-    ----------
-    columns : which column of the frame is which.
-    judged : which column of the judgments is which; None where there are none beside the frame.
-    """
+    """The columns that a verb reads, and the conventions it follows."""
 
     request: Request
-    columns: Columns
+    columns: Columns  # which column of the frame is which
     conventions: Conventions
-    judged: Columns | None
+    judged: Columns | None  # which column of the judgments is which, where there are any beside the frame
 
     @property
     def to_read(self) -> list[str]:
@@ -124,13 +105,7 @@ class Plan:
         return Beside(border_of(self.request.judgments[0]).in_memory(self.to_read), own)
 
     def answer(self, compute: Callable[[Reading], Answer], schema: Schema) -> Any:
-        """Read the columns, compute, and return the answer as a frame of the caller's kind.
-
-        Parameters
-        ----------
-        compute : makes the answer from the tables that were read.
-        schema : makes the types of the result from those of the frame's columns, for a lazy frame.
-        """
+        """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan."""
 
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
             return compute(Reading(self, table, beside))
@@ -145,12 +120,7 @@ class Plan:
         return self.answer(compute, lambda types: {name: types[name] for name in own} | schema(types))
 
     def check_pooled(self, result: Sequence[str]) -> None:
-        """Raise where pooled rows would not be what the roles say.
-
-        Parameters
-        ----------
-        result : the columns of the result beside the keys.
-        """
+        """Raise where pooled rows would not be what the roles say, or a key is called as a column of the result."""
         if self.columns.collection_size or self.conventions.documents is not None:
             raise ColumnError("collection_size=: what is counted here are the rows; say collection_size=None")
         if self.columns.query and self.columns.weight:
@@ -162,27 +132,14 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """The tables that were read for a plan.
-
-    Parameters
-    ----------
-    table : the needed columns of the frame.
-    beside : the judgments beside it.
-    """
+    """The tables that were read for a plan."""
 
     plan: Plan
-    table: pl.DataFrame
-    beside: Beside
+    table: pl.DataFrame  # the needed columns of the frame
+    beside: Beside  # the judgments beside it
 
     def log(self, rows: Array | None = None, *, queries: bool = True, single: bool = False) -> Log:
-        """Make the log ready, and join the judgments beside it.
-
-        Parameters
-        ----------
-        rows : of the table, where not all of them are wanted.
-        queries : whether the queries will be named in the result.
-        single : whether an error may name single rows.
-        """
+        """Make the log ready, of the wanted rows of the table; the other parameters are those of ``read_log``."""
         table = self.table if rows is None else self.table[rows]
         plan = self.plan
         log = read_log(table, plan.columns, plan.conventions, self.qrels(), queries=queries, single=single)
@@ -191,12 +148,7 @@ class Reading:
         return log
 
     def cases(self, *, named: bool = False) -> Cases:
-        """Make the rows to decide about ready: all of them, or those of the judged queries where queries are named.
-
-        Parameters
-        ----------
-        named : whether the classes will be named in the result.
-        """
+        """Make the rows to decide about ready, those of judged queries; ``named``: the result names the classes."""
         from frame_metrics.data.cases import read_cases
         from frame_metrics.data.classes import two_classes
         from frame_metrics.data.query_cases import cases_of

@@ -21,13 +21,7 @@ Scan: TypeAlias = Callable[[Metric, Ranking, Array, float | None], Pair]
 
 
 def check_bounded(name: str, metric: Metric, top: float | None = None) -> None:
-    """Raise for a metric whose bounds are not known, or that the scale of grades is not given for.
-
-    Parameters
-    ----------
-    name : the metric as the caller wrote it.
-    top : the highest grade that an unjudged row could get; None where it is not said.
-    """
+    """Raise for a metric whose bounds are not known, or that needs ``top``, the highest grade there can be."""
     if metric.unjudged is None:
         known = sorted(other.name for other in REGISTRY.values() if other.unjudged)
         raise NotComputableError(f"{name} has no bounds of unjudged rows; these have: {', '.join(known)}")

@@ -28,6 +28,7 @@ import pandas as pd
 import polars as pl
 from bench_compare import compared, left_out_comparisons
 from bench_decisions import left_out_decisions, scores, tables
+from bench_import import imported
 from timing import by_turns, clock, row, show
 
 import frame_metrics
@@ -244,8 +245,8 @@ def peak(case: Case) -> tuple[int, int, int]:
     del log, qrels
     getattr(ctypes.CDLL(None), "malloc_trim", int)(0)  # what building the log took and does not hold is given back,
     time.sleep(2)  # by polars after a while
-    before = status("VmRSS:")
     Path("/proc/self/clear_refs").write_text("5")  # lets the peak begin anew
+    before = status("VmHWM:")
     call()
     held = max(before - start, 0)  # of a small frame less than what was given back meanwhile
     return needed, held, status("VmHWM:") - before
@@ -288,7 +289,7 @@ def main() -> None:
     """Print the table, each row once it is measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts: dict[str, Any] = {"floor": floor, "peers": peers, "memory": memory, "small": small}
-    parts |= {"tables": tables, "scores": scores, "compare": compared}
+    parts |= {"tables": tables, "scores": scores, "compare": compared, "import": imported}
     parser.add_argument("--rows", default="1e6,1e7,5e7", type=lambda text: [int(float(n)) for n in text.split(",")])
     parser.add_argument("--only", choices=parts, action="append", help="one part of the table; may be given again")
     parser.add_argument("--runs", type=int, default=5, help="of each call, after one that does not count")

@@ -61,6 +61,7 @@ NULL = ("roc_auc", "specificity")  # left out of the mean where they are undefin
 # Settings that cover all pairs
 
 
+@cache
 def allowed(one: tuple[str, Any], other: tuple[str, Any]) -> bool:
     """Whether two roles can be set so together."""
     said = dict([one, other])

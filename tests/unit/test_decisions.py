@@ -73,7 +73,9 @@ def wrong(mine: dict[Any, tuple[float | None, int]], theirs: dict[Any, tuple[flo
     return different[:10]
 
 
-WEIGHTED = pytest.mark.parametrize("weighted", [False, pytest.param(True, marks=pytest.mark.slow)])
+# A peer takes milliseconds for a value: every seventh case is always compared, all of them where time does not matter.
+EVERY = pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
+WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
 
 
 # Two classes
@@ -200,11 +202,12 @@ def expected_two(names: Iterable[str], cases: Sequence[Case], *, weighted: bool)
     return out
 
 
+@EVERY
 @WEIGHTED
-def test_measures_of_a_decision_are_those_of_scikit_learn(weighted: bool) -> None:
+def test_measures_of_a_decision_are_those_of_scikit_learn(weighted: bool, every: int) -> None:
     """Every measure of two classes, defined or not, is scikit-learn's, with and without weights of rows."""
-    cases = two_classes()
-    assert len(cases) == 64
+    assert len(two_classes()) == 64
+    cases = two_classes()[::every]
     irm = IRM(rows_of(cases), by="case", weight="w" if weighted else None)
     mine = irm.evaluate(*TWO)
     assert set(mine["average"]) == {"pooled", "sum"}
@@ -212,12 +215,13 @@ def test_measures_of_a_decision_are_those_of_scikit_learn(weighted: bool) -> Non
     assert wrong(found(mine), expected_two(TWO, cases, weighted=weighted)) == []
 
 
+@EVERY
 @WEIGHTED
-def test_a_decision_alone_is_that_in_a_segment(weighted: bool) -> None:
+def test_a_decision_alone_is_that_in_a_segment(weighted: bool, every: int) -> None:
     """What is computed of rows alone is what is computed of them as one segment of many."""
     cases = two_classes()
     together = found(IRM(rows_of(cases), by="case", weight="w" if weighted else None).evaluate(*TWO))
-    for i in range(0, len(cases), 3):
+    for i in range(0, len(cases), 3 * every):
         alone = IRM(rows_of(cases[i : i + 1]), by="case", weight="w" if weighted else None).evaluate(*TWO)
         pooled = IRM(rows_of(cases[i : i + 1]), weight="w" if weighted else None).evaluate(*TWO)
         assert pooled["value"].to_list() == alone["value"].to_list()
@@ -298,10 +302,11 @@ def test_no_row_has_no_value() -> None:
     assert IRM(rows, by="day").evaluate("precision")["value"].to_list() == [1, 0]
 
 
+@EVERY
 @pytest.mark.parametrize("option", ["zero", "one", "null"])
-def test_undefined_of_a_decision_becomes_what_is_said(option: str) -> None:
+def test_undefined_of_a_decision_becomes_what_is_said(option: str, every: int) -> None:
     """`undefined=` is scikit-learn's zero_division for all measures."""
-    cases = two_classes()
+    cases = two_classes()[::every]
     stands = {"zero": 0.0, "one": 1.0, "null": None}[option]
     expected = {
         key: (stands if undefined else value, undefined)
@@ -375,11 +380,12 @@ def by_classes(name: str, one: Case, weight: Array | None, **more: Any) -> Array
         return np.asarray(function(one.truth, one.said, sample_weight=weight, **{**options, **more}))
 
 
+@EVERY
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
-def test_averages_over_classes_are_those_of_scikit_learn(average: Any, weighted: bool) -> None:
+def test_averages_over_classes_are_those_of_scikit_learn(average: Any, weighted: bool, every: int) -> None:
     """Averages over the classes that a segment has are scikit-learn's; n_undefined counts the classes with a/0."""
-    cases = several_classes()
+    cases = several_classes()[::every]
     mine = IRM(rows_of(cases), by="case", weight="w" if weighted else None).evaluate(*PER_CLASS, average=average)
     assert set(mine["average"]) == {average}
     assert mine["n"].to_list() == [len(one.truth) for one in cases for _ in PER_CLASS]
@@ -391,10 +397,11 @@ def test_averages_over_classes_are_those_of_scikit_learn(average: Any, weighted:
     assert wrong(found(mine), expected) == []
 
 
+@EVERY
 @pytest.mark.parametrize("weighted", [False, True])
-def test_undefined_classes_leave_the_mean_where_they_are_null(weighted: bool) -> None:
+def test_undefined_classes_leave_the_mean_where_they_are_null(weighted: bool, every: int) -> None:
     """`undefined="null"` takes classes with a/0 out of the mean, as zero_division=nan does."""
-    cases = several_classes()
+    cases = several_classes()[::every]
     irm = IRM(rows_of(cases), by="case", weight="w" if weighted else None, undefined="null")
     mine = irm.evaluate("precision", "recall", "f1")
     expected: Any = {}
@@ -405,10 +412,11 @@ def test_undefined_classes_leave_the_mean_where_they_are_null(weighted: bool) ->
     assert wrong(found(mine), expected) == []
 
 
+@EVERY
 @pytest.mark.parametrize("weighted", [False, True])
-def test_measures_of_the_whole_table_are_those_of_scikit_learn(weighted: bool) -> None:
+def test_measures_of_the_whole_table_are_those_of_scikit_learn(weighted: bool, every: int) -> None:
     """Measures of all classes together are scikit-learn's, whatever average over classes is asked for."""
-    cases = several_classes()
+    cases = several_classes()[::every]
     irm = IRM(rows_of(cases), by="case", weight="w" if weighted else None)
     mine = irm.evaluate(*WHOLE)
     assert set(mine["average"]) == {"pooled"}
@@ -421,12 +429,13 @@ def test_measures_of_the_whole_table_are_those_of_scikit_learn(weighted: bool) -
     assert found(irm.evaluate(*WHOLE, average="weighted")) == found(mine)
 
 
+@EVERY
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("given", [True, False])
 @pytest.mark.parametrize("weights", WEIGHTS)
-def test_kappa_weighs_mistakes_as_scikit_learn_does(weights: Any, given: bool, weighted: bool) -> None:
+def test_kappa_weighs_mistakes_as_scikit_learn_does(weights: Any, given: bool, weighted: bool, every: int) -> None:
     """Classes stand in their order, of the segment's own classes, or of all that `classes=` names."""
-    cases = several_classes()
+    cases = several_classes()[::every]
     classes = [*"abcde"] if given else None
     name = f"kappa(weights='{weights}')"
     mine = IRM(rows_of(cases), by="case", classes=classes, weight="w" if weighted else None).evaluate(name)
@@ -449,10 +458,11 @@ def against_the_rest(cases: Sequence[Case], *, weighted: bool) -> dict[tuple[int
     return out
 
 
+@EVERY
 @WEIGHTED
-def test_each_class_is_measured_against_the_rest(weighted: bool) -> None:
+def test_each_class_is_measured_against_the_rest(weighted: bool, every: int) -> None:
     """per_class() gives every class of a segment the measures of its own decision, of scikit-learn."""
-    cases = several_classes()
+    cases = several_classes()[::every]
     mine = IRM(rows_of(cases), by="case", weight="w" if weighted else None).per_class(*TWO)
     assert mine.columns == ["case", "class", "metric", "value", "n", "n_undefined"]
     keyed = mine.with_columns(case=pl.struct("case", "class")).rows()
@@ -631,10 +641,11 @@ def expected_scores(cases: Sequence[Scored], *, weighted: bool, names: Iterable[
     return out
 
 
+@EVERY
 @WEIGHTED
-def test_measures_of_scores_are_those_of_scikit_learn(weighted: bool) -> None:
+def test_measures_of_scores_are_those_of_scikit_learn(weighted: bool, every: int) -> None:
     """Every measure of scores is scikit-learn's or scipy's, ties, one class and all, with and without weights."""
-    cases = two_scored()
+    cases = two_scored()[::every]
     irm = IRM(scored_rows(cases), by="case", weight="w" if weighted else None)
     mine = irm.evaluate(*SCORES)
     assert set(mine["average"]) == {"pooled"}
@@ -642,12 +653,13 @@ def test_measures_of_scores_are_those_of_scikit_learn(weighted: bool) -> None:
     assert wrong(found(mine), expected_scores(cases, weighted=weighted)) == []
 
 
+@EVERY
 @WEIGHTED
-def test_scores_alone_are_those_in_a_segment(weighted: bool) -> None:
+def test_scores_alone_are_those_in_a_segment(weighted: bool, every: int) -> None:
     """What is computed of scores alone is what is computed of them as one segment of many."""
-    cases = two_scored()
+    cases = two_scored()[::every]
     expected = expected_scores(cases, weighted=weighted)
-    for i in range(0, len(cases), 5):
+    for i in range(0, len(cases), 5 if every == 1 else 2):
         mine = IRM(scored_rows(cases[i : i + 1]), weight="w" if weighted else None).evaluate(*SCORES)
         values = {(0, name): (value, off) for name, value, off in mine.select("metric", "value", "n_undefined").rows()}
         assert wrong(values, {(0, name): expected[i, name] for name in SCORES}) == []
@@ -695,10 +707,11 @@ def test_only_the_order_of_scores_counts_where_they_are_no_probabilities() -> No
         IRM(logits, by="case").evaluate("log_loss")
 
 
+@EVERY
 @WEIGHTED
-def test_curves_are_those_of_scikit_learn(weighted: bool) -> None:
+def test_curves_are_those_of_scikit_learn(weighted: bool, every: int) -> None:
     """The points of "roc", "pr" and "calibration", and the tables at all thresholds, are scikit-learn's."""
-    cases = [one for one in two_scored() if _both(one.truth)]
+    cases = [one for one in two_scored() if _both(one.truth)][::every]
     irm = IRM(scored_rows(cases), by="case", weight="w" if weighted else None)
     curves = {kind: irm.curve(kind) for kind in ("roc", "pr", "calibration")}
     tables = irm.thresholds()
@@ -805,15 +818,16 @@ def one_by_one(truth: Array, score: Array, weight: Array | None) -> float:
     return float(np.mean(areas))
 
 
+@EVERY
 @WEIGHTED
-def test_measures_of_the_scores_of_classes_are_those_of_scikit_learn(weighted: bool) -> None:
+def test_measures_of_the_scores_of_classes_are_those_of_scikit_learn(weighted: bool, every: int) -> None:
     """AUC one against the rest and one against one, average precision, Brier score and log loss of several classes."""
     roles: Any = {"score": dict(zip(NAMES, NAMES, strict=True)), "by": "case", "weight": "w" if weighted else None}
     irm = IRM(several_rows(), **roles)
     names = ["roc_auc", "average_precision", "roc_auc(multi='ovo')", "brier", "log_loss"]
     macro, support = found(irm.evaluate(*names)), found(irm.evaluate(*names, average="weighted"))
     hard = found(irm.evaluate("accuracy", "f1", "mcc"))
-    for i, (truth, score, weight) in enumerate(several_scored()):
+    for i, (truth, score, weight) in list(enumerate(several_scored()))[::every]:
         given: Any = {"sample_weight": weight if weighted else None}
         ovr = {"multi_class": "ovr", "labels": range(4), **given}
         one_hot = np.eye(4)[truth]
@@ -841,13 +855,15 @@ def test_measures_of_the_scores_of_classes_are_those_of_scikit_learn(weighted: b
         assert hard[i, "mcc"][0] == pytest.approx(skl.matthews_corrcoef(truth, said, **given), abs=CLOSE)
 
 
-def test_scores_of_each_class_are_those_of_scikit_learn() -> None:
+@EVERY
+def test_scores_of_each_class_are_those_of_scikit_learn(every: int) -> None:
     """per_class() has each class's scores against the rest."""
     irm = IRM(several_rows(), score=dict(zip(NAMES, NAMES, strict=True)), by="case")
     mine = irm.per_class("roc_auc", "average_precision", "brier", "ks")
     assert len(mine) == 4 * 4 * len(several_scored())
     values = {(case, c, name): value for case, c, name, value in mine.select("case", "class", "metric", "value").rows()}
-    for (i, (truth, score, _)), (c, name) in itertools.product(enumerate(several_scored()), enumerate(NAMES)):
+    some = list(enumerate(several_scored()))[::every]
+    for (i, (truth, score, _)), (c, name) in itertools.product(some, enumerate(NAMES)):
         yes, own = (truth == c).astype(int), score[:, c]
         for metric in ("roc_auc", "average_precision", "brier", "ks"):
             assert values[i, name, metric] == pytest.approx(quiet(SCORES[metric], yes, own), abs=CLOSE)
@@ -994,11 +1010,12 @@ def test_averages_over_classes_are_those_of_pycm() -> None:
     """Macro and micro averages are pycm's, where every class has a value."""
     cases = of_several_classes()
     irm = IRM(rows_of(cases), by="case")
+    theirs = [by_pycm(one).overall_stat for one in cases]
     compared = 0
     for average, names in (("macro", MACRO), ("micro", MICRO)):
         mine = found(irm.evaluate(*names.values(), average=average))
-        for (i, one), (name, ours) in itertools.product(enumerate(cases), names.items()):
-            value, off = said_by_pycm(by_pycm(one).overall_stat[name])
+        for (i, stat), (name, ours) in itertools.product(enumerate(theirs), names.items()):
+            value, off = said_by_pycm(stat[name])
             if not off:
                 compared += 1
                 assert mine[i, ours][0] == pytest.approx(value, abs=CLOSE), (i, name)
@@ -1024,9 +1041,9 @@ def test_averages_by_share_are_those_of_pycm() -> None:
 # Per query, by segment, and pooled
 
 
-def logged() -> pl.DataFrame:
+def logged(every: int = 1) -> pl.DataFrame:
     """Rows of queries of two days with decisions, scores and labels; each query has its weight."""
-    cases = [one for one in two_classes() if len(one.truth) > 3]
+    cases = [one for one in two_classes() if len(one.truth) > 3][::every]
     rng = np.random.default_rng(9)
     rows = rows_of(cases).rename({"case": "query"})
     score = rng.integers(0, 9, len(rows)) / 8
@@ -1041,10 +1058,11 @@ def case_of(rows: pl.DataFrame, said: str = "predicted") -> Case:
     return Case(*(rows[name].to_numpy() for name in ("label", said, "w")))
 
 
+@EVERY
 @pytest.mark.parametrize("way", [{"predicted": "predicted"}, {"threshold": 0.5}], ids=["predicted", "threshold"])
-def test_a_decision_of_each_query_is_measured_as_by_scikit_learn(way: dict[str, Any]) -> None:
+def test_a_decision_of_each_query_is_measured_as_by_scikit_learn(way: dict[str, Any], every: int) -> None:
     """With a query, measures of predicted rows are those of scikit-learn on each query's rows, macro over queries."""
-    log = logged().with_columns(taken=(pl.col("score") >= 0.5).cast(pl.Int64))
+    log = logged(every).with_columns(taken=(pl.col("score") >= 0.5).cast(pl.Int64))
     by_query = log.partition_by("query", maintain_order=True)
     cases = [case_of(rows, "predicted" if "predicted" in way else "taken") for rows in by_query]
     theirs = expected_two(TWO, cases, weighted=False)
@@ -1093,9 +1111,10 @@ def test_queries_weigh_as_they_are_said_to() -> None:
         assert value == pytest.approx(np.average(rows["value"], weights=rows["traffic"]), abs=CLOSE)
 
 
-def test_scores_of_each_query_are_measured_as_by_scikit_learn() -> None:
+@EVERY
+def test_scores_of_each_query_are_measured_as_by_scikit_learn(every: int) -> None:
     """With a query, measures of scores are those of scikit-learn on each query's rows, macro over queries."""
-    log = logged()
+    log = logged(every)
     irm = IRM(log, query="query", score="score")
     by_query = log.partition_by("query", maintain_order=True)
     cases = [Scored(rows["label"].to_numpy(), rows["score"].to_numpy(), rows["w"].to_numpy()) for rows in by_query]
@@ -1250,6 +1269,12 @@ def points_of(one: Scored) -> list[tuple[float, float]]:
     return out
 
 
+@cache
+def points() -> list[list[tuple[float, float]]]:
+    """Precision and recall at every score of each case in which a row is relevant."""
+    return [points_of(one) if one.truth.any() else [] for one in two_scored()]
+
+
 @pytest.mark.parametrize("least", [0, 0.1, 0.5, 0.9, 1])
 def test_precision_and_recall_that_a_threshold_can_reach(least: float) -> None:
     """max_precision and max_recall look at every score, and are 0 and undefined where no row is relevant."""
@@ -1257,13 +1282,12 @@ def test_precision_and_recall_that_a_threshold_can_reach(least: float) -> None:
     irm = IRM(scored_rows(cases), by="case", weight="w")
     names = [f"max_precision(min_recall={least})", f"max_recall(min_precision={least})"]
     mine = found(irm.evaluate(*names))
-    for i, one in enumerate(cases):
-        if not one.truth.any():
+    for i, reached_at in enumerate(points()):
+        if not reached_at:
             assert [mine[i, name] for name in names] == [(0, 1), (0, 1)]
             continue
-        points = points_of(one)
-        precise = max(p for p, r in points if r >= least - 1e-9)
-        reached = max((r for p, r in points if p >= least - 1e-9), default=0)
+        precise = max(p for p, r in reached_at if r >= least - 1e-9)
+        reached = max((r for p, r in reached_at if p >= least - 1e-9), default=0)
         assert [mine[i, name] for name in names] == [(pytest.approx(precise), 0), (pytest.approx(reached), 0)]
 
 

@@ -336,13 +336,14 @@ def test_a_judgment_narrows(kind: Kind) -> None:
     assert narrowed > 100
 
 
-def test_queries_do_not_touch_each_other() -> None:
+@pytest.mark.parametrize("step", [25, pytest.param(10, marks=pytest.mark.slow)])
+def test_queries_do_not_touch_each_other(step: int) -> None:
     """The bounds of a query are the same in any block."""
     kind = Kind()
     cases = made_cases(kind)
     for _, metric in EVERY_METRIC:
         together = bounds(metric, block(kind, cases), np.array([case.spare for case in cases]))
-        for i in range(0, len(cases), 10):
+        for i in range(0, len(cases), step):
             alone = bounds(metric, block(kind, cases[i : i + 1]), cases[i].spare)
             assert [bound.item() for bound in alone] == pytest.approx([bound[i] for bound in together], abs=1e-14)
 
