@@ -57,6 +57,20 @@ def closest(given: Any, choices: Iterable[Any]) -> str:
     return f"; did you mean {by_lower[near[0]]!r}?" if near else ""
 
 
+def distance(one: str, other: str, most: int) -> int:
+    """Return how many letters have to be put in, left out, changed or swapped with the next, up to ``most``."""
+    if abs(len(one) - len(other)) >= most:
+        return most
+    above, row = [0] * (len(other) + 1), list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        before, above, row = above, row, [i, *([0] * len(other))]
+        for j, its in enumerate(other, 1):
+            row[j] = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != its))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == its:
+                row[j] = min(row[j], before[j - 2] + 1)
+    return min(row[-1], most)
+
+
 def listed(items: Iterable[Any]) -> str:
     """Return the items in quotes, with commas."""
     return ", ".join(repr(item) for item in items)

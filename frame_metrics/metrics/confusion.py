@@ -15,7 +15,9 @@ from frame_metrics.metrics.metric import metric
 from frame_metrics.metrics.parameters import NotNegative, Share
 
 
-@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, unjudged="rises")
+@metric(
+    range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, unjudged="rises", also=("true_positives",)
+)
 def tp(table: Confusion) -> Array:
     """Relevant documents that were retrieved: true positives.
 
@@ -25,7 +27,9 @@ def tp(table: Confusion) -> Array:
     return table.tp
 
 
-@metric(range=(0, np.inf), best=0, summed=True, monotone=True, expected=True, unjudged="turns")
+@metric(
+    range=(0, np.inf), best=0, summed=True, monotone=True, expected=True, unjudged="turns", also=("false_positives",)
+)
 def fp(table: Confusion) -> Array:
     """Retrieved documents that are not relevant: false positives.
 
@@ -35,7 +39,9 @@ def fp(table: Confusion) -> Array:
     return table.fp
 
 
-@metric(range=(0, np.inf), best=0, summed=True, monotone=True, expected=True, unjudged="turns")
+@metric(
+    range=(0, np.inf), best=0, summed=True, monotone=True, expected=True, unjudged="turns", also=("false_negatives",)
+)
 def fn(table: Confusion) -> Array:
     """Relevant documents that were not retrieved: false negatives.
 
@@ -45,7 +51,7 @@ def fn(table: Confusion) -> Array:
     return table.fn
 
 
-@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True)
+@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, also=("true_negatives",))
 def tn(table: Confusion) -> Array:
     """Documents that are neither relevant nor retrieved: true negatives.
 
@@ -55,7 +61,7 @@ def tn(table: Confusion) -> Array:
     return table.tn
 
 
-@metric(undefined=None, monotone=True, expected=True)
+@metric(undefined=None, monotone=True, expected=True, also=("acc",))
 def accuracy(table: Confusion) -> Array:
     """Share of all documents that are decided rightly.
 
@@ -65,7 +71,7 @@ def accuracy(table: Confusion) -> Array:
     return ratio(table.tp + table.tn, table.population)
 
 
-@metric(best=0, undefined=None, monotone=True, expected=True)
+@metric(best=0, undefined=None, monotone=True, expected=True, also=("error", "misclassification_rate"))
 def error_rate(table: Confusion) -> Array:
     """Share of all documents that are decided wrongly.
 
@@ -155,7 +161,7 @@ def fdr(table: Confusion) -> Array:
     return ratio(table.fp + table.empty, table.predicted)
 
 
-@metric(best=0, undefined=None, monotone=True, expected=True, also=("false_omission_rate",))
+@metric(best=0, undefined=None, monotone=True, expected=True, also=("false_omission_rate", "for"))
 def fomr(table: Confusion) -> Array:
     """Share of the documents left out that are relevant.
 
@@ -185,7 +191,7 @@ def bias(table: Confusion) -> Array:
     return ratio(table.tp + table.fp, table.population)
 
 
-@metric(monotone=True, expected=True, unjudged="turns", also=("f", "setf", "set_f"))
+@metric(monotone=True, expected=True, unjudged="turns", also=("f", "f_score", "f_measure", "setf", "set_f"))
 def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
     """Harmonic mean of precision and recall, recall counting ``beta`` times as much.
 
@@ -198,7 +204,7 @@ def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
     return ratio(table.tp, alpha * table.predicted + (1 - alpha) * table.actual)
 
 
-@metric(monotone=True, expected=True, unjudged="turns", also=("dice", "f1_score"))
+@metric(monotone=True, expected=True, unjudged="turns", also=("dice", "f1_score", "f1_measure"))
 def f1(table: Confusion) -> Array:
     """Harmonic mean of precision and recall.
 
@@ -219,7 +225,18 @@ def inverse_f1(table: Confusion) -> Array:
     return fbeta(table.inverse)
 
 
-@metric(undefined=None, monotone=True)
+@metric(undefined=None, monotone=True, expected=True, also=("inverse_f",))
+def inverse_fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
+    """F of the negatives, inverse recall counting ``beta`` times as much as inverse precision.
+
+    Formula: 1 / (alpha / npv + (1 - alpha) / specificity) with alpha = 1 / (1 + beta^2).
+    Undefined: nothing was left out and every document is relevant.
+    Parameters: beta, 0 is npv and infinity is specificity.
+    """
+    return fbeta(table.inverse, beta)
+
+
+@metric(undefined=None, monotone=True, also=("avf",))
 def avg_f(table: Confusion) -> Array:
     """Harmonic mean of F1 and inverse F1, each weighted by the share predicted so.
 
@@ -243,7 +260,7 @@ def g_measure(table: Confusion) -> Array:
     return np.sqrt(precision(table) * recall(table))
 
 
-@metric(undefined=None, monotone=True, expected=True)
+@metric(undefined=None, monotone=True, expected=True, also=("ig",))
 def inverse_g(table: Confusion) -> Array:
     """Geometric mean of inverse precision and inverse recall.
 
@@ -253,7 +270,7 @@ def inverse_g(table: Confusion) -> Array:
     return g_measure(table.inverse)
 
 
-@metric(undefined=None, monotone=True)
+@metric(undefined=None, monotone=True, also=("avg",))
 def avg_g(table: Confusion) -> Array:
     """Geometric mean of G and inverse G, each weighted by the share predicted so.
 

@@ -54,6 +54,7 @@ class Metric:
     weights: str | None
     summed: bool
     also: tuple[str, ...]
+    pooled: str | None = None
     params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     cutoff: float | None = None
     average: str | None = None
@@ -264,6 +265,7 @@ def metric(
     weights: str | None = None,
     summed: bool = False,
     also: tuple[str, ...] = (),
+    pooled: str | None = None,
 ) -> Callable[[Callable[..., Array]], Metric]:
     """Put a kernel in the registry under its own name.
 
@@ -285,12 +287,13 @@ def metric(
     weights : the metric that is the sum of this one's weights by rank where every gain is 1, which may be itself.
     summed : True for a count, which is summed over queries where others are averaged.
     also : other names of the same function.
+    pooled : of a metric of rankings, the one of rows without a query that is known by the same name.
     """
 
     def register(kernel: Callable[..., Array]) -> Metric:
         name = kernel.__name__
         REGISTRY[name] = Metric(
-            name, kernel, range, best, undefined, monotone, expected, unjudged, weights, summed, also
+            name, kernel, range, best, undefined, monotone, expected, unjudged, weights, summed, also, pooled
         )
         return REGISTRY[name]
 

@@ -9,52 +9,54 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
-from frame_metrics.errors import BadValueError, UnknownNameError, closest
+from frame_metrics.errors import BadValueError, UnknownNameError, distance
 from frame_metrics.metrics.metric import REGISTRY, Metric
 
-# Spellings that are more than another name: a pattern of the whole text, and the text it stands for.
+# Spellings that are more than another name, read before our own: a pattern of the whole text, and what it stands for.
 SPELLINGS = (
     (r"(ndcg|map)_cut[_.](\d[\d,]*)", r"\1@\2"),
     (r"(p|recall|success|relative_p)[_.](\d[\d,]*)", r"\1@\2"),
-    (r"(?:relative_p|set_relative_p|setrelp|setp\(relative=true\))(@.*)?", r"relative_precision\1"),
-    (r"iprec_at_recall[_.](\d.*)", r"iprec@\1"),
+    (r"(?:relative_p|set_relative_p|setrelp)(@.*)?", r"relative_precision\1"),
+    (r"iprec_at_recall[_.](\.?\d.*)", r"iprec@\1"),
     (r"rprec_mult[_.](\d[\d.]*)", r"rprec_mult(multiple=\1)"),
     (r"utility\.([^,]+),([^,]+),([^,]+),([^,]+)", r"utility(tp=\1, fp=\2, fn=\3, tn=\4)"),
     (r"rbp\.(\d+)", r"rbp(p=0.\1)"),
     (r"(ndcg|dcg)_burges(@.*)?", r"\1(gain='exp')\2"),
     (r"numret(\(rel=.*\))(@.*)?", r"num_rel_ret\1\2"),
+    (r"f(?!1(?![\d.]))(\d*\.?\d+)(?:[ _-]?(?:score|measure))?(@.*)?", r"fbeta(beta=\1)\2"),
     (r"bing", "bin_g"),
 )
 # Names of parameters elsewhere, and what they are here. ir_measures' nDCG takes dcg= and gains=.
 PARAMETERS = {("ndcg", "gains"): "gain", ("dcg", "gains"): "gain"}
 DCG = {"log2": "linear", "exp-log2": "exp"}
 G = "g_measure (the mean of precision and recall)", "g_trec (trec_eval's gain measure)"
-TWO_MEANINGS = {
-    "G": G,
-    "g": G,
-    "Accuracy": (
-        "accuracy (of the 2x2 table)",
-        "the share of pairs in the right order (ir_measures), which is not here",
-    ),
-}
+LR = "lr_positive (LR+)", "lr_negative (LR-)"
+TWO_MEANINGS = {"g": G, "lr": LR, "likelihoodratio": LR}
+MOST = 1000  # cutoffs of one range
 Asked: TypeAlias = Sequence[tuple[str, Metric]]
-FORM = re.compile(r"(?P<name>[^\s(@]+)\s*(?P<args>\(.*\))?\s*(?:@(?P<cutoff>.*))?", re.DOTALL)
+LISTED = "dir(frame_metrics.metrics) and docs/metrics.md list the metrics"
+
+
+def plain_name(text: str) -> str:
+    """Return a name as it is compared: in small letters, without what stands between its letters and digits."""
+    return re.sub(r"(?<=[a-z0-9])[\s_-]+(?=[a-z0-9])", "", text.strip().lower())
 
 
 def _aliases() -> dict[str, str]:
-    """Every name in lower case, and the metric it means."""
-    return {other: m.name for m in REGISTRY.values() for other in (m.name, *m.also)}
+    """Every name as it is compared, and the metric it means."""
+    return {plain_name(other): m.name for m in REGISTRY.values() for other in (m.name, *m.also)}
 
 
 def read(asked: Sequence[str | Metric]) -> list[tuple[str, Metric]]:
-    """Read metrics as the caller wrote them: texts, cutoffs with commas, or metrics as values.
+    """Read metrics as the caller wrote them, one by one or in a list: texts, or metrics as values.
 
     Returns
     -------
     The name to print and the metric, in the order asked for.
     """
     metrics: list[tuple[str, Metric]] = []
-    for item in asked:
+    items = [one for item in asked for one in (item if isinstance(item, list | tuple) else [item])]
+    for item in items:
         if isinstance(item, Metric):
             metrics.append((str(item), item))
         elif isinstance(item, str):
@@ -74,28 +76,37 @@ def read(asked: Sequence[str | Metric]) -> list[tuple[str, Metric]]:
 def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
     """Read one text, which may name several cutoffs."""
     plain = text.strip()
-    _check_meaning(re.split(r"[(@]", plain, maxsplit=1)[0].strip())
-    if plain.lower().startswith("set_f."):
-        return ((text, _set_f(plain)),)
     if plain.lower().startswith("gm_"):
         return _geometric(text, plain)
-    form = FORM.fullmatch(_respelled(plain))
-    if form is None:
-        raise UnknownNameError(f"{text!r} does not read as a metric: name(parameter=value)@cutoff")
-    metric = _named(text, form["name"], form["args"])
-    if form["cutoff"] is None:
+    if several := _several(plain):
+        return tuple(pair for one in several for pair in read_text(one))
+    name, args, cutoff = _parted(text, _respelled(plain))
+    metric = _named(text, name, args)
+    if cutoff is None:
         return ((text, metric),)
-    cutoffs = _cutoffs(text, form["cutoff"])
-    if len(cutoffs) == 1:
+    cutoffs = _cutoffs(text, cutoff)
+    if len(cutoffs) == 1 and ".." not in cutoff:
         return ((text, metric @ cutoffs[0]),)
-    stem = plain[: plain.rindex("@")] if "@" in plain else str(metric)
-    return tuple((f"{stem}@{cutoff}", metric @ cutoff) for cutoff in cutoffs)
+    stem = plain[: plain.rindex("@") + 1] if "@" in plain else plain.removesuffix(cutoff)
+    return tuple((f"{stem}{k}", metric @ k) for k in cutoffs)
 
 
-def _check_meaning(name: str) -> None:
-    if name in TWO_MEANINGS:
-        one, other = TWO_MEANINGS[name]
-        raise UnknownNameError(f"{name!r} means two things: {one}, or {other}; write the one you mean")
+def _parted(text: str, plain: str) -> tuple[str, str | None, str | None]:
+    """The name, the parameters with their brackets, and the cutoff; None for what is not there."""
+    name = re.split(r"[(@]", plain, maxsplit=1)[0]
+    rest, args = plain[len(name) :], None
+    if rest.startswith("("):
+        args, _, rest = rest.rpartition(")")
+        args, rest = f"{args})", rest.strip()
+    if not name.strip() or args == ")" or (rest and not rest.startswith("@")):
+        raise UnknownNameError(f"{text!r} does not read as a metric: name(parameter=value)@cutoff")
+    return name.strip(), args, rest[1:] if rest else None
+
+
+def _several(plain: str) -> list[str]:
+    """The metrics that trec_eval reads from a text with several parameters."""
+    parts = re.fullmatch(r"(rprec_mult[_.])(\d[\d.]*(?:,\d[\d.]*)+)", plain, re.IGNORECASE)
+    return [parts[1] + one for one in parts[2].split(",")] if parts else []
 
 
 def _geometric(text: str, plain: str) -> tuple[tuple[str, Metric], ...]:
@@ -110,6 +121,10 @@ def _geometric(text: str, plain: str) -> tuple[tuple[str, Metric], ...]:
 
 def _respelled(text: str) -> str:
     """A text in our own spelling, where it is a pattern of another tool."""
+    if gains := re.fullmatch(r"ndcg\.(\d[\d.]*=[\d.]+(?:,\d[\d.]*=[\d.]+)*)", text, re.IGNORECASE):
+        return f"ndcg(gain={{{gains[1].replace('=', ': ')}}})"
+    if squared := re.fullmatch(r"set_f\.(.+)", text, re.IGNORECASE):
+        return f"set_f(beta={_number(text, squared[1])})"
     for pattern, ours in SPELLINGS:
         if re.fullmatch(pattern, text, re.IGNORECASE):
             text = re.sub(pattern, ours, text, flags=re.IGNORECASE)
@@ -119,30 +134,81 @@ def _respelled(text: str) -> str:
 def _cutoffs(text: str, given: str) -> list[float]:
     if "(" in given:
         raise BadValueError(f"{text!r}: the cutoff comes last, as in ndcg(gain='exp')@10")
-    return [_number(text, part) for part in given.split(",")]
+    return [cutoff for part in given.split(",") for cutoff in _cutoffs_of(text, part)]
+
+
+def _cutoffs_of(text: str, part: str) -> Sequence[float]:
+    """One cutoff, or those of a range."""
+    ends = [_number(text, end) for end in part.split("..")] if re.search(r"\d\s*\.\.", part) else []
+    if not ends:
+        return [_number(text, part)]
+    if len(ends) != 2 or not all(isinstance(end, int) for end in ends) or not 1 <= ends[0] < ends[1]:
+        raise BadValueError(f"{text!r}: {part.strip()!r} is not a range of rising whole numbers from 1, as 1..20")
+    if ends[1] - ends[0] >= MOST:
+        raise BadValueError(f"{text!r}: {part.strip()!r} has more than {MOST} cutoffs")
+    return range(int(ends[0]), int(ends[1]) + 1)
 
 
 def _number(text: str, part: str) -> float:
     try:
         return int(part) if re.fullmatch(r"\s*[+-]?\d+\s*", part) else float(part)
     except ValueError:
-        raise BadValueError(f"{text!r}: the cutoff {part!r} is not a number") from None
-
-
-def _set_f(text: str) -> Metric:
-    """trec_eval's set_F takes beta squared."""
-    squared = _number(text, text[len("set_f.") :])
-    if not squared >= 0:
-        raise BadValueError(f"{text!r}: beta squared is not 0 or more")
-    return REGISTRY["fbeta"](beta=squared**0.5)
+        raise BadValueError(f"{text!r}: the cutoff {part.strip()!r} is not a number") from None
 
 
 def _named(text: str, name: str, args: str | None) -> Metric:
-    known = _aliases()
-    if name.lower() not in known:
-        raise UnknownNameError(f"there is no metric {name!r}{closest(name, known)}")
-    metric = REGISTRY[known[name.lower()]]
-    return metric(**_parameters(text, metric.name, args)) if args else metric
+    known, given = _aliases(), plain_name(name)
+    if given in TWO_MEANINGS:
+        one, other = TWO_MEANINGS[given]
+        raise UnknownNameError(f"{name!r} means two things: {one}, or {other}; write the one you mean")
+    if given not in known:
+        raise UnknownNameError(f"there is no metric {name!r}{_nearest(name)}")
+    metric = REGISTRY[known[given]]
+    params = _parameters(text, metric.name, args) if args else {}
+    if (
+        given == "setf" and "beta" in params
+    ):  # trec_eval takes it squared, and so does ir_measures, which asks trec_eval
+        if not isinstance(params["beta"], int | float) or not params["beta"] >= 0:
+            raise BadValueError(f"{text!r}: beta squared is not 0 or more")
+        params["beta"] = _root(params["beta"])
+    if metric.name == "fbeta" and "alpha" in params:
+        params |= {"beta": _beta(text, params)}
+        del params["alpha"]
+    if metric.name == "precision" and params.pop("relative", False) is True:
+        metric = REGISTRY["relative_precision"]
+    return metric(**params) if params else metric
+
+
+def _beta(text: str, params: dict[str, Any]) -> float:
+    """The beta of F measured with alpha, the weight of precision: alpha = 1 / (1 + beta^2)."""
+    alpha = params["alpha"]
+    if "beta" in params:
+        raise BadValueError(f"{text!r}: beta= and alpha= say the same; give one of them")
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 <= alpha <= 1:
+        raise BadValueError(f"{text!r}: alpha={alpha!r} is not between 0 and 1")
+    return _root(1 / alpha - 1) if alpha else float("inf")
+
+
+def _root(squared: float) -> float:
+    """The square root, a whole number as an integer."""
+    root = squared**0.5
+    return int(root) if root.is_integer() else root
+
+
+def _nearest(name: str) -> str:
+    """A hint that names the metric nearest by spelling, or else where the metrics are listed."""
+    known, given = _aliases(), plain_name(name)
+    cut = re.fullmatch(r"(.*?)(?:at|top)?(\d+)", given)
+    if cut and cut[1] in known and REGISTRY[known[cut[1]]].at is not None:
+        return f"; did you mean '{known[cut[1]]}@{cut[2]}'?"
+    most = 0 if len(given) < 3 else (len(given) + 1) // 4
+    near = {other: distance(given, other, most + 1) for other in known}
+    # A letter too much or too little is less likely than two that changed places.
+    best = min(known, key=lambda other: (near[other], abs(len(other) - len(given))))
+    if near[best] > most or (len(given) < 4 and sorted(given) != sorted(best)):
+        return f"; {LISTED}"
+    spelled = next(s for m in [REGISTRY[known[best]]] for s in (m.name, *m.also) if plain_name(s) == best)
+    return f"; did you mean {spelled!r}?"
 
 
 def _parameters(text: str, name: str, args: str) -> dict[str, Any]:
@@ -169,7 +235,7 @@ def _words(text: str, args: str) -> list[tuple[str, Any]]:
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
             raise ValueError
         return [(str(word.arg), _literal(word.value)) for word in call.keywords]
-    except (SyntaxError, ValueError, TypeError):
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise BadValueError(f"{text!r}: the parameters do not read as (name=value, ...)") from None
 
 

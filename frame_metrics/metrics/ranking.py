@@ -179,7 +179,9 @@ def bin_g(run: Ranking) -> Array:
     return ratio(run.total(1 / np.log2(2 + run.rank - run.position)), run.n_relevant)
 
 
-@metric(monotone=True, expected=True, unjudged="scan", also=("map",))
+@metric(
+    monotone=True, expected=True, unjudged="scan", also=("map", "mean_average_precision"), pooled="average_precision"
+)
 def ap(run: Ranking, k: int | None = None, norm: Literal["R", "min(k, R)"] = "R") -> Array:
     """Average precision: the mean over the relevant documents of the precision at their ranks, 0 if not retrieved.
 
@@ -192,7 +194,12 @@ def ap(run: Ranking, k: int | None = None, norm: Literal["R", "min(k, R)"] = "R"
     return ratio(run.relevant.total_within(k, run.precision), places)
 
 
-@metric(monotone=True, expected=True, unjudged="rises", also=("mrr", "recip_rank", "reciprocal_rank"))
+@metric(
+    monotone=True,
+    expected=True,
+    unjudged="rises",
+    also=("mrr", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank"),
+)
 def rr(run: Ranking, k: int | None = None) -> Array:
     """Reciprocal rank of the first relevant document, 0 past the cutoff.
 
@@ -264,7 +271,7 @@ def iprec_avg(run: Ranking) -> Array:
     return sum((iprec(run, tenth / 10) for tenth in range(11)), np.zeros(run.n_queries)) / 11
 
 
-@metric(monotone=True, expected=True, unjudged="rises", also=("hit_rate", "hit"))
+@metric(monotone=True, expected=True, unjudged="rises", also=("hit_rate", "hit", "hr"), pooled="recall")
 def success(run: Ranking, k: int | None = None) -> Array:
     """Presence of a relevant document at ranks up to k.
 
@@ -333,7 +340,7 @@ def rbp_residual(run: Ranking, k: int | None = None, p: Share = 0.8) -> Array:
     return 1 - (1 - p) * run.mass(lambda r: p ** (r - 1.0), run.judged, k)
 
 
-@metric(monotone=True, unjudged="rises")
+@metric(monotone=True, unjudged="rises", pooled="error_rate")
 def err(run: Ranking, k: int | None = None, max_grade: Positive | None = None) -> Array:
     """Expected reciprocal rank of the document that satisfies a user who reads down the ranking.
 

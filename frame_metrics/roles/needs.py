@@ -33,6 +33,11 @@ def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available
     for name, metric in asked:
         own = metric.of_classes
         if metric.input is Ranking or metric.k is not None:
+            if metric.pooled and not columns.query:
+                said = absent(("query",), roles, available)
+                raise ColumnError(
+                    f"{name} is of rankings, and {said}; of rows without a query there is {metric.pooled}"
+                )
             needs |= Needs(query=True, order=True)
         elif metric.input is Scores or (own is not None and own.input is ClassScores):
             needs |= Needs(score=True)

@@ -131,11 +131,6 @@ OTHERS = (
         NotComputableError,
     ),
     Other(
-        "c0056 c0057 c0059",
-        "ir_measures hands beta to trec_eval's set_F, whose parameter is beta squared; ours is beta",
-        way=asking("set_F.{beta}"),
-    ),
-    Other(
         "c0128",
         "a grade that the gains do not name keeps itself as gain in ir_measures; ours is an error that names the grade",
         BadValueError,
@@ -150,8 +145,9 @@ OTHERS = (
     Other("c0141 c0142 c0146", "compatibility (rank-biased overlap) is not among our metrics", UnknownNameError),
     Other(
         "c0158 c0159 c0160 c0161 c0162 c0163",
-        "ir_measures' Accuracy (pairs in the right order) is not among our metrics, and the name means two things",
-        UnknownNameError,
+        "ir_measures' Accuracy (pairs in the right order) is not among our metrics; the name is that of the 2x2 table, "
+        "which asks for collection_size=",
+        NotComputableError,
     ),
     Other("c0192", "pytrec_eval leaves out judged queries without results; ours are 0, as with trec_eval -c"),
     Other("c0194", "ranx averages counts; ours are summed", way=mean_over_queries),

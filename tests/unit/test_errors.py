@@ -385,16 +385,18 @@ def test_first_duplicates_without_a_place() -> None:
 BAD_METRICS: dict[str, tuple[type[FrameMetricsError], str]] = {
     "ndgc@10": (UnknownNameError, "there is no metric 'ndgc'; did you mean 'ndcg'?"),
     "recal": (UnknownNameError, "there is no metric 'recal'; did you mean 'recall'?"),
-    "gm_foo": (UnknownNameError, "there is no metric 'foo'"),
+    "gm_foo": (
+        UnknownNameError,
+        "there is no metric 'foo'; dir(frame_metrics.metrics) and docs/metrics.md list the metrics",
+    ),
     "G": (
         UnknownNameError,
         "'G' means two things: g_measure (the mean of precision and recall), or g_trec (trec_eval's gain measure); "
         "write the one you mean",
     ),
-    "Accuracy": (
+    "LR": (
         UnknownNameError,
-        "'Accuracy' means two things: accuracy (of the 2x2 table), or the share of pairs in the right order "
-        "(ir_measures), which is not here; write the one you mean",
+        "'LR' means two things: lr_positive (LR+), or lr_negative (LR-); write the one you mean",
     ),
     "": (UnknownNameError, "'' does not read as a metric: name(parameter=value)@cutoff"),
     "@5": (UnknownNameError, "'@5' does not read as a metric: name(parameter=value)@cutoff"),
@@ -466,7 +468,8 @@ def test_bad_metrics(name: str, verb: str) -> None:
     [
         ((), "no metric was asked for; name one, as in evaluate('ndcg@10')"),
         ((5,), "a metric is a name or a frame_metrics.metrics value, not 5"),
-        ((["rr"],), "a metric is a name or a frame_metrics.metrics value, not ['rr']"),
+        (([["rr"]],), "a metric is a name or a frame_metrics.metrics value, not ['rr']"),
+        (([],), "no metric was asked for; name one, as in evaluate('ndcg@10')"),
         (("rr", "rr"), "'rr' is asked for twice"),
         (("ndcg@5,10", "ndcg@10"), "'ndcg@10' is asked for twice"),
         ((metrics.rr, "rr"), "'rr' is asked for twice"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frame_metrics import BadValueError, FrameMetricsError, Metric, UnknownNameError, metrics
+from frame_metrics import BadValueError, ColumnError, FrameMetricsError, Metric, UnknownNameError, metrics
 from inside import REGISTRY, read, read_text
 
 # What each text means: a registered name, parameters, a cutoff.
@@ -125,7 +126,9 @@ IR_MEASURES: dict[str, tuple[str, dict[str, Any], float | None]] = {
     "SetP(relative=True)": ("relative_precision", {}, None),
     "SetR": ("recall", {}, None),
     "SetF": ("fbeta", {}, None),
-    "SetF(beta=0.5)": ("fbeta", {"beta": 0.5}, None),
+    "SetF(beta=0.25)": ("fbeta", {"beta": 0.5}, None),
+    "SetP(rel=2,relative=True)": ("relative_precision", {"rel": 2}, None),
+    "SetP(relative=False)": ("precision", {}, None),
     "SetAP": ("set_ap", {}, None),
     "RBP(p=0.8, rel=1)": ("rbp", {"p": 0.8, "rel": 1}, None),
     "NumQ": ("num_q", {}, None),
@@ -198,24 +201,139 @@ def test_metrics_are_read_in_the_order_asked_for() -> None:
     assert [name for name, _ in asked] == ["rr", "ndcg(gain='exp')@10", "P@1", "P@2"]
 
 
-@pytest.mark.parametrize("text", ["G", "g", " G ", "Accuracy"])
+@pytest.mark.parametrize("text", ["G", "g", " G ", "LR", "lr@5", "likelihood ratio"])
 def test_what_means_two_things_is_refused_with_both(text: str) -> None:
-    """`G` and ir_measures' `Accuracy` mean two things, and the error names both."""
+    """`G` and `LR` mean two things, and the error names both."""
     with pytest.raises(UnknownNameError) as error:
         read_text(text)
-    both = ("g_measure", "g_trec") if text.strip().lower() == "g" else ("2x2", "ir_measures")
+    both = ("g_measure", "g_trec") if text.strip().lower() == "g" else ("lr_positive", "lr_negative")
     assert all(meaning in str(error.value) for meaning in both)
 
 
-def test_accuracy_in_lower_case_is_ours() -> None:
-    """`accuracy` is that of the 2x2 table; `err` is expected reciprocal rank."""
-    assert read_text("accuracy")[0][1] == metrics.accuracy
+def test_err_is_expected_reciprocal_rank() -> None:
+    """And no error rate."""
     assert read_text("err(max_grade=4)")[0][1] == metrics.err(max_grade=4)
+    assert read_text("error")[0][1] == metrics.error_rate
+
+
+@pytest.mark.parametrize(
+    ("texts", "metric"),
+    [
+        (("error", "Error Rate", "misclassification rate", "misclassification-rate"), metrics.error_rate),
+        (("ACC", "Accuracy", "accuracy"), metrics.accuracy),
+        (("F-score", "F score", "F-measure", "f_measure", "F"), metrics.fbeta),
+        (("F1-score", "F1 score", "f1_measure", "Dice", "F1"), metrics.f1),
+        (("F2", "f2-score", "F2_measure", "fbeta(alpha=0.2)"), metrics.fbeta(beta=2)),
+        (("F0.5", "f.5"), metrics.fbeta(beta=0.5)),
+        (("fbeta(alpha=1)",), metrics.fbeta(beta=0)),
+        (("fbeta(alpha=0)",), metrics.fbeta(beta=math.inf)),
+        (("inverse F(beta=2)", "inverse_fbeta(beta=2)"), metrics.inverse_fbeta(beta=2)),
+        (("FOR", "false omission rate"), metrics.fomr),
+        (("fall-out", "Fallout", "fall out", "FPR"), metrics.fallout),
+        (("true positives", "TP", "True-Positives"), metrics.tp),
+        (("AvF", "avg F"), metrics.avg_f),
+        (("AvG", "avg_g"), metrics.avg_g),
+        (("IG", "inverse G"), metrics.inverse_g),
+        (("LR-", "lr negative", "negative likelihood ratio"), metrics.lr_negative),
+        (("LR+",), metrics.lr_positive),
+        (("hit rate", "HR", "Hit-Rate"), metrics.success),
+        (("MAP", "mean average precision"), metrics.ap),
+        (("nDCG@10", "N-DCG @ 10"), metrics.ndcg @ 10),
+        (("R-Precision", "r precision", "RPrec"), metrics.rprec),
+        (("set_F.4", "SetF(beta=4)", "set_F(beta=4)"), metrics.fbeta(beta=2)),
+        (("ndcg.1=3,2=9,4=4.5",), metrics.ndcg(gain={1: 3, 2: 9, 4: 4.5})),
+    ],
+    ids=str,
+)
+def test_the_fields_spellings_are_read(texts: tuple[str, ...], metric: Metric) -> None:
+    """Without regard to case, nor to what stands between letters and digits; a sign at the end is part of the name."""
+    assert [read_text(text)[0][1] for text in texts] == [metric] * len(texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "values"),
+    [
+        ("ndcg@1..3", ["ndcg@1", "ndcg@2", "ndcg@3"], [metrics.ndcg @ k for k in (1, 2, 3)]),
+        ("P@1, 4..5", ["P@1", "P@4", "P@5"], [metrics.precision @ k for k in (1, 4, 5)]),
+        ("P_5,10", ["P_5", "P_10"], [metrics.precision @ k for k in (5, 10)]),
+        ("ndcg_cut.5,10", ["ndcg_cut.5", "ndcg_cut.10"], [metrics.ndcg @ k for k in (5, 10)]),
+        (
+            "iprec_at_recall..10,.20",
+            ["iprec_at_recall.0.1", "iprec_at_recall.0.2"],
+            [metrics.iprec @ r for r in (0.1, 0.2)],
+        ),
+        (
+            "Rprec_mult.5.0,0.2",
+            ["Rprec_mult.5.0", "Rprec_mult.0.2"],
+            [metrics.rprec_mult(multiple=m) for m in (5.0, 0.2)],
+        ),
+    ],
+)
+def test_a_text_of_several_gives_each_its_own_name(text: str, names: list[str], values: list[Metric]) -> None:
+    """As the caller wrote it, with one cutoff."""
+    assert [name for name, _ in read([text])] == names
+    assert [metric for _, metric in read([text])] == values
+
+
+def test_names_stand_in_lists_too() -> None:
+    """In a list, in a tuple, or one by one."""
+    assert read([["rr", "map"], "ndcg@1..2", ("P@5",)]) == read(["rr", "map", "ndcg@1,2", "P@5"])
+    assert len(read(["ndcg@1..1000"])) == 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("ncdg", "did you mean 'ndcg'?"),
+        ("mpa", "did you mean 'map'?"),
+        ("ndcg10", "did you mean 'ndcg@10'?"),
+        ("ndcg_at_10", "did you mean 'ndcg@10'?"),
+        ("precision_at_10", "did you mean 'precision@10'?"),
+        ("average_precison", "did you mean 'average_precision'?"),
+        ("hits rate", "did you mean 'hit_rate'?"),
+        ("CTR", "list the metrics"),
+        ("mae", "list the metrics"),
+        ("x", "list the metrics"),
+        ("rouge", "list the metrics"),
+    ],
+)
+def test_an_unknown_name_gets_the_nearest_or_the_way_to_the_list(text: str, hint: str) -> None:
+    """Two letters that changed places are one mistake; what is near to nothing gets no guess."""
+    with pytest.raises(UnknownNameError, match=f"there is no metric '{text}'.*{re.escape(hint)}$"):
+        read_text(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["ndcg" + " " * 50_000 + "(", "(" * 50_000, "ndcg(gain=" + "-" * 50_000 + "1)", "y" * 50_000]
+)
+def test_a_long_text_is_refused_at_once(text: str) -> None:
+    """Neither hours of looking nor another library's error."""
+    with pytest.raises(FrameMetricsError):
+        read_text(text)
+
+
+@pytest.mark.parametrize(
+    ("metric", "other"), [("hit rate", "recall"), ("err", "error_rate"), ("ap", "average_precision")]
+)
+def test_a_ranked_metric_without_a_query_names_the_other_of_its_name(metric: str, other: str) -> None:
+    """What is called alike where rows are decided about."""
+    rows = pl.DataFrame({"score": [2.0, 1.0], "label": [1, 0]})
+    with pytest.raises(ColumnError, match=f"^{metric} is of rankings, .*; of rows without a query there is {other}$"):
+        rows.irm.evaluate(metric)
 
 
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
+        ("ndcg@3..1", BadValueError, ["'3..1'", "a range of rising whole numbers from 1"]),
+        ("ndcg@0..5", BadValueError, ["'0..5'", "a range of rising whole numbers from 1"]),
+        ("ndcg@1..2..3", BadValueError, ["'1..2..3'", "a range"]),
+        ("iprec@0.1..0.5", BadValueError, ["'0.1..0.5'", "a range"]),
+        ("ndcg@1..1001", BadValueError, ["'1..1001'", "more than 1000 cutoffs"]),
+        ("set_F.-1", BadValueError, ["beta squared is not 0 or more"]),
+        ("SetF(beta='x')", BadValueError, ["beta squared is not 0 or more"]),
+        ("fbeta(alpha=2)", BadValueError, ["alpha=2", "between 0 and 1"]),
+        ("fbeta(alpha=0.5, beta=1)", BadValueError, ["beta= and alpha= say the same"]),
         ("ndgc@10", UnknownNameError, ["'ndgc'", "did you mean 'ndcg'"]),
         ("average_precison", UnknownNameError, ["'average_precison'", "did you mean 'average_precision'"]),
         ("runid", UnknownNameError, ["runid"]),
@@ -310,7 +428,7 @@ def test_a_recall_level_is_given_once() -> None:
         (metrics.iprec @ 0.2)(recall=0.1)
 
 
-@pytest.mark.parametrize("asked", [[], ["rr", "rr"], ["p@1,1"], ["rr", metrics.rr], [10], [None], [["rr"]]])
+@pytest.mark.parametrize("asked", [[], ["rr", "rr"], ["p@1,1"], ["rr", metrics.rr], [10], [None], [[["rr"]]], [[]]])
 def test_what_is_no_list_of_metrics_is_an_error(asked: list[Any]) -> None:
     """Nothing asked for, a name asked for twice and a value that is no metric are errors."""
     with pytest.raises(BadValueError):
