@@ -102,7 +102,7 @@ class IRM(Generic[Frame]):
     """
 
     frame: Any
-    roles: Roles
+    _said: Roles
     judgments: tuple[Any, dict[str, Any]] | None
 
     if TYPE_CHECKING:
@@ -125,8 +125,13 @@ class IRM(Generic[Frame]):
         check_roles(roles)
         object.__setattr__(self, "frame", frame)
         said = {name: value for name, value in roles.items() if value is not None or name in FOUND}
-        object.__setattr__(self, "roles", said)
+        object.__setattr__(self, "_said", said)
         object.__setattr__(self, "judgments", judgments)
+
+    @property
+    def roles(self) -> Roles:
+        """The roles and conventions that were named; a copy."""
+        return self._said.copy()
 
     def __call__(self, **roles: Unpack[Roles]) -> Self:
         """Return an object with other roles and conventions; those that are not named stay."""

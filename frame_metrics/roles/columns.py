@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.errors import BadValueError, bad_rows
+from frame_metrics.inputs.rows import LARGEST
 
 NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
@@ -264,7 +265,10 @@ def _amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     refuse(column, values < 0, "are negative", "0 is the least")
     if role != "weight" and values.dtype.is_float():
         refuse(column, values != values.floor(), "are not whole", "documents are counted")
-    return values.cast(pl.Float64)
+    values = values.cast(pl.Float64)
+    if values.sum() > LARGEST:
+        raise BadValueError(f"{column}: the {role}s add up to {values.sum():g}, which overflows in sums; rescale them")
+    return values
 
 
 def _cluster_column(values: pl.Series, column: str) -> pl.Series:

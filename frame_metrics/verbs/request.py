@@ -14,7 +14,6 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Beside, Border, Schema
 from frame_metrics.data.grid import systems_apart
-from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log, read_log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart
 from frame_metrics.inputs import Array
@@ -72,7 +71,8 @@ class Request:
 
     def plan(self, needs: Needs) -> Plan:
         """Choose the columns that are read, and the conventions; raise for those that do not go together."""
-        columns = read_by(self.columns, needs, self.roles, self.available, judged=self.judged)
+        hint = self.border.hint
+        columns = read_by(self.columns, needs, self.roles, self.available, judged=self.judged, hint=hint)
         judged = None
         if self.judgments is not None:
             qrels, given = self.judgments
@@ -184,7 +184,7 @@ def _check_shared(log: Log) -> None:
     apart = systems_apart(log.grid)
     if apart.any():
         system = int(np.argmax(apart > 0))
-        name = as_text(log.keys_at(["system"], log.grid.system_row[[system]]))
+        name = str(log.keys_at(["system"], log.grid.system_row[[system]])["system"][0])
         column, by = log.columns.system, list(log.columns.by)
         raise ColumnError(
             f"{column}: {name!r} has results of {apart[system]} queries, and no other system has any of one of them; "

@@ -357,6 +357,7 @@ SKLEARN: dict[str, Callable[[Array, Array], float]] = {
     "bias": lambda t, p: p.mean(),
     "f1": lambda t, p: skl.f1_score(t, p, zero_division=0),
     "inverse_f1": lambda t, p: skl.f1_score(t, p, pos_label=0, zero_division=nan),
+    "inverse_fbeta(beta=2)": lambda t, p: skl.fbeta_score(t, p, beta=2, pos_label=0, zero_division=nan),
     "fbeta(beta=2)": lambda t, p: skl.fbeta_score(t, p, beta=2, zero_division=0),
     "fbeta(beta=0.5)": lambda t, p: skl.fbeta_score(t, p, beta=0.5, zero_division=0),
     "jaccard": lambda t, p: skl.jaccard_score(t, p, zero_division=0),

@@ -148,6 +148,7 @@ TWO: dict[str, Theirs] = {
     "fbeta(beta=2)": _of(skl.fbeta_score, beta=2, zero_division=nan),
     "fbeta(beta=0.5)": _of(skl.fbeta_score, beta=0.5, zero_division=nan),
     "inverse_f1": _of(skl.f1_score, pos_label=0, zero_division=nan),
+    "inverse_fbeta(beta=2)": _of(skl.fbeta_score, beta=2, pos_label=0, zero_division=nan),
     "jaccard": _jaccard,
     "mcc": _mcc,
     "kappa": _of(skl.cohen_kappa_score),

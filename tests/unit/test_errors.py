@@ -19,6 +19,7 @@ from frame_metrics import (
     metrics,
 )
 from helpers import as_kind, as_polars, error, facts, odd
+from inside import COLUMNS as COLUMN_ROLES
 
 NAN, INF = float("nan"), float("inf")
 COLUMNS: dict[str, Any] = {"qid": [1, 1, 2, 2], "bm25": [2.0, 1.0, 3.0, 2.5], "rating": [0, 3, 1, 0]}
@@ -1107,3 +1108,55 @@ def test_an_irm_is_frozen() -> None:
     assert log(score=None).roles == ROLES | {"score": None}
     assert log(by="bm25")(by=None).roles == ROLES
     assert log.roles == ROLES
+
+
+@pytest.mark.parametrize("role", [role for role in COLUMN_ROLES if role != "score"])
+def test_a_column_without_a_name_is_refused(role: str) -> None:
+    """pandas writes its index under such a name; taken for nothing, it would play no part in silence."""
+    frame = pl.DataFrame({"": ["u", "v"], "query": [1, 1], "score": [2.0, 1.0], "label": [1, 0]})
+    assert error(lambda: frame.irm(**{role: ""}).evaluate("num_ret"), ColumnError).startswith(f"{role}='': a column")
+    if role in ("query", "doc", "grade", "label"):
+        given: Any = {role: ""}
+        log = frame.with_columns(doc=pl.Series(["x", "y"]))
+        assert error(lambda: log.irm.judge(log, **given), ColumnError).startswith(f"judge: {role}='': a column")
+
+
+def test_weights_that_overflow_are_refused() -> None:
+    """Their sum would be infinite, and the mean 0."""
+    rows = pl.DataFrame({"query": [1, 2], "score": [1.0, 1.0], "label": [1, 0], "w": [1e308, 1e308]})
+    for roles in ({}, {"query": None, "threshold": 0.5}):
+        said = error(lambda roles=roles: rows.irm(weight="w", **roles).evaluate("precision"), BadValueError)
+        assert said == "w: the weights add up to inf, which overflows in sums; rescale them"
+    small = rows.with_columns(w=pl.col("w") / 1e10)
+    assert small.irm(weight="w").evaluate("precision")["value"].item() == 0.5
+
+
+def test_what_was_named_cannot_be_changed_from_outside() -> None:
+    """Neither by the list that was given, nor by what `roles` returns."""
+    by = ["seg"]
+    irm = _log({"seg": [1, 1, 2, 2]}).irm(**ROLES, by=by)
+    by.append("bm25")
+    irm.roles["by"] = "bm25"
+    assert irm.roles == ROLES | {"by": ["seg"]}
+
+
+def test_a_query_in_the_index_is_no_column() -> None:
+    """The error says so where it was not named too."""
+    frame = _log({}).rename({"qid": "query"}).to_pandas().set_index("query")
+    assert "it is a level of the index" in error(lambda: frame.irm(score="bm25", grade="rating").evaluate("rr"))
+
+
+@pytest.mark.parametrize(
+    ("role", "meant"),
+    [("relevance", "grade"), ("docid", "doc"), ("prediction", "predicted"), ("qeury", "query"), ("Position", "rank")],
+)
+def test_an_unknown_role_gets_the_one_that_was_meant(role: str, meant: str) -> None:
+    """By what it is called elsewhere, or by its spelling."""
+    assert (
+        error(lambda: _log({}).irm(**{role: "qid"})) == f"there is no role or option {role!r}; did you mean {meant!r}?"
+    )
+
+
+def test_an_unknown_role_that_is_near_to_none_gets_the_list() -> None:
+    """And no guess."""
+    assert "'colour'; there are 'query', 'score'" in error(lambda: _log({}).irm(colour="qid"))  # type: ignore[call-arg]
