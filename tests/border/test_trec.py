@@ -555,6 +555,7 @@ def test_qrels_that_cannot_be_written(tmp_path: Path, column: str, values: list[
 )
 @pytest.mark.parametrize("column", ["query", "doc", "run"])
 @pytest.mark.parametrize("text", ["{}id", "i{}d", "id{}"])
+@pytest.mark.grid(6)
 def test_every_space_is_refused(tmp_path: Path, space: str, column: str, text: str) -> None:
     frame = pl.DataFrame({**GOOD, column: [text.format(space)] * 5})
     with pytest.raises(FrameMetricsError, match=f"^{column}: 5 of 5 rows have an id"):

@@ -1031,7 +1031,7 @@ def test_a_query_is_what_a_segment_of_its_rows_is(rows: pl.DataFrame) -> None:
 
 @pytest.mark.parametrize("kind", FRAMES)
 @EACH_WAY
-@pytest.mark.grid
+@pytest.mark.grid(6)
 def test_decisions_are_the_same_in_every_kind_of_frame(kind: str, way: str) -> None:
     """Each verb gives the values that it gives on polars, in a frame of the caller's kind."""
     rows = made_cases(n=60)

@@ -245,7 +245,7 @@ def test_two_runs_are_the_same(test: str) -> None:
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("per_query", [False, True])
-@pytest.mark.grid
+@pytest.mark.grid(6)
 def test_every_kind_of_frame_gives_the_same(kind: str, test: str, per_query: bool) -> None:
     """polars, lazy, pandas and Arrow frames give the same numbers in a frame of their kind."""
     frame = made(noisy(20, systems=3, shift=0.1), part=["x", "y"] * 10)
@@ -554,6 +554,7 @@ def test_the_bootstrap_finds_a_shift_and_no_other() -> None:
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("n", [2, 10, 40])
+@pytest.mark.grid
 def test_identical_systems_have_p_1(test: str, n: int) -> None:
     """Where nothing differs nothing is significant, and there is no effect size."""
     values = noisy(n)["a"]
