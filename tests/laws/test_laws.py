@@ -267,7 +267,7 @@ def test_segments_do_not_touch_each_other(average: str) -> None:
 
 @pytest.mark.parametrize("block", [1, 7, 64])
 @KINDS
-@pytest.mark.grid
+@pytest.mark.grid(5)
 def test_the_size_of_blocks_does_not_matter(kind: str, block: int) -> None:
     """Values are the same to the last bit however the queries are cut into blocks."""
     expected = everything(made_log(), kind)
@@ -331,7 +331,7 @@ def test_with_at_most_as_many_places_as_relevant_documents_a_perfect_ranking_is_
 @pytest.mark.parametrize("option", ["zero", "one", "null", None])
 def test_an_undefined_value_is_what_is_asked_for(option: str | None) -> None:
     """`undefined=` decides what a/0 becomes and touches nothing else; n_undefined counts it whichever it is."""
-    null = undefined_log(undefined="null").per_query(*ALL, layout="wide")
+    null = undefined_as_null()
     found = undefined_log(undefined=option).per_query(*ALL, layout="wide")
     means = undefined_log(undefined=option).evaluate(*ALL)
     for metric, (n, n_undefined) in zip(ALL, means.select("n", "n_undefined").iter_rows(), strict=True):
@@ -345,7 +345,7 @@ def test_an_undefined_value_is_what_is_asked_for(option: str | None) -> None:
 @EACH
 def test_an_undefined_value_can_be_an_error(metric: Metric) -> None:
     """`undefined="raise"` raises for a metric that is a/0 for any query, and changes no other."""
-    null = undefined_log(undefined="null").per_query(metric)["value"]
+    null = undefined_as_null()[str(metric)]
     if null.null_count():
         with pytest.raises(NotComputableError, match="undefined"):
             undefined_log(undefined="raise").evaluate(metric)
@@ -355,7 +355,7 @@ def test_an_undefined_value_can_be_an_error(metric: Metric) -> None:
 
 def test_a_metric_is_undefined_only_if_its_page_says_so() -> None:
     """`Undefined: never.` is kept, and every other metric is undefined somewhere in a log that has every odd case."""
-    found = undefined_log(undefined="null").per_query(*ALL, layout="wide")
+    found = undefined_as_null()
     for metric in ALL:
         never = "Undefined: never." in metric.doc
         if never or metric.cutoff is None:
@@ -379,6 +379,12 @@ def undefined_log(**roles: Any) -> IRM[pl.DataFrame]:
     frame = pl.DataFrame(flat, schema=["query", "score", "grade", "size"], orient="row")
     nowhere = pl.DataFrame({"query": "nothing is there", "score": None, "grade": 0, "size": 0}, schema=frame.schema)
     return pl.concat([frame, nowhere]).irm(query="query", collection_size="size", **roles)
+
+
+@cache
+def undefined_as_null() -> pl.DataFrame:
+    """Every metric of every query, null where it is undefined."""
+    return undefined_log(undefined="null").per_query(*ALL, layout="wide")
 
 
 # Between metrics

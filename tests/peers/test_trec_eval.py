@@ -225,10 +225,11 @@ def test_generated_rankings_agree(case: tuple[Run, Qrels], judged_only: bool) ->
 
 
 @pytest.mark.parametrize("name", ["P(rel=2)@5", "ndcg@10", "bpref(rel=2)", "Rprec(rel=2, judged_only=True)"])
-def test_parameters_of_the_input_in_a_name_do_what_the_options_do(name: str) -> None:
+@pytest.mark.parametrize("seeds", [5, pytest.param(20, marks=pytest.mark.slow)])
+def test_parameters_of_the_input_in_a_name_do_what_the_options_do(name: str, seeds: int) -> None:
     """rel= and judged_only= in a name give what trec_eval gives with its options -l and -J."""
     theirs_name = {"P(rel=2)@5": "P_5", "ndcg@10": "ndcg_cut_10", "bpref(rel=2)": "bpref"}.get(name, "Rprec")
-    for seed in range(20):
+    for seed in range(seeds):
         run, qrels = random_case(seed, rel=2)
         theirs = trec_eval(run, qrels, rel=2 if "rel" in name else 1, judged_only="judged_only" in name)
         found = dict(judged(run, qrels).per_query(name).select("query", "value").iter_rows())

@@ -512,7 +512,7 @@ def test_few_points_of_an_interpolated_curve() -> None:
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
 @pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
-@pytest.mark.grid
+@pytest.mark.grid(4)
 def test_few_points_do_not_depend_on_the_unit_of_weights(kind: str, scale: float) -> None:
     """A curve of weighted rows moves by no more than is said, whether weights are small or great."""
     rows = cases(2, 200, values=150).with_columns(w=pl.lit(scale))
