@@ -21,8 +21,6 @@ settings.register_profile("long", settings.get_profile("any machine"), derandomi
 settings.register_profile("search", settings.get_profile("any machine"), max_examples=500, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-BORDER = Path(__file__).with_name("border")
-
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
@@ -42,13 +40,11 @@ def places(item: pytest.Item) -> Iterator[int]:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the border, all of which run on the lowest versions too, and most cases of a grid as slow.
+    """Mark most cases of a grid as slow.
 
     Of a grid the cases on every third diagonal are fast, or on every nth, so that there are some of any long parameter.
     """
     for item in items:
-        if item.path.is_relative_to(BORDER):
-            item.add_marker("border")
         grid = item.get_closest_marker("grid")
         if grid and sum(places(item)) % (grid.args[0] if grid.args else 3):
             item.add_marker("slow")

@@ -15,6 +15,8 @@ import pytest
 from frame_metrics import IRM
 from helpers import as_kind, as_polars
 
+pytestmark = pytest.mark.border
+
 DAYS = [dt.date(2024, 3, i) for i in (1, 2, 3)]
 S3 = {"a": "pa", "b": "pb", "c": "pc"}
 # Two segments by day; two classes with scores; three classes with a score each, and clusters of them.

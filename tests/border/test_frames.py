@@ -22,6 +22,8 @@ from frame_metrics import IRM, FrameMetricsError
 from helpers import as_kind, as_polars
 from inside import read, small_blocks
 
+pytestmark = pytest.mark.border
+
 DAY, NOON = dt.date(2024, 3, 1), dt.datetime(2024, 3, 1, 12)
 DAYS = [DAY + dt.timedelta(i) for i in range(4)]
 HOURS = [NOON + dt.timedelta(hours=i) for i in range(4)]
