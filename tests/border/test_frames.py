@@ -852,6 +852,7 @@ def test_a_frame_with_other_names() -> None:
 
 
 @pytest.mark.parametrize("make", ["polars", "lazy", "pandas", "pandas-arrow", "objects", "pyarrow"])
+@pytest.mark.grid(2)
 def test_a_frame_is_not_kept_alive(make: str) -> None:
     """A frame is freed when its last name goes, with the collector off, whatever was asked of it."""
     log = pl.DataFrame({**LOG, "key": [str(code) for code in CODES["system"]]})

@@ -211,6 +211,7 @@ def test_values_are_in_the_declared_range(kind: str) -> None:
 
 
 @KINDS
+@pytest.mark.grid(2)
 def test_row_order_does_not_matter(kind: str) -> None:
     """Shuffled rows give the same values to the last bit, equal scores ordered by document."""
     log = made_log()
@@ -243,6 +244,7 @@ def test_rows_of_a_query_need_not_stand_together() -> None:
 
 
 @KINDS
+@pytest.mark.grid(2)
 def test_queries_do_not_touch_each_other(kind: str) -> None:
     """A query has the same values, to the last bit, whichever other queries stand beside it."""
     log = made_log()
@@ -437,6 +439,7 @@ def test_fbeta_goes_from_precision_to_recall(at: str, log: pl.DataFrame) -> None
 @at_each
 @examples(40)
 @given(log=logs())
+@pytest.mark.grid(2)
 def test_complements_and_sums_of_the_table(at: str, log: pl.DataFrame) -> None:
     """What is one minus, a sum or a difference of other measures is so for every query."""
     pairs = {
@@ -681,6 +684,7 @@ def test_values_of_pooled_rows_are_in_the_declared_range(way: str) -> None:
 
 
 @EACH_WAY
+@pytest.mark.grid(2)
 def test_order_of_pooled_rows_does_not_matter(way: str) -> None:
     """Shuffled rows give the same values."""
     rows = made_cases()
@@ -691,6 +695,7 @@ def test_order_of_pooled_rows_does_not_matter(way: str) -> None:
 
 
 @EACH_WAY
+@pytest.mark.grid(2)
 def test_segments_of_pooled_rows_do_not_touch_each_other(way: str) -> None:
     """A segment has the same values whichever others stand beside it, and alone."""
     rows = made_cases()
@@ -715,6 +720,7 @@ def test_classes_of_a_segment_are_those_seen_in_it() -> None:
 
 
 @EACH_WAY
+@pytest.mark.grid(2)
 def test_the_total_of_segments_is_that_of_all_rows(way: str) -> None:
     """The grand total pools all rows, and a system is measured like a segment."""
     rows = made_cases()
@@ -726,6 +732,7 @@ def test_the_total_of_segments_is_that_of_all_rows(way: str) -> None:
 
 
 @EACH_WAY
+@pytest.mark.grid(2)
 def test_pooled_rows_in_threads_and_blocks(way: str) -> None:
     """Values are the same however the rows are cut into blocks, and however many threads compute them."""
     expected = pooled(made_cases(), way, by="segment")

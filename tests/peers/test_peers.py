@@ -317,6 +317,7 @@ def test_three_tied_documents_have_one_order_in_all_metrics() -> None:
 
 @pytest.mark.parametrize("k", [None, 1, 3, 10, 100])
 @pytest.mark.parametrize("gain", ["linear", "exp"])
+@pytest.mark.grid
 def test_discounted_gain_is_that_of_scikit_learn(gain: str, k: int | None) -> None:
     """dcg and ndcg of the listed rows, without ties, are those of scikit-learn on the grades, or on 2^grade - 1."""
     rng = np.random.default_rng(0)

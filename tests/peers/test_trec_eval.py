@@ -178,6 +178,7 @@ def drawn_features() -> pl.DataFrame:
 
 @pytest.mark.parametrize("rel", [1, 2, 4])
 @pytest.mark.parametrize("part", ["drawn", "train", "test"])
+@pytest.mark.grid
 def test_features_as_scores_agree(part: str, rel: int) -> None:
     """Scores with many ties, graded in the frame itself, are measured as trec_eval measures them."""
     frame = drawn_features() if part == "drawn" else pl.read_csv(real(f"lightgbm_rank/rank.{part}.tidy.csv"))

@@ -359,6 +359,7 @@ def decided(seed: int, clusters: int = 12) -> pl.DataFrame:
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.grid(2)
 def test_pooled_rows_are_drawn_by_cluster(seed: int, weight: str | None) -> None:
     """Draws of clusters one after the other, with the same seed, give the ends of a metric of pooled rows."""
     rows = decided(seed)

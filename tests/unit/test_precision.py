@@ -94,6 +94,7 @@ FRAMES: dict[str, Callable[[list[float]], Any]] = {
 
 
 @pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.grid(2)
 def test_every_type_of_floats_is_rounded_to(frame: str) -> None:
     """A score is at or above a threshold that is written as it was."""
     values = [0.1, 0.2, 0.3, 0.6, 0.7, 0.8]
