@@ -21,8 +21,6 @@ settings.register_profile("long", settings.get_profile("any machine"), derandomi
 settings.register_profile("search", settings.get_profile("any machine"), max_examples=500, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-BORDER = Path(__file__).with_name("border")
-
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
@@ -31,28 +29,24 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 def places(item: pytest.Item) -> Iterator[int]:
-    """Where the parameters of a case stand, each in its own list."""
-    params = item.callspec.params  # type: ignore[attr-defined]
-    if "kind" in item.fixturenames and params.get("kind") in KINDS:  # type: ignore[attr-defined]
-        yield KINDS.index(params["kind"])
+    """Where the parameters of a case stand, each in its own list; those that are named together have one list."""
+    beside = set()
     for mark in item.iter_markers("parametrize"):
-        names, values = mark.args
-        first, *others = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
-        firsts = [one[0] if others else one for one in values]
-        if first != "kind" or params["kind"] not in KINDS:
-            yield next(i for i, one in enumerate(firsts) if one is params[first])
+        names = mark.args[0]
+        beside.update([name.strip() for name in names.split(",")][1:] if isinstance(names, str) else names[1:])
+    indices = item.callspec.indices  # type: ignore[attr-defined]
+    return (place for name, place in indices.items() if name not in beside)
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the border, all of which run on the lowest versions too, and most cases of a grid as slow.
+    """Mark most cases of a grid as slow.
 
-    Of a grid the cases on every third diagonal are fast, so that each value of a long parameter stands in some of them.
+    Of a grid the cases on every third diagonal are fast, or on every nth, so that there are some of any long parameter.
     """
     for item in items:
-        if item.path.is_relative_to(BORDER):
-            item.add_marker("border")
-        if item.get_closest_marker("grid") and sum(places(item)) % 3:
+        grid = item.get_closest_marker("grid")
+        if grid and sum(places(item)) % (grid.args[0] if grid.args else 3):
             item.add_marker("slow")
 
 

@@ -30,7 +30,7 @@ TAKEN_APART = [
 
 @pytest.mark.parametrize("kind", [kind for kind in ROLES if kind != "condensed lists"])
 @pytest.mark.parametrize("metric", TAKEN_APART, ids=str)
-@pytest.mark.grid
+@pytest.mark.grid(12)
 def test_contributions_add_up_to_the_value(metric: Metric, kind: str) -> None:
     """What the results of a query add is what per_query() gives, for every metric that begins at 0."""
     whole = irm(made_log(), kind, undefined="null")

@@ -488,6 +488,7 @@ KINDS: dict[str, Any] = {
 
 @pytest.mark.parametrize("qrels", KINDS)
 @pytest.mark.parametrize("log", KINDS)
+@pytest.mark.grid
 def test_log_and_judgments_may_be_of_different_libraries(log: str, qrels: str) -> None:
     """The result is of the log's kind, and the same for every kind of judgments."""
     made = frame_metrics.IRM(KINDS[log](systems()), system="run").judge(KINDS[qrels](JUDGED)).evaluate("recall", "ap")
@@ -995,6 +996,7 @@ def test_ids_are_not_cut_to_match(role: str, ours: pl.Series, theirs: pl.Series)
     ],
     ids=["decimal", "float32", "datetime", "duration", "integer", "text"],
 )
+@pytest.mark.grid
 def test_equal_ids_of_two_types_match(role: str, ours: pl.Series, theirs: pl.Series) -> None:
     """The same id in a wider or a finer type is the same id."""
     run = pl.DataFrame({"query": ["a"], "seg": ["u"], "doc": ["x"], "score": [1.0]}).with_columns(ours.alias(role))
