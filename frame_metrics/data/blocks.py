@@ -107,16 +107,18 @@ def _run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
 
 
 def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
-    """Number the values of columns in the order of their first appearance.
+    """Number the values of columns in the order of their first appearance; without columns all rows are alike.
 
     Returns
     -------
     The number of each row, shape (rows,), and the row where each number first appears.
     """
+    if not columns:
+        return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
     numbered = frame.select(columns).with_row_index("row")
     at = numbered.select(pl.col("row").first().over(columns)).to_series().to_numpy().astype(np.int64)
-    begin, code = np.unique(at, return_inverse=True)
-    return code, begin
+    new = at == np.arange(len(at))
+    return (np.cumsum(new) - 1)[at], np.flatnonzero(new)
 
 
 def numbers(values: pl.Series) -> pl.Series:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -45,6 +46,11 @@ class Grid:
         own = self.rankings.lengths
         return own if self.pool is None else np.maximum(own, self.pool.lengths)
 
+    @cached_property
+    def cell(self) -> Array:
+        """The number of each ranking's system and segment together, shape (rankings,)."""
+        return self.system * len(self.segment_row) + self.segment
+
     def amounts(self, values: Array, column: str) -> Array:
         """Return a column's one value for each ranking's query: NaN where no row has one."""
         mine = constant(values, self.rankings, column)
@@ -81,8 +87,8 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, columns: Columns, judged: 
             segments = pl.concat([segments, judged.names.select(by)])
             pairs = len(queries)
     query_code, query_at = codes(queries, query)
-    segment_code, segment_at = _numbered(segments, by, len(queries))
-    system_code, system_at = _numbered(names, system, count)
+    segment_code, segment_at = codes(segments if by else queries, by)
+    system_code, system_at = codes(names, system)
     number = segment_code[:pairs] * len(query_at) + query_code[:pairs]
     _, first, pair = np.unique(number, return_index=True, return_inverse=True)
     there = np.zeros((len(system_at), len(first)), bool)  # pairs that a system has a ranking of
@@ -108,11 +114,6 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, columns: Columns, judged: 
     if judged.keys != query:
         key_code, _ = codes(pl.concat([names.select(judged.keys), judged.names.select(judged.keys)]), judged.keys)
     return replace(grid, pool=_pool_of(key_code[at], judged, key_code[count:]))
-
-
-def _numbered(names: pl.DataFrame, keys: list[str], n: int) -> tuple[Array, Array]:
-    """Number key values in the order of their first appearance: all rows alike where there are no keys."""
-    return codes(names, keys) if keys else (np.zeros(n, np.int64), np.zeros(1, np.int64))
 
 
 def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str], judged: Judged) -> Grid:

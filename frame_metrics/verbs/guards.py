@@ -72,7 +72,7 @@ class Pooled:
             return self.value("prevalence")
         rows, n = self.cases.rows, len(self.inputs.segments)
         weight = rows["weight"].to_numpy() if self.cases.weighted else np.ones(len(rows))
-        place = self.inputs.segments.place(rows)
+        place = self.inputs.segments.of(rows)
         good = np.bincount(place, weight * rows["actual"].to_numpy(), minlength=n)
         with np.errstate(invalid="ignore"):
             return good / np.bincount(place, weight, minlength=n)
@@ -175,7 +175,9 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
         if lost := [*run_checks(reach, Grades(grades, conventions.rel))]:
             return lost  # nothing else can be computed
     cases = read_cases(rows, columns, conventions)
-    keys = Keys(columns, *(cases.every.select(names).n_unique() if names else 0 for names in cases.keys))
+    system = (columns.system,) if columns.system else ()
+    count = (cases.cells.values.select(names).n_unique() if names else 0 for names in (system, columns.by))
+    keys = Keys(columns, *count)
     judgment = rows[str(columns.label or columns.grade)]
     words = {"columns": columns, "by": ", ".join(columns.by), "judgment": "label" if columns.label else "grade"}
     return [*of_positives(rows, columns, conventions), *guarded(cases), *run_checks(words, keys, judgment, cases)]
@@ -192,4 +194,4 @@ def of_positives(rows: pl.DataFrame, columns: Columns, conventions: Conventions)
 
 def guarded(cases: Cases) -> Iterator[Finding]:
     """Give the findings about decisions and scores, pooled in each segment."""
-    return run_checks({"rare": RARE}, Pooled(cases, inputs_of(cases, segments_of(cases))))
+    return run_checks({"rare": RARE}, Pooled(cases, inputs_of(cases, segments_of(cases.cells))))

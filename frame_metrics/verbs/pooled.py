@@ -230,7 +230,7 @@ def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
 def evaluated(cases: Cases, asked: Asked, options: Options) -> Answer:
     """Return one row per segment and metric, or one per segment with a column per metric."""
     check_cases(asked, cases, options.average, ci=options.ci is not None)
-    groups = groups_of(cases, options.margins)
+    groups = groups_of(cases.cells, options.margins)
     tables: list[list[Array]] = []
     for segments in groups.each:
         inputs = inputs_of(cases, segments)
@@ -253,7 +253,7 @@ def _ends(inputs: Inputs, asked: Asked, options: Options, level: float) -> Array
         cases = replace(cases, conventions=replace(cases.conventions, undefined="null"))
     for g, counts in drawn_counts(inputs.cases, inputs.segments, table, options.resamples, options.seed):
         drawn = Classes(counts, np.repeat(table.seen[g][None], len(counts), axis=0))
-        draws = Segments(cases.columns, [], pl.DataFrame(), np.repeat(n[g], len(counts)))
+        draws = replace(inputs.segments, n=np.repeat(n[g], len(counts)))
         here = Inputs(cases, draws, drawn, None)
         for i, (name, metric) in enumerate(asked):
             values = one_metric(here, name, metric, options.average).value

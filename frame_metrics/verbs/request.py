@@ -147,21 +147,20 @@ class Reading:
             _check_shared(log)
         return log
 
-    def cases(self, *, named: bool = False) -> Cases:
-        """Make the rows to decide about ready, those of judged queries; ``named``: the result names the classes."""
-        from frame_metrics.data.cases import read_cases
+    def cases(self, *, named: bool = False, queries: bool = False) -> Cases:
+        """Make the rows to decide about ready, those of judged queries; the result may name the classes, or queries."""
+        from frame_metrics.data.cases import cases_of, read_cases
         from frame_metrics.data.classes import two_classes
-        from frame_metrics.data.query_cases import cases_of
 
         columns, conventions = self.plan.columns, self.plan.conventions
         if not columns.query:
             return read_cases(self.table, columns, conventions, named=named)
-        cases = cases_of(self.log())
+        cases = cases_of(self.log(single=True), queries=queries)
         return replace(cases, classes=two_classes(self.table, columns, conventions)) if named else cases
 
-    def binary(self) -> Cases:
+    def binary(self, *, queries: bool = False) -> Cases:
         """Make the rows to decide about ready, which are of two classes."""
-        cases = self.cases()
+        cases = self.cases(queries=queries)
         if not cases.binary:
             raise ColumnError(
                 "there are several classes, and a threshold separates one from the rest; name it with positive="

@@ -96,7 +96,7 @@ def _check_thresholds(asked: Asked, conventions: Conventions) -> None:
 
 def _every(cases: Cases, asked: Asked) -> Answer:
     """Return one row per segment and threshold, with its table and the metrics."""
-    segments = segments_of(cases)
+    segments = segments_of(cases.cells)
     points = points_of(cases, segments, scored_only=True)
     return _rows(cases, segments, points, asked, _at_points(points, asked, cases.conventions))
 
@@ -132,7 +132,7 @@ def _schema(asked: Asked, columns: Columns) -> dict[str, Any]:
 
 def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     """Return the threshold of each segment where the first metric is best, of equal ones the highest."""
-    (name, metric), segments = asked[0], segments_of(cases)
+    (name, metric), segments = asked[0], segments_of(cases.cells)
     points = points_of(cases, segments, scored_only=True)
     values = _at_points(points, asked, cases.conventions)
     by_name = dict(zip([one for one, _ in asked], values, strict=True))

@@ -277,6 +277,17 @@ LOG = pl.DataFrame(
 )
 
 
+def test_rows_of_queries_without_a_judgment_are_left_out_wherever_they_stand() -> None:
+    """Queries whose rows do not stand together are counted as those whose rows do."""
+    log = pl.DataFrame({"query": ["b", "a", "b", "a", "c"], "score": [0.9, 0.5, 0.3, 0.25, 0.1]})
+    log = log.with_columns(label=pl.Series([1, None, 0, None, 1]))
+    apart, together = log.irm(query="query", threshold=0.4), log.sort("query").irm(query="query", threshold=0.4)
+    assert apart.confusion()["n"].to_list() == together.confusion()["n"].to_list() == [1, 1, 0, 1]
+    assert apart.audit().select("check", "n").equals(together.audit().select("check", "n"))
+    judged = log.drop_nulls("label").irm(query=None).curve("roc")
+    assert apart(threshold=None).curve("roc").equals(judged)
+
+
 @pytest.mark.parametrize("kind", ["roc", "pr", "gain"])
 def test_each_query_has_its_curve(kind: str) -> None:
     """`per="query"` gives each query the curve of its rows, queries as they first appear; else they are pooled."""
