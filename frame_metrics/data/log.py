@@ -32,7 +32,7 @@ class Log:
     repeated : the query of the first repeated document that was left out.
     columns, conventions : which column of the frame is which, and what is done where the field disagrees.
     grid : the rankings to measure.
-    judgment_name : what the caller calls the column of grades or labels.
+    judgment_name : what the caller calls the column of grades, or of labels where there are none.
     judged : the judgments, where they are kept beside.
     """
 
@@ -260,7 +260,7 @@ def read_log(
     if columns.doc and later and len(again := blocks.find_duplicates(rankings, log["doc"])):
         what, remedy = "repeat a document of their query", "say duplicates='first' to keep the best place of each"
         raise bad_rows(columns.doc, again.tolist(), len(log), what, f"drop them, or {remedy}")
-    name = str(judging.label or judging.grade)
+    name = str(judging.grade or judging.label)
     grid = build_grid(log, rankings, columns, judged)
     return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged)
 

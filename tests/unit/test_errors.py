@@ -1005,6 +1005,22 @@ def test_levels_in_judgments() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("named", "largest"),
+    [
+        ({"label": "clicked", "grade": "rating"}, "; the largest grade in rating is 3"),
+        ({"label": "clicked"}, ""),
+    ],
+)
+def test_the_largest_grade_is_of_the_column_of_grades(named: dict[str, str], largest: str) -> None:
+    """An error of the scale names the column of grades, also beside a label; labels alone have no grade to tell."""
+    log = _log({"clicked": [0, 1, 1, 0]}).irm(query="qid", score="bm25", **named)
+    assert error(lambda: log.evaluate("err")) == f"err needs max_grade=, the highest grade of the scale{largest}"
+    if largest:
+        message = error(lambda: log.evaluate("err(max_grade=2)"))
+        assert message == "err(max_grade=2): max_grade=2, but the largest grade in rating is 3"
+
+
 def test_a_label_for_all_and_a_grade() -> None:
     """label=True says that every row is relevant, and leaves no room for a grade."""
     log = _log(LOG).drop("rating").irm(query="qid", score="bm25", doc="sku")
