@@ -311,6 +311,14 @@ def test_nan(kind: str, columns: dict[str, Any], named: dict[str, Any], message:
     assert error(lambda: IRM(frame, **{**ROLES, **named}).evaluate("rr"), BadValueError) == message
 
 
+@pytest.mark.parametrize(("value", "what"), [(NAN, "NaN"), (INF, "infinite")])
+def test_a_score_that_is_null_is_not_counted_among_the_bad_ones(value: float, what: str) -> None:
+    """A document that was not retrieved has no bad score."""
+    frame = _log({"bm25": [None, value, 3.0, None]})
+    message = error(lambda: frame.irm(**ROLES).evaluate("rr"), BadValueError)
+    assert message.startswith(f"bm25: 1 of 4 rows is {what} (row 1); ")
+
+
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
 @pytest.mark.parametrize("ordered", [True, False])
