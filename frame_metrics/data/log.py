@@ -31,7 +31,7 @@ class Log:
     repeated: str | None  # the query of the first repeated document that was left out
     columns: Columns
     conventions: Conventions
-    judgment_name: str  # what the caller calls the column of grades or labels
+    judgment_name: str  # what the caller calls the column of grades, or of labels where there are none
     grid: Grid  # the rankings to measure
     judged: Judged | None  # the judgments, where they are kept beside
 
@@ -235,7 +235,7 @@ def read_log(
             "say duplicates='first' to keep the best place of each, or doc=None",
         )
         raise bad_rows(columns.doc, again.tolist(), len(log), what, f"drop them, or {remedy}")
-    name = str(judging.label or judging.grade)
+    name = str(judging.grade or judging.label)
     grid = build_grid(log, rankings, columns, judged)
     return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged)
 

@@ -117,10 +117,8 @@ def check_grades(asked: Asked, log: Log) -> None:
     lost = _out_of_reach(asked, log)
     for name, metric in asked:
         if "max_grade" in metric.reads and metric.params.get("max_grade") is None:
-            raise NotComputableError(
-                f"{name} needs max_grade=, the highest grade of the scale; "
-                f"the largest grade in {grade} is {log.top_grade:g}"
-            )
+            largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {log.top_grade:g}"
+            raise NotComputableError(f"{name} needs max_grade=, the highest grade of the scale{largest}")
         top = metric.params.get("max_grade")
         if top is not None and log.top_grade > top:
             raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {log.top_grade:g}")

@@ -414,6 +414,17 @@ def test_audit_needs_no_metric_and_no_order() -> None:
     assert found(unordered.irm(query="query"), "queries without relevant")["example"] == "1"
 
 
+@pytest.mark.parametrize("seventh", [0, None])
+def test_shares_of_rankings_are_of_those_that_are_evaluated(seventh: int | None) -> None:
+    """A query without a judged document is not among the queries of which a check tells a share."""
+    deep = pl.DataFrame({"query": "q7", "doc": [f"d{i}" for i in range(12)], "score": 1.0, "grade": seventh})
+    irm = pl.concat([CLEAN, deep.cast(CLEAN.schema)]).irm(query="query", doc="doc")  # type: ignore[arg-type]
+    ties = irm.audit().filter(check="ties across rank 10").select("n", "share").rows()
+    assert ties == ([] if seventh is None else [(1, pytest.approx(1 / 3))])
+    lacking = irm.audit().filter(check="queries without relevant documents").select("n", "share").rows()
+    assert lacking == ([] if seventh is None else [(1, pytest.approx(1 / 3))])
+
+
 # Repeated documents
 
 

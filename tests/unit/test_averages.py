@@ -605,6 +605,15 @@ def test_fewer_than_two_queries_have_no_interval() -> None:
         assert (row["ci_low"] is not None) == (row["ci_high"] is not None) == there
 
 
+def test_a_value_that_every_resample_leaves_undefined_has_no_interval() -> None:
+    """Weights that are all 0, and counts of which the metric divides by 0."""
+    nowhere = four_queries().with_columns(grade=0, w=0.0).irm(undefined="null")
+    pooled = nowhere.evaluate("recall", average="micro", ci=0.9)
+    assert pooled.select("value", "ci_low", "ci_high", "n_undefined").rows() == [(None, None, None, 4)]
+    weighed = four_queries().with_columns(w=0.0).irm(weight="w").evaluate("rr", ci=0.9)
+    assert weighed.select("value", "ci_low", "ci_high").rows() == [(None, None, None)]
+
+
 def test_queries_of_equal_value_have_an_interval_of_one_point() -> None:
     """Without spread, low and high are the value."""
     log = pl.DataFrame({"query": [1, 2, 3], "score": 3 * [1.0], "grade": 3 * [1]})

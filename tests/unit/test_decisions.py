@@ -291,6 +291,14 @@ def test_a_threshold_predicts_scores_that_reach_it() -> None:
     assert found(IRM(frame.drop("predicted"), by="case", threshold=0.5).evaluate(*TWO)) == expected
 
 
+def test_rows_may_be_those_of_a_larger_collection() -> None:
+    """What the frame does not list is neither relevant nor predicted: of 10 documents, 4 of which are listed."""
+    frame = pl.DataFrame({"label": [1, 0, 1, 0], "predicted": [1, 1, 0, 0]})
+    by_hand = {"tn": 10 - 3, "accuracy": 8 / 10, "specificity": 7 / 8, "npv": 7 / 8, "prevalence": 2 / 10}
+    mine = frame.irm(query=None, collection_size=10).evaluate(*by_hand, layout="wide")
+    assert mine.select(*by_hand).row(0) == pytest.approx(tuple(by_hand.values()))
+
+
 def test_no_row_has_no_value() -> None:
     """Of no rows nothing is measured: null, n 0, nothing undefined; a segment without judged rows is kept."""
     empty = rows_of(two_classes()).clear()

@@ -314,6 +314,14 @@ def test_nan(kind: str, columns: dict[str, Any], named: dict[str, Any], message:
     assert error(lambda: IRM(frame, **{**ROLES, **named}).evaluate("rr"), BadValueError) == message
 
 
+@pytest.mark.parametrize(("value", "what"), [(NAN, "NaN"), (INF, "infinite")])
+def test_a_score_that_is_null_is_not_counted_among_the_bad_ones(value: float, what: str) -> None:
+    """A document that was not retrieved has no bad score."""
+    frame = _log({"bm25": [None, value, 3.0, None]})
+    message = error(lambda: frame.irm(**ROLES).evaluate("rr"), BadValueError)
+    assert message.startswith(f"bm25: 1 of 4 rows is {what} (row 1); ")
+
+
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
 @pytest.mark.parametrize("ordered", [True, False])
@@ -1021,6 +1029,22 @@ def test_levels_in_judgments() -> None:
     assert error(lambda: judged.evaluate("err")) == (
         "err needs max_grade=, the highest grade of the scale; the largest grade in relevance is 2"
     )
+
+
+@pytest.mark.parametrize(
+    ("named", "largest"),
+    [
+        ({"label": "clicked", "grade": "rating"}, "; the largest grade in rating is 3"),
+        ({"label": "clicked"}, ""),
+    ],
+)
+def test_the_largest_grade_is_of_the_column_of_grades(named: dict[str, str], largest: str) -> None:
+    """An error of the scale names the column of grades, also beside a label; labels alone have no grade to tell."""
+    log = _log({"clicked": [0, 1, 1, 0]}).irm(query="qid", score="bm25", **named)
+    assert error(lambda: log.evaluate("err")) == f"err needs max_grade=, the highest grade of the scale{largest}"
+    if largest:
+        message = error(lambda: log.evaluate("err(max_grade=2)"))
+        assert message == "err(max_grade=2): max_grade=2, but the largest grade in rating is 3"
 
 
 def test_a_label_for_all_and_a_grade() -> None:
