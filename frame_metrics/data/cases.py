@@ -33,7 +33,7 @@ class Cases:
     ----------
     rows : "cell", the number of the segment of each row, where there are any; "actual" and "predicted", the number of
         its class, null where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for
-        each class; "weight"; "cluster", its number.
+        each class; "weight"; "count", how many rows it stands for; "cluster", its number.
     cells : the segments, or the queries in them, those too of which no row is left.
     columns, conventions : which column is which, and what is done where the field disagrees.
     classes : the classes in their order; of two the relevant one is the last. None where nothing needs their names.
@@ -56,8 +56,17 @@ class Cases:
 
     @property
     def weighted(self) -> bool:
-        """True where rows have weights."""
+        """True where rows have weights, so that amounts are no whole numbers."""
+        return self.columns.weight is not None
+
+    @property
+    def summed(self) -> bool:
+        """True where rows are not one each, and "weight" is added up."""
         return "weight" in self.rows.columns
+
+    def number(self, marks: pl.Series | None = None) -> int:
+        """Return how many rows are marked, or there are: as many of each as it stands for."""
+        return number_of(self.rows.get_column("count", default=None), marks, len(self.rows))
 
 
 def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, *, named: bool = False) -> Cases:
@@ -107,6 +116,13 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
     values = pl.DataFrame({name: frame[name].gather(first) for name in columns.groups})
     cells = Cells(columns, values, dict.fromkeys(columns.groups, first), n)
     return Cases(rows, cells, columns, conventions, classes, clusters, binary)
+
+
+def number_of(times: pl.Series | None, marks: pl.Series | None, rows: int) -> int:
+    """Return how many of some rows are marked (None: all), each as often as ``times`` says."""
+    if times is None:
+        return rows if marks is None else int(marks.sum())
+    return int((times if marks is None else times * marks.cast(pl.Float64)).sum())
 
 
 def _judged(rows: pl.DataFrame, columns: Columns, conventions: Conventions, binary: bool) -> pl.DataFrame:

@@ -43,7 +43,7 @@ def crossed(cases: Cases, segments: Segments) -> tuple[Array, Array]:
     if segments.keys:
         cell = cell + segments.of(rows) * (cases.k * width)
     counts = np.bincount(cell, minlength=math.prod(shape)).reshape(shape).astype(np.float64)
-    if not cases.weighted:
+    if not cases.summed:
         return counts, counts
     summed = pl.DataFrame({"cell": cell, "weight": rows["weight"]}).group_by("cell").agg(pl.col("weight").sum())
     weights = np.zeros(math.prod(shape))
@@ -78,21 +78,27 @@ def drawn_counts(
             draws = np.random.default_rng(seed).multinomial(n[g], share, resamples)
             yield int(g), draws.reshape(shape).astype(np.float64)
             continue
-        yield int(g), resampled(_cells(cases.rows[mine], table.k, unit), resamples, seed).T.reshape(shape)
+        rows = cases.rows[mine]
+        times = rows["count"].to_numpy() if "count" in rows.columns and unit is None else None
+        yield int(g), resampled(_cells(rows, table.k, unit, times), resamples, seed, times).T.reshape(shape)
 
 
-def _cells(rows: pl.DataFrame, k: int, cluster: Array | None) -> Array:
-    """The weight that each row, or cluster, has in each cell of the table, shape (cells, rows)."""
+def _cells(rows: pl.DataFrame, k: int, cluster: Array | None, times: Array | None) -> Array:
+    """The weight that each row, or cluster, has in each cell of the table, shape (cells, rows).
+
+    It is that of one row of those that a row stands for ``times``.
+    """
     unit = np.arange(len(rows)) if cluster is None else cluster
     weight = rows["weight"].to_numpy() if "weight" in rows.columns else None
+    weight = weight if weight is None or times is None else weight / np.maximum(times, 1)
     n, cells = int(unit.max()) + 1, k * (k + 1)
     return np.bincount(_table_cell(rows, k + 1) * n + unit, weight, minlength=cells * n).reshape(cells, n)
 
 
 def scored(cases: Cases, segments: Segments, work: Callable[[Array, Scores], None]) -> None:
     """Call ``work`` with some segments and the levels of their scores, until all segments with rows are done."""
-    columns = ["score", "actual", *(["weight"] if cases.weighted else [])]
-    rows = cases.rows.filter(pl.col("weight") > 0) if cases.weighted else cases.rows
+    columns = ["score", "actual", *(["weight"] if cases.summed else [])]
+    rows = cases.rows.filter(pl.col("weight") > 0) if cases.summed else cases.rows
     place = segments.of(rows)
     keys = ["segment"] if segments.keys else []
     rankings = find_rankings(rows.with_columns(segment=pl.Series(place)), keys, columns)
@@ -208,6 +214,6 @@ def class_scores(cases: Cases, segments: Segments, seen: Array) -> ClassScores:
     place = segments.of(cases.rows)
     order = np.argsort(place, kind="stable")
     columns = [cases.rows[f"score:{i}"].to_numpy() for i in range(cases.k)]
-    weight = cases.rows["weight"].to_numpy() if cases.weighted else np.ones(len(place))
+    weight = cases.rows["weight"].to_numpy() if cases.summed else np.ones(len(place))
     actual = cases.rows["actual"].to_numpy()
     return ClassScores(place[order], actual[order], np.stack(columns, 1)[order], weight[order], len(segments), seen)

@@ -16,6 +16,7 @@ from frame_metrics.inputs.rows import LARGEST
 NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
+OF_ROWS = ("classes", "abstain", "match")  # roles and options of rows that are no results of a query
 EXACT = 2**53  # the integers that a float64 tells apart
 
 

@@ -128,17 +128,26 @@ def intervals(
     return out
 
 
-def resampled(columns: Array, resamples: int, seed: int) -> Array:
-    """Return the sums of columns over resampled queries, rows or clusters, shape (columns, resamples)."""
+def resampled(columns: Array, resamples: int, seed: int, times: Array | None = None) -> Array:
+    """Return the sums of columns over resampled queries, rows or clusters, shape (columns, resamples).
+
+    Parameters
+    ----------
+    columns : shape (columns, units).
+    times : how many units each one stands for, shape (units,); None for one.
+    """
     size = columns.shape[1]
     step = max((1 << 20) // size, 1)
     random = np.random.default_rng(seed)
     pieces = []
     for begin in range(0, resamples, step):
         m = min(step, resamples - begin)
-        drawn = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
-        times = np.bincount(drawn.ravel(), minlength=m * size).reshape(m, size)
-        pieces.append(columns @ times.T.astype(np.float64))
+        if times is None:
+            drawn = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
+            often = np.bincount(drawn.ravel(), minlength=m * size).reshape(m, size)
+        else:
+            often = random.multinomial(int(times.sum()), times / times.sum(), m)
+        pieces.append(columns @ often.T.astype(np.float64))
     return np.concatenate(pieces, axis=1)
 
 

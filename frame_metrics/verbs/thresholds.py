@@ -226,7 +226,7 @@ def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
     scored_only : whether to end at the least score; else at minus infinity, where rows without a score are predicted.
     """
     pieces: list[tuple[Array, ...]] = []
-    totals = np.zeros((2, len(segments)), np.float64 if cases.weighted else np.int64)
+    totals = np.zeros((2, len(segments)), np.float64 if cases.summed else np.int64)
 
     def work(at: Array, scores: Scores) -> None:
         totals[0, at], totals[1, at] = scores.positives, scores.negatives
@@ -238,7 +238,7 @@ def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
         starts = (np.inf, 0, 0)
         pieces.append((at[query], *(np.insert(v, begin, start) for v, start in zip(columns[1:], starts, strict=True))))
 
-    if not segments.keys and not cases.weighted and len(cases.rows):
+    if not segments.keys and not cases.summed and len(cases.rows):
         return _one_segment(cases, scored_only)
     scored(cases, segments, work)
     if not pieces:
