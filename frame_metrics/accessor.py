@@ -65,6 +65,8 @@ class IRM(Generic[Frame]):
     system : the run or ranker; every system is measured on every judged query.
     by : what a query is (its device, locale, day): each segment is evaluated by itself.
     weight : of a query, in the mean, one value per query; without a query, of a row, and counts become sums of weights.
+    count : how many rows a row stands for, a whole number, without a query: a table that was counted already. What is
+        counted, ``n`` and intervals are those of the rows that it stands for; times ``weight`` where both are named.
     cluster : which queries belong together (their user, their session, their text), one value per query; without a
         query, which rows. Intervals and tests then take clusters, and not queries or rows, as independent.
     n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved.

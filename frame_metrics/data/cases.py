@@ -108,11 +108,15 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
         if conventions.threshold is not None:
             out["predicted"] = (out["score"] >= conventions.threshold).fill_null(False).cast(pl.Int8)
     out |= _class_scores(frame, columns, classes)
-    out |= role_columns(frame, columns, ("weight", "cluster"))
+    out |= role_columns(frame, columns, ("weight", "count", "cluster"))
+    if columns.count:
+        out["weight"] = out["count"] * out.get("weight", 1.0)
     if columns.cluster:
         out["cluster"] = numbers(out["cluster"])
     rows = _judged(pl.DataFrame(out), columns, conventions, binary)
-    n = np.bincount(rows["cell"].to_numpy(), minlength=len(first))
+    rows = rows.filter(pl.col("count") > 0) if columns.count else rows
+    times = rows["count"].to_numpy() if columns.count else None
+    n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
     values = pl.DataFrame({name: frame[name].gather(first) for name in columns.groups})
     cells = Cells(columns, values, dict.fromkeys(columns.groups, first), n)
     return Cases(rows, cells, columns, conventions, classes, clusters, binary)

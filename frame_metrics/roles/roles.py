@@ -73,6 +73,7 @@ class Roles(TypedDict, total=False):
     system: Column
     by: Columns
     weight: Column
+    count: Column
     cluster: Column
     n_relevant: Column
     rel: Grade

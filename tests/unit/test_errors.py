@@ -196,7 +196,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "n_relevant not whole": (
         {"total": [1, 1, 1.5, 1.5]},
         {"n_relevant": "total"},
-        "total: 2 of 4 rows are not whole (rows 2, 3); documents are counted",
+        "total: 2 of 4 rows are not whole (rows 2, 3); rows and documents are counted",
     ),
     "missing n_relevant": (
         {"total": [1, 1, None, None]},
