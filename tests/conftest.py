@@ -28,14 +28,20 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+PARAM = type(pytest.param(None))
+
+
 def places(item: pytest.Item) -> Iterator[int]:
-    """Where the parameters of a case stand, each in its own list; those that are named together have one list."""
-    beside = set()
+    """Where the parameters of a case stand, each in its own list."""
+    params = dict(item.callspec.params)  # type: ignore[attr-defined]
     for mark in item.iter_markers("parametrize"):
-        names = mark.args[0]
-        beside.update([name.strip() for name in names.split(",")][1:] if isinstance(names, str) else names[1:])
-    indices = item.callspec.indices  # type: ignore[attr-defined]
-    return (place for name, place in indices.items() if name not in beside)
+        names, values = mark.args
+        first, *others = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+        given = [one.values if isinstance(one, PARAM) else one if others else (one,) for one in values]
+        value = params.pop(first)
+        yield next(i for i, one in enumerate(given) if one[0] is value)
+    if params.get("kind") in KINDS:  # the fixture, which no mark names
+        yield KINDS.index(params["kind"])
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_metrics import BadValueError, ColumnError, FrameMetricsError, Metric, UnknownNameError, metrics
+from helpers import LONG
 from inside import REGISTRY, read, read_text
 
 # What each text means: a registered name, parameters, a cutoff.
@@ -435,6 +436,7 @@ def test_what_is_no_list_of_metrics_is_an_error(asked: list[Any]) -> None:
         read(asked)
 
 
+@settings(max_examples=settings().max_examples if LONG else 5)  # each looks for the nearest of all names
 @given(st.text(max_size=12))
 def test_any_text_reads_or_is_our_error(text: str) -> None:
     """No text raises anything but this package's errors."""
