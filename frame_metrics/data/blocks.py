@@ -115,7 +115,7 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     """
     if not columns:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
-    keys = frame.select(pl.col(name).alias(str(i)) for i, name in enumerate(columns))  # which may be called "row" too
+    keys = pl.DataFrame({str(i): frame[name] for i, name in enumerate(columns)})  # which may be called "row" too
     rows = keys.with_row_index("row").select(pl.col("row").first().over(keys.columns))
     at = rows.to_series().to_numpy().astype(np.int64)
     new = at == np.arange(len(at))
