@@ -115,8 +115,9 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     """
     if not columns:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
-    numbered = frame.select(columns).with_row_index("row")
-    at = numbered.select(pl.col("row").first().over(columns)).to_series().to_numpy().astype(np.int64)
+    keys = pl.DataFrame({str(i): frame[name] for i, name in enumerate(columns)})  # which may be called "row" too
+    rows = keys.with_row_index("row").select(pl.col("row").first().over(keys.columns))
+    at = rows.to_series().to_numpy().astype(np.int64)
     new = at == np.arange(len(at))
     return (np.cumsum(new) - 1)[at], np.flatnonzero(new)
 

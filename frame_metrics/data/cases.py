@@ -29,25 +29,18 @@ from frame_metrics.roles.conventions import Conventions
 class Cases:
     """The rows of a frame, checked.
 
-    Parameters
-    ----------
-    rows : "cell", the number of the segment of each row, where there are any; "actual" and "predicted", the number of
-        its class, null where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for
-        each class; "weight"; "count", how many rows it stands for; "cluster", its number.
-    cells : the segments, or the queries in them, those too of which no row is left.
-    columns, conventions : which column is which, and what is done where the field disagrees.
-    classes : the classes in their order; of two the relevant one is the last. None where nothing needs their names.
-    clusters : the predicted classes, where they are not the true ones but are yet to be matched to them.
-    binary : whether there are two classes, one of which is the relevant one.
+    The columns of ``rows``: "cell", the number of each row's cell; "actual" and "predicted", the number of its class,
+    null where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for each class;
+    "weight"; "count", how many rows it stands for; "cluster", its number.
     """
 
     rows: pl.DataFrame
-    cells: Cells
+    cells: Cells  # the segments, or the queries in them, those too of which no row is left
     columns: Columns
     conventions: Conventions
-    classes: pl.Series | None
-    clusters: pl.Series | None
-    binary: bool
+    classes: pl.Series | None  # in their order, of two the relevant one last; None where nothing needs their names
+    clusters: pl.Series | None  # the predicted classes, where they are yet to be matched to the true ones
+    binary: bool  # whether there are two classes, one of which is the relevant one
 
     @property
     def k(self) -> int:

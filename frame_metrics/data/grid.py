@@ -20,25 +20,18 @@ from frame_metrics.threads import BLOCK
 class Grid:
     """The rankings to measure, and what each one is.
 
-    Parameters
-    ----------
-    rankings : all of them; those that a system lacks have no rows.
-    system, segment, query : the number of each ranking's system, segment and query, shape (rankings,).
-    pair : the number of each ranking's segment and query together, shape (rankings,).
-    system_row, segment_row, query_row : for each number a row that holds the values: of the log, or past its end,
-        of the judgments.
-    pool : the judged documents of each ranking, where its rows are not all there is.
+    The rows that hold the values of a number are of the log, or past its end, of the judgments.
     """
 
-    rankings: Rankings
-    system: Array
-    segment: Array
-    query: Array
-    pair: Array
-    system_row: Array
-    segment_row: Array
-    query_row: Array
-    pool: Pools | None
+    rankings: Rankings  # all of them; those that a system lacks have no rows
+    system: Array  # the number of each ranking's system, shape (rankings,)
+    segment: Array  # the number of each ranking's segment, shape (rankings,)
+    query: Array  # the number of each ranking's query, shape (rankings,)
+    pair: Array  # the number of each ranking's segment and query together, shape (rankings,)
+    system_row: Array  # a row that holds each system, shape (systems,)
+    segment_row: Array  # a row that holds each segment, shape (segments,)
+    query_row: Array  # a row that holds each query, shape (queries,)
+    pool: Pools | None  # the judged documents of each ranking, where its rows are not all there is
 
     @property
     def size(self) -> Array:
@@ -79,12 +72,12 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, columns: Columns, judged: 
     names = log.select([*system, *by, *query])[rankings.first_row]
     if judged is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judged)
-    row, queries, segments, pairs = rankings.first_row, names.select(query), names.select(by), count
+    row, queries, segments, pairs = rankings.first_row, names, names, count
     if judged is not None:
         row = np.concatenate([row, len(log) + judged.row])
-        queries = pl.concat([queries, judged.names.select(query)])
+        queries = pl.concat([names.select(query), judged.names.select(query)])
         if set(by) <= set(judged.keys):  # then the judgments say which pairs of a segment and a query there are
-            segments = pl.concat([segments, judged.names.select(by)])
+            segments = pl.concat([names.select(by), judged.names.select(by)])
             pairs = len(queries)
     query_code, query_at = codes(queries, query)
     segment_code, segment_at = codes(segments if by else queries, by)

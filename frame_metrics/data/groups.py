@@ -15,20 +15,12 @@ from frame_metrics.roles.columns import Columns
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The finest groups that rows, or rankings, are numbered by: segments of systems, or the queries in them.
+    """The finest groups that rows, or rankings, are numbered by: segments of systems, or the queries in them."""
 
-    Parameters
-    ----------
-    columns : which column of the frame is which.
-    values : the values of system and segment, by the caller's names, a row for each cell.
-    rows : for each key column, by the caller's name, a row of the frame that holds its value, shape (cells,) each.
-    n : rows, or rankings, of each cell, shape (cells,).
-    """
-
-    columns: Columns
-    values: pl.DataFrame
-    rows: dict[str, Array]
-    n: Array
+    columns: Columns  # which column of the frame is which
+    values: pl.DataFrame  # the values of system and segment, by the caller's names, a row for each cell
+    rows: dict[str, Array]  # for each key column, by the caller's name, a row of the frame that holds its value
+    n: Array  # rows, or rankings, of each cell, shape (cells,)
 
     def in_order(self) -> dict[str, Array]:
         """Return for each column of values the place of each cell's among the distinct ones, sorted, null last."""
@@ -48,21 +40,13 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """Groups of cells that some key columns tell apart, sorted by their values, nulls last.
-
-    Parameters
-    ----------
-    keys : the key columns that tell them apart, by the caller's names; the others are totalled.
-    first : a cell of each group, shape (groups,).
-    place : the group of each cell, shape (cells,).
-    n : rows, or rankings, of each group, shape (groups,).
-    """
+    """Groups of cells that some key columns tell apart, sorted by their values, nulls last."""
 
     cells: Cells
-    keys: Sequence[str]
-    first: Array
-    place: Array
-    n: Array
+    keys: Sequence[str]  # the key columns that tell them apart, by the caller's names; the others are totalled
+    first: Array  # a cell of each group, shape (groups,)
+    place: Array  # the group of each cell, shape (cells,)
+    n: Array  # rows, or rankings, of each group, shape (groups,)
 
     def __len__(self) -> int:
         return len(self.n)
@@ -72,12 +56,7 @@ class Segments:
         return self.place[rows["cell"].to_numpy()] if self.keys else np.zeros(len(rows), np.int64)
 
     def key_rows(self, at: Array | slice = slice(None)) -> dict[str, Array]:
-        """Return the key rows of an answer, by the caller's names.
-
-        Parameters
-        ----------
-        at : the number of the group of each row of the answer.
-        """
+        """Return the key rows of an answer, by the caller's names; ``at``: the group of each row of the answer."""
         rows, nothing = self.cells.rows, np.full(len(self), NONE)
         names = dict.fromkeys((*self.cells.columns.groups, *self.keys))
         return {name: (rows[name][self.first] if name in self.keys else nothing)[at] for name in names}
@@ -89,16 +68,10 @@ class Segments:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Segments, then the totals over them, and their order in a result.
+    """Segments, then the totals over them, and their order in a result."""
 
-    Parameters
-    ----------
-    each : the segments; with margins also those of each of several keys alone, then of none.
-    order : the groups of all of them in the order of the result: by system, segments before totals, shape (groups,).
-    """
-
-    each: list[Segments]
-    order: Array
+    each: list[Segments]  # the segments; with margins also those of each of several keys alone, then of none
+    order: Array  # all groups in the order of the result: by system, segments before totals, shape (groups,)
 
     def key_rows(self) -> dict[str, Array]:
         """Return the key rows of an answer that has a row for each group, in order."""
@@ -117,12 +90,7 @@ def as_text(keys: pl.DataFrame, row: int = 0) -> str:
 
 
 def segments_of(cells: Cells, *, queries: bool = False) -> Segments:
-    """Find the segments of each system.
-
-    Parameters
-    ----------
-    queries : whether cells are queries, to be told apart too; those of a segment stay in their order.
-    """
+    """Find the segments of each system, or, where cells are queries, these too; those of a segment stay in order."""
     columns, order = cells.columns, cells.in_order()
     if not queries:
         return cells.apart(columns.groups, order)

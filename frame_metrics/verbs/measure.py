@@ -23,25 +23,15 @@ COUNTED = 8  # what the table of a query has to be summed
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Values of metrics for every ranking, NaN where undefined.
-
-    Parameters
-    ----------
-    log : what was measured.
-    asked : names and metrics.
-    values : shape (metrics, rankings).
-    counts : for each metric that is to be pooled, the counts of its table, shape (counts, rankings).
-    evaluated : which rankings have a judged document, shape (rankings,).
-    weight, cluster : of each ranking's query; None where not named.
-    """
+    """Values of metrics for every ranking, NaN where undefined."""
 
     log: Log
     asked: Asked
-    values: Array
-    counts: dict[int, Array]
-    evaluated: Array
-    weight: Array | None
-    cluster: Array | None
+    values: Array  # shape (metrics, rankings)
+    counts: dict[int, Array]  # of each metric that is to be pooled, the counts of its table, shape (counts, rankings)
+    evaluated: Array  # which rankings have a judged document, shape (rankings,)
+    weight: Array | None  # of each ranking's query; None where not named
+    cluster: Array | None  # of each ranking's query; None where not named
 
 
 def check_asked(asked: Asked, plan: Plan, average: str | None = None) -> None:

@@ -26,38 +26,23 @@ OVER_CLASSES = ("macro", "weighted", "micro", "predicted")
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """Tables and scores that the metrics of some segments are computed from.
-
-    Parameters
-    ----------
-    table : true and predicted classes; None where nothing is predicted.
-    by_class : the scores of several classes; None where there are none.
-    of_scores : metrics of the scores of two classes that are known already.
-    of_class : the tables of each class against the rest that are known already.
-    """
+    """Tables and scores that the metrics of some segments are computed from."""
 
     cases: Cases
     segments: Segments
-    table: Classes | None
-    by_class: ClassScores | None
-    of_scores: dict[Metric, Array] = field(default_factory=dict)
-    of_class: dict[int, Confusion] = field(default_factory=dict)
+    table: Classes | None  # true and predicted classes; None where nothing is predicted
+    by_class: ClassScores | None  # the scores of several classes; None where there are none
+    of_scores: dict[Metric, Array] = field(default_factory=dict)  # of two classes, known already
+    of_class: dict[int, Confusion] = field(default_factory=dict)  # each class against the rest, known already
 
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """A metric's values.
+    """A metric's values."""
 
-    Parameters
-    ----------
-    value : NaN where null, shape (segments,).
-    undefined : how often the metric was undefined, shape (segments,).
-    average : the average, as the result names it.
-    """
-
-    value: Array
-    undefined: Array
-    average: str
+    value: Array  # NaN where null, shape (segments,)
+    undefined: Array  # how often the metric was undefined, shape (segments,)
+    average: str  # as the result names it
 
 
 def check_pooled(asked: Asked, average: str, *, ci: bool = False) -> None:

@@ -175,22 +175,14 @@ def _unmet(values: dict[str, Array], limits: Limits, where: str) -> NotComputabl
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Counts of what is predicted at every threshold, segment after segment, thresholds falling.
+    """Counts of what is predicted at every threshold, segment after segment, thresholds falling."""
 
-    Parameters
-    ----------
-    segment : of each point, ascending, shape (points,).
-    threshold : infinite at the first point of a segment, where nothing is predicted, shape (points,).
-    tp, fp : relevant and other rows at or above it, shape (points,).
-    positives, negatives : relevant and other rows of each segment, shape (segments,).
-    """
-
-    segment: Array
-    threshold: Array
-    tp: Array
-    fp: Array
-    positives: Array
-    negatives: Array
+    segment: Array  # of each point, ascending, shape (points,)
+    threshold: Array  # infinite at the first point of a segment, where nothing is predicted, shape (points,)
+    tp: Array  # relevant rows at or above it, shape (points,)
+    fp: Array  # other rows at or above it, shape (points,)
+    positives: Array  # relevant rows of each segment, shape (segments,)
+    negatives: Array  # other rows of each segment, shape (segments,)
 
     @cached_property
     def first(self) -> Array:

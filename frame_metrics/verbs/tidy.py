@@ -78,7 +78,7 @@ def tidied(
         return Answer(keys, columns)
     at = np.tile(np.arange(m), count)
     long = {name: pl.Series(np.repeat(marks.to_numpy(), m)) for name, marks in total.items()}
-    long |= labels(asked, at) | {"average": pl.Series(averages, dtype=pl.String).gather(at)}
+    long |= labels(asked, at, averages)
     long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
     if ends:
         long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
@@ -91,11 +91,11 @@ def _wide(measured: Measured, used: list[str]) -> str:
     return next((a for a in (*plain, *used) if a != "sum"), "sum")
 
 
-def labels(asked: Asked, at: Array) -> dict[str, pl.Series]:
-    """Return the columns metric and k, of the metric that each row is about."""
-    names = pl.Series([name for name, _ in asked], dtype=pl.String)
-    ks = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
-    return {"metric": names.gather(at), "k": ks.gather(at)}
+def labels(asked: Asked, at: Array, averages: list[str] | None = None) -> dict[str, pl.Series]:
+    """Return the columns metric and k, and average if there are any, of the metric that each row is about."""
+    each = {"metric": [name for name, _ in asked], "k": [metric.k for _, metric in asked]}
+    each |= {} if averages is None else {"average": averages}
+    return pl.DataFrame(each, schema_overrides={"metric": pl.String, "k": pl.Int64})[at].to_dict()
 
 
 def number(values: Array) -> pl.Series:

@@ -274,6 +274,20 @@ def test_a_segment_in_which_nothing_can_be_evaluated_keeps_its_row() -> None:
     assert wide.rows() == [("x", "macro", 1, 1, 1), ("y", "macro", 0, None, None)]
 
 
+@pytest.mark.parametrize("name", ["row", "cell", "segment", "at", "first", "hash", "0", "by:0"])
+@pytest.mark.parametrize("query", ["q", None])
+def test_a_column_may_be_called_as_what_is_worked_out(name: str, query: str | None) -> None:
+    """The name of a segment's or cluster's column changes nothing but the name of the result's."""
+    log = pl.DataFrame({"q": list("aabbcc"), "s": [0.9, 0.1, 0.3, 0.7, 0.2, 0.6], "good": [1, 0, 1, 0, 0, 1]})
+    log = log.with_columns(mine=pl.Series([0.5, 0.5, 1.5, 1.5, 0.5, 0.5]))
+    roles: dict[str, Any] = {"query": query, "score": "s", "label": "good", "threshold": 0.5}
+    for role in ("by", "cluster"):
+        renamed = log.rename({"mine": name}).irm(**roles, **{role: name}).evaluate("precision", ci=0.9)
+        assert renamed.rename({name: "mine"}, strict=False).equals(
+            log.irm(**roles, **{role: "mine"}).evaluate("precision", ci=0.9)
+        )
+
+
 def test_the_numbers_of_segments_are_sorted_by_value_and_not_as_text() -> None:
     """Keys sort as what they are: numbers as numbers, nulls last."""
     days = [10, 9, None, 2]
