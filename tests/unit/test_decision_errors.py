@@ -79,6 +79,18 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
         BadValueError,
         "positive='Yes' is no value of clicked, which has 'no', 'yes'",
     ),
+    "scores of a class that is not among those that are listed": (
+        many({"animal": ["cat", "dog", "cat", "dog"]}, classes=["cat", "dog"], predicted=None, score=SCORES),
+        auc,
+        ColumnError,
+        "score= names 'owl', not among the classes",
+    ),
+    "positive is no label of those that are known": (
+        two({"clicked": ["no", None, "maybe", None], "shown": YES_NO["shown"]}, positive="yes"),
+        precision,
+        BadValueError,
+        "positive='yes' is no value of clicked, which has 'maybe', 'no'",
+    ),
     "positive is predicted, and no label": (
         two(YES_NO | {"clicked": ["no"] * 4}, positive="yes"),
         precision,
