@@ -196,6 +196,23 @@ def test_a_metric_that_declares_nothing_is_refused_where_a_declaration_is_needed
             log.irm(ties=ties).per_query(name)
 
 
+@pytest.mark.parametrize("query", ["case", None])
+def test_a_metric_may_divide_by_0_in_silence(query: str | None) -> None:
+    """0/0 is undefined, 1/0 and what overflows is infinite; none of them warns, and warnings are errors here."""
+
+    @registered(undefined=None)
+    def far(table: Confusion) -> Array:
+        return np.exp2(1e4 * table.tp / table.fp)
+
+    try:
+        rows = {"label": [0, 1, 1, 0], "predicted": [0, 1, 1, 1], "case": [1, 2, 3, 3], "seg": [1, 2, 3, 3]}
+        cases = pl.DataFrame(rows).irm(query=query, label="label", predicted="predicted", by="seg")
+        assert cases.evaluate("far")["value"].to_list() == [None, math.inf, math.inf]
+    finally:
+        del REGISTRY["far"]
+        read_text.cache_clear()
+
+
 # Values
 
 

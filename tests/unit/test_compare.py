@@ -551,6 +551,16 @@ def test_intervals_and_mde_shrink_with_queries() -> None:
     assert low["mde"] / few["mde"] == pytest.approx((1.2815515655446004 + 0.8416212335729143) / Z80, rel=1e-12)
 
 
+def test_a_pair_is_resampled_as_if_it_were_alone() -> None:
+    """The bootstrap moves the differences of each pair to their own mean, whatever the other pairs have."""
+    values = noisy(30, systems=3, shift=0.12)
+    every = of(values).compare("cg", test="bootstrap").rows_by_key(["system", "baseline"], named=True, unique=True)
+    for pair, row in every.items():
+        alone = row_of(of({name: values[name] for name in sorted(pair)}), test="bootstrap")
+        assert row["p_value"] == pytest.approx(alone["p_value"], rel=1e-12)
+    assert len({row["p_value"] for row in every.values()}) == 3
+
+
 def test_the_bootstrap_finds_a_shift_and_no_other() -> None:
     """The bootstrap's p-value falls as a shift grows."""
     p = [row_of(of(noisy(50, shift=shift)), test="bootstrap")["p_value"] for shift in (0.0, 0.2, 0.5, 2.0)]

@@ -79,6 +79,12 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
         BadValueError,
         "clicked: 1 cannot be one of its values, which are String",
     ),
+    "scores of a class that is not among those that are listed": (
+        many({"animal": ["cat", "dog", "cat", "dog"]}, classes=["cat", "dog"], predicted=None, score=SCORES),
+        auc,
+        ColumnError,
+        "score= names 'owl', not among the classes",
+    ),
     "positive of another type": (
         two(YES_NO, positive=1),
         precision,

@@ -1659,6 +1659,19 @@ def test_true_may_be_named_as_one() -> None:
     assert rows.irm(positive=0).confusion()["n"].to_list() == [1, 1, 1, 0]
 
 
+def test_grades_make_two_classes_of_false_and_true() -> None:
+    """A grade that reaches `rel=` is true in the table, and any other is false."""
+    rows = pl.DataFrame({"grade": [2, 1, 0, 3], "predicted": [True, True, False, False]})
+    expected = [(False, False, 1), (False, True, 1), (True, False, 1), (True, True, 1)]
+    assert rows.irm(rel=2).confusion().rows() == expected
+    assert rows.irm(rel=1).confusion().rows() == [
+        (False, False, 1),
+        (False, True, 1),
+        (True, False, 0),
+        (True, True, 2),
+    ]
+
+
 @pytest.mark.parametrize("match", ["best", "majority"])
 def test_clusters_of_rows_without_labels_are_taken_for_no_class(match: Any) -> None:
     """Where no row has a label there are no pairs to count."""
