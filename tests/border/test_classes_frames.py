@@ -309,6 +309,16 @@ def test_sides_of_different_types(label: Any, predicted: Any) -> None:
     assert dict(IRM(frame.lazy()).confusion().collect_schema()) == dict(mine.schema)
 
 
+@pytest.mark.parametrize("match", ["best", "majority"])
+def test_clusters_of_numbers_leave_the_type_of_the_classes(match: Any) -> None:
+    """Clusters that are numbered otherwise than the classes are no classes, in a plan as in its result."""
+    rows = pl.LazyFrame({"label": [1, 2, 1], "predicted": [0.5, 1.5, 0.5]}).irm(match=match)
+    for plan in (rows.per_class("recall"), rows.confusion()):
+        column = "class" if "class" in plan.collect_schema() else "matched"
+        assert plan.collect_schema()[column] == pl.Int64
+        assert plan.collect().schema == plan.collect_schema()
+
+
 def test_halves_predicted_of_whole_classes() -> None:
     """A prediction that no class equals is wrong, and a class of its own."""
     frame = pl.DataFrame({"label": [3, 3, 1, 2], "predicted": [3.0, 3.0, 1.0, 2.5]})

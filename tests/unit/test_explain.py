@@ -183,3 +183,11 @@ def test_a_query_that_is_no_moment(query: Any) -> None:
     assert log.irm.explain("ap", query=datetime(2024, 1, 1)).height == 1
     with pytest.raises(BadValueError, match=r"query: .* cannot be one of its values, which are Datetime"):
         log.irm.explain("ap", query=query)
+
+
+def test_other_queries_are_not_looked_at() -> None:
+    """What is judged of another query does not keep a query without a relevant document from being explained."""
+    run = pl.DataFrame({"query": [1, 1], "doc": ["a", "b"], "score": [2.0, 1.0]})
+    qrels = pl.DataFrame({"query": [1, 2], "doc": ["a", "c"], "grade": [0, 1]})
+    found = run.irm.judge(qrels).explain("num_rel", query=1)
+    assert found["contribution"].to_list() == [0, 0]

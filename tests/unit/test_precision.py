@@ -183,3 +183,14 @@ def test_large_grades_of_small_integers_are_the_same_numbers(dtype: type[pl.Data
     log = pl.DataFrame({"query": [1] * 3, "score": [3.0, 2.0, 1.0], "grade": pl.Series([127, 100, 64], dtype=dtype)})
     found = log.irm.per_query("precision", "cg", "ndcg", "dcg", layout="wide").row(0)[1:]
     assert found == pytest.approx((1, 127 + 100 + 64, 1, 127 + 100 / np.log2(3) + 64 / 2))
+
+
+def test_scores_of_classes_of_single_precision_are_computed_in_double() -> None:
+    """What is computed of probabilities is the same to the last bit as of the same numbers in double precision."""
+    share = {"p_a": [0.1, 0.3, 0.7], "p_b": [0.2, 0.6, 0.2], "p_c": [0.7, 0.1, 0.1]}
+    frame = pl.DataFrame({"label": ["a", "b", "c"], **share})
+    single = frame.with_columns(pl.col(list(share)).cast(pl.Float32))
+    roles: dict[str, Any] = {"score": {name: f"p_{name}" for name in "abc"}}
+    asked = ("brier", "log_loss", "ece", "roc_auc")
+    double = single.with_columns(pl.col(list(share)).cast(pl.Float64))
+    assert column(single.irm(**roles).evaluate(*asked)) == column(double.irm(**roles).evaluate(*asked))
