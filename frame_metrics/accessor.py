@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, get_type_hints, overload
 
 import polars as pl
 
@@ -31,6 +32,18 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.evaluate import Average, Layout
 
 Frame = TypeVar("Frame")
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _shows_roles(method: Method) -> Method:
+    """Give a method that takes any roles a signature that names them, for help() and for notebooks."""
+    own = [p for p in inspect.signature(method).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    kinds = get_type_hints(Roles)
+    roles = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=k) for n, k in kinds.items()]
+    method.__signature__ = inspect.Signature([*own, *roles])  # type: ignore[attr-defined]
+    return method
 
 
 class ArrowStream(Protocol):
@@ -118,6 +131,7 @@ class IRM(Generic[Frame]):
         @overload
         def __init__(self: IRM[pa.Table], frame: ArrowStream, **roles: Unpack[Roles]) -> None: ...
 
+    @_shows_roles
     def __init__(self, frame: Any, **roles: Unpack[Roles]) -> None:
         border_of(frame)
         self._set(frame, roles, None)
@@ -135,6 +149,7 @@ class IRM(Generic[Frame]):
         """The roles and conventions that were named; a copy."""
         return self._said.copy()
 
+    @_shows_roles
     def __call__(self, **roles: Unpack[Roles]) -> Self:
         """Return an object with other roles and conventions; those that are not named stay."""
         return self._with({**self.roles, **roles}, self.judgments)

@@ -34,7 +34,7 @@ LR = "lr_positive (LR+)", "lr_negative (LR-)"
 TWO_MEANINGS = {"g": G, "lr": LR, "likelihoodratio": LR}
 MOST = 1000  # cutoffs of one range
 Asked: TypeAlias = Sequence[tuple[str, Metric]]
-LISTED = "dir(frame_metrics.metrics) and docs/metrics.md list the metrics"
+LISTED = "frame_metrics.list_metrics() lists them"
 
 
 def plain_name(text: str) -> str:

@@ -399,7 +399,7 @@ BAD_METRICS: dict[str, tuple[type[FrameMetricsError], str]] = {
     "recal": (UnknownNameError, "there is no metric 'recal'; did you mean 'recall'?"),
     "gm_foo": (
         UnknownNameError,
-        "there is no metric 'foo'; dir(frame_metrics.metrics) and docs/metrics.md list the metrics",
+        "there is no metric 'foo'; frame_metrics.list_metrics() lists them",
     ),
     "G": (
         UnknownNameError,
