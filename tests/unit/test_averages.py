@@ -530,6 +530,12 @@ def test_an_interval_is_drawn_from_its_seed() -> None:
         assert pandas[column].tolist() == values(one, column)
 
 
+def test_an_interval_is_of_1000_resamples_by_seed_0_unless_told_otherwise() -> None:
+    """The defaults are those of the signature, so that numbers that were printed can be had again."""
+    log = segmented().irm
+    assert log.evaluate("ndcg", ci=0.9).equals(log.evaluate("ndcg", ci=0.9, resamples=1000, seed=0))
+
+
 def test_an_interval_does_not_depend_on_the_other_metrics() -> None:
     """A metric has the same interval whatever is asked for beside it."""
     log = segmented()

@@ -551,6 +551,14 @@ def test_intervals_and_mde_shrink_with_queries() -> None:
     assert low["mde"] / few["mde"] == pytest.approx((1.2815515655446004 + 0.8416212335729143) / Z80, rel=1e-12)
 
 
+@pytest.mark.parametrize("test", DRAWN)
+def test_what_is_drawn_unless_told_otherwise(test: Any) -> None:
+    """10,000 permutations and 1,000 resamples by seed 0, of intervals of 95 %."""
+    irm = of(noisy(30, systems=3, shift=0.12))
+    said = irm.compare("cg", test=test, ci=0.95, permutations=10_000, resamples=1000, seed=0)
+    assert irm.compare("cg", test=test).equals(said)
+
+
 def test_a_pair_is_resampled_as_if_it_were_alone() -> None:
     """The bootstrap moves the differences of each pair to their own mean, whatever the other pairs have."""
     values = noisy(30, systems=3, shift=0.12)
