@@ -63,11 +63,7 @@ class Cases:
 
 
 def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, *, named: bool = False) -> Cases:
-    """Check the columns and number the classes.
-
-    Parameters
-    ----------
-    named : whether the classes will be named in the result.
+    """Check the columns and number the classes; ``named``: the classes will be named in the result.
 
     Raises
     ------
@@ -156,11 +152,7 @@ def cases_of(log: Log, *, queries: bool = False) -> Cases:
     """Return the rows of all evaluated queries of a log of which single rows may be asked for.
 
     Documents without a judgment are not relevant, unless they are dropped. Judged documents that a system does not
-    list are rows without a score, predicted to be nothing.
-
-    Parameters
-    ----------
-    queries : whether queries are told apart, and not only segments.
+    list are rows without a score, predicted to be nothing. With ``queries`` cells are queries, and not segments.
     """
     grid, listed = log.grid, log.grid.rankings
     lacking, evaluated = _beside(log)

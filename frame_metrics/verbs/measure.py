@@ -35,12 +35,7 @@ class Measured:
 
 
 def check_asked(asked: Asked, plan: Plan, average: str | None = None) -> None:
-    """Raise for a metric that the named columns and conventions do not determine; nothing is read.
-
-    Parameters
-    ----------
-    average : the average that is asked for.
-    """
+    """Raise for a metric that the named columns and conventions do not determine; nothing is read."""
     columns = plan.columns
     if average == "weighted" and not columns.weight:
         raise ColumnError("average='weighted' needs the weights of the queries; name their column with weight=")
@@ -89,10 +84,8 @@ def check_parameters(name: str, metric: Metric) -> None:
 
 def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:
     """Raise for a metric of probabilities where the scores are not probabilities."""
-    name = next((name for name, metric in asked if "probability" in metric.reads), None)
-    if name is None:
-        return
-    check_probability(name, table["score"], str(columns.score))
+    for name in [name for name, metric in asked if "probability" in metric.reads][:1]:
+        check_probability(name, table["score"], str(columns.score))
 
 
 def check_probability(name: str, score: pl.Series, column: str) -> None:

@@ -211,12 +211,7 @@ class Points:
 
 
 def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
-    """Find every threshold of every segment.
-
-    Parameters
-    ----------
-    scored_only : whether to end at the least score; else at minus infinity, where rows without a score are predicted.
-    """
+    """Find every threshold of every segment, down to minus infinity, or to the least score if ``scored_only``."""
     pieces: list[tuple[Array, ...]] = []
     totals = np.zeros((2, len(segments)), np.float64 if cases.summed else np.int64)
 
