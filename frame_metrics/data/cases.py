@@ -180,6 +180,8 @@ def _listed(log: Log) -> pl.DataFrame:
     table = log.table
     known = table["label" if "label" in table.columns else "grade"].cast(pl.Float64).fill_nan(None)
     good = known == 1 if "label" in table.columns else known >= log.conventions.rel
+    if log.conventions.unjudged == "drop":  # a negative grade is no judgment in condensed lists
+        good = good.set((known < 0).fill_null(False), None)
     columns = {"actual": good.cast(pl.Int8)}
     if "score" in table.columns:
         columns["score"] = table["score"].cast(pl.Float64)
@@ -197,9 +199,11 @@ def _beside(log: Log) -> tuple[Array, Array]:
 
     def work(block: Block) -> None:
         run = block.ranking()
+        evaluated[block.at] = run.n_judged > 0
+        if log.conventions.unjudged == "drop":
+            run = run.condensed()
         good = np.maximum(run.n_relevant - run.listed_relevant, 0)
         lacking[1, block.at], lacking[0, block.at] = good, np.maximum(run.n_known - run.lengths - good, 0)
-        evaluated[block.at] = run.n_judged > 0
 
     log.each_block(work)
     return lacking, evaluated
