@@ -117,9 +117,10 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
     keys = pl.DataFrame({str(i): frame[name] for i, name in enumerate(columns)})  # which may be called "row" too
     rows = keys.with_row_index("row").select(pl.col("row").first().over(keys.columns))
-    at = rows.to_series().to_numpy().astype(np.int64)
-    new = at == np.arange(len(at))
-    return (np.cumsum(new) - 1)[at], np.flatnonzero(new)
+    at = rows.to_series().to_numpy()
+    first, number = np.flatnonzero(at == np.arange(len(at))), np.empty(len(at), np.int64)
+    number[first] = np.arange(len(first))
+    return number[at], first
 
 
 def numbers(values: pl.Series) -> pl.Series:

@@ -53,8 +53,7 @@ def crossed(cases: Cases, segments: Segments) -> tuple[Array, Array]:
 
 def _table_cell(rows: pl.DataFrame, width: int) -> Array:
     """The number of each row's true class and what was predicted together, the last of ``width`` where nothing was."""
-    said = rows["predicted"].cast(pl.Int64).fill_null(width - 1)
-    return (rows["actual"].cast(pl.Int64) * width + said).to_numpy()
+    return (rows["actual"] * width + rows["predicted"].fill_null(width - 1)).to_numpy()
 
 
 def drawn_counts(
@@ -92,7 +91,8 @@ def _cells(rows: pl.DataFrame, k: int, cluster: Array | None, times: Array | Non
     weight = rows["weight"].to_numpy() if "weight" in rows.columns else None
     weight = weight if weight is None or times is None else weight / np.maximum(times, 1)
     n, cells = int(unit.max()) + 1, k * (k + 1)
-    return np.bincount(_table_cell(rows, k + 1) * n + unit, weight, minlength=cells * n).reshape(cells, n)
+    cell = _table_cell(rows, k + 1).astype(np.int64)
+    return np.bincount(cell * n + unit, weight, minlength=cells * n).reshape(cells, n)
 
 
 def scored(cases: Cases, segments: Segments, work: Callable[[Array, Scores], None]) -> None:
