@@ -1014,6 +1014,17 @@ def test_a_judgment_is_kept_where_its_row_is_left_out(system: str | None) -> Non
     assert values(irm.evaluate("num_rel", "rr", "num_ret")) == [1, 1, 2]
 
 
+@pytest.mark.parametrize("key", ["system", "by"])
+def test_a_document_of_two_systems_or_segments_is_not_repeated(key: str) -> None:
+    """Of repeated documents the best place of each ranking stays: those of a system, a segment and a query."""
+    log = pl.DataFrame(
+        {"of": [*"aabb"], "query": 1, "doc": [*"xyyx"], "score": [2.0, 1.0, 2.0, 1.0], "grade": [1, 0, 0, 1]}
+    )
+    one = log.vstack(log[:1].with_columns(score=0.5))
+    found = one.irm(doc="doc", duplicates="first", **{key: "of"}).evaluate("rr", "num_ret")  # type: ignore[arg-type]
+    assert found.select("of", "value").rows() == [("a", 1), ("a", 2), ("b", 1 / 2), ("b", 2)]
+
+
 def test_two_judgments_differ_also_where_one_row_has_no_label() -> None:
     """Grades of a repeated document that differ are an error, whichever rows have a label beside them."""
     log = pl.DataFrame({"query": [1] * 2, "doc": ["x"] * 2, "score": [3.0, 2.0], "grade": [1, 2], "label": [None, 1]})
