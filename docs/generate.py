@@ -66,8 +66,10 @@ ndcg(gain='exp')@10
 ```
 
 In the formulas r is a rank from 1, k the cutoff, R the number of relevant documents of the query and N the number of
-documents in the collection; `tp`, `fp`, `fn` and `tn` are counts. Where a metric is undefined it takes the value that
-is given below, unless `undefined=` says otherwise. Micro is the metric of the counts summed over the queries.
+documents in the collection; `tp`, `fp`, `fn` and `tn` are counts of documents with a decision, `up` of relevant and
+`un` of other documents without one, which are neither retrieved nor left out. The six add up to N. Where a metric is
+undefined it takes the value that is given below, unless `undefined=` says otherwise. Micro is the metric of the counts
+summed over the queries.
 
 Where equal scores have different judgments, some metrics are an error. With `ties="worst"` and `"best"` these are the
 metrics marked below as not bounded by the order of ties; name `doc`, or choose `ties="order"`. With `ties="expected"`

@@ -289,11 +289,12 @@ class Ranking(Listed):
         yes = decision == 1
         marked = [yes & self.good, yes & ~self.good]
         if decision.dtype.kind == "f":
-            unsaid = np.isnan(decision)
-            marked += [unsaid & self.good, unsaid & ~self.good]
-        tp, fp, *silent = (self.count_of(rows, None, retrieved=False).astype(np.float64) for rows in marked)
+            undecided = np.isnan(decision)
+            marked += [undecided & self.good, undecided & ~self.good]
+        tp, fp, *rest = (self.count_of(rows, None, retrieved=False).astype(np.float64) for rows in marked)
         size = (self.n_known if self.size is None else self.size).astype(np.float64)
-        return Confusion(tp, fp, self.n_relevant - tp, np.zeros(self.n_queries), size, tuple(silent))
+        fn = self.n_relevant - tp - sum(rest[:1])
+        return Confusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest))
 
     @cached_property
     def scores(self) -> Scores:

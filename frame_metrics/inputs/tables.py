@@ -17,12 +17,11 @@ class Confusion:
 
     Parameters
     ----------
-    tp, fp, fn : true positives, false positives, false negatives, shape (n,).
+    tp, fp, fn : true positives, false positives, false negatives, of the documents that are decided, shape (n,).
     empty : places up to the cutoff that were not filled, shape (n,); 0 without a cutoff.
     size : documents in the collection, shape (n,); None where it is not known, and then tn is an error.
-    silent : relevant and other documents without a decision, shape (n,) each, where decisions may be missing. They
-        are not positive and not right: the relevant ones are among the false negatives, the others are not among the
-        true negatives.
+    undecided : relevant and other documents without a decision, shape (n,) each, where decisions may be missing; they
+        are in none of tp, fp, fn and tn.
     rest : the true negatives where they are counted and are not what remains of ``size``, shape (n,).
     """
 
@@ -31,11 +30,21 @@ class Confusion:
     fn: Array
     empty: Array
     size: Array | None = None
-    silent: tuple[Array, ...] = ()
+    undecided: tuple[Array, ...] = ()
     rest: Array | None = None
 
     def __post_init__(self) -> None:
-        self.silent = self.silent or (np.zeros(len(self.tp)),) * 2
+        self.undecided = self.undecided or (np.zeros(len(self.tp)),) * 2
+
+    @property
+    def up(self) -> Array:
+        """Undecided positives: relevant documents without a decision, shape (n,)."""
+        return self.undecided[0]
+
+    @property
+    def un(self) -> Array:
+        """Undecided negatives: other documents without a decision, shape (n,)."""
+        return self.undecided[1]
 
     @cached_property
     def tn(self) -> Array:
@@ -44,7 +53,7 @@ class Confusion:
             return self.rest
         if self.size is None:
             raise NotComputableError("true negatives need collection_size=")
-        rest = self.size - self.tp - self.fp - self.fn - self.silent[1]
+        rest = self.size - self.tp - self.fp - self.fn - self.up - self.un
         if (rest < 0).any():
             raise BadValueError(
                 f"collection_size: {int(self.size[rest < 0][0])} documents are fewer than the "
@@ -60,43 +69,47 @@ class Confusion:
     @cached_property
     def actual(self) -> Array:
         """Relevant documents, shape (n,)."""
-        return self.tp + self.fn
+        return self.tp + self.fn + self.up
 
     @cached_property
     def negative(self) -> Array:
         """Documents that are not relevant, shape (n,)."""
-        return self.fp + self.tn + self.silent[1]
+        return self.fp + self.tn + self.un
 
     @cached_property
     def population(self) -> Array:
-        """All documents, shape (n,)."""
+        """All documents, N, shape (n,): the sum of the six cells."""
         return self.actual + self.negative
+
+    @property
+    def decided(self) -> Array:
+        """Documents with a decision, shape (n,)."""
+        return self.tp + self.fn + (self.fp + self.tn)
 
     @property
     def agreement(self) -> Array:
         """N (tp + tn) less what shares of these sizes would agree in by chance, times N, shape (n,)."""
-        missed = self.fn - self.silent[0]
-        return self.negative * (self.tp - missed) + self.actual * (self.tn - self.fp)
+        return self.negative * (self.tp - self.fn) + self.actual * (self.tn - self.fp)
 
     @cached_property
     def inverse(self) -> Confusion:
         """The table seen from what is not relevant."""
-        missed, nothing = self.fp + self.silent[1], np.zeros(len(self.tp))
-        return Confusion(self.tn, self.fn - self.silent[0], missed, nothing, self.population, self.silent[::-1])
+        nothing = np.zeros(len(self.tp))
+        return Confusion(self.tn, self.fn, self.fp, nothing, self.size, self.undecided[::-1], self.tp)
 
     @property
     def counts(self) -> tuple[Array, ...]:
         """Everything that is summed when queries are pooled; what is not known is NaN."""
         unknown = np.full(len(self.tp), np.nan)
         size, rest = (unknown if values is None else values for values in (self.size, self.rest))
-        return (self.tp, self.fp, self.fn, self.empty, *self.silent, size, rest)
+        return (self.tp, self.fp, self.fn, self.empty, *self.undecided, size, rest)
 
     @classmethod
     def of_counts(cls, counts: Array) -> Confusion:
         """Return the table of summed counts, as ``counts`` gives them."""
-        tp, fp, fn, empty, silent, other = counts[:6]
+        tp, fp, fn, empty, up, un = counts[:6]
         size, rest = (None if np.isnan(values).any() else values for values in counts[6:])
-        return cls(tp, fp, fn, empty, size, (silent, other), rest)
+        return cls(tp, fp, fn, empty, size, (up, un), rest)
 
 
 class Classes:
@@ -129,7 +142,7 @@ class Classes:
         return np.einsum("naa->na", self.counts[:, :, :-1])
 
     @cached_property
-    def silent(self) -> Array:
+    def undecided(self) -> Array:
         """Rows of each class without a prediction, shape (n, K)."""
         return self.counts[:, :, -1]
 
@@ -140,8 +153,8 @@ class Classes:
 
     def rest(self, c: int) -> Confusion:
         """Return the 2x2 table of one class against the rest."""
-        others = np.arange(self.k) != c
-        fp, fn = self.counts[:, others, c].sum(axis=1), self.counts[:, c][:, np.append(others, True)].sum(axis=1)
-        elsewhere = self.counts[:, others][:, :, np.append(others, False)].sum(axis=(1, 2))
-        silent = self.silent[:, c], self.silent[:, others].sum(axis=1)
-        return Confusion(self.hits[:, c], fp, fn, np.zeros(self.n), self.size, silent, elsewhere)
+        others, decided = np.arange(self.k) != c, self.counts[:, :, :-1]
+        fp, fn = decided[:, others, c].sum(axis=1), decided[:, c][:, others].sum(axis=1)
+        elsewhere = decided[:, others][:, :, others].sum(axis=(1, 2))
+        undecided = self.undecided[:, c], self.undecided[:, others].sum(axis=1)
+        return Confusion(self.hits[:, c], fp, fn, np.zeros(self.n), self.size, undecided, elsewhere)

@@ -101,34 +101,32 @@ def _kappa(table: Classes, weights: Literal["linear", "quadratic"] | None = None
     places = np.cumsum(table.seen, axis=1)  # among the classes that take part
     apart = np.abs(places[:, :, None] - places[:, None])
     worth = {None: 1 - np.eye(table.k)[None], "linear": apart, "quadratic": apart**2}[weights]
-    if weights is not None and table.silent.any():
+    if weights is not None and table.undecided.any():
         raise NotComputableError(f"weights={weights!r} has no place for rows without a prediction; drop them")
-    wrong = (table.counts[:, :, :-1] * worth).sum(axis=(1, 2)) + table.silent.sum(axis=1)
+    wrong = (table.counts[:, :, :-1] * worth).sum(axis=(1, 2)) + table.undecided.sum(axis=1)
     chance = (table.actual[:, :, None] * worth * table.predicted[:, None]).sum(axis=(1, 2))
-    chance = chance + table.size * table.silent.sum(axis=1)
+    chance = chance + table.size * table.undecided.sum(axis=1)
     return 1 - ratio(wrong * table.size, chance)
 
 
 @for_classes("mcc")
 def _mcc(table: Classes) -> Array:
     """Correlation of predicted and true classes, no prediction being a class of its own."""
-    silent = table.silent.sum(axis=1)
+    undecided = table.undecided.sum(axis=1)
     agreement = table.hits.sum(axis=1) * table.size - (table.actual * table.predicted).sum(axis=1)
     spread_true = table.size**2 - (table.actual**2).sum(axis=1)
-    spread_said = table.size**2 - (table.predicted**2).sum(axis=1) - silent**2
+    spread_said = table.size**2 - (table.predicted**2).sum(axis=1) - undecided**2
     return ratio(agreement, np.sqrt(spread_true) * np.sqrt(spread_said))
 
 
 @for_classes("informedness")
 def _informedness(table: Classes) -> Array:
-    """Recall less fallout of each class, in the mean over the predictions."""
-    size = table.size[:, None]
-    prevalence = ratio(table.actual, size)
-    won = np.where(table.hits > 0, ratio(ratio(table.hits, size), prevalence), 0)
-    lost = ratio(ratio(table.predicted - table.hits, size), 1 - prevalence)
-    share = ratio(table.predicted, table.predicted.sum(axis=1, keepdims=True))
-    gain = np.where(table.predicted > 0, share * (won - lost), 0).sum(axis=1)
-    return np.where((table.actual > 0).sum(axis=1) > 1, gain, np.nan)
+    """Recall less fallout of each class among the decided rows, each prediction adding its own, over all rows."""
+    decided = table.counts[:, :, :-1].sum(axis=2)
+    won = np.where(table.hits > 0, ratio(table.hits, decided), 0)
+    lost = ratio(table.predicted - table.hits, decided.sum(axis=1, keepdims=True) - decided)
+    gain = np.where(table.predicted > 0, table.predicted * (won - lost), 0).sum(axis=1)
+    return np.where((decided > 0).sum(axis=1) > 1, ratio(gain, table.size), np.nan)
 
 
 @for_classes("payoff")

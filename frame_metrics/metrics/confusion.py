@@ -1,7 +1,8 @@
 """The measures of the 2x2 table: of a prediction, at a threshold, at a cutoff, on the retrieved set, on summed counts.
 
 A false positive is ``fp``, a false negative ``fn``; "type I" and "type II" are used both ways, and not here. Places up
-to a cutoff that are not filled are wrong in precision. Recall and specificity miss a document without a decision.
+to a cutoff that are not filled are wrong in precision. A document without a decision is in ``up`` or ``un``, and in
+no other cell.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def fp(table: Confusion) -> Array:
     range=(0, np.inf), best=0, summed=True, monotone=True, expected=True, unjudged="turns", also=("false_negatives",)
 )
 def fn(table: Confusion) -> Array:
-    """Relevant documents that were not retrieved: false negatives.
+    """Relevant documents that were left out: false negatives.
 
     Formula: count.
     Undefined: never.
@@ -53,12 +54,48 @@ def fn(table: Confusion) -> Array:
 
 @metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, also=("true_negatives",))
 def tn(table: Confusion) -> Array:
-    """Documents that are neither relevant nor retrieved: true negatives.
+    """Documents that are not relevant and were left out: true negatives.
 
-    Formula: N - tp - fp - fn, with N the size of the collection.
+    Formula: N - tp - fp - fn - up - un.
     Undefined: never.
     """
     return table.tn
+
+
+@metric(
+    range=(0, np.inf),
+    best=0,
+    summed=True,
+    monotone=True,
+    expected=True,
+    unjudged="rises",
+    also=("undecided_positives",),
+)
+def up(table: Confusion) -> Array:
+    """Relevant documents without a decision: undecided positives.
+
+    Formula: count; 0 where the decision is a cutoff, a threshold or the retrieved set.
+    Undefined: never.
+    """
+    return table.up
+
+
+@metric(
+    range=(0, np.inf),
+    best=0,
+    summed=True,
+    monotone=True,
+    expected=True,
+    unjudged="turns",
+    also=("undecided_negatives",),
+)
+def un(table: Confusion) -> Array:
+    """Documents that are not relevant and have no decision: undecided negatives.
+
+    Formula: count; 0 where the decision is a cutoff, a threshold or the retrieved set.
+    Undefined: never.
+    """
+    return table.un
 
 
 @metric(undefined=None, monotone=True, expected=True, also=("acc",))
@@ -75,17 +112,17 @@ def accuracy(table: Confusion) -> Array:
 def error_rate(table: Confusion) -> Array:
     """Share of all documents that are decided wrongly.
 
-    Formula: (fp + fn) / N = 1 - accuracy.
+    Formula: (fp + fn + up + un) / N = 1 - accuracy.
     Undefined: N = 0.
     """
-    return ratio(table.fp + table.fn + table.silent[1], table.population)
+    return ratio(table.fp + table.fn + table.up + table.un, table.population)
 
 
 @metric(monotone=True, expected=True, unjudged="rises", also=("p", "ppv", "positive_predictive_value", "set_p", "setp"))
 def precision(table: Confusion) -> Array:
     """Share of the retrieved documents that are relevant.
 
-    Formula: tp / (tp + fp); at a cutoff k, tp / k, also where fewer than k were retrieved.
+    Formula: tp / (tp + fp); at a cutoff k, tp / k; places that are not filled count.
     Undefined: nothing was retrieved (without a cutoff).
     Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
     """
@@ -101,7 +138,7 @@ def precision(table: Confusion) -> Array:
 def recall(table: Confusion) -> Array:
     """Share of the relevant documents that were retrieved.
 
-    Formula: tp / (tp + fn).
+    Formula: tp / (tp + fn + up).
     Undefined: no document is relevant.
     Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
     """
@@ -114,7 +151,7 @@ def recall(table: Confusion) -> Array:
 def specificity(table: Confusion) -> Array:
     """Share of the documents that are not relevant and were left out: the recall of the negatives.
 
-    Formula: tn / (tn + fp).
+    Formula: tn / (tn + fp + un).
     Undefined: every document is relevant.
     """
     return recall(table.inverse)
@@ -134,7 +171,7 @@ def npv(table: Confusion) -> Array:
 def fallout(table: Confusion) -> Array:
     """Share of the documents that are not relevant and were retrieved all the same.
 
-    Formula: fp / (fp + tn) = 1 - specificity.
+    Formula: fp / (fp + tn + un); where every document has a decision, 1 - specificity.
     Undefined: every document is relevant.
     Source: C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, ch. 7.
     """
@@ -145,10 +182,10 @@ def fallout(table: Confusion) -> Array:
 def miss_rate(table: Confusion) -> Array:
     """Share of the relevant documents that were not retrieved.
 
-    Formula: fn / (tp + fn) = 1 - recall.
+    Formula: (fn + up) / (tp + fn + up) = 1 - recall.
     Undefined: no document is relevant.
     """
-    return ratio(table.fn, table.actual)
+    return ratio(table.fn + table.up, table.actual)
 
 
 @metric(best=0, undefined=None, monotone=True, expected=True, unjudged="turns", also=("false_discovery_rate",))
@@ -175,7 +212,7 @@ def fomr(table: Confusion) -> Array:
 def prevalence(table: Confusion) -> Array:
     """Share of all documents that are relevant.
 
-    Formula: (tp + fn) / N.
+    Formula: (tp + fn + up) / N.
     Undefined: N = 0.
     """
     return ratio(table.actual, table.population)
@@ -208,7 +245,7 @@ def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
 def f1(table: Confusion) -> Array:
     """Harmonic mean of precision and recall.
 
-    Formula: 2 tp / (2 tp + fp + fn); at a cutoff, 2 tp / (k + R).
+    Formula: 2 tp / (2 tp + fp + fn + up); at a cutoff k, 2 tp / (k + R).
     Undefined: nothing was retrieved and no document is relevant (without a cutoff).
     Source: C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, ch. 7.
     """
@@ -219,7 +256,7 @@ def f1(table: Confusion) -> Array:
 def inverse_f1(table: Confusion) -> Array:
     """F1 of the negatives: harmonic mean of inverse precision and inverse recall.
 
-    Formula: 2 tn / (2 tn + fp + fn).
+    Formula: 2 tn / (2 tn + fp + fn + un).
     Undefined: nothing was left out and every document is relevant.
     """
     return fbeta(table.inverse)
@@ -240,8 +277,8 @@ def inverse_fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
 def avg_f(table: Confusion) -> Array:
     """Harmonic mean of F1 and inverse F1, each weighted by the share predicted so.
 
-    Formula: 1 / (bias / F1 + (1 - bias) / inverse F1); a class that is never predicted is left out of the mean.
-    Undefined: N = 0.
+    Formula: 1 / (bias / f1 + (1 - bias) / inverse_f1); a class that is never predicted is left out of the mean.
+    Undefined: N = 0, or inverse_f1 is undefined and a document has no decision.
     Source: D. M. W. Powers, Recall & Precision versus The Bookmaker, 2003.
     """
     share, yes, no = bias(table), f1(table), inverse_f1(table)
@@ -274,8 +311,8 @@ def inverse_g(table: Confusion) -> Array:
 def avg_g(table: Confusion) -> Array:
     """Geometric mean of G and inverse G, each weighted by the share predicted so.
 
-    Formula: G^bias * inverse G^(1 - bias); a class that is never predicted is left out of the mean.
-    Undefined: one of them is undefined and its class was predicted.
+    Formula: g_measure^bias * inverse_g^(1 - bias); a class of which the share is 0 is left out of the mean.
+    Undefined: one of them is undefined and its share is not 0.
     Source: D. M. W. Powers, Recall & Precision versus The Bookmaker, 2003.
     """
     share = bias(table)
@@ -287,10 +324,10 @@ def avg_g(table: Confusion) -> Array:
 def jaccard(table: Confusion) -> Array:
     """Share of the retrieved or relevant documents that are both.
 
-    Formula: tp / (tp + fp + fn).
+    Formula: tp / (tp + fp + fn + up).
     Undefined: nothing was retrieved and no document is relevant.
     """
-    return ratio(table.tp, table.tp + table.fp + table.fn)
+    return ratio(table.tp, table.fp + table.actual)
 
 
 @metric(
@@ -301,14 +338,17 @@ def jaccard(table: Confusion) -> Array:
     also=("youden_j", "bookmaker", "bookmaker_informedness"),
 )
 def informedness(table: Confusion) -> Array:
-    """Degree to which the decision is informed, against chance.
+    """Degree to which the decision is informed, against chance: that of the decided documents times their share.
 
-    Formula: recall - fallout = recall + specificity - 1.
-    Undefined: no document is relevant, or every document is.
+    Formula: (tp / (tp + fn) - fp / (fp + tn)) (tp + fp + fn + tn) / N; where every document has a decision, recall -
+        fallout = recall + specificity - 1.
+    Undefined: of the documents with a decision none is relevant, or every one is.
     Source: D. M. W. Powers, Evaluation: from precision, recall and F-measure to ROC, informedness, markedness and
-        correlation, Journal of Machine Learning Technologies 2(1), 2011.
+        correlation, Journal of Machine Learning Technologies 2(1), 2011; of documents without a decision, Recall &
+        Precision versus The Bookmaker, 2003.
     """
-    return recall(table) - fallout(table)
+    informed = ratio(table.tp, table.tp + table.fn) - ratio(table.fp, table.fp + table.tn)
+    return informed * ratio(table.decided, table.population)
 
 
 @metric(range=(-1, 1), undefined=None, monotone=True, expected=True)
@@ -324,31 +364,32 @@ def markedness(table: Confusion) -> Array:
 
 @metric(range=(-1, 1), monotone=True, expected=True, also=("matthews", "phi"))
 def mcc(table: Confusion) -> Array:
-    """Correlation of decision and truth (Matthews).
+    """Correlation of decision and truth (Matthews), no decision being an answer of its own.
 
-    Formula: (tp tn - fp fn) / sqrt((tp + fp) (tp + fn) (tn + fp) (tn + fn)).
+    Formula: where every document has a decision, (tp tn - fp fn) / sqrt((tp + fp) (tp + fn) (tn + fp) (tn + fn)); in
+        general, (S (tp - fn) + R (tn - fp)) / (2 sqrt(R S (Y Z + Y U + Z U))) with S = N - R, Y = tp + fp, Z = tn + fn,
+        U = up + un.
     Undefined: one side has one class only.
     Source: B. W. Matthews, Comparison of the predicted and observed secondary structure of T4 phage lysozyme, 1975.
     """
-    yes, silent = table.tp + table.fp, sum(table.silent)
-    no = table.population - yes - silent
+    yes, no, undecided = table.tp + table.fp, table.tn + table.fn, table.up + table.un
     spread = np.sqrt(2.0 * table.actual) * np.sqrt(table.negative)
-    return ratio(table.agreement, spread * np.sqrt(2.0 * (yes * no + yes * silent + no * silent)))
+    return ratio(table.agreement, spread * np.sqrt(2.0 * (yes * no + yes * undecided + no * undecided)))
 
 
 @metric(range=(-1, 1), undefined=None, monotone=True, expected=True, also=("cohen_kappa",))
 def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = None) -> Array:
     """Agreement of decision and truth beyond what their shares alone would give (Cohen).
 
-    Formula: (accuracy - e) / (1 - e), e = bias prevalence + (1 - bias) (1 - prevalence). Of several classes: e is the
-        sum over them of predicted share times prevalence.
+    Formula: (accuracy - e) / (1 - e) with e = bias prevalence + (1 - prevalence) (tn + fn) / N. Of several classes: e
+        is the sum over them of predicted share times prevalence.
     Undefined: both sides have the same one class only.
     Parameters: weights, how far apart two of several classes are in their order: the places between them (linear) or
         their square; by default all mistakes weigh the same. Two classes cannot tell.
     Source: J. Cohen, A coefficient of agreement for nominal scales, 1960.
     """
     yes, actual, size = table.tp + table.fp, table.actual, table.population
-    no = size - yes - sum(table.silent)
+    no = table.tn + table.fn
     return ratio(table.agreement, actual * (size - yes) + table.negative * (size - no))
 
 
@@ -356,7 +397,7 @@ def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = Non
 def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
     """Mean of recall and specificity, of equal or of given weights.
 
-    Formula: s recall + (1 - s) specificity, s = 1/2. Of several classes: the mean of their recalls.
+    Formula: s recall + (1 - s) specificity with s = 1 / 2. Of several classes: the mean of their recalls.
     Undefined: no document is relevant, or every document is.
     Parameters: sensitivity, the weight s of recall.
     """
@@ -377,11 +418,12 @@ def corner_distance(table: Confusion) -> Array:
 def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Array:
     """Cost of the mistakes of a decision, in the mean over all documents.
 
-    Formula: (fp cost(fp) + fn cost(fn)) / N; costs of 1 give the error rate.
+    Formula: (cost(fp) fp + cost(fn) (fn + up)) / N; where every document has a decision, costs of 1 give the error
+        rate.
     Undefined: N = 0.
     Parameters: fp, fn, the cost of one such mistake.
     """
-    return ratio(fp * table.fp + fn * table.fn, table.population)
+    return ratio(fp * table.fp + fn * (table.fn + table.up), table.population)
 
 
 @metric(range=(0, np.inf), best=np.inf, undefined=None, monotone=True, also=("lr+", "positive_likelihood_ratio"))
@@ -408,10 +450,10 @@ def lr_negative(table: Confusion) -> Array:
 def odds_ratio(table: Confusion) -> Array:
     """Odds of being relevant among the retrieved against those among the rest.
 
-    Formula: (tp tn) / (fp fn).
-    Undefined: fp = 0 or fn = 0.
+    Formula: tp tn / (fp (fn + up)).
+    Undefined: fp = 0 or fn + up = 0.
     """
-    return ratio(table.tp * table.tn, table.fp * table.fn)
+    return ratio(table.tp * table.tn, table.fp * (table.fn + table.up))
 
 
 @metric(range=(-np.inf, np.inf), best=None, undefined=None, expected=True)
@@ -420,27 +462,34 @@ def payoff(
 ) -> Array:
     """Mean gain of a decision, at given worths or at the bookmaker's fair odds.
 
-    Formula: with worths, the mean over all documents of the worth of their cell. At fair odds, sum over the decisions l
-        of P(l) G(l): P(l) is the share decided so; G(l) wins 1 / prevalence(l) for each document that is l, loses
-        1 / (1 - prevalence(l)) for each that is not, as shares of all documents; that is the informedness.
-    Undefined: N = 0; at fair odds, no document is relevant, or every document is.
-    Parameters: tp, fp, fn, tn, the worth of one document in that cell; a worth that is not given is 0.
+    Formula: with worths, (worth(tp) tp + worth(fp) fp + worth(fn) fn + worth(tn) tn) / N; at fair odds, informedness.
+        It is the sum over the decisions l of P(l) G(l), times the share of the documents with a decision. P(l) is the
+        share of these decided so; G(l) wins 1 / prevalence(l) for each of them that is l, loses 1 / (1 -
+        prevalence(l)) for each that is not, as shares of them.
+    Undefined: N = 0; at fair odds, where informedness is.
+    Parameters: tp, fp, fn, tn, the worth of one document in that cell; a worth that is not given is 0, and a document
+        without a decision is worth nothing.
     Source: D. M. W. Powers, Recall & Precision versus The Bookmaker, 2003.
     """
     if tp is fp is fn is tn is None:
         return informedness(table)
-    return ratio(utility(table, tp or 0, fp or 0, fn or 0, tn or 0), table.population)
+    return ratio(_worth(table, tp or 0, fp or 0, fn or 0, tn or 0), table.population)
 
 
 @metric(range=(-np.inf, np.inf), best=None, expected=True)
 def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0, tn: float = 0.0) -> Array:
     """Worth of the retrieved set, with a value for each cell of the table.
 
-    Formula: the sum over the cells of count times value; trec_eval's defaults are 1, -1, 0, 0.
+    Formula: worth(tp) tp + worth(fp) fp + worth(fn) (fn + up) + worth(tn) tn; trec_eval's defaults are 1, -1, 0, 0.
     Undefined: never.
     Parameters: tp, fp, fn, tn, the worth of one document in that cell; tn other than 0 needs the collection's size.
     Source: trec_eval 9, m_utility.c.
     """
+    return _worth(table, tp, fp, fn, tn) + fn * table.up
+
+
+def _worth(table: Confusion, tp: float, fp: float, fn: float, tn: float) -> Array:
+    """Worth of the decided documents; true negatives are only read where they are worth something."""
     worth = tp * table.tp + fp * table.fp + fn * table.fn
     return worth + tn * table.tn if tn else worth
 
@@ -449,7 +498,7 @@ def utility(table: Confusion, tp: float = 1.0, fp: float = -1.0, fn: float = 0.0
 def relative_precision(table: Confusion) -> Array:
     """Precision as a share of the greatest that is possible with so many relevant documents.
 
-    Formula: tp / min(places, R), with places the cutoff, or without one the number of retrieved documents.
+    Formula: tp / min(tp + fp, R); at a cutoff k, tp / min(k, R).
     Undefined: nothing was retrieved, or no document is relevant.
     Source: trec_eval 9, m_rel_P.c and m_set_rel_P.c.
     """

@@ -121,7 +121,7 @@ def _two_by_two(inputs: Inputs, c: int) -> Confusion:
         rest, documents = _table(inputs).rest(c), inputs.cases.conventions.documents
         if documents is not None:
             size = np.full(len(rest.tp), documents)
-            rest = Confusion(rest.tp, rest.fp, rest.fn, rest.empty, size, rest.silent)
+            rest = Confusion(rest.tp, rest.fp, rest.fn, rest.empty, size, rest.undecided)
         inputs.of_class[c] = rest
     return inputs.of_class[c]
 

@@ -119,16 +119,17 @@ def _n_open(run: Ranking, unjudged: Array) -> Array:
 def _turned(metric: Metric, run: Ranking, spare: Array) -> Pair:
     """Bounds of a metric that is extreme where the predicted unjudged rows alone are relevant, or where the others are.
 
-    Of the others only the number matters: they enter by the number of relevant documents.
+    Of the others the number matters, as they enter by the number of relevant documents, and which have no decision.
     """
-    unjudged = ~run.judged
+    found = rest = ~run.judged
     if metric.input is Confusion and metric.k is None and run.decision is not None:
-        predicted = _n_open(run, unjudged & (run.decision == 1))
+        found, rest = found & (run.decision == 1), rest & np.isnan(run.decision)
+        predicted = _n_open(run, found)
     else:
-        predicted = run.count_of(unjudged, metric.k)
-    others = _n_open(run, unjudged) - predicted + spare
-    one = _value(metric, _completed(run, run.good | unjudged, run.n_relevant + predicted))
-    other = _value(metric, _completed(run, run.good, run.n_relevant + others))
+        predicted, rest = run.count_of(found, metric.k), np.zeros(len(rest), bool)
+    others = _n_open(run, ~run.judged) - predicted + spare
+    one = _value(metric, _completed(run, run.good | found, run.n_relevant + predicted))
+    other = _value(metric, _completed(run, run.good | rest, run.n_relevant + others))
     return np.minimum(one, other), np.maximum(one, other)
 
 

@@ -186,7 +186,9 @@ def test_a_metric_that_declares_nothing_is_refused_where_a_declaration_is_needed
     assert log.irm(ties="order").explain(name, query=1)["discount"].null_count() == (2 if cutoff else 3)
     with pytest.raises(NotComputableError, match=f"^{name} is not bounded by the worst and the best order of equal sc"):
         log.irm.bounds(name, of="ties")
-    with pytest.raises(NotComputableError, match=f"^{name} has no bounds of unjudged rows; these have: ap, .*tp$"):
+    with pytest.raises(
+        NotComputableError, match=f"^{name} has no bounds of unjudged rows; these have: ap, .*tp, un, up$"
+    ):
         log.irm.bounds(name, of="unjudged")
     for ties in ("worst", "best", "expected"):
         why = "has no closed form for" if ties == "expected" else "is not bounded by"
@@ -856,7 +858,7 @@ def test_the_average_over_classes_is_that_of_per_class(way: str) -> None:
     counts = [m for m in fitting(way) if m.summed]
     rows = made_cases().irm(**WAYS[way], undefined="null")
     each = rows.per_class(*asked, *counts).pivot("metric", index="class", values="value")
-    support = each["tp"] + each["fn"]
+    support = each["tp"] + each["fn"] + each["up"]
     macro, weighted = (rows.evaluate(*asked, average=average, layout="wide") for average in ("macro", "weighted"))
     for name in map(str, asked):
         some = each[name].is_not_null()

@@ -1388,10 +1388,10 @@ def test_rows_without_a_decision_are_not_right() -> None:
     """Recall is over all rows of a class, precision over the rows predicted so, accuracy over all rows."""
     irm = IRM(silent_rows(), abstain=["other"])
     assert irm.evaluate("coverage", "accuracy", "error_rate")["value"].to_list() == pytest.approx([0.6, 0.4, 0.6])
-    each = irm.per_class("recall", "precision", "tp", "fp", "fn", "tn")
-    assert each["class"].to_list() == [c for c in "abc" for _ in range(6)]
+    each = irm.per_class("recall", "precision", "tp", "fp", "fn", "tn", "up", "un")
+    assert each["class"].to_list() == [c for c in "abc" for _ in range(8)]
     # tn: not of the class, and predicted to be of another one.
-    expected = [[2 / 4, 2 / 3, 2, 1, 2, 2], [1 / 3, 1 / 2, 1, 1, 2, 3], [1 / 3, 1, 1, 0, 2, 5]]
+    expected = [[2 / 4, 2 / 3, 2, 1, 1, 2, 1, 3], [1 / 3, 1 / 2, 1, 1, 1, 3, 1, 3], [1 / 3, 1, 1, 0, 0, 5, 2, 2]]
     assert each["value"].to_list() == pytest.approx([value for row in expected for value in row])
     assert irm.evaluate("recall")["value"].item() == pytest.approx((1 / 2 + 1 / 3 + 1 / 3) / 3)
     assert irm.evaluate("recall", average="micro")["value"].item() == pytest.approx(0.4)
@@ -1401,12 +1401,97 @@ def test_rows_without_a_decision_are_not_right() -> None:
 def test_rows_without_a_decision_of_two_classes_are_not_positive() -> None:
     """A relevant row without a decision is missed; another is not positive, and not right either."""
     frame = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0, 0], "predicted": [1, 0, None, 1, 0, 0, None]})
-    mine = IRM(frame).evaluate(
-        "tp", "fp", "fn", "tn", "recall", "precision", "specificity", "fallout", "accuracy", "npv"
-    )
-    assert mine["value"].to_list() == pytest.approx([1, 1, 2, 2, 1 / 3, 1 / 2, 2 / 4, 1 / 4, 3 / 7, 2 / 3])
-    assert IRM(frame).evaluate("informedness", "coverage")["value"].to_list() == pytest.approx([1 / 3 - 1 / 4, 5 / 7])
+    mine = IRM(frame).evaluate("tp", "fp", "fn", "tn", "undecided positives", "undecided negatives")
+    assert mine.select("average", "value").rows() == [("sum", n) for n in (1, 1, 1, 2, 1, 1)]
+    mine = IRM(frame).evaluate("recall", "precision", "specificity", "fallout", "accuracy", "npv", "miss_rate", "fomr")
+    expected = [1 / 3, 1 / 2, 2 / 4, 1 / 4, 3 / 7, 2 / 3, 2 / 3, 1 / 3]
+    assert mine["value"].to_list() == pytest.approx(expected)
+    # Of the decided rows recall is 1/2 and fallout 1/3.
+    informed = (1 / 2 - 1 / 3) * 5 / 7
+    assert IRM(frame).evaluate("informedness", "coverage")["value"].to_list() == pytest.approx([informed, 5 / 7])
     assert IRM(frame).confusion().rows() == [(0, 0, 2), (0, 1, 1), (1, 0, 1), (1, 1, 1), (None, 0, 1), (None, 1, 1)]
+
+
+# Eight rows of A, of which two are decided, rightly; two rows of B, of which one is taken for an A.
+EIGHT = {"label": [*"AAAAAAAABB"], "predicted": ["A", "A", *[None] * 6, "A", "B"]}
+
+
+@pytest.mark.parametrize(
+    ("roles", "expected"),
+    [
+        ({"positive": "A"}, {"tp": 2, "fp": 1, "fn": 0, "tn": 1, "up": 6, "un": 0, "cost(fp=2, fn=3)": 2.0}),
+        ({"positive": "B"}, {"tp": 1, "fp": 0, "fn": 1, "tn": 2, "up": 0, "un": 6, "cost(fp=2, fn=3)": 0.3}),
+        ({"classes": ["A", "B"]}, {}),
+    ],
+    ids=["A", "B", "classes"],
+)
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_informedness_is_the_same_whichever_class_is_positive(
+    roles: dict[str, Any], expected: dict[str, float], weight: str | None
+) -> None:
+    """Both A's that are decided are right and one of two B's: recall 1 less fallout 1/2, of 4 of 10 rows, is .2."""
+    irm = IRM(pl.DataFrame(EIGHT).with_columns(w=3.0), weight=weight, **roles)
+    asked = {"informedness": 0.2, "payoff": 0.2, "coverage": 0.4, "accuracy": 0.3, "error_rate": 0.7, **expected}
+    of_cells = {name: 3 if weight and name in ("tp", "fp", "fn", "tn", "up", "un") else 1 for name in asked}
+    found = irm.evaluate(*asked)["value"].to_list()
+    assert found == pytest.approx([value * of_cells[name] for name, value in asked.items()], abs=CLOSE)
+
+
+def test_a_worth_is_that_of_a_decision() -> None:
+    """A row without a decision pays nothing; in utility, as in cost, a relevant one is missed."""
+    irm = IRM(pl.DataFrame(EIGHT), positive="A")
+    asked = ("payoff(tp=1, fp=-2, fn=-3, tn=4)", "utility(tp=1, fp=-2, fn=-3, tn=4)", "payoff(fn=-3)")
+    assert irm.evaluate(*asked)["value"].to_list() == pytest.approx([(2 - 2 + 4) / 10, 2 - 2 - 3 * 6 + 4, 0])
+
+
+@pytest.mark.parametrize("roles", [{}, {"positive": 0}, {"classes": [0, 1]}, {"query": "query"}], ids=str)
+@pytest.mark.parametrize(
+    ("label", "predicted"),
+    [([1, 1, 0], [1, 0, None]), ([1, 0, 0], [None, 1, 0]), ([1, 0, 0], [None, None, None]), ([1, 1, 1], [1, 0, None])],
+)
+def test_informedness_needs_decided_rows_of_two_classes(
+    roles: dict[str, Any], label: list[int], predicted: list[int | None]
+) -> None:
+    """Where the rows with a decision are of one class, or there are none, informedness and payoff are undefined."""
+    rows = pl.DataFrame({"query": [1] * 3, "label": label, "predicted": pl.Series(predicted, dtype=pl.Int64)})
+    irm = IRM(rows, **({"query": None, "predicted": "predicted"} | roles))
+    found = irm.evaluate("informedness", "payoff", "up")
+    assert found["value"].to_list()[:2] == [None, None]
+    assert found["n_undefined"].to_list() == [1, 1, 0]
+
+
+def test_what_is_undefined_without_a_decision() -> None:
+    """Rows without a decision are rows: they define what divides by all rows or by those of a class, and no more."""
+    rows = pl.DataFrame({"label": [1, 1], "predicted": [1, None]})
+    names = (
+        "recall",
+        "precision",
+        "prevalence",
+        "jaccard",
+        "mcc",
+        "npv",
+        "specificity",
+        "inverse_f1",
+        "avg_f",
+        "avg_g",
+    )
+    found = IRM(rows, undefined="null").evaluate(*names)["value"].to_list()
+    assert found == [0.5, 1, 1, 0.5, None, None, None, None, None, None]
+    nothing = IRM(rows.with_columns(label=0, predicted=pl.lit(None, pl.Int64)), undefined="null", positive=1)
+    names = (
+        "recall",
+        "precision",
+        "accuracy",
+        "specificity",
+        "npv",
+        "fomr",
+        "kappa",
+        "inverse_f1",
+        "jaccard",
+        "up",
+        "un",
+    )
+    assert nothing.evaluate(*names)["value"].to_list() == [None, None, 0, 0, None, None, 0, 0, None, 0, 2]
 
 
 @pytest.mark.parametrize("roles", [{}, {"classes": [0, 1]}, {"query": "query"}], ids=["two", "classes", "queries"])

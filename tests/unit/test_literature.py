@@ -603,6 +603,8 @@ SCORED = {"label": [1, 0, 1, 1, 0, 0], "score": [0.9, 0.8, 0.8, 0.4, 0.4, 0.1]}
 CALLED = {"label": list("aabbcc"), "predicted": list("abbbac")}
 # Two rows are a, three b; one of those has no prediction.
 SILENT = {"label": ["a", "a", "b", "b", "b"], "predicted": ["a", "a", "a", "b", None]}
+# Of ten rows half are relevant: tp 2, fp 1, fn 1, tn 3, and of those without a decision 2 are relevant and 1 is not.
+UNDECIDED = {"label": [1] * 5 + [0] * 5, "predicted": [1, 1, 0, None, None, 1, 0, 0, 0, None]}
 UNKNOWN = 3 / 4 * (2 / 3 * log2(3 / 2) + 1 / 3 * log2(3))
 # The last row, a b, has the greatest score of c; its scores are not shares of 1.
 SHARES = {"label": list("acb"), "p": [0.5, 0.3, 0.05], "q": [0.3, 0.3, 0.5], "r": [0.2, 0.4, 0.45]}
@@ -659,6 +661,42 @@ ROWS: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, float]], ...] = (
         },
     ),
     (
+        UNDECIDED,
+        {},
+        {
+            "up": 2,
+            "un": 1,
+            "fn": 1,
+            "tn": 3,
+            "accuracy": 5 / 10,
+            "error_rate": 5 / 10,
+            "precision": 2 / 3,
+            "recall": 2 / 5,
+            "specificity": 3 / 5,
+            "npv": 3 / 4,
+            "fallout": 1 / 5,
+            "miss_rate": 3 / 5,
+            "fomr": 1 / 4,
+            "prevalence": 5 / 10,
+            "bias": 3 / 10,
+            "f1": 2 / (1 / (2 / 3) + 1 / (2 / 5)),
+            "inverse_f1": 2 / (1 / (3 / 4) + 1 / (3 / 5)),
+            "jaccard": 2 / 6,
+            "markedness": 2 / 3 + 3 / 4 - 1,
+            # No decision is a third answer, which is never right: chance is right in 5/10 3/10 + 5/10 4/10.
+            "kappa": (5 / 10 - 35 / 100) / (1 - 35 / 100),
+            "mcc": (10 * 5 - 35) / sqrt((100 - 25 - 25) * (100 - 9 - 16 - 9)),
+            "lr_positive": (2 / 5) / (1 / 5),
+            "lr_negative": (3 / 5) / (3 / 5),
+            "odds_ratio": (2 / 1) / (3 / 3),
+            "cost(fp=1, fn=5)": (1 * 1 + 5 * 3) / 10,
+            "informedness": 7 / 10 * (2 / 3 - 1 / 4),
+            "payoff": 3 / 10 * (2 / 3 - 1 / 4) + 4 / 10 * (3 / 4 - 1 / 3),
+            "payoff(tp=1, fp=-2, fn=-1, tn=0.5)": (1 * 2 - 2 * 1 - 1 * 1 + 0.5 * 3) / 10,
+            "utility(tp=1, fp=-2, fn=-1, tn=0.5)": 1 * 2 - 2 * 1 - 1 * 3 + 0.5 * 3,
+        },
+    ),
+    (
         SHARES,
         {"score": {"a": "p", "b": "q", "c": "r"}},
         {
@@ -689,7 +727,9 @@ def test_every_metric_is_worked_by_hand() -> None:
     """No metric is in the registry without a value worked by hand, nor one of the forms for several classes."""
     names = [list(worked.values) for worked in WORKED] + [list(found) for _, _, found in ROWS]
     assert {metric.name for some in names for _, metric in read(some)} == set(REGISTRY)
-    several = {metric.name for rows, _, found in ROWS if rows is not SCORED for _, metric in read(list(found))}
+    several = {
+        metric.name for rows, _, found in ROWS if rows not in (SCORED, UNDECIDED) for _, metric in read(list(found))
+    }
     assert set(FORMS) <= several
 
 

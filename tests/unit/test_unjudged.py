@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from frame_metrics import BadValueError, Metric, NotComputableError, metrics
-from inside import REGISTRY, SCANS, Array, Pool, Ranking, check_bounded, extremes, read_text
+from inside import REGISTRY, SCANS, Array, Confusion, Pool, Ranking, check_bounded, extremes, read_text
 
 NAN = float("nan")
 TOP = 3
@@ -19,6 +19,7 @@ CUTOFFS = (None, 1, 2, 3, 5)
 UNEVEN = {0: 0, 1: 2, 2: 7, 3: 1}  # the highest grade has not the greatest gain
 OF_RELEVANCE = [
     "precision", "success", "rr", "rbp", "rbp(p=0.4)", "tp", "num_rel_ret", "recall", "miss_rate", "fdr", "fp", "fn",
+    "up", "un",
     "f1", "fbeta(beta=0)", "fbeta(beta=0.5)", "fbeta(beta=3)", "fbeta(beta=inf)", "jaccard", "g_measure", "set_ap",
     "relative_precision", "ap", "ap(norm='min(k, R)')",
 ]  # fmt: skip
@@ -207,7 +208,7 @@ def of_kind(kind: Kind, graded: bool) -> list[Metric]:
         plain = not kind.fractions and kind.label != "only"
         return with_cutoffs(OF_GAINS + OF_MAPPED_GAINS * plain)
     asked = map(read, OF_RELEVANCE)
-    decided = [metric for metric in asked if metric.unjudged == "turns" or metric.name == "precision"]
+    decided = [metric for metric in asked if metric.input is Confusion]
     return decided if kind.decided else [*with_cutoffs(OF_RELEVANCE), metrics.rprec, metrics.num_rel]
 
 
@@ -438,7 +439,9 @@ def test_every_scan_is_declared() -> None:
 @pytest.mark.parametrize("name", [metric.name for metric in REGISTRY.values() if metric.unjudged is None])
 def test_metric_without_bounds(name: str) -> None:
     """A metric without derived bounds is refused, and the message names those that have some."""
-    with pytest.raises(NotComputableError, match=rf"^{name} has no bounds of unjudged rows; these have: ap, .*tp$"):
+    with pytest.raises(
+        NotComputableError, match=rf"^{name} has no bounds of unjudged rows; these have: ap, .*tp, un, up$"
+    ):
         check_bounded(name, REGISTRY[name], 3)
 
 
