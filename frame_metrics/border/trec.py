@@ -27,6 +27,7 @@ _LINE_END = {_RUN: r"(?:[ \t][^\r]*)?\r*$", _QRELS: r"[ \t]*\r*$"}
 _ONE_COLUMN: Any = {"has_header": False, "quote_char": None, "schema": {"line": pl.String}, "raise_if_empty": False}
 # Stricter than reading, as other readers split at any white space and drop a leading U+FEFF.
 _UNFIT_ID = r"^$|[\s\p{Cc}\x{FEFF}]"
+_HAS_ROW = r"^[ \t\r]*[^# \t\r]"  # the line is neither empty nor a comment
 
 
 @overload
@@ -39,7 +40,8 @@ def read_run(path: FilePath, *, library: str = "polars") -> Any:
     r"""Read a TREC run file, lines of ``query Q0 doc rank score run``, as a frame.
 
     Its columns are ``query``, ``doc``, ``run`` (text) and ``score`` (float64), its rows in the order of the file. The
-    second field, the rank and what follows the sixth field are ignored.
+    second field, the rank and what follows the sixth field are ignored. A line that begins with ``#`` is a comment, as
+    in ``trec_eval`` 10, and is left out; so would be a query whose id begins with ``#``.
 
     Parameters
     ----------
@@ -74,7 +76,8 @@ def read_qrels(path: FilePath, *, library: str = "polars") -> Any:
     r"""Read a TREC file of relevance judgements, lines of ``query iter doc grade``, as a frame.
 
     Its columns are ``query``, ``doc`` (text) and ``grade`` (int64, or float64 if any grade has a fraction), its rows in
-    the order of the file. The second field is ignored.
+    the order of the file. The second field is ignored. A line that begins with ``#`` is a comment, as in ``trec_eval``
+    10, and is left out; so would be a query whose id begins with ``#``.
 
     Parameters
     ----------
@@ -122,7 +125,8 @@ def write_run(
     Raises
     ------
     FrameMetricsError
-        An id is null, empty or has white space, a score is not finite, or there are several runs; nothing is written.
+        An id is null, empty or has white space, a query id begins with ``#``, a score is not finite, or there are
+        several runs; nothing is written.
 
     Examples
     --------
@@ -162,7 +166,8 @@ def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = 
     Raises
     ------
     FrameMetricsError
-        An id is null, empty or has white space, or a grade is not finite; nothing is written.
+        An id is null, empty or has white space, a query id begins with ``#``, or a grade is not finite; nothing is
+        written.
 
     Examples
     --------
@@ -183,6 +188,7 @@ def _read(path: FilePath, layout: str, number: str) -> pl.DataFrame:
     """Return the fields of every line as text, and the one that is a number once more as float64 ``number``."""
     lines = _lines(path)
     groups = [_FIELD if field in ("Q0", "rank", "iter") else f"(?P<{field}>{_FIELD})" for field in layout.split()]
+    groups[0] = f"(?P<query>[^# \t\r]{_FIELD[:-1]}*)"
     values = pl.col("line").str.extract_groups("^[ \t]*" + "[ \t]+".join(groups) + _LINE_END[layout])
     parsed = pl.col(number).cast(pl.Float64, strict=False).alias("number")
     rows = lines.lazy().select(values).unnest("line").with_columns(parsed).collect(engine="streaming")
@@ -190,7 +196,7 @@ def _read(path: FilePath, layout: str, number: str) -> pl.DataFrame:
     if rows.select(is_number.all()).item():
         return rows
     rows = rows.with_columns(lines["line"], pl.int_range(1, pl.len() + 1).alias("at"))
-    rows = rows.filter(pl.col("line").str.contains(r"[^ \t\r]"))
+    rows = rows.filter(pl.col("line").str.contains(_HAS_ROW))
     kinds = {f"{len(groups)} fields, {layout!r}": pl.col("query").is_null(), f"a finite number as {number}": ~is_number}
     for expected, is_bad in kinds.items():
         bad = rows.filter(is_bad)
@@ -236,6 +242,10 @@ def _rows_to_write(frame: Any, ids: dict[str, str], value: str) -> pl.DataFrame:
             what = "have an id that is null, empty or has white space in it" if part in ids else "are not finite"
             remedy = f"a TREC file cannot hold {listed(bad[part][:3])}"
             raise bad_rows(column, bad["row"].to_list(), len(given), what, remedy)
+    comments = rows.filter(pl.col("query").str.starts_with("#"))
+    if len(comments):
+        remedy = f"in a TREC file that starts a comment: {listed(comments['query'][:3])}"
+        raise bad_rows(ids["query"], comments["row"].to_list(), len(given), "have an id that begins with #", remedy)
     return rows
 
 

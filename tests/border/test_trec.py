@@ -35,6 +35,7 @@ ids = st.text(
     min_size=1,
     max_size=8,
 )
+queries = ids.filter(lambda query: not query.startswith("#"))
 finite = st.floats(allow_nan=False, allow_infinity=False)
 int64 = st.integers(-(2**63), 2**63 - 1)
 
@@ -83,6 +84,11 @@ LAYOUTS = {
     "blank lines": b"\n\n" + RUN_LINES.replace(b"\n", b"\n \t \n\n") + b"\n\n",
     "blank lines, CRLF": b"\r\n\r\n" + RUN_LINES.replace(b"\n", b"\r\n\r\n"),
     "a rank that is no number": RUN_LINES.replace(b" 1 ", b" first "),
+    "comment first": b"# made by us\n" + RUN_LINES,
+    "comment after a BOM": b"\xef\xbb\xbf# made by us\n" + RUN_LINES,
+    "comment last": RUN_LINES + b"# the end",
+    "comments between": RUN_LINES.replace(b"\n", b"\n#\n# one\n \t# two\r\n\r\n"),
+    "comments of six fields": RUN_LINES.replace(b"\n", b"\n# q1 Q0 d7 1 2.5 bm25\n#q9 Q0 d7 1 2.5 bm25\n"),
 }
 
 
@@ -105,6 +111,8 @@ def test_read_run_layouts(tmp_path: Path, content: bytes, pack: Any) -> None:
         QRELS_LINES.replace(b" 2\n", b" 2.0\n"),
         QRELS_LINES.replace(b" 2\n", b" +2\n"),
         QRELS_LINES.replace(b" 2\n", b" 2e0\n"),
+        b"# q9 0 d3\n" + QRELS_LINES.replace(b"\n", b"\n#q9 0 d3 2\n\t#\n") + b"# the end",
+        packed(b"# one\n# two\n" + QRELS_LINES + b"#"),
     ],
 )
 def test_read_qrels_layouts(tmp_path: Path, content: bytes) -> None:
@@ -129,7 +137,7 @@ def test_read_qrels_beyond_int64_is_float(tmp_path: Path) -> None:
     assert got["grade"].to_list() == [1.0, 2.0**63]
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b" \t\n\r\n", b"\xef\xbb\xbf", packed(b"")])
+@pytest.mark.parametrize("content", [b"", b"\n", b" \t\n\r\n", b"\xef\xbb\xbf", packed(b""), b"# no line\n #"])
 def test_empty_files_give_empty_frames(tmp_path: Path, content: bytes) -> None:
     path = file_of(tmp_path, content)
     run, qrels = frame_metrics.read_run(path), frame_metrics.read_qrels(path)
@@ -139,10 +147,19 @@ def test_empty_files_give_empty_frames(tmp_path: Path, content: bytes) -> None:
 
 
 def test_ids_are_taken_as_they_stand(tmp_path: Path) -> None:
-    odd = ['"', "#1", "'a", "1,2", "null", "NaN", "007", "d\u00a0e", "\x01", "\x1f", "ü", "日本", "🦜"]
+    odd = ['"', "1#", "'a", "1,2", "null", "NaN", "007", "d\u00a0e", "\x01", "\x1f", "ü", "日本", "🦜"]
     lines = "".join(f"{name} Q0 {name} 1 1 {name}\n" for name in odd)
     got = frame_metrics.read_run(file_of(tmp_path, lines.encode()))
     assert got.rows() == [(name, name, 1.0, name) for name in odd]
+
+
+def test_only_a_query_makes_a_comment(tmp_path: Path) -> None:
+    """Other ids begin with # as they begin with anything else."""
+    lines = b"q #Q0 #d #1 2.5 #r # and more\n"
+    assert frame_metrics.read_run(file_of(tmp_path, lines)).rows() == [("q", "#d", 2.5, "#r")]
+    assert frame_metrics.read_qrels(file_of(tmp_path, b"q #0 #d 1\n")).rows() == [("q", "#d", 1)]
+    frame_metrics.write_run(frame_metrics.read_run(file_of(tmp_path, lines)), tmp_path / "again.txt")
+    assert (tmp_path / "again.txt").read_bytes() == b"q Q0 #d 1 2.5 #r\n"
 
 
 def test_duplicates_are_kept(tmp_path: Path) -> None:
@@ -214,6 +231,8 @@ GRADE = "expected a finite number as grade, got "
         ("qrels", b"q 0 d yes\n", f"line 1: {GRADE}'q 0 d yes' (1 such line)"),
         ("qrels", b"q 0 d nan\n", f"line 1: {GRADE}'q 0 d nan' (1 such line)"),
         ("qrels", packed(b"q 0 d 1\nq 0 d -\n"), f"line 2: {GRADE}'q 0 d -' (1 such line)"),
+        ("run", b"# q\n\n#\nq Q0 d\n# q Q0 d\nq\n", f"line 4: {SIX}'q Q0 d' (2 such lines)"),
+        ("qrels", b"#\n# q 0 d -\nq 0 d 1\nq 0 d -\n", f"line 4: {GRADE}'q 0 d -' (1 such line)"),
     ],
 )
 def test_malformed_lines(tmp_path: Path, read: str, content: bytes, message: str) -> None:
@@ -436,7 +455,7 @@ def test_rank_is_the_order_of_trec_eval(tmp_path: Path) -> None:
         assert evaluator.evaluate({"q": scores})["q"]["recip_rank"] == pytest.approx(1 / rank[doc])
 
 
-@given(st.lists(st.tuples(ids, ids, finite), max_size=20), ids, st.sampled_from(["run.txt", "run.txt.gz"]))
+@given(st.lists(st.tuples(queries, ids, finite), max_size=20), ids, st.sampled_from(["run.txt", "run.txt.gz"]))
 def test_runs_survive_a_round_trip(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, float]], tag: str, name: str
 ) -> None:
@@ -457,7 +476,7 @@ def test_runs_survive_a_round_trip(
         assert [rows[i][1:] for i in in_order] == [rows[i][1:] for i in mine]
 
 
-@given(st.lists(st.tuples(ids, ids, int64 | st.just(None)), max_size=20))
+@given(st.lists(st.tuples(queries, ids, int64 | st.just(None)), max_size=20))
 def test_qrels_survive_a_round_trip(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, Any]]) -> None:
     path = tmp_path_factory.getbasetemp() / "qrels.txt"
     schema = {"query": pl.String, "doc": pl.String, "grade": pl.Int64}
@@ -477,7 +496,7 @@ def test_fractional_grades_survive_a_round_trip(tmp_path_factory: pytest.TempPat
     assert got.to_list() == grades
 
 
-@given(st.lists(st.tuples(ids, ids, finite), min_size=1, max_size=20, unique_by=lambda row: row[:2]))
+@given(st.lists(st.tuples(queries, ids, finite), min_size=1, max_size=20, unique_by=lambda row: row[:2]))
 def test_pytrec_eval_reads_what_is_written(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, float]]
 ) -> None:
@@ -496,6 +515,7 @@ def test_pytrec_eval_reads_what_is_written(
 
 
 SPACED = "an id that is null, empty or has white space in it"
+COMMENT = "an id that begins with #"
 GOOD: dict[str, list[Any]] = {"query": list("qqqqq"), "doc": list("abcde"), "score": [1.0] * 5, "run": ["r"] * 5}
 
 
@@ -518,6 +538,11 @@ GOOD: dict[str, list[Any]] = {"query": list("qqqqq"), "doc": list("abcde"), "sco
             [1.0, math.nan, None, math.inf, -math.inf],
             "score: 3 of 5 rows are not finite (rows 1, 3, 4); a TREC file cannot hold nan, inf, -inf",
         ),
+        (
+            "query",
+            ["#1", "q", "#", "a#", "q"],
+            f"query: 2 of 5 rows have {COMMENT} (rows 0, 2); in a TREC file that starts a comment: '#1', '#'",
+        ),
         ("score", list("12345"), "score: a TREC file needs numbers here, not String; cast the column"),
         ("query", [1.0] * 5, "query: a TREC file needs text or integers here, not Float64; cast the column"),
         (
@@ -538,6 +563,11 @@ def test_runs_that_cannot_be_written(tmp_path: Path, column: str, values: list[A
     ("column", "values", "message"),
     [
         ("doc", [None] * 5, f"doc: 5 of 5 rows have {SPACED} (rows 0, 1, 2); a TREC file cannot hold None, None, None"),
+        (
+            "query",
+            ["q", "q", "#1", "q", "q"],
+            f"query: 1 of 5 rows has {COMMENT} (row 2); in a TREC file that starts a comment: '#1'",
+        ),
         ("score", [0, 0, 1, math.nan, None], "score: 1 of 5 rows is not finite (row 3); a TREC file cannot hold nan"),
     ],
 )
