@@ -12,8 +12,9 @@ from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
 import polars as pl
 
+from frame_metrics.border.files import file_name
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import ColumnError, FrameMetricsError, bad_rows, check_choice, listed
+from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, bad_rows, check_choice, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,13 +46,13 @@ def read_run(path: FilePath, *, library: str = "polars") -> Any:
 
     Parameters
     ----------
-    path : a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
+    path : text or ``os.PathLike``; a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
     library : library of the frame, ``"polars"``, ``"pandas"`` or ``"pyarrow"``.
 
     Raises
     ------
     FrameMetricsError
-        A line has too few fields or a score that is not finite, or the file is not UTF-8 text.
+        A line has too few fields or a score that is not finite, the file is not UTF-8 text, or ``path`` is no path.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def read_run(path: FilePath, *, library: str = "polars") -> Any:
     [('q1', 'd7', 2.5, 'bm25'), ('q1', 'd3', 0.5, 'bm25')]
     """
     check_choice("library", library, ["polars", "pandas", "pyarrow"])
-    rows = _read(path, _RUN, "score")
+    rows = _read(file_name(path), _RUN, "score")
     return _given_as(library, rows.select("query", "doc", pl.col("number").alias("score"), "run"))
 
 
@@ -81,13 +82,13 @@ def read_qrels(path: FilePath, *, library: str = "polars") -> Any:
 
     Parameters
     ----------
-    path : a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
+    path : text or ``os.PathLike``; a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
     library : library of the frame, ``"polars"``, ``"pandas"`` or ``"pyarrow"``.
 
     Raises
     ------
     FrameMetricsError
-        A line has not four fields or a grade that is not finite, or the file is not UTF-8 text.
+        A line has not four fields or a grade that is not finite, the file is not UTF-8 text, or ``path`` is no path.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def read_qrels(path: FilePath, *, library: str = "polars") -> Any:
     [('q1', 'd3', 2), ('q1', 'd5', 0)]
     """
     check_choice("library", library, ["polars", "pandas", "pyarrow"])
-    rows = _read(path, _QRELS, "grade")
+    rows = _read(file_name(path), _QRELS, "grade")
     # The text first, as not every int64 survives being a float64.
     whole = pl.coalesce(pl.col("grade").cast(pl.Int64, strict=False), pl.col("number").cast(pl.Int64, strict=False))
     has_fraction = (pl.col("number") != pl.col("number").floor()) | whole.is_null()
@@ -117,7 +118,7 @@ def write_run(
     Parameters
     ----------
     frame : a polars, pandas or pyarrow frame, or any other with ``__arrow_c_stream__``.
-    path : the file, compressed by gzip if its name ends in ``.gz``.
+    path : text or ``os.PathLike``; the file, compressed by gzip if its name ends in ``.gz``.
     query, doc : columns of ids.
     score : column of scores. Rows where it is null (NaN in pandas) are not written: the document was not retrieved.
     run : column with the run's name or, where there is no such column, the name itself; the default is always a column.
@@ -138,10 +139,14 @@ def write_run(
     q1 Q0 d3 2 0.5 bm25
     q1 Q0 d7 1 2.5 bm25
     """
+    name = file_name(path)
+    if not isinstance(run, str):
+        raise BadValueError(f"run={run!r} is not text: the name of the run, or of a column that holds it")
+    _check_names(query=query, doc=doc, score=score)
     has_run = run in border_of(frame).names()
     if run == "run" and not has_run:
         raise ColumnError("the frame has no column 'run'; pass run= with the name of the run, or of its column")
-    rows = _rows_to_write(frame, {"query": query, "doc": doc} | ({"run": run} if has_run else {}), score)
+    rows = _rows_to_write(frame, {"query": query, "doc": doc} | ({"run": run} if has_run else {}), {"score": score})
     if not has_run:
         if pl.Series([run]).str.contains(_UNFIT_ID).item():
             raise FrameMetricsError(f"run={run!r}: the name of a run cannot be empty or have white space in it")
@@ -150,7 +155,7 @@ def write_run(
         runs = listed(rows["run"].unique(maintain_order=True)[:3])
         raise FrameMetricsError(f"{run}: there are several runs ({runs}), but a file holds one; write one file per run")
     rank = pl.struct("number", "doc").rank("ordinal", descending=True).over("query")
-    _write(path, rows.select("query", pl.lit("Q0"), "doc", rank.alias("rank"), "number", "run"))
+    _write(name, rows.select("query", pl.lit("Q0"), "doc", rank.alias("rank"), "number", "run"))
 
 
 def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = "doc", grade: str = "grade") -> None:
@@ -159,7 +164,7 @@ def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = 
     Parameters
     ----------
     frame : a polars, pandas or pyarrow frame, or any other with ``__arrow_c_stream__``.
-    path : the file, compressed by gzip if its name ends in ``.gz``.
+    path : text or ``os.PathLike``; the file, compressed by gzip if its name ends in ``.gz``.
     query, doc : columns of ids.
     grade : column of grades, written as integers where whole. Null (NaN in pandas) is not judged: not written.
 
@@ -178,13 +183,15 @@ def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = 
     ...     print(pathlib.Path(folder, "qrels.txt").read_text(), end="")
     q1 0 d3 2
     """
-    rows = _rows_to_write(frame, {"query": query, "doc": doc}, grade)
+    name = file_name(path)
+    _check_names(query=query, doc=doc, grade=grade)
+    rows = _rows_to_write(frame, {"query": query, "doc": doc}, {"grade": grade})
     number = pl.col("number")
     whole = pl.when(number == number.floor()).then(number.cast(pl.Int64, strict=False))
-    _write(path, rows.select("query", pl.lit("0"), "doc", pl.coalesce(whole.cast(pl.String), number.cast(pl.String))))
+    _write(name, rows.select("query", pl.lit("0"), "doc", pl.coalesce(whole.cast(pl.String), number.cast(pl.String))))
 
 
-def _read(path: FilePath, layout: str, number: str) -> pl.DataFrame:
+def _read(path: str, layout: str, number: str) -> pl.DataFrame:
     """Return the fields of every line as text, and the one that is a number once more as float64 ``number``."""
     lines = _lines(path)
     groups = [_FIELD if field in ("Q0", "rank", "iter") else f"(?P<{field}>{_FIELD})" for field in layout.split()]
@@ -203,11 +210,11 @@ def _read(path: FilePath, layout: str, number: str) -> pl.DataFrame:
         for at, line in bad.select("at", "line").head(1).iter_rows():
             shown = line if len(line) <= 80 else line[:77] + "..."
             many = f"{len(bad)} such line{'s' if len(bad) > 1 else ''}"
-            raise FrameMetricsError(f"{os.fspath(path)}, line {at}: expected {expected}, got {shown!r} ({many})")
+            raise FrameMetricsError(f"{path}, line {at}: expected {expected}, got {shown!r} ({many})")
     return rows
 
 
-def _lines(path: FilePath) -> pl.DataFrame:
+def _lines(path: str) -> pl.DataFrame:
     """Return the file as a text column ``line``, null where a line is empty."""
     with open(path, "rb") as file:
         data = file.read()
@@ -217,15 +224,33 @@ def _lines(path: FilePath) -> pl.DataFrame:
         separator = next(chr(code) for code in range(1, 32) if chr(code) not in "\t\n\r" and code not in data)
         return pl.read_csv(data, separator=separator, **_ONE_COLUMN)
     except (EOFError, OSError, StopIteration, zlib.error, pl.exceptions.ComputeError) as error:
-        raise FrameMetricsError(f"{os.fspath(path)}: not UTF-8 text, plain or compressed by gzip") from error
+        raise FrameMetricsError(f"{path}: not UTF-8 text, plain or compressed by gzip") from error
 
 
 def _given_as(library: str, rows: pl.DataFrame) -> Any:
     return rows.to_pandas() if library == "pandas" else rows.to_arrow() if library == "pyarrow" else rows
 
 
-def _rows_to_write(frame: Any, ids: dict[str, str], value: str) -> pl.DataFrame:
+def _check_names(**columns: Any) -> None:
+    """Raise for what is not the name of a column."""
+    for part, column in columns.items():
+        if not isinstance(column, str):
+            raise BadValueError(f"{part}={column!r} is not the name of a column")
+
+
+def _check_parts(columns: dict[str, str]) -> None:
+    """Raise for a column that plays two parts."""
+    played: dict[str, str] = {}
+    for part, column in columns.items():
+        if column in played:
+            raise ColumnError(f"{part}={column!r} is the {played[column]} too; a column plays one part")
+        played[column] = part
+
+
+def _rows_to_write(frame: Any, ids: dict[str, str], values: dict[str, str]) -> pl.DataFrame:
     """Return the rows that have a value, as ``number``, with the ids as text under the keys of ``ids``."""
+    _check_parts(ids | values)
+    (value,) = values.values()
     given = border_of(frame).read([*ids.values(), value])
     for column, kind in given.schema.items():
         is_number, is_text = kind.is_numeric() or kind == pl.Boolean, kind in (pl.String, pl.Categorical, pl.Enum)
@@ -249,7 +274,7 @@ def _rows_to_write(frame: Any, ids: dict[str, str], value: str) -> pl.DataFrame:
     return rows
 
 
-def _write(path: FilePath, rows: pl.DataFrame) -> None:
+def _write(path: str, rows: pl.DataFrame) -> None:
     # Without the time of writing in it, the same rows always give the same compressed file.
-    with gzip.GzipFile(path, "wb", 6, mtime=0) if os.fspath(path).endswith(".gz") else open(path, "wb") as file:
+    with gzip.GzipFile(path, "wb", 6, mtime=0) if path.endswith(".gz") else open(path, "wb") as file:
         rows.write_csv(cast("IO[bytes]", file), separator=" ", include_header=False, quote_style="never")

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frame_metrics
-from frame_metrics import FrameMetricsError
+from frame_metrics import BadValueError, ColumnError, FrameMetricsError
 from helpers import real
 
 RUN_SCHEMA = {"query": pl.String, "doc": pl.String, "score": pl.Float64, "run": pl.String}
@@ -204,6 +204,32 @@ def test_unknown_library(tmp_path: Path, read: Any) -> None:
 def test_missing_file(tmp_path: Path, read: Any) -> None:
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "absent.txt")
+
+
+class BytesPath:
+    """A path that is no text."""
+
+    def __fspath__(self) -> bytes:
+        return b"run.txt"
+
+    def __repr__(self) -> str:
+        return "BytesPath()"
+
+
+@pytest.mark.parametrize("path", [None, 0, 1, True, 1.5, b"run.txt", "", "run\0.txt", ["run.txt"], BytesPath()])
+def test_what_is_no_path(path: Any) -> None:
+    """A number is no file either, so that nothing waits for the standard input, or writes to the standard output."""
+    message = f"path={path!r} is not the name of a file; give a path as text or os.PathLike"
+    frame = pl.DataFrame({**RUN_COLUMNS, "grade": 1})
+    for call in (
+        lambda: frame_metrics.read_run(path),
+        lambda: frame_metrics.read_qrels(path),
+        lambda: frame_metrics.write_run(frame, path),
+        lambda: frame_metrics.write_qrels(frame, path),
+    ):
+        with pytest.raises(BadValueError) as caught:
+            call()
+        assert str(caught.value) == message
 
 
 SIX = "expected 6 fields, 'query Q0 doc rank score run', got "
@@ -610,3 +636,34 @@ def test_missing_columns(tmp_path: Path, make: Any) -> None:
         frame_metrics.write_qrels(make(QRELS_COLUMNS), tmp_path / "qrels.txt", grade="relevance")
     with pytest.raises(FrameMetricsError, match="topic"):
         frame_metrics.write_run(make(RUN_COLUMNS), tmp_path / "run.txt", query="topic")
+
+
+@pytest.mark.parametrize("value", [None, 3, True, b"query", ["query"], {"a": 1}, pl.col("query"), pl.Series(["query"])])
+@pytest.mark.parametrize("option", ["query", "doc", "score", "grade", "run"])
+def test_options_that_are_no_text(tmp_path: Path, option: str, value: Any) -> None:
+    """Whatever else is given for a name is an error that says so."""
+    what = "text: the name of the run, or of a column that holds it" if option == "run" else "the name of a column"
+    write = frame_metrics.write_qrels if option == "grade" else frame_metrics.write_run
+    with pytest.raises(BadValueError) as caught:
+        write(pl.DataFrame(GOOD), tmp_path / "run.txt", **{option: value})
+    assert str(caught.value) == f"{option}={value!r} is not {what}"
+
+
+def test_names_of_columns_that_are_numbers(tmp_path: Path) -> None:
+    frame = pd.DataFrame({0: ["q"], 1: ["d"], 2: [1.0]})
+    with pytest.raises(BadValueError, match=r"^query=0 is not the name of a column$"):
+        frame_metrics.write_run(frame, tmp_path / "run.txt", query=0, doc=1, score=2, run="tag")
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+def test_a_column_plays_one_part(tmp_path: Path, make: Any) -> None:
+    frame = make({**RUN_COLUMNS, "grade": [1, 1, 1]})
+    for write, options, message in (
+        (frame_metrics.write_run, {"query": "doc"}, "doc='doc' is the query too; a column plays one part"),
+        (frame_metrics.write_run, {"run": "doc"}, "run='doc' is the doc too; a column plays one part"),
+        (frame_metrics.write_run, {"score": "query"}, "score='query' is the query too; a column plays one part"),
+        (frame_metrics.write_qrels, {"doc": "grade"}, "grade='grade' is the doc too; a column plays one part"),
+    ):
+        with pytest.raises(ColumnError) as caught:
+            write(frame, tmp_path / "file.txt", **options)
+        assert str(caught.value) == message
