@@ -126,8 +126,8 @@ def write_run(
     Raises
     ------
     FrameMetricsError
-        An id is null, empty or has white space, a query id begins with ``#``, a score is not finite, or there are
-        several runs; nothing is written.
+        An id is null, empty or has white space, a query id begins with ``#``, a document is repeated in its query, a
+        score is not finite, or there are several runs; nothing is written.
 
     Examples
     --------
@@ -151,9 +151,6 @@ def write_run(
         if pl.Series([run]).str.contains(_UNFIT_ID).item():
             raise FrameMetricsError(f"run={run!r}: the name of a run cannot be empty or have white space in it")
         rows = rows.with_columns(pl.lit(run).alias("run"))
-    elif rows["run"].n_unique() > 1:
-        runs = listed(rows["run"].unique(maintain_order=True)[:3])
-        raise FrameMetricsError(f"{run}: there are several runs ({runs}), but a file holds one; write one file per run")
     rank = pl.struct("number", "doc").rank("ordinal", descending=True).over("query")
     _write(name, rows.select("query", pl.lit("Q0"), "doc", rank.alias("rank"), "number", "run"))
 
@@ -171,8 +168,8 @@ def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = 
     Raises
     ------
     FrameMetricsError
-        An id is null, empty or has white space, a query id begins with ``#``, or a grade is not finite; nothing is
-        written.
+        An id is null, empty or has white space, a query id begins with ``#``, a document is repeated in its query, or a
+        grade is not finite; nothing is written.
 
     Examples
     --------
@@ -260,18 +257,30 @@ def _rows_to_write(frame: Any, ids: dict[str, str], values: dict[str, str]) -> p
     number = pl.col(value) if given.schema[value].is_integer() else pl.col(value).cast(pl.Float64)
     texts = [pl.col(column).cast(pl.String).alias(part) for part, column in ids.items()]
     rows = given.select(number.alias("number"), *texts).with_row_index("row").drop_nulls("number")
-    for part, column in (ids | {"number": value}).items():
-        unfit = pl.col(part).str.contains(_UNFIT_ID).fill_null(True) if part in ids else ~pl.col(part).is_finite()
-        bad = rows.filter(unfit)
-        if len(bad):
-            what = "have an id that is null, empty or has white space in it" if part in ids else "are not finite"
-            remedy = f"a TREC file cannot hold {listed(bad[part][:3])}"
-            raise bad_rows(column, bad["row"].to_list(), len(given), what, remedy)
-    comments = rows.filter(pl.col("query").str.starts_with("#"))
-    if len(comments):
-        remedy = f"in a TREC file that starts a comment: {listed(comments['query'][:3])}"
-        raise bad_rows(ids["query"], comments["row"].to_list(), len(given), "have an id that begins with #", remedy)
+    _check_rows(rows, ids | {"number": value}, len(given))
     return rows
+
+
+def _check_rows(rows: pl.DataFrame, columns: dict[str, str], total: int) -> None:
+    """Raise for rows that a TREC file cannot hold, of ``total`` rows, with the caller's ``columns``."""
+
+    def check(part: str, is_bad: pl.Expr, what: str, remedy: str) -> None:
+        bad = rows.filter(is_bad)
+        if len(bad):
+            remedy = remedy.format(listed(bad[part][:3]))
+            raise bad_rows(columns[part], bad["row"].to_list(), total, what, remedy)
+
+    what, remedy = "have an id that is null, empty or has white space in it", "a TREC file cannot hold {}"
+    for part in [part for part in columns if part != "number"]:
+        check(part, pl.col(part).str.contains(_UNFIT_ID).fill_null(True), what, remedy)
+    check("number", ~pl.col("number").is_finite(), "are not finite", remedy)
+    what, remedy = "have an id that begins with #", "in a TREC file that starts a comment: {}"
+    check("query", pl.col("query").str.starts_with("#"), what, remedy)
+    if "run" in columns and rows["run"].n_unique() > 1:
+        runs = f"{columns['run']}: there are several runs ({listed(rows['run'].unique(maintain_order=True)[:3])})"
+        raise FrameMetricsError(f"{runs}, but a file holds one; write one file per run")
+    what, remedy = "repeat a document of their query", "trec_eval refuses a file with them; keep one of each"
+    check("doc", ~pl.col("doc").is_first_distinct().over("query"), what, remedy)
 
 
 def _write(path: str, rows: pl.DataFrame) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frame_metrics
-from frame_metrics import BadValueError, ColumnError, FrameMetricsError
+from frame_metrics import BadRowsError, BadValueError, ColumnError, FrameMetricsError
 from helpers import real
 
 RUN_SCHEMA = {"query": pl.String, "doc": pl.String, "score": pl.Float64, "run": pl.String}
@@ -38,6 +38,11 @@ ids = st.text(
 queries = ids.filter(lambda query: not query.startswith("#"))
 finite = st.floats(allow_nan=False, allow_infinity=False)
 int64 = st.integers(-(2**63), 2**63 - 1)
+
+
+def rows_of(values: st.SearchStrategy[Any], least: int = 0) -> st.SearchStrategy[list[tuple[str, str, Any]]]:
+    """Rows of query, document and value; no document stands twice in a query."""
+    return st.lists(st.tuples(queries, ids, values), min_size=least, max_size=20, unique_by=lambda row: row[:2])
 
 
 class StreamOnly:
@@ -481,7 +486,11 @@ def test_rank_is_the_order_of_trec_eval(tmp_path: Path) -> None:
         assert evaluator.evaluate({"q": scores})["q"]["recip_rank"] == pytest.approx(1 / rank[doc])
 
 
-@given(st.lists(st.tuples(queries, ids, finite), max_size=20), ids, st.sampled_from(["run.txt", "run.txt.gz"]))
+@given(
+    st.lists(st.tuples(queries, ids, finite), max_size=20, unique_by=lambda row: row[:2]),
+    ids,
+    st.sampled_from(["run.txt", "run.txt.gz"]),
+)
 def test_runs_survive_a_round_trip(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, float]], tag: str, name: str
 ) -> None:
@@ -502,7 +511,7 @@ def test_runs_survive_a_round_trip(
         assert [rows[i][1:] for i in in_order] == [rows[i][1:] for i in mine]
 
 
-@given(st.lists(st.tuples(queries, ids, int64 | st.just(None)), max_size=20))
+@given(rows_of(int64 | st.just(None)))
 def test_qrels_survive_a_round_trip(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, Any]]) -> None:
     path = tmp_path_factory.getbasetemp() / "qrels.txt"
     schema = {"query": pl.String, "doc": pl.String, "grade": pl.Int64}
@@ -515,14 +524,14 @@ def test_qrels_survive_a_round_trip(tmp_path_factory: pytest.TempPathFactory, ro
 @given(st.lists(finite, min_size=1, max_size=20))
 def test_fractional_grades_survive_a_round_trip(tmp_path_factory: pytest.TempPathFactory, grades: list[float]) -> None:
     path = tmp_path_factory.getbasetemp() / "grades.txt"
-    frame_metrics.write_qrels(pl.DataFrame({"query": "q", "doc": "d", "grade": grades}), path)
+    frame_metrics.write_qrels(pl.DataFrame({"query": "q", "doc": range(len(grades)), "grade": grades}), path)
     got = frame_metrics.read_qrels(path)["grade"]
     fits = all(grade.is_integer() and -(2**63) <= grade < 2**63 for grade in grades)
     assert got.dtype == (pl.Int64 if fits else pl.Float64)
     assert got.to_list() == grades
 
 
-@given(st.lists(st.tuples(queries, ids, finite), min_size=1, max_size=20, unique_by=lambda row: row[:2]))
+@given(rows_of(finite, least=1))
 def test_pytrec_eval_reads_what_is_written(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, float]]
 ) -> None:
@@ -541,6 +550,8 @@ def test_pytrec_eval_reads_what_is_written(
 
 
 SPACED = "an id that is null, empty or has white space in it"
+AGAIN = "a document of their query"
+REFUSED = "trec_eval refuses a file with them; keep one of each"
 COMMENT = "an id that begins with #"
 GOOD: dict[str, list[Any]] = {"query": list("qqqqq"), "doc": list("abcde"), "score": [1.0] * 5, "run": ["r"] * 5}
 
@@ -564,6 +575,7 @@ GOOD: dict[str, list[Any]] = {"query": list("qqqqq"), "doc": list("abcde"), "sco
             [1.0, math.nan, None, math.inf, -math.inf],
             "score: 3 of 5 rows are not finite (rows 1, 3, 4); a TREC file cannot hold nan, inf, -inf",
         ),
+        ("doc", list("abcba"), f"doc: 2 of 5 rows repeat {AGAIN} (rows 3, 4); {REFUSED}"),
         (
             "query",
             ["#1", "q", "#", "a#", "q"],
@@ -589,6 +601,7 @@ def test_runs_that_cannot_be_written(tmp_path: Path, column: str, values: list[A
     ("column", "values", "message"),
     [
         ("doc", [None] * 5, f"doc: 5 of 5 rows have {SPACED} (rows 0, 1, 2); a TREC file cannot hold None, None, None"),
+        ("doc", ["a", "b", "a", "a", "c"], f"doc: 2 of 5 rows repeat {AGAIN} (rows 2, 3); {REFUSED}"),
         (
             "query",
             ["q", "q", "#1", "q", "q"],
@@ -604,6 +617,33 @@ def test_qrels_that_cannot_be_written(tmp_path: Path, column: str, values: list[
         )
     assert str(caught.value) == message
     assert not (tmp_path / "q.txt").exists()
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+def test_a_document_stands_once_in_a_query(tmp_path: Path, make: Any) -> None:
+    """A document of two queries is none that stands twice, nor is one whose other row is not written."""
+    columns = {
+        "query": ["a"] * 4,
+        "doc": ["b"] * 4,
+        "topic": [7, 7, 8, 8],
+        "id": [1, 1, 1, 2],
+        "value": [0.5, None, 1.0, 2.0],
+        "grade": [1, None, 0, 1],
+    }
+    names = {"query": "topic", "doc": "id"}
+    frame_metrics.write_run(make(columns), tmp_path / "run.txt", **names, score="value", run="tag")
+    assert (tmp_path / "run.txt").read_bytes() == b"7 Q0 1 1 0.5 tag\n8 Q0 1 2 1.0 tag\n8 Q0 2 1 2.0 tag\n"
+    frame_metrics.write_qrels(make(columns), tmp_path / "qrels.txt", **names)
+    assert (tmp_path / "qrels.txt").read_bytes() == b"7 0 1 1\n8 0 1 0\n8 0 2 1\n"
+    again = make(columns | {"id": [1, 2, 1, 1]})
+    for write, options in (
+        (frame_metrics.write_run, {"score": "value", "run": "tag"}),
+        (frame_metrics.write_qrels, {}),
+    ):
+        with pytest.raises(BadRowsError) as caught:
+            write(again, tmp_path / "again.txt", **names, **options)
+        assert str(caught.value) == f"id: 1 of 4 rows repeats a document of its query (row 3); {REFUSED}"
+    assert not (tmp_path / "again.txt").exists()
 
 
 @pytest.mark.parametrize(
