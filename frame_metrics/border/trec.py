@@ -8,11 +8,12 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
+from contextlib import nullcontext
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
 import polars as pl
 
-from frame_metrics.border.files import file_name
+from frame_metrics.border.files import file_name, replacing
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, bad_rows, check_choice, listed
 
@@ -283,7 +284,10 @@ def _check_rows(rows: pl.DataFrame, columns: dict[str, str], total: int) -> None
     check("doc", ~pl.col("doc").is_first_distinct().over("query"), what, remedy)
 
 
-def _write(path: str, rows: pl.DataFrame) -> None:
+def _write(name: str, rows: pl.DataFrame) -> None:
     # Without the time of writing in it, the same rows always give the same compressed file.
-    with gzip.GzipFile(path, "wb", 6, mtime=0) if path.endswith(".gz") else open(path, "wb") as file:
-        rows.write_csv(cast("IO[bytes]", file), separator=" ", include_header=False, quote_style="never")
+    with (
+        replacing(name) as file,
+        gzip.GzipFile(name, "wb", 6, file, mtime=0) if name.endswith(".gz") else nullcontext(file) as lines,
+    ):
+        rows.write_csv(cast("IO[bytes]", lines), separator=" ", include_header=False, quote_style="never")

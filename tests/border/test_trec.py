@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import gzip
 import math
+import os
+import resource
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -544,6 +552,116 @@ def test_pytrec_eval_reads_what_is_written(
         assert pytrec_eval.parse_run(file) == nested(frame, "score")
     with open(folder / "their_qrels.txt", encoding="utf-8") as file:
         assert pytrec_eval.parse_qrel(file) == nested(frame, "grade")
+
+
+# The file that is written
+
+
+@contextmanager
+def no_file_above(size: int) -> Iterator[None]:
+    """Refuse to write more into a file than these bytes, as a full disk does."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+WRITERS = [(frame_metrics.write_run, RUN_WRITTEN), (frame_metrics.write_qrels, QRELS_WRITTEN)]
+BOTH_COLUMNS = {**RUN_COLUMNS, **QRELS_COLUMNS}
+
+
+@pytest.mark.parametrize("write", [frame_metrics.write_run, frame_metrics.write_qrels])
+@pytest.mark.parametrize("name", ["file.txt", "file.gz"])
+@pytest.mark.parametrize("old", [b"the old file", None])
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path, write: Any, name: str, old: bytes | None) -> None:
+    """What cannot be written whole is not there at all, and what was there is there still."""
+    if old is not None:
+        file_of(tmp_path, old, name)
+    docs = [f"{i * 7919 % 1_000_003:x}{i * 104_729 % 1_000_003:x}" for i in range(20_000)]
+    frame = pl.DataFrame({"query": "q", "doc": docs, "score": 1.0, "grade": 1, "run": "r"})
+    with pytest.raises(OSError, match="File too large"), no_file_above(20_000):
+        write(frame, tmp_path / name)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == ({} if old is None else {name: old})
+
+
+@pytest.mark.parametrize(("write", "written"), WRITERS)
+def test_a_file_has_the_permissions_that_it_had(tmp_path: Path, write: Any, written: bytes) -> None:
+    """A new file has those that the umask leaves."""
+    old = file_of(tmp_path, b"the old file", "old.txt")
+    old.chmod(0o604)
+    umask = os.umask(0o027)
+    try:
+        for name in ("old.txt", "new.txt"):
+            write(pl.DataFrame(BOTH_COLUMNS), tmp_path / name)
+    finally:
+        os.umask(umask)
+    assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("old.txt", "new.txt")] == [0o604, 0o640]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.txt", "old.txt"]
+    assert old.read_bytes() == (tmp_path / "new.txt").read_bytes() == written
+
+
+@pytest.mark.parametrize(("write", "written"), WRITERS)
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_keeps_pointing_where_it_does(tmp_path: Path, write: Any, written: bytes, there: bool) -> None:
+    (tmp_path / "far").mkdir()
+    if there:
+        file_of(tmp_path / "far", b"the old file", "run3.txt")
+    link = tmp_path / "latest.txt"
+    link.symlink_to("far/run3.txt")
+    write(pl.DataFrame(BOTH_COLUMNS), link)
+    assert os.readlink(link) == "far/run3.txt"
+    assert (tmp_path / "far" / "run3.txt").read_bytes() == written
+
+
+@pytest.mark.parametrize(("write", "written"), WRITERS)
+def test_a_pipe_is_written_directly(tmp_path: Path, write: Any, written: bytes) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor() as pool:
+        got = pool.submit((tmp_path / "pipe").read_bytes)
+        write(pl.DataFrame(BOTH_COLUMNS), tmp_path / "pipe")
+        assert got.result() == written
+    assert (tmp_path / "pipe").is_fifo()
+    with ThreadPoolExecutor() as pool:
+        pool.submit((tmp_path / "pipe").write_bytes, packed(RUN_LINES))
+        assert frame_metrics.read_run(tmp_path / "pipe").rows() == RUN_ROWS
+
+
+def test_the_standard_output_is_written_directly(tmp_path: Path) -> None:
+    """Into a pipe, and into a file, which what is printed later still reaches."""
+    code = (
+        "import frame_metrics, polars as pl\n"
+        f"frame_metrics.write_run(pl.DataFrame({RUN_COLUMNS!r}), '/dev/stdout')\n"
+        "print('printed later')"
+    )
+    piped = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
+    assert piped.stdout == RUN_WRITTEN + b"printed later\n"
+    with (tmp_path / "out.txt").open("ab") as file:
+        subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
+    assert (tmp_path / "out.txt").read_bytes() == RUN_WRITTEN + b"printed later\n"
+
+
+def test_where_no_other_file_may_be_made_a_file_is_written_directly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = file_of(tmp_path, b"the old file")
+    node = path.stat().st_ino
+    monkeypatch.setattr(os, "access", lambda path, mode: not os.path.isdir(path))
+    frame_metrics.write_run(pl.DataFrame(RUN_COLUMNS), path)
+    assert (path.stat().st_ino, path.read_bytes()) == (node, RUN_WRITTEN)
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("", IsADirectoryError), ("absent/", IsADirectoryError), ("absent/run.txt", FileNotFoundError)],
+)
+def test_where_no_file_can_be(tmp_path: Path, name: str, error: type[OSError]) -> None:
+    """The error is the system's, of the path that was given."""
+    with pytest.raises(error) as caught:
+        frame_metrics.write_run(pl.DataFrame(RUN_COLUMNS), f"{tmp_path}/{name}")
+    assert caught.value.filename == f"{tmp_path}/{name}"
+    assert list(tmp_path.iterdir()) == []
 
 
 # Frames that cannot be written
