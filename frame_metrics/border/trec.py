@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import gzip
 import os
-import zlib
 from contextlib import nullcontext
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
 import polars as pl
+import polars.selectors as cs
 
-from frame_metrics.border.files import file_name, replacing
+from frame_metrics.border.files import file_name, lines_of, replacing
 from frame_metrics.border.frames import border_of
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, bad_rows, check_choice, listed
 
@@ -26,7 +26,6 @@ _RUN, _QRELS = "query Q0 doc rank score run", "query iter doc grade"
 _FIELD = r"[^ \t\r]+"
 # Like trec_eval: anything may follow a run's name, nothing a grade. A run read as judgements must not pass.
 _LINE_END = {_RUN: r"(?:[ \t][^\r]*)?\r*$", _QRELS: r"[ \t]*\r*$"}
-_ONE_COLUMN: Any = {"has_header": False, "quote_char": None, "schema": {"line": pl.String}, "raise_if_empty": False}
 # Stricter than reading, as other readers split at any white space and drop a leading U+FEFF.
 _UNFIT_ID = r"^$|[\s\p{Cc}\x{FEFF}]"
 _HAS_ROW = r"^[ \t\r]*[^# \t\r]"  # the line is neither empty nor a comment
@@ -189,40 +188,49 @@ def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = 
     _write(name, rows.select("query", pl.lit("0"), "doc", pl.coalesce(whole.cast(pl.String), number.cast(pl.String))))
 
 
-def _read(path: str, layout: str, number: str) -> pl.DataFrame:
+def _read(name: str, layout: str, number: str) -> pl.DataFrame:
     """Return the fields of every line as text, and the one that is a number once more as float64 ``number``."""
-    lines = _lines(path)
     groups = [_FIELD if field in ("Q0", "rank", "iter") else f"(?P<{field}>{_FIELD})" for field in layout.split()]
     groups[0] = f"(?P<query>[^# \t\r]{_FIELD[:-1]}*)"
     values = pl.col("line").str.extract_groups("^[ \t]*" + "[ \t]+".join(groups) + _LINE_END[layout])
     parsed = pl.col(number).cast(pl.Float64, strict=False).alias("number")
-    rows = lines.lazy().select(values).unnest("line").with_columns(parsed).collect(engine="streaming")
     is_number = pl.col("number").is_finite().fill_null(False)
-    if rows.select(is_number.all()).item():
-        return rows
-    rows = rows.with_columns(lines["line"], pl.int_range(1, pl.len() + 1).alias("at"))
-    rows = rows.filter(pl.col("line").str.contains(_HAS_ROW))
     kinds = {f"{len(groups)} fields, {layout!r}": pl.col("query").is_null(), f"a finite number as {number}": ~is_number}
-    for expected, is_bad in kinds.items():
-        bad = rows.filter(is_bad)
-        for at, line in bad.select("at", "line").head(1).iter_rows():
-            shown = line if len(line) <= 80 else line[:77] + "..."
-            many = f"{len(bad)} such line{'s' if len(bad) > 1 else ''}"
-            raise FrameMetricsError(f"{path}, line {at}: expected {expected}, got {shown!r} ({many})")
-    return rows
+    found, malformed = [], _Malformed(name, kinds)
+    for before, lines in lines_of(name):
+        rows = lines.lazy().select(values).unnest("line").with_columns(parsed).collect(engine="streaming")
+        if not rows.select(is_number.all()).item():
+            at = pl.int_range(before + 1, before + 1 + pl.len()).alias("at")
+            rows = rows.with_columns(lines["line"], at).filter(pl.col("line").str.contains(_HAS_ROW))
+            malformed.note(rows)
+        found.append(rows.select(cs.exclude("line", "at")))
+    malformed.check()
+    return pl.concat(found)
 
 
-def _lines(path: str) -> pl.DataFrame:
-    """Return the file as a text column ``line``, null where a line is empty."""
-    with open(path, "rb") as file:
-        data = file.read()
-    try:
-        data = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).removeprefix(b"\xef\xbb\xbf")
-        # The fastest splitter of lines that polars has is its CSV reader, given a separator that no line contains.
-        separator = next(chr(code) for code in range(1, 32) if chr(code) not in "\t\n\r" and code not in data)
-        return pl.read_csv(data, separator=separator, **_ONE_COLUMN)
-    except (EOFError, OSError, StopIteration, zlib.error, pl.exceptions.ComputeError) as error:
-        raise FrameMetricsError(f"{path}: not UTF-8 text, plain or compressed by gzip") from error
+class _Malformed:
+    """Malformed lines of a file: how many there are of each kind, and the first."""
+
+    def __init__(self, name: str, kinds: dict[str, pl.Expr]) -> None:
+        self.name, self.kinds = name, kinds  # what is expected, and which rows are not so
+        self.count, self.first = dict.fromkeys(kinds, 0), dict[str, tuple[int, str]]()
+
+    def note(self, rows: pl.DataFrame) -> None:
+        """Note the malformed ones of rows that have their text as ``line`` and its number as ``at``."""
+        for expected, is_bad in self.kinds.items():
+            bad = rows.filter(is_bad).select("at", "line")
+            self.count[expected] += len(bad)
+            for place in bad.head(1).rows():
+                self.first.setdefault(expected, place)
+
+    def check(self) -> None:
+        """Raise if there are malformed lines, of the first kind that there is."""
+        for expected in self.kinds:
+            if expected in self.first:
+                at, line = self.first[expected]
+                shown = line if len(line) <= 80 else line[:77] + "..."
+                many = f"{self.count[expected]} such line{'s' if self.count[expected] > 1 else ''}"
+                raise FrameMetricsError(f"{self.name}, line {at}: expected {expected}, got {shown!r} ({many})")
 
 
 def _given_as(library: str, rows: pl.DataFrame) -> Any:

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 import frame_metrics
 from frame_metrics import BadRowsError, BadValueError, ColumnError, FrameMetricsError
 from helpers import real
+from inside import pieces_of
 
 RUN_SCHEMA = {"query": pl.String, "doc": pl.String, "score": pl.Float64, "run": pl.String}
 RUN_LINES = b"q1 Q0 d7 1 2.5 bm25\nq1 Q0 d3 2 0.5 bm25\nq2 Q0 d7 1 -1e-3 bm25\n"
@@ -308,6 +309,72 @@ def test_many_lines_stay_in_order_and_are_counted_right(tmp_path: Path) -> None:
     lines[250_000] = "bad"
     with pytest.raises(FrameMetricsError, match="line 250001: expected 6 fields"):
         frame_metrics.read_run(file_of(tmp_path, "\n".join(lines).encode()))
+
+
+LONG = "expected at most 100,000 bytes, got "
+
+
+@pytest.mark.parametrize("pack", [bytes, packed], ids=["as is", "gzip"])
+@pytest.mark.parametrize("long", [b"x" * 1_000_000, b"q Q0 d 1 2.5 r " + "ü".encode() * 50_000, b"#" * 100_001])
+@pytest.mark.parametrize("size", [None, 10, 100_000])
+def test_a_line_that_is_too_long(tmp_path: Path, pack: Any, long: bytes, size: int | None) -> None:
+    """The error names the line, wherever a piece of the file ends."""
+    path = file_of(tmp_path, pack(RUN_LINES + b"\n" + long + b"\n" + RUN_LINES))
+    with pytest.raises(FrameMetricsError) as caught, pieces_of(size):
+        frame_metrics.read_run(path)
+    assert str(caught.value) == f"{path}, line 5: {LONG}{long[:77].decode() + '...'!r}"
+
+
+@pytest.mark.parametrize("size", [None, 1, 100_000])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
+def test_the_longest_line(tmp_path: Path, size: int | None, end: bytes) -> None:
+    row = b"q Q0 d 1 2.5 r".ljust(100_000)
+    with pieces_of(size):
+        got = frame_metrics.read_run(file_of(tmp_path, RUN_LINES + row + (b"\r\n" + row) * 2 + end))
+    assert got.rows() == RUN_ROWS + [("q", "d", 2.5, "r")] * 3
+
+
+@pytest.mark.parametrize("size", [1, 7, 40, 64])
+@pytest.mark.parametrize("content", LAYOUTS.values(), ids=LAYOUTS)
+def test_pieces_make_the_whole_file(tmp_path: Path, content: bytes, size: int) -> None:
+    """Wherever a piece ends, rows, numbers of lines and characters are those of the file."""
+    with pieces_of(size):
+        assert frame_metrics.read_run(file_of(tmp_path, content)).rows() == RUN_ROWS
+        path = file_of(tmp_path, content + b"\nq\n\n#\nq\n" + "\ufeffü Q0 d 1 - r\n".encode() * 2)
+        at = content.count(b"\n") + 2
+        with pytest.raises(FrameMetricsError) as caught:
+            frame_metrics.read_run(path)
+        assert str(caught.value) == f"{path}, line {at}: {SIX}'q' (2 such lines)"
+        path = file_of(tmp_path, content + "\n\ufeffü Q0 d 1 2.5 r\n".encode() * 3)
+        assert frame_metrics.read_run(path).rows() == RUN_ROWS + [("\ufeffü", "d", 2.5, "r")] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (lambda: gzip.compress(b"x" * 400_000_000, 1), "line 1: expected at most 100,000 bytes"),
+        (lambda: b"q Q0 d 1 2.5 r\n" + b"x" * 400_000_000, "line 2: expected at most 100,000 bytes"),
+        (lambda: gzip.compress((b"#" * 99 + b"\n") * 4_000_000 + b"q\n", 1), "line 4000001: expected 6 fields"),
+    ],
+    ids=["one line, packed", "one line", "comments, packed"],
+)
+def test_memory_is_bounded_where_nothing_can_be_read(tmp_path: Path, content: Any, message: str) -> None:
+    """A file that unfolds to 400 MB takes far less, and not the 3.2 GB that it took as a whole."""
+    path = file_of(tmp_path, content())
+    code = (
+        "import resource, frame_metrics\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
+        "before = peak()\n"
+        "try:\n"
+        f"    frame_metrics.read_run({str(path)!r})\n"
+        "except frame_metrics.FrameMetricsError as error:\n"
+        "    print(peak() - before, error)\n"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, text=True).stdout
+    taken, error = printed.split(" ", 1)
+    assert message in error
+    assert int(taken) < 200, f"{taken} MB"
 
 
 # Real files, and another reader
