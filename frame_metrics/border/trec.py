@@ -47,12 +47,14 @@ def read_run(path: FilePath, *, library: str = "polars") -> Any:
     Parameters
     ----------
     path : text or ``os.PathLike``; a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
+        A line has at most 100,000 bytes.
     library : library of the frame, ``"polars"``, ``"pandas"`` or ``"pyarrow"``.
 
     Raises
     ------
     FrameMetricsError
-        A line has too few fields or a score that is not finite, the file is not UTF-8 text, or ``path`` is no path.
+        A line has too few fields, a score that is not finite or too many bytes, the file is not UTF-8 text, or ``path``
+        is no path.
 
     Examples
     --------
@@ -83,12 +85,14 @@ def read_qrels(path: FilePath, *, library: str = "polars") -> Any:
     Parameters
     ----------
     path : text or ``os.PathLike``; a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
+        A line has at most 100,000 bytes.
     library : library of the frame, ``"polars"``, ``"pandas"`` or ``"pyarrow"``.
 
     Raises
     ------
     FrameMetricsError
-        A line has not four fields or a grade that is not finite, the file is not UTF-8 text, or ``path`` is no path.
+        A line has not four fields, a grade that is not finite or too many bytes, the file is not UTF-8 text, or
+        ``path`` is no path.
 
     Examples
     --------
@@ -113,7 +117,8 @@ def write_run(
     """Write a frame as a TREC run file, lines of ``query Q0 doc rank score run`` in the order of the frame.
 
     The rank counts the documents of a query from 1, by descending score and, where scores are equal, by descending
-    document id, as ``trec_eval`` does. Scores are written in full: reading them gives the same float64.
+    document id, as ``trec_eval`` does. Scores are written in full: reading them gives the same float64. The file that
+    was there is replaced by the whole new one, or stays as it was.
 
     Parameters
     ----------
@@ -157,6 +162,8 @@ def write_run(
 
 def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = "doc", grade: str = "grade") -> None:
     """Write a frame as a TREC file of relevance judgements, lines of ``query 0 doc grade`` in the order of the frame.
+
+    The file that was there is replaced by the whole new one, or stays as it was.
 
     Parameters
     ----------
