@@ -198,7 +198,6 @@ def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = 
 def _read(name: str, layout: str, number: str) -> pl.DataFrame:
     """Return the fields of every line as text, and the one that is a number once more as float64 ``number``."""
     groups = [_FIELD if field in ("Q0", "rank", "iter") else f"(?P<{field}>{_FIELD})" for field in layout.split()]
-    groups[0] = f"(?P<query>[^# \t\r]{_FIELD[:-1]}*)"
     values = pl.col("line").str.extract_groups("^[ \t]*" + "[ \t]+".join(groups) + _LINE_END[layout])
     parsed = pl.col(number).cast(pl.Float64, strict=False).alias("number")
     is_number = pl.col("number").is_finite().fill_null(False)
@@ -206,7 +205,7 @@ def _read(name: str, layout: str, number: str) -> pl.DataFrame:
     found, malformed = [], _Malformed(name, kinds)
     for before, lines in lines_of(name):
         rows = lines.lazy().select(values).unnest("line").with_columns(parsed).collect(engine="streaming")
-        if not rows.select(is_number.all()).item():
+        if not rows.select((is_number & ~pl.col("query").str.starts_with("#")).all()).item():
             at = pl.int_range(before + 1, before + 1 + pl.len()).alias("at")
             rows = rows.with_columns(lines["line"], at).filter(pl.col("line").str.contains(_HAS_ROW))
             malformed.note(rows)
