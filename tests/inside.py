@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM
+from frame_metrics.border import files
 from frame_metrics.data.log import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Pool, Ranking, Scores, ratio
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
@@ -55,6 +56,7 @@ __all__ = [
     "imported_when_used",
     "log_checks",
     "metrics_of",
+    "pieces_of",
     "queries_without_results",
     "ratio",
     "read",
@@ -79,6 +81,14 @@ def small_blocks(rows: int) -> Iterator[None]:
     """Cut the rows into blocks of so many, and not of some hundred thousand."""
     with pytest.MonkeyPatch.context() as patch:
         _replaced(patch, "BLOCK", rows)
+        yield
+
+
+@contextmanager
+def pieces_of(size: int | None) -> Iterator[None]:
+    """Read files in pieces of so many bytes, and the rest of a line; None: in those of the package."""
+    with pytest.MonkeyPatch.context() as patch:
+        _replaced(patch, "PIECE", files.PIECE if size is None else size)
         yield
 
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import gzip
 import os
-import zlib
+from contextlib import nullcontext
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
 import polars as pl
+import polars.selectors as cs
 
-from frame_metrics.border.frames import border_of
-from frame_metrics.errors import ColumnError, FrameMetricsError, bad_rows, check_choice, listed
+from frame_metrics.border.files import file_name, lines_of, replacing
+from frame_metrics.border.frames import border_of, given_as
+from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, bad_rows, check_choice, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,9 +26,9 @@ _RUN, _QRELS = "query Q0 doc rank score run", "query iter doc grade"
 _FIELD = r"[^ \t\r]+"
 # Like trec_eval: anything may follow a run's name, nothing a grade. A run read as judgements must not pass.
 _LINE_END = {_RUN: r"(?:[ \t][^\r]*)?\r*$", _QRELS: r"[ \t]*\r*$"}
-_ONE_COLUMN: Any = {"has_header": False, "quote_char": None, "schema": {"line": pl.String}, "raise_if_empty": False}
 # Stricter than reading, as other readers split at any white space and drop a leading U+FEFF.
 _UNFIT_ID = r"^$|[\s\p{Cc}\x{FEFF}]"
+_HAS_ROW = r"^[ \t\r]*[^# \t\r]"  # the line is neither empty nor a comment
 
 
 @overload
@@ -39,17 +41,20 @@ def read_run(path: FilePath, *, library: str = "polars") -> Any:
     r"""Read a TREC run file, lines of ``query Q0 doc rank score run``, as a frame.
 
     Its columns are ``query``, ``doc``, ``run`` (text) and ``score`` (float64), its rows in the order of the file. The
-    second field, the rank and what follows the sixth field are ignored.
+    second field, the rank and what follows the sixth field are ignored. A line that begins with ``#`` is a comment, as
+    in ``trec_eval`` 10, and is left out; so would be a query whose id begins with ``#``.
 
     Parameters
     ----------
-    path : a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
+    path : text or ``os.PathLike``; a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
+        A line has at most 100,000 bytes.
     library : library of the frame, ``"polars"``, ``"pandas"`` or ``"pyarrow"``.
 
     Raises
     ------
     FrameMetricsError
-        A line has too few fields or a score that is not finite, or the file is not UTF-8 text.
+        A line has too few fields, a score that is not finite or too many bytes, the file is not UTF-8 text, or ``path``
+        is no path.
 
     Examples
     --------
@@ -60,8 +65,8 @@ def read_run(path: FilePath, *, library: str = "polars") -> Any:
     [('q1', 'd7', 2.5, 'bm25'), ('q1', 'd3', 0.5, 'bm25')]
     """
     check_choice("library", library, ["polars", "pandas", "pyarrow"])
-    rows = _read(path, _RUN, "score")
-    return _given_as(library, rows.select("query", "doc", pl.col("number").alias("score"), "run"))
+    rows = _read(file_name(path), _RUN, "score")
+    return given_as(library, rows.select("query", "doc", pl.col("number").alias("score"), "run"))
 
 
 @overload
@@ -74,17 +79,20 @@ def read_qrels(path: FilePath, *, library: str = "polars") -> Any:
     r"""Read a TREC file of relevance judgements, lines of ``query iter doc grade``, as a frame.
 
     Its columns are ``query``, ``doc`` (text) and ``grade`` (int64, or float64 if any grade has a fraction), its rows in
-    the order of the file. The second field is ignored.
+    the order of the file. The second field is ignored. A line that begins with ``#`` is a comment, as in ``trec_eval``
+    10, and is left out; so would be a query whose id begins with ``#``.
 
     Parameters
     ----------
-    path : a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
+    path : text or ``os.PathLike``; a UTF-8 text file, plain or compressed by gzip; an empty one gives an empty frame.
+        A line has at most 100,000 bytes.
     library : library of the frame, ``"polars"``, ``"pandas"`` or ``"pyarrow"``.
 
     Raises
     ------
     FrameMetricsError
-        A line has not four fields or a grade that is not finite, or the file is not UTF-8 text.
+        A line has not four fields, a grade that is not finite or too many bytes, the file is not UTF-8 text, or
+        ``path`` is no path.
 
     Examples
     --------
@@ -95,12 +103,12 @@ def read_qrels(path: FilePath, *, library: str = "polars") -> Any:
     [('q1', 'd3', 2), ('q1', 'd5', 0)]
     """
     check_choice("library", library, ["polars", "pandas", "pyarrow"])
-    rows = _read(path, _QRELS, "grade")
+    rows = _read(file_name(path), _QRELS, "grade")
     # The text first, as not every int64 survives being a float64.
     whole = pl.coalesce(pl.col("grade").cast(pl.Int64, strict=False), pl.col("number").cast(pl.Int64, strict=False))
     has_fraction = (pl.col("number") != pl.col("number").floor()) | whole.is_null()
     grade = pl.col("number") if rows.select(has_fraction.any()).item() else whole
-    return _given_as(library, rows.select("query", "doc", grade.alias("grade")))
+    return given_as(library, rows.select("query", "doc", grade.alias("grade")))
 
 
 def write_run(
@@ -109,12 +117,13 @@ def write_run(
     """Write a frame as a TREC run file, lines of ``query Q0 doc rank score run`` in the order of the frame.
 
     The rank counts the documents of a query from 1, by descending score and, where scores are equal, by descending
-    document id, as ``trec_eval`` does. Scores are written in full: reading them gives the same float64.
+    document id, as ``trec_eval`` does. Scores are written in full: reading them gives the same float64. The file that
+    was there is replaced by the whole new one, or stays as it was.
 
     Parameters
     ----------
     frame : a polars, pandas or pyarrow frame, or any other with ``__arrow_c_stream__``.
-    path : the file, compressed by gzip if its name ends in ``.gz``.
+    path : text or ``os.PathLike``; the file, compressed by gzip if its name ends in ``.gz``.
     query, doc : columns of ids.
     score : column of scores. Rows where it is null (NaN in pandas) are not written: the document was not retrieved.
     run : column with the run's name or, where there is no such column, the name itself; the default is always a column.
@@ -122,7 +131,8 @@ def write_run(
     Raises
     ------
     FrameMetricsError
-        An id is null, empty or has white space, a score is not finite, or there are several runs; nothing is written.
+        An id is null, empty or has white space, a query id begins with ``#``, a document is repeated in its query, a
+        score is not finite, or there are several runs; nothing is written.
 
     Examples
     --------
@@ -134,35 +144,39 @@ def write_run(
     q1 Q0 d3 2 0.5 bm25
     q1 Q0 d7 1 2.5 bm25
     """
+    name = file_name(path)
+    if not isinstance(run, str):
+        raise BadValueError(f"run={run!r} is not text: the name of the run, or of a column that holds it")
+    _check_names(query=query, doc=doc, score=score)
     has_run = run in border_of(frame).names()
     if run == "run" and not has_run:
         raise ColumnError("the frame has no column 'run'; pass run= with the name of the run, or of its column")
-    rows = _rows_to_write(frame, {"query": query, "doc": doc} | ({"run": run} if has_run else {}), score)
+    rows = _rows_to_write(frame, {"query": query, "doc": doc} | ({"run": run} if has_run else {}), {"score": score})
     if not has_run:
         if pl.Series([run]).str.contains(_UNFIT_ID).item():
             raise FrameMetricsError(f"run={run!r}: the name of a run cannot be empty or have white space in it")
         rows = rows.with_columns(pl.lit(run).alias("run"))
-    elif rows["run"].n_unique() > 1:
-        runs = listed(rows["run"].unique(maintain_order=True)[:3])
-        raise FrameMetricsError(f"{run}: there are several runs ({runs}), but a file holds one; write one file per run")
     rank = pl.struct("number", "doc").rank("ordinal", descending=True).over("query")
-    _write(path, rows.select("query", pl.lit("Q0"), "doc", rank.alias("rank"), "number", "run"))
+    _write(name, rows.select("query", pl.lit("Q0"), "doc", rank.alias("rank"), "number", "run"))
 
 
 def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = "doc", grade: str = "grade") -> None:
     """Write a frame as a TREC file of relevance judgements, lines of ``query 0 doc grade`` in the order of the frame.
 
+    The file that was there is replaced by the whole new one, or stays as it was.
+
     Parameters
     ----------
     frame : a polars, pandas or pyarrow frame, or any other with ``__arrow_c_stream__``.
-    path : the file, compressed by gzip if its name ends in ``.gz``.
+    path : text or ``os.PathLike``; the file, compressed by gzip if its name ends in ``.gz``.
     query, doc : columns of ids.
     grade : column of grades, written as integers where whole. Null (NaN in pandas) is not judged: not written.
 
     Raises
     ------
     FrameMetricsError
-        An id is null, empty or has white space, or a grade is not finite; nothing is written.
+        An id is null, empty or has white space, a query id begins with ``#``, a document is repeated in its query, or a
+        grade is not finite; nothing is written.
 
     Examples
     --------
@@ -173,53 +187,78 @@ def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = 
     ...     print(pathlib.Path(folder, "qrels.txt").read_text(), end="")
     q1 0 d3 2
     """
-    rows = _rows_to_write(frame, {"query": query, "doc": doc}, grade)
+    name = file_name(path)
+    _check_names(query=query, doc=doc, grade=grade)
+    rows = _rows_to_write(frame, {"query": query, "doc": doc}, {"grade": grade})
     number = pl.col("number")
     whole = pl.when(number == number.floor()).then(number.cast(pl.Int64, strict=False))
-    _write(path, rows.select("query", pl.lit("0"), "doc", pl.coalesce(whole.cast(pl.String), number.cast(pl.String))))
+    _write(name, rows.select("query", pl.lit("0"), "doc", pl.coalesce(whole.cast(pl.String), number.cast(pl.String))))
 
 
-def _read(path: FilePath, layout: str, number: str) -> pl.DataFrame:
+def _read(name: str, layout: str, number: str) -> pl.DataFrame:
     """Return the fields of every line as text, and the one that is a number once more as float64 ``number``."""
-    lines = _lines(path)
     groups = [_FIELD if field in ("Q0", "rank", "iter") else f"(?P<{field}>{_FIELD})" for field in layout.split()]
     values = pl.col("line").str.extract_groups("^[ \t]*" + "[ \t]+".join(groups) + _LINE_END[layout])
     parsed = pl.col(number).cast(pl.Float64, strict=False).alias("number")
-    rows = lines.lazy().select(values).unnest("line").with_columns(parsed).collect(engine="streaming")
     is_number = pl.col("number").is_finite().fill_null(False)
-    if rows.select(is_number.all()).item():
-        return rows
-    rows = rows.with_columns(lines["line"], pl.int_range(1, pl.len() + 1).alias("at"))
-    rows = rows.filter(pl.col("line").str.contains(r"[^ \t\r]"))
     kinds = {f"{len(groups)} fields, {layout!r}": pl.col("query").is_null(), f"a finite number as {number}": ~is_number}
-    for expected, is_bad in kinds.items():
-        bad = rows.filter(is_bad)
-        for at, line in bad.select("at", "line").head(1).iter_rows():
-            shown = line if len(line) <= 80 else line[:77] + "..."
-            many = f"{len(bad)} such line{'s' if len(bad) > 1 else ''}"
-            raise FrameMetricsError(f"{os.fspath(path)}, line {at}: expected {expected}, got {shown!r} ({many})")
-    return rows
+    found, malformed = [], _Malformed(name, kinds)
+    for before, lines in lines_of(name):
+        rows = lines.lazy().select(values).unnest("line").with_columns(parsed).collect(engine="streaming")
+        if not rows.select((is_number & ~pl.col("query").str.starts_with("#")).all()).item():
+            at = pl.int_range(before + 1, before + 1 + pl.len()).alias("at")
+            rows = rows.with_columns(lines["line"], at).filter(pl.col("line").str.contains(_HAS_ROW))
+            malformed.note(rows)
+        found.append(rows.select(cs.exclude("line", "at")))
+    malformed.check()
+    return pl.concat(found)
 
 
-def _lines(path: FilePath) -> pl.DataFrame:
-    """Return the file as a text column ``line``, null where a line is empty."""
-    with open(path, "rb") as file:
-        data = file.read()
-    try:
-        data = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).removeprefix(b"\xef\xbb\xbf")
-        # The fastest splitter of lines that polars has is its CSV reader, given a separator that no line contains.
-        separator = next(chr(code) for code in range(1, 32) if chr(code) not in "\t\n\r" and code not in data)
-        return pl.read_csv(data, separator=separator, **_ONE_COLUMN)
-    except (EOFError, OSError, StopIteration, zlib.error, pl.exceptions.ComputeError) as error:
-        raise FrameMetricsError(f"{os.fspath(path)}: not UTF-8 text, plain or compressed by gzip") from error
+class _Malformed:
+    """Malformed lines of a file: how many there are of each kind, and the first."""
+
+    def __init__(self, name: str, kinds: dict[str, pl.Expr]) -> None:
+        self.name, self.kinds = name, kinds  # what is expected, and which rows are not so
+        self.count, self.first = dict.fromkeys(kinds, 0), dict[str, tuple[int, str]]()
+
+    def note(self, rows: pl.DataFrame) -> None:
+        """Note the malformed ones of rows that have their text as ``line`` and its number as ``at``."""
+        for expected, is_bad in self.kinds.items():
+            bad = rows.filter(is_bad).select("at", "line")
+            self.count[expected] += len(bad)
+            for place in bad.head(1).rows():
+                self.first.setdefault(expected, place)
+
+    def check(self) -> None:
+        """Raise if there are malformed lines, of the first kind that there is."""
+        for expected in self.kinds:
+            if expected in self.first:
+                at, line = self.first[expected]
+                shown = line if len(line) <= 80 else line[:77] + "..."
+                many = f"{self.count[expected]} such line{'s' if self.count[expected] > 1 else ''}"
+                raise FrameMetricsError(f"{self.name}, line {at}: expected {expected}, got {shown!r} ({many})")
 
 
-def _given_as(library: str, rows: pl.DataFrame) -> Any:
-    return rows.to_pandas() if library == "pandas" else rows.to_arrow() if library == "pyarrow" else rows
+def _check_names(**columns: Any) -> None:
+    """Raise for what is not the name of a column."""
+    for part, column in columns.items():
+        if not isinstance(column, str):
+            raise BadValueError(f"{part}={column!r} is not the name of a column")
 
 
-def _rows_to_write(frame: Any, ids: dict[str, str], value: str) -> pl.DataFrame:
+def _check_parts(columns: dict[str, str]) -> None:
+    """Raise for a column that plays two parts."""
+    played: dict[str, str] = {}
+    for part, column in columns.items():
+        if column in played:
+            raise ColumnError(f"{part}={column!r} is the {played[column]} too; a column plays one part")
+        played[column] = part
+
+
+def _rows_to_write(frame: Any, ids: dict[str, str], values: dict[str, str]) -> pl.DataFrame:
     """Return the rows that have a value, as ``number``, with the ids as text under the keys of ``ids``."""
+    _check_parts(ids | values)
+    (value,) = values.values()
     given = border_of(frame).read([*ids.values(), value])
     for column, kind in given.schema.items():
         is_number, is_text = kind.is_numeric() or kind == pl.Boolean, kind in (pl.String, pl.Categorical, pl.Enum)
@@ -229,17 +268,36 @@ def _rows_to_write(frame: Any, ids: dict[str, str], value: str) -> pl.DataFrame:
     number = pl.col(value) if given.schema[value].is_integer() else pl.col(value).cast(pl.Float64)
     texts = [pl.col(column).cast(pl.String).alias(part) for part, column in ids.items()]
     rows = given.select(number.alias("number"), *texts).with_row_index("row").drop_nulls("number")
-    for part, column in (ids | {"number": value}).items():
-        unfit = pl.col(part).str.contains(_UNFIT_ID).fill_null(True) if part in ids else ~pl.col(part).is_finite()
-        bad = rows.filter(unfit)
-        if len(bad):
-            what = "have an id that is null, empty or has white space in it" if part in ids else "are not finite"
-            remedy = f"a TREC file cannot hold {listed(bad[part][:3])}"
-            raise bad_rows(column, bad["row"].to_list(), len(given), what, remedy)
+    _check_rows(rows, ids | {"number": value}, len(given))
     return rows
 
 
-def _write(path: FilePath, rows: pl.DataFrame) -> None:
+def _check_rows(rows: pl.DataFrame, columns: dict[str, str], total: int) -> None:
+    """Raise for rows that a TREC file cannot hold, of ``total`` rows, with the caller's ``columns``."""
+
+    def check(part: str, is_bad: pl.Expr, what: str, remedy: str) -> None:
+        bad = rows.filter(is_bad)
+        if len(bad):
+            remedy = remedy.format(listed(bad[part][:3]))
+            raise bad_rows(columns[part], bad["row"].to_list(), total, what, remedy)
+
+    what, remedy = "have an id that is null, empty or has white space in it", "a TREC file cannot hold {}"
+    for part in [part for part in columns if part != "number"]:
+        check(part, pl.col(part).str.contains(_UNFIT_ID).fill_null(True), what, remedy)
+    check("number", ~pl.col("number").is_finite(), "are not finite", remedy)
+    what, remedy = "have an id that begins with #", "in a TREC file that starts a comment: {}"
+    check("query", pl.col("query").str.starts_with("#"), what, remedy)
+    if "run" in columns and rows["run"].n_unique() > 1:
+        runs = f"{columns['run']}: there are several runs ({listed(rows['run'].unique(maintain_order=True)[:3])})"
+        raise FrameMetricsError(f"{runs}, but a file holds one; write one file per run")
+    what, remedy = "repeat a document of their query", "trec_eval refuses a file with them; keep one of each"
+    check("doc", ~pl.col("doc").is_first_distinct().over("query"), what, remedy)
+
+
+def _write(name: str, rows: pl.DataFrame) -> None:
     # Without the time of writing in it, the same rows always give the same compressed file.
-    with gzip.GzipFile(path, "wb", 6, mtime=0) if os.fspath(path).endswith(".gz") else open(path, "wb") as file:
-        rows.write_csv(cast("IO[bytes]", file), separator=" ", include_header=False, quote_style="never")
+    with (
+        replacing(name) as file,
+        gzip.GzipFile(name, "wb", 6, file, mtime=0) if name.endswith(".gz") else nullcontext(file) as lines,
+    ):
+        rows.write_csv(cast("IO[bytes]", lines), separator=" ", include_header=False, quote_style="never")

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import gzip
 import math
+import os
+import resource
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +23,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frame_metrics
-from frame_metrics import FrameMetricsError
+from frame_metrics import BadRowsError, BadValueError, ColumnError, FrameMetricsError
 from helpers import real
+from inside import pieces_of
 
 RUN_SCHEMA = {"query": pl.String, "doc": pl.String, "score": pl.Float64, "run": pl.String}
 RUN_LINES = b"q1 Q0 d7 1 2.5 bm25\nq1 Q0 d3 2 0.5 bm25\nq2 Q0 d7 1 -1e-3 bm25\n"
@@ -35,8 +44,14 @@ ids = st.text(
     min_size=1,
     max_size=8,
 )
+queries = ids.filter(lambda query: not query.startswith("#"))
 finite = st.floats(allow_nan=False, allow_infinity=False)
 int64 = st.integers(-(2**63), 2**63 - 1)
+
+
+def rows_of(values: st.SearchStrategy[Any], least: int = 0) -> st.SearchStrategy[list[tuple[str, str, Any]]]:
+    """Rows of query, document and value; no document stands twice in a query."""
+    return st.lists(st.tuples(queries, ids, values), min_size=least, max_size=20, unique_by=lambda row: row[:2])
 
 
 class StreamOnly:
@@ -83,6 +98,11 @@ LAYOUTS = {
     "blank lines": b"\n\n" + RUN_LINES.replace(b"\n", b"\n \t \n\n") + b"\n\n",
     "blank lines, CRLF": b"\r\n\r\n" + RUN_LINES.replace(b"\n", b"\r\n\r\n"),
     "a rank that is no number": RUN_LINES.replace(b" 1 ", b" first "),
+    "comment first": b"# made by us\n" + RUN_LINES,
+    "comment after a BOM": b"\xef\xbb\xbf# made by us\n" + RUN_LINES,
+    "comment last": RUN_LINES + b"# the end",
+    "comments between": RUN_LINES.replace(b"\n", b"\n#\n# one\n \t# two\r\n\r\n"),
+    "comments of six fields": RUN_LINES.replace(b"\n", b"\n# q1 Q0 d7 1 2.5 bm25\n#q9 Q0 d7 1 2.5 bm25\n"),
 }
 
 
@@ -105,6 +125,8 @@ def test_read_run_layouts(tmp_path: Path, content: bytes, pack: Any) -> None:
         QRELS_LINES.replace(b" 2\n", b" 2.0\n"),
         QRELS_LINES.replace(b" 2\n", b" +2\n"),
         QRELS_LINES.replace(b" 2\n", b" 2e0\n"),
+        b"# q9 0 d3\n" + QRELS_LINES.replace(b"\n", b"\n#q9 0 d3 2\n\t#\n") + b"# the end",
+        packed(b"# one\n# two\n" + QRELS_LINES + b"#"),
     ],
 )
 def test_read_qrels_layouts(tmp_path: Path, content: bytes) -> None:
@@ -129,7 +151,7 @@ def test_read_qrels_beyond_int64_is_float(tmp_path: Path) -> None:
     assert got["grade"].to_list() == [1.0, 2.0**63]
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b" \t\n\r\n", b"\xef\xbb\xbf", packed(b"")])
+@pytest.mark.parametrize("content", [b"", b"\n", b" \t\n\r\n", b"\xef\xbb\xbf", packed(b""), b"# no line\n #"])
 def test_empty_files_give_empty_frames(tmp_path: Path, content: bytes) -> None:
     path = file_of(tmp_path, content)
     run, qrels = frame_metrics.read_run(path), frame_metrics.read_qrels(path)
@@ -139,10 +161,19 @@ def test_empty_files_give_empty_frames(tmp_path: Path, content: bytes) -> None:
 
 
 def test_ids_are_taken_as_they_stand(tmp_path: Path) -> None:
-    odd = ['"', "#1", "'a", "1,2", "null", "NaN", "007", "d\u00a0e", "\x01", "\x1f", "ü", "日本", "🦜"]
+    odd = ['"', "1#", "'a", "1,2", "null", "NaN", "007", "d\u00a0e", "\x01", "\x1f", "ü", "日本", "🦜"]
     lines = "".join(f"{name} Q0 {name} 1 1 {name}\n" for name in odd)
     got = frame_metrics.read_run(file_of(tmp_path, lines.encode()))
     assert got.rows() == [(name, name, 1.0, name) for name in odd]
+
+
+def test_only_a_query_makes_a_comment(tmp_path: Path) -> None:
+    """Other ids begin with # as they begin with anything else."""
+    lines = b"q #Q0 #d #1 2.5 #r # and more\n"
+    assert frame_metrics.read_run(file_of(tmp_path, lines)).rows() == [("q", "#d", 2.5, "#r")]
+    assert frame_metrics.read_qrels(file_of(tmp_path, b"q #0 #d 1\n")).rows() == [("q", "#d", 1)]
+    frame_metrics.write_run(frame_metrics.read_run(file_of(tmp_path, lines)), tmp_path / "again.txt")
+    assert (tmp_path / "again.txt").read_bytes() == b"q Q0 #d 1 2.5 #r\n"
 
 
 def test_duplicates_are_kept(tmp_path: Path) -> None:
@@ -189,6 +220,32 @@ def test_missing_file(tmp_path: Path, read: Any) -> None:
         read(tmp_path / "absent.txt")
 
 
+class BytesPath:
+    """A path that is no text."""
+
+    def __fspath__(self) -> bytes:
+        return b"run.txt"
+
+    def __repr__(self) -> str:
+        return "BytesPath()"
+
+
+@pytest.mark.parametrize("path", [None, 0, 1, True, 1.5, b"run.txt", "", "run\0.txt", ["run.txt"], BytesPath()])
+def test_what_is_no_path(path: Any) -> None:
+    """A number is no file either, so that nothing waits for the standard input, or writes to the standard output."""
+    message = f"path={path!r} is not the name of a file; give a path as text or os.PathLike"
+    frame = pl.DataFrame({**RUN_COLUMNS, "grade": 1})
+    for call in (
+        lambda: frame_metrics.read_run(path),
+        lambda: frame_metrics.read_qrels(path),
+        lambda: frame_metrics.write_run(frame, path),
+        lambda: frame_metrics.write_qrels(frame, path),
+    ):
+        with pytest.raises(BadValueError) as caught:
+            call()
+        assert str(caught.value) == message
+
+
 SIX = "expected 6 fields, 'query Q0 doc rank score run', got "
 FOUR = "expected 4 fields, 'query iter doc grade', got "
 SCORE = "expected a finite number as score, got "
@@ -214,6 +271,8 @@ GRADE = "expected a finite number as grade, got "
         ("qrels", b"q 0 d yes\n", f"line 1: {GRADE}'q 0 d yes' (1 such line)"),
         ("qrels", b"q 0 d nan\n", f"line 1: {GRADE}'q 0 d nan' (1 such line)"),
         ("qrels", packed(b"q 0 d 1\nq 0 d -\n"), f"line 2: {GRADE}'q 0 d -' (1 such line)"),
+        ("run", b"# q\n\n#\nq Q0 d\n# q Q0 d\nq\n", f"line 4: {SIX}'q Q0 d' (2 such lines)"),
+        ("qrels", b"#\n# q 0 d -\nq 0 d 1\nq 0 d -\n", f"line 4: {GRADE}'q 0 d -' (1 such line)"),
     ],
 )
 def test_malformed_lines(tmp_path: Path, read: str, content: bytes, message: str) -> None:
@@ -261,6 +320,72 @@ def test_many_lines_packed_are_those_lines(tmp_path: Path) -> None:
     got = frame_metrics.read_run(file_of(tmp_path, content))
     assert got.equals(frame_metrics.read_run(file_of(tmp_path, lines.encode())))
     assert got["query"].to_list() == [f"q{i}" for i in range(5000)]
+
+
+LONG = "expected at most 100,000 bytes, got "
+
+
+@pytest.mark.parametrize("pack", [bytes, packed], ids=["as is", "gzip"])
+@pytest.mark.parametrize("long", [b"x" * 1_000_000, b"q Q0 d 1 2.5 r " + "ü".encode() * 50_000, b"#" * 100_001])
+@pytest.mark.parametrize("size", [None, 10, 100_000])
+def test_a_line_that_is_too_long(tmp_path: Path, pack: Any, long: bytes, size: int | None) -> None:
+    """The error names the line, wherever a piece of the file ends."""
+    path = file_of(tmp_path, pack(RUN_LINES + b"\n" + long + b"\n" + RUN_LINES))
+    with pytest.raises(FrameMetricsError) as caught, pieces_of(size):
+        frame_metrics.read_run(path)
+    assert str(caught.value) == f"{path}, line 5: {LONG}{long[:77].decode() + '...'!r}"
+
+
+@pytest.mark.parametrize("size", [None, 1, 100_000])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
+def test_the_longest_line(tmp_path: Path, size: int | None, end: bytes) -> None:
+    row = b"q Q0 d 1 2.5 r".ljust(100_000)
+    with pieces_of(size):
+        got = frame_metrics.read_run(file_of(tmp_path, RUN_LINES + row + (b"\r\n" + row) * 2 + end))
+    assert got.rows() == RUN_ROWS + [("q", "d", 2.5, "r")] * 3
+
+
+@pytest.mark.parametrize("size", [1, 7, 40, 64])
+@pytest.mark.parametrize("content", LAYOUTS.values(), ids=LAYOUTS)
+def test_pieces_make_the_whole_file(tmp_path: Path, content: bytes, size: int) -> None:
+    """Wherever a piece ends, rows, numbers of lines and characters are those of the file."""
+    with pieces_of(size):
+        assert frame_metrics.read_run(file_of(tmp_path, content)).rows() == RUN_ROWS
+        path = file_of(tmp_path, content + b"\nq\n\n#\nq\n" + "\ufeffü Q0 d 1 - r\n".encode() * 2)
+        at = content.count(b"\n") + 2
+        with pytest.raises(FrameMetricsError) as caught:
+            frame_metrics.read_run(path)
+        assert str(caught.value) == f"{path}, line {at}: {SIX}'q' (2 such lines)"
+        path = file_of(tmp_path, content + "\n\ufeffü Q0 d 1 2.5 r\n".encode() * 3)
+        assert frame_metrics.read_run(path).rows() == RUN_ROWS + [("\ufeffü", "d", 2.5, "r")] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (lambda: gzip.compress(b"x" * 400_000_000, 1), "line 1: expected at most 100,000 bytes"),
+        (lambda: b"q Q0 d 1 2.5 r\n" + b"x" * 400_000_000, "line 2: expected at most 100,000 bytes"),
+        (lambda: gzip.compress((b"#" * 99 + b"\n") * 4_000_000 + b"q\n", 1), "line 4000001: expected 6 fields"),
+    ],
+    ids=["one line, packed", "one line", "comments, packed"],
+)
+def test_memory_is_bounded_where_nothing_can_be_read(tmp_path: Path, content: Any, message: str) -> None:
+    """A file that unfolds to 400 MB takes far less, and not the 3.2 GB that it took as a whole."""
+    path = file_of(tmp_path, content())
+    code = (
+        "import resource, frame_metrics\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
+        "before = peak()\n"
+        "try:\n"
+        f"    frame_metrics.read_run({str(path)!r})\n"
+        "except frame_metrics.FrameMetricsError as error:\n"
+        "    print(peak() - before, error)\n"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, text=True).stdout
+    taken, error = printed.split(" ", 1)
+    assert message in error
+    assert int(taken) < 200, f"{taken} MB"
 
 
 # Real files, and another reader
@@ -447,7 +572,11 @@ def test_rank_is_the_order_of_trec_eval(tmp_path: Path) -> None:
         assert evaluator.evaluate({"q": scores})["q"]["recip_rank"] == pytest.approx(1 / rank[doc])
 
 
-@given(st.lists(st.tuples(ids, ids, finite), max_size=20), ids, st.sampled_from(["run.txt", "run.txt.gz"]))
+@given(
+    st.lists(st.tuples(queries, ids, finite), max_size=20, unique_by=lambda row: row[:2]),
+    ids,
+    st.sampled_from(["run.txt", "run.txt.gz"]),
+)
 def test_runs_survive_a_round_trip(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, float]], tag: str, name: str
 ) -> None:
@@ -468,7 +597,7 @@ def test_runs_survive_a_round_trip(
         assert [rows[i][1:] for i in in_order] == [rows[i][1:] for i in mine]
 
 
-@given(st.lists(st.tuples(ids, ids, int64 | st.just(None)), max_size=20))
+@given(rows_of(int64 | st.just(None)))
 def test_qrels_survive_a_round_trip(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, Any]]) -> None:
     path = tmp_path_factory.getbasetemp() / "qrels.txt"
     schema = {"query": pl.String, "doc": pl.String, "grade": pl.Int64}
@@ -481,14 +610,14 @@ def test_qrels_survive_a_round_trip(tmp_path_factory: pytest.TempPathFactory, ro
 @given(st.lists(finite, min_size=1, max_size=20))
 def test_fractional_grades_survive_a_round_trip(tmp_path_factory: pytest.TempPathFactory, grades: list[float]) -> None:
     path = tmp_path_factory.getbasetemp() / "grades.txt"
-    frame_metrics.write_qrels(pl.DataFrame({"query": "q", "doc": "d", "grade": grades}), path)
+    frame_metrics.write_qrels(pl.DataFrame({"query": "q", "doc": range(len(grades)), "grade": grades}), path)
     got = frame_metrics.read_qrels(path)["grade"]
     fits = all(grade.is_integer() and -(2**63) <= grade < 2**63 for grade in grades)
     assert got.dtype == (pl.Int64 if fits else pl.Float64)
     assert got.to_list() == grades
 
 
-@given(st.lists(st.tuples(ids, ids, finite), min_size=1, max_size=20, unique_by=lambda row: row[:2]))
+@given(rows_of(finite, least=1))
 def test_pytrec_eval_reads_what_is_written(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, float]]
 ) -> None:
@@ -503,10 +632,123 @@ def test_pytrec_eval_reads_what_is_written(
         assert pytrec_eval.parse_qrel(file) == nested(frame, "grade")
 
 
+# The file that is written
+
+
+@contextmanager
+def no_file_above(size: int) -> Iterator[None]:
+    """Refuse to write more into a file than these bytes, as a full disk does."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+WRITERS = [(frame_metrics.write_run, RUN_WRITTEN), (frame_metrics.write_qrels, QRELS_WRITTEN)]
+BOTH_COLUMNS = {**RUN_COLUMNS, **QRELS_COLUMNS}
+
+
+@pytest.mark.parametrize("write", [frame_metrics.write_run, frame_metrics.write_qrels])
+@pytest.mark.parametrize("name", ["file.txt", "file.gz"])
+@pytest.mark.parametrize("old", [b"the old file", None])
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path, write: Any, name: str, old: bytes | None) -> None:
+    """What cannot be written whole is not there at all, and what was there is there still."""
+    if old is not None:
+        file_of(tmp_path, old, name)
+    docs = [f"{i * 7919 % 1_000_003:x}{i * 104_729 % 1_000_003:x}" for i in range(20_000)]
+    frame = pl.DataFrame({"query": "q", "doc": docs, "score": 1.0, "grade": 1, "run": "r"})
+    with pytest.raises(OSError, match="File too large"), no_file_above(20_000):
+        write(frame, tmp_path / name)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == ({} if old is None else {name: old})
+
+
+@pytest.mark.parametrize(("write", "written"), WRITERS)
+def test_a_file_has_the_permissions_that_it_had(tmp_path: Path, write: Any, written: bytes) -> None:
+    """A new file has those that the umask leaves."""
+    old = file_of(tmp_path, b"the old file", "old.txt")
+    old.chmod(0o604)
+    umask = os.umask(0o027)
+    try:
+        for name in ("old.txt", "new.txt"):
+            write(pl.DataFrame(BOTH_COLUMNS), tmp_path / name)
+    finally:
+        os.umask(umask)
+    assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("old.txt", "new.txt")] == [0o604, 0o640]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.txt", "old.txt"]
+    assert old.read_bytes() == (tmp_path / "new.txt").read_bytes() == written
+
+
+@pytest.mark.parametrize(("write", "written"), WRITERS)
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_keeps_pointing_where_it_does(tmp_path: Path, write: Any, written: bytes, there: bool) -> None:
+    (tmp_path / "far").mkdir()
+    if there:
+        file_of(tmp_path / "far", b"the old file", "run3.txt")
+    link = tmp_path / "latest.txt"
+    link.symlink_to("far/run3.txt")
+    write(pl.DataFrame(BOTH_COLUMNS), link)
+    assert os.readlink(link) == "far/run3.txt"
+    assert (tmp_path / "far" / "run3.txt").read_bytes() == written
+
+
+@pytest.mark.parametrize(("write", "written"), WRITERS)
+def test_a_pipe_is_written_directly(tmp_path: Path, write: Any, written: bytes) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor() as pool:
+        got = pool.submit((tmp_path / "pipe").read_bytes)
+        write(pl.DataFrame(BOTH_COLUMNS), tmp_path / "pipe")
+        assert got.result() == written
+    assert (tmp_path / "pipe").is_fifo()
+    with ThreadPoolExecutor() as pool:
+        pool.submit((tmp_path / "pipe").write_bytes, packed(RUN_LINES))
+        assert frame_metrics.read_run(tmp_path / "pipe").rows() == RUN_ROWS
+
+
+def test_the_standard_output_is_written_directly(tmp_path: Path) -> None:
+    """Into a pipe, and into a file, which what is printed later still reaches."""
+    code = (
+        "import frame_metrics, polars as pl\n"
+        f"frame_metrics.write_run(pl.DataFrame({RUN_COLUMNS!r}), '/dev/stdout')\n"
+        "print('printed later')"
+    )
+    piped = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
+    assert piped.stdout == RUN_WRITTEN + b"printed later\n"
+    with (tmp_path / "out.txt").open("ab") as file:
+        subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
+    assert (tmp_path / "out.txt").read_bytes() == RUN_WRITTEN + b"printed later\n"
+
+
+def test_where_no_other_file_may_be_made_a_file_is_written_directly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = file_of(tmp_path, b"the old file")
+    node = path.stat().st_ino
+    monkeypatch.setattr(os, "access", lambda path, mode: not os.path.isdir(path))
+    frame_metrics.write_run(pl.DataFrame(RUN_COLUMNS), path)
+    assert (path.stat().st_ino, path.read_bytes()) == (node, RUN_WRITTEN)
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("", IsADirectoryError), ("absent/", IsADirectoryError), ("absent/run.txt", FileNotFoundError)],
+)
+def test_where_no_file_can_be(tmp_path: Path, name: str, error: type[OSError]) -> None:
+    """The error is the system's, of the path that was given."""
+    with pytest.raises(error) as caught:
+        frame_metrics.write_run(pl.DataFrame(RUN_COLUMNS), f"{tmp_path}/{name}")
+    assert caught.value.filename == f"{tmp_path}/{name}"
+    assert list(tmp_path.iterdir()) == []
+
+
 # Frames that cannot be written
 
 
 SPACED = "an id that is null, empty or has white space in it"
+AGAIN = "a document of their query"
+REFUSED = "trec_eval refuses a file with them; keep one of each"
+COMMENT = "an id that begins with #"
 GOOD: dict[str, list[Any]] = {"query": list("qqqqq"), "doc": list("abcde"), "score": [1.0] * 5, "run": ["r"] * 5}
 
 
@@ -529,6 +771,12 @@ GOOD: dict[str, list[Any]] = {"query": list("qqqqq"), "doc": list("abcde"), "sco
             [1.0, math.nan, None, math.inf, -math.inf],
             "score: 3 of 5 rows are not finite (rows 1, 3, 4); a TREC file cannot hold nan, inf, -inf",
         ),
+        ("doc", list("abcba"), f"doc: 2 of 5 rows repeat {AGAIN} (rows 3, 4); {REFUSED}"),
+        (
+            "query",
+            ["#1", "q", "#", "a#", "q"],
+            f"query: 2 of 5 rows have {COMMENT} (rows 0, 2); in a TREC file that starts a comment: '#1', '#'",
+        ),
         ("score", list("12345"), "score: a TREC file needs numbers here, not String; cast the column"),
         ("query", [1.0] * 5, "query: a TREC file needs text or integers here, not Float64; cast the column"),
         (
@@ -549,6 +797,12 @@ def test_runs_that_cannot_be_written(tmp_path: Path, column: str, values: list[A
     ("column", "values", "message"),
     [
         ("doc", [None] * 5, f"doc: 5 of 5 rows have {SPACED} (rows 0, 1, 2); a TREC file cannot hold None, None, None"),
+        ("doc", ["a", "b", "a", "a", "c"], f"doc: 2 of 5 rows repeat {AGAIN} (rows 2, 3); {REFUSED}"),
+        (
+            "query",
+            ["q", "q", "#1", "q", "q"],
+            f"query: 1 of 5 rows has {COMMENT} (row 2); in a TREC file that starts a comment: '#1'",
+        ),
         ("score", [0, 0, 1, math.nan, None], "score: 1 of 5 rows is not finite (row 3); a TREC file cannot hold nan"),
     ],
 )
@@ -559,6 +813,33 @@ def test_qrels_that_cannot_be_written(tmp_path: Path, column: str, values: list[
         )
     assert str(caught.value) == message
     assert not (tmp_path / "q.txt").exists()
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+def test_a_document_stands_once_in_a_query(tmp_path: Path, make: Any) -> None:
+    """A document of two queries is none that stands twice, nor is one whose other row is not written."""
+    columns = {
+        "query": ["a"] * 4,
+        "doc": ["b"] * 4,
+        "topic": [7, 7, 8, 8],
+        "id": [1, 1, 1, 2],
+        "value": [0.5, None, 1.0, 2.0],
+        "grade": [1, None, 0, 1],
+    }
+    names = {"query": "topic", "doc": "id"}
+    frame_metrics.write_run(make(columns), tmp_path / "run.txt", **names, score="value", run="tag")
+    assert (tmp_path / "run.txt").read_bytes() == b"7 Q0 1 1 0.5 tag\n8 Q0 1 2 1.0 tag\n8 Q0 2 1 2.0 tag\n"
+    frame_metrics.write_qrels(make(columns), tmp_path / "qrels.txt", **names)
+    assert (tmp_path / "qrels.txt").read_bytes() == b"7 0 1 1\n8 0 1 0\n8 0 2 1\n"
+    again = make(columns | {"id": [1, 2, 1, 1]})
+    for write, options in (
+        (frame_metrics.write_run, {"score": "value", "run": "tag"}),
+        (frame_metrics.write_qrels, {}),
+    ):
+        with pytest.raises(BadRowsError) as caught:
+            write(again, tmp_path / "again.txt", **names, **options)
+        assert str(caught.value) == f"id: 1 of 4 rows repeats a document of its query (row 3); {REFUSED}"
+    assert not (tmp_path / "again.txt").exists()
 
 
 @pytest.mark.parametrize(
@@ -592,3 +873,34 @@ def test_missing_columns(tmp_path: Path, make: Any) -> None:
         frame_metrics.write_qrels(make(QRELS_COLUMNS), tmp_path / "qrels.txt", grade="relevance")
     with pytest.raises(FrameMetricsError, match="topic"):
         frame_metrics.write_run(make(RUN_COLUMNS), tmp_path / "run.txt", query="topic")
+
+
+@pytest.mark.parametrize("value", [None, 3, True, b"query", ["query"], {"a": 1}, pl.col("query"), pl.Series(["query"])])
+@pytest.mark.parametrize("option", ["query", "doc", "score", "grade", "run"])
+def test_options_that_are_no_text(tmp_path: Path, option: str, value: Any) -> None:
+    """Whatever else is given for a name is an error that says so."""
+    what = "text: the name of the run, or of a column that holds it" if option == "run" else "the name of a column"
+    write = frame_metrics.write_qrels if option == "grade" else frame_metrics.write_run
+    with pytest.raises(BadValueError) as caught:
+        write(pl.DataFrame(GOOD), tmp_path / "run.txt", **{option: value})
+    assert str(caught.value) == f"{option}={value!r} is not {what}"
+
+
+def test_names_of_columns_that_are_numbers(tmp_path: Path) -> None:
+    frame = pd.DataFrame({0: ["q"], 1: ["d"], 2: [1.0]})
+    with pytest.raises(BadValueError, match=r"^query=0 is not the name of a column$"):
+        frame_metrics.write_run(frame, tmp_path / "run.txt", query=0, doc=1, score=2, run="tag")
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+def test_a_column_plays_one_part(tmp_path: Path, make: Any) -> None:
+    frame = make({**RUN_COLUMNS, "grade": [1, 1, 1]})
+    for write, options, message in (
+        (frame_metrics.write_run, {"query": "doc"}, "doc='doc' is the query too; a column plays one part"),
+        (frame_metrics.write_run, {"run": "doc"}, "run='doc' is the doc too; a column plays one part"),
+        (frame_metrics.write_run, {"score": "query"}, "score='query' is the query too; a column plays one part"),
+        (frame_metrics.write_qrels, {"doc": "grade"}, "grade='grade' is the doc too; a column plays one part"),
+    ):
+        with pytest.raises(ColumnError) as caught:
+            write(frame, tmp_path / "file.txt", **options)
+        assert str(caught.value) == message

@@ -1,0 +1,135 @@
+"""Files: their names, reading them in pieces of whole lines, and writing them beside before they take their place."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import secrets
+import shutil
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import IO, Any
+
+import polars as pl
+
+from frame_metrics.errors import BadValueError, FrameMetricsError
+
+PIECE = 1 << 23  # bytes that are read at once, so that little is unpacked before an error
+LONGEST = 100_000  # bytes of a line
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_ONE_COLUMN: Any = {"has_header": False, "quote_char": None, "schema": {"line": pl.String}, "raise_if_empty": False}
+
+
+def file_name(path: Any) -> str:
+    """Return a path as text, or raise for what names no file: a number would be a file that is open already."""
+    name = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise BadValueError(f"path={path!r} is not the name of a file; give a path as text or os.PathLike")
+    return name
+
+
+def lines_of(name: str) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Yield the lines of a UTF-8 text file, plain or compressed by gzip, many at once.
+
+    Yields
+    ------
+    How many lines stand before these, and these as a text column ``line``, null where one is empty.
+
+    Raises
+    ------
+    FrameMetricsError
+        The file is no such text, or a line is longer than ``LONGEST``.
+    """
+    before = 0
+    for data in _pieces(name):
+        try:
+            lines = _split(data.removeprefix(BYTE_ORDER_MARK) if before == 0 else data)
+        except (StopIteration, pl.exceptions.ComputeError) as error:
+            _check_lengths(name, before, data)
+            raise _no_text(name) from error
+        if lines.select((pl.col("line").str.len_bytes() > LONGEST).any()).item():
+            _check_lengths(name, before, data)
+        yield before, lines
+        before += len(lines)
+
+
+def _pieces(name: str) -> Iterator[bytes]:
+    """Yield a file, unpacked, in pieces of whole lines; a piece with a line that is too long may end within it."""
+    try:
+        with open(name, "rb") as file:
+            source = gzip.GzipFile(fileobj=file) if file.peek(2).startswith(b"\x1f\x8b") else file
+            read = partial(_whole_lines, source)
+            yield read()  # of an empty file too
+            yield from iter(read, b"")
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise _no_text(name) from error
+
+
+def _whole_lines(source: Any) -> bytes:
+    return source.read(PIECE) + source.readline(LONGEST + len("\r\n"))
+
+
+def _split(data: bytes) -> pl.DataFrame:
+    """Return a piece of text as its lines."""
+    # The fastest splitter of lines that polars has is its CSV reader, given a separator that no line contains. It
+    # leaves out a byte order mark before the first line.
+    separator = next(chr(code) for code in range(1, 32) if chr(code) not in "\t\n\r" and code not in data)
+    data = BYTE_ORDER_MARK + data if data.startswith(BYTE_ORDER_MARK) else data
+    return pl.read_csv(data, separator=separator, **_ONE_COLUMN)
+
+
+def _check_lengths(name: str, before: int, data: bytes) -> None:
+    """Raise for the first line that is too long."""
+    for number, line in enumerate(io.BytesIO(data), before + 1):
+        if len(line.rstrip(b"\r\n")) > LONGEST:
+            start = line[:77].decode(errors="replace") + "..."
+            raise FrameMetricsError(f"{name}, line {number}: expected at most {LONGEST:,} bytes, got {start!r}")
+
+
+def _no_text(name: str) -> FrameMetricsError:
+    return FrameMetricsError(f"{name}: not UTF-8 text, plain or compressed by gzip")
+
+
+@contextmanager
+def replacing(name: str) -> Iterator[IO[bytes]]:
+    """Open a new file that takes the place of the named one once it is whole, and is removed where it is not.
+
+    A device, a pipe or a file that cannot be replaced is written directly. A link keeps pointing where it does.
+    """
+    if not _can_be_replaced(name):
+        with open(name, "wb") as file:
+            yield file
+        return
+    target = os.path.realpath(name)
+    beside = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
+    try:
+        with open(beside, "xb") as file:
+            yield file
+        if os.path.exists(target):
+            _hand_over(target, beside)
+        os.replace(beside, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(beside)
+        raise
+
+
+def _can_be_replaced(name: str) -> bool:
+    """Return whether a name is that of a regular file, or of none yet, where files may be made."""
+    is_folder = not os.path.basename(name)
+    # A link to a file that the process has open: what else is written to that file has to stand in it too.
+    is_open = os.path.islink(name) and os.path.abspath(name).startswith(("/dev/", "/proc/"))
+    may_write = not os.path.exists(name) or (os.path.isfile(name) and os.access(name, os.W_OK))
+    folder = os.path.dirname(os.path.realpath(name))
+    return not is_folder and not is_open and may_write and os.access(folder, os.W_OK | os.X_OK)
+
+
+def _hand_over(old: str, new: str) -> None:
+    """Give a new file the owner, where that is allowed, and the permissions of an old one."""
+    if hasattr(os, "chown"):
+        with suppress(OSError):
+            os.chown(new, os.stat(old).st_uid, os.stat(old).st_gid)
+    shutil.copymode(old, new)
