@@ -2,6 +2,7 @@
 
 from frame_metrics import metrics
 from frame_metrics.accessor import IRM
+from frame_metrics.border.catalogue import list_metrics
 from frame_metrics.border.trec import read_qrels, read_run, write_qrels, write_run
 from frame_metrics.errors import (
     BadRowsError,
@@ -25,6 +26,7 @@ __all__ = [
     "Metric",
     "NotComputableError",
     "UnknownNameError",
+    "list_metrics",
     "metrics",
     "read_qrels",
     "read_run",

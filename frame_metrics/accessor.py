@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, get_type_hints, overload
 
 import polars as pl
 
@@ -31,6 +32,18 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.evaluate import Average, Layout
 
 Frame = TypeVar("Frame")
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _shows_roles(method: Method) -> Method:
+    """Give a method that takes any roles a signature that names them, for help() and for notebooks."""
+    own = [p for p in inspect.signature(method).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    kinds = get_type_hints(Roles)
+    roles = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=k) for n, k in kinds.items()]
+    method.__signature__ = inspect.Signature([*own, *roles])  # type: ignore[attr-defined]
+    return method
 
 
 class ArrowStream(Protocol):
@@ -65,6 +78,8 @@ class IRM(Generic[Frame]):
     system : the run or ranker; every system is measured on every judged query.
     by : what a query is (its device, locale, day): each segment is evaluated by itself.
     weight : of a query, in the mean, one value per query; without a query, of a row, and counts become sums of weights.
+    count : how many rows a row stands for, a whole number, without a query: a table that was counted already. What is
+        counted, ``n`` and intervals are those of the rows that it stands for; times ``weight`` where both are named.
     cluster : which queries belong together (their user, their session, their text), one value per query; without a
         query, which rows. Intervals and tests then take clusters, and not queries or rows, as independent.
     n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved.
@@ -102,7 +117,7 @@ class IRM(Generic[Frame]):
     """
 
     frame: Any
-    roles: Roles
+    _said: Roles
     judgments: tuple[Any, dict[str, Any]] | None
 
     if TYPE_CHECKING:
@@ -116,6 +131,7 @@ class IRM(Generic[Frame]):
         @overload
         def __init__(self: IRM[pa.Table], frame: ArrowStream, **roles: Unpack[Roles]) -> None: ...
 
+    @_shows_roles
     def __init__(self, frame: Any, **roles: Unpack[Roles]) -> None:
         border_of(frame)
         self._set(frame, roles, None)
@@ -125,9 +141,15 @@ class IRM(Generic[Frame]):
         check_roles(roles)
         object.__setattr__(self, "frame", frame)
         said = {name: value for name, value in roles.items() if value is not None or name in FOUND}
-        object.__setattr__(self, "roles", said)
+        object.__setattr__(self, "_said", said)
         object.__setattr__(self, "judgments", judgments)
 
+    @property
+    def roles(self) -> Roles:
+        """The roles and conventions that were named; a copy."""
+        return self._said.copy()
+
+    @_shows_roles
     def __call__(self, **roles: Unpack[Roles]) -> Self:
         """Return an object with other roles and conventions; those that are not named stay."""
         return self._with({**self.roles, **roles}, self.judgments)

@@ -71,6 +71,17 @@ def distance(one: str, other: str, most: int) -> int:
     return min(row[-1], most)
 
 
+def nearest(given: str, choices: Iterable[str]) -> str | None:
+    """Return the choice that was most likely meant, by a mistake in four letters or so; None where there is none."""
+    most = 0 if len(given) < 3 else (len(given) + 1) // 4
+    near = {choice: distance(given, choice, most + 1) for choice in choices}
+    # A letter too much or too little is less likely than two that changed places.
+    best = min(near, key=lambda choice: (near[choice], abs(len(choice) - len(given))))
+    if near[best] > most or (len(given) < 4 and sorted(given) != sorted(best)):
+        return None
+    return best
+
+
 def listed(items: Iterable[Any]) -> str:
     """Return the items in quotes, with commas."""
     return ", ".join(repr(item) for item in items)

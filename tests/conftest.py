@@ -21,8 +21,6 @@ settings.register_profile("long", settings.get_profile("any machine"), derandomi
 settings.register_profile("search", settings.get_profile("any machine"), max_examples=500, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-BORDER = Path(__file__).with_name("border")
-
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
@@ -30,29 +28,31 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+PARAM = type(pytest.param(None))
+
+
 def places(item: pytest.Item) -> Iterator[int]:
     """Where the parameters of a case stand, each in its own list."""
-    params = item.callspec.params  # type: ignore[attr-defined]
-    if "kind" in item.fixturenames and params.get("kind") in KINDS:  # type: ignore[attr-defined]
-        yield KINDS.index(params["kind"])
+    params = dict(item.callspec.params)  # type: ignore[attr-defined]
     for mark in item.iter_markers("parametrize"):
         names, values = mark.args
         first, *others = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
-        firsts = [one[0] if others else one for one in values]
-        if first != "kind" or params["kind"] not in KINDS:
-            yield next(i for i, one in enumerate(firsts) if one is params[first])
+        given = [one.values if isinstance(one, PARAM) else one if others else (one,) for one in values]
+        value = params.pop(first)
+        yield next(i for i, one in enumerate(given) if one[0] is value)
+    if params.get("kind") in KINDS:  # the fixture, which no mark names
+        yield KINDS.index(params["kind"])
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the border, all of which run on the lowest versions too, and most cases of a grid as slow.
+    """Mark most cases of a grid as slow.
 
-    Of a grid the cases on every third diagonal are fast, so that each value of a long parameter stands in some of them.
+    Of a grid the cases on every third diagonal are fast, or on every nth, so that there are some of any long parameter.
     """
     for item in items:
-        if item.path.is_relative_to(BORDER):
-            item.add_marker("border")
-        if item.get_closest_marker("grid") and sum(places(item)) % 3:
+        grid = item.get_closest_marker("grid")
+        if grid and sum(places(item)) % (grid.args[0] if grid.args else 3):
             item.add_marker("slow")
 
 

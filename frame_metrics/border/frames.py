@@ -30,3 +30,8 @@ def border_of(frame: Any) -> Border:
     raise BadValueError(
         f"a {type(frame).__name__} is not a frame: give a pandas or polars DataFrame, a LazyFrame or an Arrow table"
     )
+
+
+def given_as(library: str, table: pl.DataFrame) -> Any:
+    """Return a table as a frame of "polars", "pandas" or "pyarrow"."""
+    return table.to_pandas() if library == "pandas" else table.to_arrow() if library == "pyarrow" else table

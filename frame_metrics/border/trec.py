@@ -14,7 +14,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_metrics.border.files import file_name, lines_of, replacing
-from frame_metrics.border.frames import border_of
+from frame_metrics.border.frames import border_of, given_as
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, bad_rows, check_choice, listed
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def read_run(path: FilePath, *, library: str = "polars") -> Any:
     """
     check_choice("library", library, ["polars", "pandas", "pyarrow"])
     rows = _read(file_name(path), _RUN, "score")
-    return _given_as(library, rows.select("query", "doc", pl.col("number").alias("score"), "run"))
+    return given_as(library, rows.select("query", "doc", pl.col("number").alias("score"), "run"))
 
 
 @overload
@@ -108,7 +108,7 @@ def read_qrels(path: FilePath, *, library: str = "polars") -> Any:
     whole = pl.coalesce(pl.col("grade").cast(pl.Int64, strict=False), pl.col("number").cast(pl.Int64, strict=False))
     has_fraction = (pl.col("number") != pl.col("number").floor()) | whole.is_null()
     grade = pl.col("number") if rows.select(has_fraction.any()).item() else whole
-    return _given_as(library, rows.select("query", "doc", grade.alias("grade")))
+    return given_as(library, rows.select("query", "doc", grade.alias("grade")))
 
 
 def write_run(
@@ -237,10 +237,6 @@ class _Malformed:
                 shown = line if len(line) <= 80 else line[:77] + "..."
                 many = f"{self.count[expected]} such line{'s' if self.count[expected] > 1 else ''}"
                 raise FrameMetricsError(f"{self.name}, line {at}: expected {expected}, got {shown!r} ({many})")
-
-
-def _given_as(library: str, rows: pl.DataFrame) -> Any:
-    return rows.to_pandas() if library == "pandas" else rows.to_arrow() if library == "pyarrow" else rows
 
 
 def _check_names(**columns: Any) -> None:

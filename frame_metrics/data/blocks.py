@@ -107,16 +107,20 @@ def _run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
 
 
 def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
-    """Number the values of columns in the order of their first appearance.
+    """Number the values of columns in the order of their first appearance; without columns all rows are alike.
 
     Returns
     -------
     The number of each row, shape (rows,), and the row where each number first appears.
     """
-    numbered = frame.select(columns).with_row_index("row")
-    at = numbered.select(pl.col("row").first().over(columns)).to_series().to_numpy().astype(np.int64)
-    begin, code = np.unique(at, return_inverse=True)
-    return code, begin
+    if not columns:
+        return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
+    keys = pl.DataFrame({str(i): frame[name] for i, name in enumerate(columns)})  # which may be called "row" too
+    rows = keys.with_row_index("row").select(pl.col("row").first().over(keys.columns))
+    at = rows.to_series().to_numpy()
+    first, number = np.flatnonzero(at == np.arange(len(at))), np.empty(len(at), np.int64)
+    number[first] = np.arange(len(first))
+    return number[at], first
 
 
 def numbers(values: pl.Series) -> pl.Series:

@@ -1,24 +1,27 @@
-"""Rows to decide about, without queries: each with its true class, what is predicted of it, and its scores."""
+"""Rows to decide about, of a frame or of queries: each with its true class, what is predicted of it, its scores."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import numbers
-from frame_metrics.data.classes import class_values, codes, distinct_values, is_binary, relevant, sides_of, two_classes
-from frame_metrics.errors import ColumnError, NotComputableError, listed
-from frame_metrics.roles.columns import (
-    Columns,
-    key_columns,
-    key_names,
-    label_column,
-    refuse,
-    role_columns,
-    score_column,
-    type_of,
+from frame_metrics.data.blocks import codes, numbers, spans
+from frame_metrics.data.classes import (
+    class_codes,
+    class_values,
+    distinct_values,
+    is_binary,
+    relevant,
+    sides_of,
+    two_classes,
 )
+from frame_metrics.data.groups import Cells
+from frame_metrics.data.log import Block, Log
+from frame_metrics.errors import ColumnError, NotComputableError, listed
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import Columns, key_columns, label_column, refuse, role_columns, score_column, type_of
 from frame_metrics.roles.conventions import Conventions
 
 
@@ -26,30 +29,18 @@ from frame_metrics.roles.conventions import Conventions
 class Cases:
     """The rows of a frame, checked.
 
-    Parameters
-    ----------
-    rows : the key columns by their inside names; "actual" and "predicted", the number of the class of each row, null
-        where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for each class;
-        "weight"; "cluster", its number.
-    kept : the key columns of all rows and "counted", where rows without a judgment were dropped.
-    columns, conventions : which column is which, and what is done where the field disagrees.
-    classes : the classes in their order; of two the relevant one is the last. None where nothing needs their names.
-    clusters : the predicted classes, where they are not the true ones but are yet to be matched to them.
-    binary : whether there are two classes, one of which is the relevant one.
+    The columns of ``rows``: "cell", the number of each row's cell; "actual" and "predicted", the number of its class,
+    null where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for each class;
+    "weight"; "count", how many rows it stands for; "cluster", its number.
     """
 
     rows: pl.DataFrame
-    kept: pl.DataFrame | None
+    cells: Cells  # the segments, or the queries in them, those too of which no row is left
     columns: Columns
     conventions: Conventions
-    classes: pl.Series | None
-    clusters: pl.Series | None
-    binary: bool
-
-    @property
-    def every(self) -> pl.DataFrame:
-        """All rows, and "counted" where some were dropped."""
-        return self.rows if self.kept is None else self.kept
+    classes: pl.Series | None  # in their order, of two the relevant one last; None where nothing needs their names
+    clusters: pl.Series | None  # the predicted classes, where they are yet to be matched to the true ones
+    binary: bool  # whether there are two classes, one of which is the relevant one
 
     @property
     def k(self) -> int:
@@ -58,22 +49,21 @@ class Cases:
 
     @property
     def weighted(self) -> bool:
-        """True where rows have weights."""
-        return "weight" in self.rows.columns
+        """True where rows have weights, so that amounts are no whole numbers."""
+        return self.columns.weight is not None
 
     @property
-    def keys(self) -> tuple[list[str], list[str]]:
-        """Inside names of the columns of system and segment."""
-        system, by, _ = key_names(self.columns)
-        return system, by
+    def summed(self) -> bool:
+        """True where rows are not one each, and "weight" is added up."""
+        return "weight" in self.rows.columns
+
+    def number(self, marks: pl.Series | None = None) -> int:
+        """Return how many rows are marked, or there are: as many of each as it stands for."""
+        return number_of(self.rows.get_column("count", default=None), marks, len(self.rows))
 
 
 def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, *, named: bool = False) -> Cases:
-    """Check the columns and number the classes.
-
-    Parameters
-    ----------
-    named : whether the classes will be named in the result.
+    """Check the columns and number the classes; ``named``: the classes will be named in the result.
 
     Raises
     ------
@@ -81,8 +71,9 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
         A value is not what its role can hold, or what is relevant is not said.
     """
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(frame, columns.grade))
-    out = key_columns(frame, columns)
-    keys = list(out)
+    key_columns(frame, columns)
+    cell, first = codes(frame, columns.groups)
+    out = {"cell": pl.Series(cell)}
     label, predicted = sides_of(frame, columns, conventions)
     binary = is_binary(label, predicted, columns, conventions)
     classes, clusters = None, None
@@ -97,36 +88,46 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
         if conventions.threshold is not None:
             raise NotComputableError("threshold= decides between two classes; name the relevant one with positive=")
         classes = class_values(label, predicted if conventions.match is None else None, columns, conventions)
-        out["actual"] = codes(label, classes, str(columns.label))
+        out["actual"] = class_codes(label, classes, str(columns.label))
         if predicted is not None:
             clusters = distinct_values(predicted) if conventions.match is not None else None
-            out["predicted"] = codes(predicted, classes if clusters is None else clusters, str(columns.predicted))
+            out["predicted"] = class_codes(predicted, classes if clusters is None else clusters, str(columns.predicted))
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
         if conventions.threshold is not None:
             out["predicted"] = (out["score"] >= conventions.threshold).fill_null(False).cast(pl.Int8)
     out |= _class_scores(frame, columns, classes)
-    out |= role_columns(frame, columns, ("weight", "cluster"))
+    out |= role_columns(frame, columns, ("weight", "count", "cluster"))
+    if columns.count:
+        out["weight"] = out["count"] * out.get("weight", 1.0)
     if columns.cluster:
         out["cluster"] = numbers(out["cluster"])
-    rows = pl.DataFrame(out)
-    rows, kept = _judged(rows, keys, columns, conventions, binary)
-    return Cases(rows, kept, columns, conventions, classes, clusters, binary)
+    rows = _judged(pl.DataFrame(out), columns, conventions, binary)
+    rows = rows.filter(pl.col("count") > 0) if columns.count else rows
+    times = rows["count"].to_numpy() if columns.count else None
+    n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
+    values = pl.DataFrame({name: frame[name].gather(first) for name in columns.groups})
+    cells = Cells(columns, values, dict.fromkeys(columns.groups, first), n)
+    return Cases(rows, cells, columns, conventions, classes, clusters, binary)
 
 
-def _judged(
-    rows: pl.DataFrame, keys: list[str], columns: Columns, conventions: Conventions, binary: bool
-) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-    """Drop rows that are not judged, count them as not relevant, or raise: the rows, and all if some were dropped."""
+def number_of(times: pl.Series | None, marks: pl.Series | None, rows: int) -> int:
+    """Return how many of some rows are marked (None: all), each as often as ``times`` says."""
+    if times is None:
+        return rows if marks is None else int(marks.sum())
+    return int((times if marks is None else times * marks.cast(pl.Float64)).sum())
+
+
+def _judged(rows: pl.DataFrame, columns: Columns, conventions: Conventions, binary: bool) -> pl.DataFrame:
+    """Drop rows that are not judged, count them as not relevant, or raise."""
     if not rows["actual"].null_count():
-        return rows, None
+        return rows
     if conventions.unjudged == "drop":
-        judged = pl.col("actual").is_not_null()
-        return rows.filter(judged), rows.select(*keys, judged.alias("counted"))
+        return rows.filter(pl.col("actual").is_not_null())
     if binary:
-        return rows.with_columns(pl.col("actual").fill_null(0)), None
+        return rows.with_columns(pl.col("actual").fill_null(0))
     refuse(str(columns.label), rows["actual"].is_null(), "have no class", "drop them, or say unjudged='drop'")
-    return rows, None
+    return rows
 
 
 def _class_scores(frame: pl.DataFrame, columns: Columns, classes: pl.Series | None) -> dict[str, pl.Series]:
@@ -145,3 +146,64 @@ def _class_scores(frame: pl.DataFrame, columns: Columns, classes: pl.Series | No
         refuse(named[value], scores.is_null(), "have no score", "drop them")
         out[f"score:{i}"] = scores.cast(pl.Float64)
     return out
+
+
+def cases_of(log: Log, *, queries: bool = False) -> Cases:
+    """Return the rows of all evaluated queries of a log of which single rows may be asked for.
+
+    Documents without a judgment are not relevant, unless they are dropped. Judged documents that a system does not
+    list are rows without a score, predicted to be nothing. With ``queries`` cells are queries, and not segments.
+    """
+    grid, listed = log.grid, log.grid.rankings
+    lacking, evaluated = _beside(log)
+    ranking, every = np.empty(len(log.table), np.int64), np.arange(len(evaluated))
+    ranking[listed.rows_of(spans(listed.starts, listed.lengths))] = np.repeat(every, listed.lengths)
+    rows = _listed(log).with_columns(cell=pl.Series(ranking)).filter(pl.Series(evaluated[ranking]))
+    if log.conventions.unjudged == "drop":
+        rows = rows.drop_nulls("actual")
+    counts = np.where(evaluated, lacking, 0).astype(np.int64)
+    actual = pl.Series(np.repeat([0, 1], counts.sum(axis=1)), dtype=pl.Int8)
+    extra = pl.DataFrame({"actual": actual, "cell": np.repeat(np.tile(every, 2), counts.ravel())})
+    if "predicted" in rows.columns:
+        extra = extra.with_columns(predicted=pl.lit(0, pl.Int8))
+    rows = pl.concat([rows.with_columns(pl.col("actual").fill_null(0)), extra], how="diagonal")
+    ranking = rows["cell"].to_numpy()
+    number = pl.DataFrame({"cell": ranking if queries else grid.cell[ranking]})
+    cell, first = codes(number, ["cell"] if queries or log.columns.groups else [])
+    at, n = ranking[first[: len(rows)]], np.bincount(cell, minlength=len(first))
+    cells = log.cells_at(grid.system[at], grid.segment[at], grid.query[at], n)
+    return Cases(rows.with_columns(cell=pl.Series(cell)), cells, log.columns, log.conventions, None, None, True)
+
+
+def _listed(log: Log) -> pl.DataFrame:
+    """The rows of the log: what is relevant of them, null without a judgment, and what is scored or predicted."""
+    table = log.table
+    known = table["label" if "label" in table.columns else "grade"].cast(pl.Float64).fill_nan(None)
+    good = known == 1 if "label" in table.columns else known >= log.conventions.rel
+    if log.conventions.unjudged == "drop":  # a negative grade is no judgment in condensed lists
+        good = good.set((known < 0).fill_null(False), None)
+    columns = {"actual": good.cast(pl.Int8)}
+    if "score" in table.columns:
+        columns["score"] = table["score"].cast(pl.Float64)
+    if log.conventions.threshold is not None:
+        columns["predicted"] = (table["score"] >= log.conventions.threshold).fill_null(False).cast(pl.Int8)
+    elif "predicted" in table.columns:
+        columns["predicted"] = table["predicted"]
+    return pl.DataFrame(columns)
+
+
+def _beside(log: Log) -> tuple[Array, Array]:
+    """Judged documents that each ranking lacks, not relevant and relevant, and True for those that are evaluated."""
+    n = len(log.grid.pair)
+    lacking, evaluated = np.zeros((2, n)), np.zeros(n, bool)
+
+    def work(block: Block) -> None:
+        run = block.ranking()
+        evaluated[block.at] = run.n_judged > 0
+        if log.conventions.unjudged == "drop":
+            run = run.condensed()
+        good = np.maximum(run.n_relevant - run.listed_relevant, 0)
+        lacking[1, block.at], lacking[0, block.at] = good, np.maximum(run.n_known - run.lengths - good, 0)
+
+    log.each_block(work)
+    return lacking, evaluated

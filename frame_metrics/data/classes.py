@@ -153,7 +153,7 @@ def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series)
     return pl.Series(list(values), dtype=dtype, strict=True)
 
 
-def codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series:
+def class_codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series:
     """Return the number of each value's class; null stays null.
 
     Raises

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -19,31 +20,29 @@ from frame_metrics.threads import BLOCK
 class Grid:
     """The rankings to measure, and what each one is.
 
-    Parameters
-    ----------
-    rankings : all of them; those that a system lacks have no rows.
-    system, segment, query : the number of each ranking's system, segment and query, shape (rankings,).
-    pair : the number of each ranking's segment and query together, shape (rankings,).
-    system_row, segment_row, query_row : for each number a row that holds the values: of the log, or past its end,
-        of the judgments.
-    pool : the judged documents of each ranking, where its rows are not all there is.
+    The rows that hold the values of a number are of the log, or past its end, of the judgments.
     """
 
-    rankings: Rankings
-    system: Array
-    segment: Array
-    query: Array
-    pair: Array
-    system_row: Array
-    segment_row: Array
-    query_row: Array
-    pool: Pools | None
+    rankings: Rankings  # all of them; those that a system lacks have no rows
+    system: Array  # the number of each ranking's system, shape (rankings,)
+    segment: Array  # the number of each ranking's segment, shape (rankings,)
+    query: Array  # the number of each ranking's query, shape (rankings,)
+    pair: Array  # the number of each ranking's segment and query together, shape (rankings,)
+    system_row: Array  # a row that holds each system, shape (systems,)
+    segment_row: Array  # a row that holds each segment, shape (segments,)
+    query_row: Array  # a row that holds each query, shape (queries,)
+    pool: Pools | None  # the judged documents of each ranking, where its rows are not all there is
 
     @property
     def size(self) -> Array:
         """Rows that each ranking has to do with, shape (rankings,)."""
         own = self.rankings.lengths
         return own if self.pool is None else np.maximum(own, self.pool.lengths)
+
+    @cached_property
+    def cell(self) -> Array:
+        """The number of each ranking's system and segment together, shape (rankings,)."""
+        return self.system * len(self.segment_row) + self.segment
 
     def amounts(self, values: Array, column: str) -> Array:
         """Return a column's one value for each ranking's query: NaN where no row has one."""
@@ -73,16 +72,16 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, columns: Columns, judged: 
     names = log.select([*system, *by, *query])[rankings.first_row]
     if judged is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judged)
-    row, queries, segments, pairs = rankings.first_row, names.select(query), names.select(by), count
+    row, queries, segments, pairs = rankings.first_row, names, names, count
     if judged is not None:
         row = np.concatenate([row, len(log) + judged.row])
-        queries = pl.concat([queries, judged.names.select(query)])
+        queries = pl.concat([names.select(query), judged.names.select(query)])
         if set(by) <= set(judged.keys):  # then the judgments say which pairs of a segment and a query there are
-            segments = pl.concat([segments, judged.names.select(by)])
+            segments = pl.concat([names.select(by), judged.names.select(by)])
             pairs = len(queries)
     query_code, query_at = codes(queries, query)
-    segment_code, segment_at = _numbered(segments, by, len(queries))
-    system_code, system_at = _numbered(names, system, count)
+    segment_code, segment_at = codes(segments if by else queries, by)
+    system_code, system_at = codes(names, system)
     number = segment_code[:pairs] * len(query_at) + query_code[:pairs]
     _, first, pair = np.unique(number, return_index=True, return_inverse=True)
     there = np.zeros((len(system_at), len(first)), bool)  # pairs that a system has a ranking of
@@ -108,11 +107,6 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, columns: Columns, judged: 
     if judged.keys != query:
         key_code, _ = codes(pl.concat([names.select(judged.keys), judged.names.select(judged.keys)]), judged.keys)
     return replace(grid, pool=_pool_of(key_code[at], judged, key_code[count:]))
-
-
-def _numbered(names: pl.DataFrame, keys: list[str], n: int) -> tuple[Array, Array]:
-    """Number key values in the order of their first appearance: all rows alike where there are no keys."""
-    return codes(names, keys) if keys else (np.zeros(n, np.int64), np.zeros(1, np.int64))
 
 
 def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str], judged: Judged) -> Grid:

@@ -12,6 +12,7 @@ import polars as pl
 
 from frame_metrics.data import blocks
 from frame_metrics.data.grid import Grid, build_grid
+from frame_metrics.data.groups import Cells
 from frame_metrics.data.judgments import Judged, id_hash, laid_out, match, number_clusters, read_judgments
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
@@ -30,7 +31,7 @@ class Log:
     repeated: str | None  # the query of the first repeated document that was left out
     columns: Columns
     conventions: Conventions
-    judgment_name: str  # what the caller calls the column of grades or labels
+    judgment_name: str  # what the caller calls the column of grades, or of labels where there are none
     grid: Grid  # the rankings to measure
     judged: Judged | None  # the judgments, where they are kept beside
 
@@ -105,6 +106,22 @@ class Log:
         most = np.zeros(int(grid.pair.max(initial=-1)) + 1)
         np.maximum.at(most, grid.pair, grid.rankings.lengths)
         return most[grid.pair]
+
+    @cached_property
+    def cells(self) -> Cells:
+        """Every segment of every system, whether it has rankings or not."""
+        grid, columns = self.grid, self.columns
+        systems, segments = len(grid.system_row) if columns.system else 1, len(grid.segment_row) if columns.by else 1
+        system, segment = np.repeat(np.arange(systems), segments), np.tile(np.arange(segments), systems)
+        return self.cells_at(system, segment, None, np.bincount(grid.cell, minlength=len(system)))
+
+    def cells_at(self, system: Array, segment: Array, query: Array | None, n: Array) -> Cells:
+        """Return cells by the numbers of their systems, segments and queries, with their numbers of rows."""
+        grid, columns, (system_key, by, _) = self.grid, self.columns, key_names(self.columns)
+        parts = ((system_key, grid.system_row, system), (by, grid.segment_row, segment))
+        values = [held for names, rows, at in parts if names for held in self.keys_at(names, rows[at])]
+        rows = self.key_rows(system=system, segment=segment, query=query)
+        return Cells(columns, pl.DataFrame(dict(zip(columns.groups, values, strict=True))), rows, n)
 
     @cached_property
     def sorter(self) -> Sorter:
@@ -218,7 +235,7 @@ def read_log(
             "say duplicates='first' to keep the best place of each, or doc=None",
         )
         raise bad_rows(columns.doc, again.tolist(), len(log), what, f"drop them, or {remedy}")
-    name = str(judging.label or judging.grade)
+    name = str(judging.grade or judging.label)
     grid = build_grid(log, rankings, columns, judged)
     return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged)
 

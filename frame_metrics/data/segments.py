@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -17,19 +18,15 @@ from frame_metrics.inputs.scores import levels
 from frame_metrics.stats.averages import numbered, resampled
 
 CHUNK = 1 << 15  # scores: what is done to them stays in cache
-DENSE = 0.5  # with less than this share of rows that are relevant or predicted so, only those are counted
 
 
 def tables(cases: Cases, segments: Segments) -> Classes:
     """Count true and predicted classes within segments."""
-    everything = np.ones((len(segments), cases.k), bool)
-    if cases.binary and not cases.weighted and not cases.rows["predicted"].null_count():
-        return Classes(_two_by_two(cases, segments), everything)
     counts, rows = crossed(cases, segments)
     if cases.conventions.match is not None:
         return Classes(matched(counts, cases.conventions.match)[0], rows.sum(axis=2) > 0)
     if cases.binary or cases.conventions.classes is not None:
-        return Classes(counts, everything)
+        return Classes(counts, np.ones((len(segments), cases.k), bool))
     return Classes(counts, (rows.sum(axis=2) > 0) | (rows[:, :, :-1].sum(axis=1) > 0))
 
 
@@ -40,35 +37,23 @@ def crossed(cases: Cases, segments: Segments) -> tuple[Array, Array]:
     -------
     Their weight, shape (segments, K, predicted + 1), and how many there are, of the same shape.
     """
-    width = (cases.k if cases.clusters is None else len(cases.clusters)) + 1
-    said = pl.col("predicted").cast(pl.Int64).fill_null(width - 1)
-    cell = (pl.col("actual").cast(pl.Int64) * width + said).alias("cell")
-    cells = cases.rows.select(*segments.keys, *(["weight"] if cases.weighted else []), cell)
-    weight = pl.col("weight").sum() if cases.weighted else pl.len().alias("weight")
-    counted = cells.group_by([*segments.keys, "cell"]).agg(weight, pl.len().alias("rows"))
-    counts = np.zeros((2, len(segments), cases.k * width))
-    for i, name in enumerate(("weight", "rows")):
-        counts[i, segments.place(counted), counted["cell"].to_numpy()] = counted[name].to_numpy()
-    weights, rows = counts.reshape(2, len(segments), cases.k, width)
-    return weights, rows
+    rows, width = cases.rows, (cases.k if cases.clusters is None else len(cases.clusters)) + 1
+    shape = len(segments), cases.k, width
+    cell = _table_cell(rows, width)
+    if segments.keys:
+        cell = cell + segments.of(rows) * (cases.k * width)
+    counts = np.bincount(cell, minlength=math.prod(shape)).reshape(shape).astype(np.float64)
+    if not cases.summed:
+        return counts, counts
+    summed = pl.DataFrame({"cell": cell, "weight": rows["weight"]}).group_by("cell").agg(pl.col("weight").sum())
+    weights = np.zeros(math.prod(shape))
+    weights[summed["cell"].to_numpy()] = summed["weight"].to_numpy()
+    return weights.reshape(shape), counts
 
 
-def _two_by_two(cases: Cases, segments: Segments) -> Array:
-    """The counts of two classes; rows that are neither relevant nor predicted so are what remains."""
-    actual, predicted = pl.col("actual").cast(pl.Boolean), pl.col("predicted").cast(pl.Boolean)
-    rows = cases.rows.select(*segments.keys, a=actual, p=predicted)
-    if (seen := rows["a"] | rows["p"]).sum() < DENSE * len(rows):
-        rows = rows.filter(seen)
-    marks = {"tp": pl.col("a") & pl.col("p"), "actual": pl.col("a"), "predicted": pl.col("p")}
-    sums = [mark.cast(pl.UInt32).sum().alias(name) for name, mark in marks.items()]
-    counted = rows.group_by(segments.keys).agg(sums) if segments.keys else rows.select(sums)
-    sides = np.zeros((3, len(segments)))
-    sides[:, segments.place(counted)] = [counted[name].to_numpy() for name in marks]
-    tp, true, said = sides
-    counts = np.zeros((len(segments), 2, 3))
-    counts[:, 1, 1], counts[:, 1, 0], counts[:, 0, 1] = tp, true - tp, said - tp
-    counts[:, 0, 0] = segments.n - true - said + tp
-    return counts
+def _table_cell(rows: pl.DataFrame, width: int) -> Array:
+    """The number of each row's true class and what was predicted together, the last of ``width`` where nothing was."""
+    return (rows["actual"] * width + rows["predicted"].fill_null(width - 1)).to_numpy()
 
 
 def drawn_counts(
@@ -79,7 +64,7 @@ def drawn_counts(
     cluster = cases.rows["cluster"].to_numpy() if cases.columns.cluster else None
     order = edges = np.zeros(len(segments) + 1, np.int64)
     if cases.weighted or cluster is not None:  # then single rows are asked for
-        place = segments.place(cases.rows)
+        place = segments.of(cases.rows)
         order = np.argsort(place, kind="stable")
         edges = np.searchsorted(place[order], np.arange(len(segments) + 1))
     for g in np.flatnonzero(n > 1):
@@ -92,24 +77,32 @@ def drawn_counts(
             draws = np.random.default_rng(seed).multinomial(n[g], share, resamples)
             yield int(g), draws.reshape(shape).astype(np.float64)
             continue
-        yield int(g), resampled(_cells(cases.rows[mine], table.k, unit), resamples, seed).T.reshape(shape)
+        rows = cases.rows[mine]
+        times = rows["count"].to_numpy() if "count" in rows.columns and unit is None else None
+        yield int(g), resampled(_cells(rows, table.k, unit, times), resamples, seed, times).T.reshape(shape)
 
 
-def _cells(rows: pl.DataFrame, k: int, cluster: Array | None) -> Array:
-    """The weight that each row, or cluster, has in each cell of the table, shape (cells, rows)."""
-    cell = (rows["actual"].cast(pl.Int64) * (k + 1) + rows["predicted"].cast(pl.Int64).fill_null(k)).to_numpy()
+def _cells(rows: pl.DataFrame, k: int, cluster: Array | None, times: Array | None) -> Array:
+    """The weight that each row, or cluster, has in each cell of the table, shape (cells, rows).
+
+    It is that of one row of those that a row stands for ``times``.
+    """
     unit = np.arange(len(rows)) if cluster is None else cluster
-    weight = rows["weight"].to_numpy() if "weight" in rows.columns else np.ones(len(rows))
+    weight = rows["weight"].to_numpy() if "weight" in rows.columns else None
+    weight = weight if weight is None or times is None else weight / np.maximum(times, 1)
     n, cells = int(unit.max()) + 1, k * (k + 1)
+    cell = _table_cell(rows, k + 1).astype(np.int64)
     return np.bincount(cell * n + unit, weight, minlength=cells * n).reshape(cells, n)
 
 
 def scored(cases: Cases, segments: Segments, work: Callable[[Array, Scores], None]) -> None:
     """Call ``work`` with some segments and the levels of their scores, until all segments with rows are done."""
-    columns = ["score", "actual", *(["weight"] if cases.weighted else [])]
-    rows = cases.rows.filter(pl.col("weight") > 0) if cases.weighted else cases.rows
-    rankings = find_rankings(rows, segments.keys, columns)
-    place = segments.place(rows[rankings.first_row])
+    columns = ["score", "actual", *(["weight"] if cases.summed else [])]
+    rows = cases.rows.filter(pl.col("weight") > 0) if cases.summed else cases.rows
+    place = segments.of(rows)
+    keys = ["segment"] if segments.keys else []
+    rankings = find_rankings(rows.with_columns(segment=pl.Series(place)), keys, columns)
+    place = place[rankings.first_row]
 
     def block(part: slice | Array) -> None:
         length, start = rankings.lengths[part], rankings.starts[part]
@@ -218,9 +211,9 @@ def _unpacked(packed: Array, low: int) -> tuple[Array, Array, Array]:
 
 def class_scores(cases: Cases, segments: Segments, seen: Array) -> ClassScores:
     """Return the scores of several classes, rows sorted by segment."""
-    place = segments.place(cases.rows)
+    place = segments.of(cases.rows)
     order = np.argsort(place, kind="stable")
     columns = [cases.rows[f"score:{i}"].to_numpy() for i in range(cases.k)]
-    weight = cases.rows["weight"].to_numpy() if cases.weighted else np.ones(len(place))
+    weight = cases.rows["weight"].to_numpy() if cases.summed else np.ones(len(place))
     actual = cases.rows["actual"].to_numpy()
     return ClassScores(place[order], actual[order], np.stack(columns, 1)[order], weight[order], len(segments), seen)

@@ -57,8 +57,9 @@ class Ranking(Listed):
         return run.condensed() if condensed else run
 
     def condensed(self) -> Ranking:
-        """Return the rankings without their unjudged rows, as if these had never been retrieved."""
+        """Return the rankings without their unjudged rows, as if these did not exist: they are in no cell."""
         keep = self.grade >= 0 if self.label is None else self.judged
+        lengths = sums_between(keep, self.starts, self.starts + self.lengths)
 
         def kept(values: Array | None) -> Array | None:
             return None if values is None else values[keep]
@@ -66,13 +67,14 @@ class Ranking(Listed):
         return replace(
             self,
             grade=self.grade[keep],
-            lengths=sums_between(keep, self.starts, self.starts + self.lengths),
+            lengths=lengths,
             n_ret=sums_between(keep, self.starts, self.starts + self.n_ret),
             shown=None,
             label=kept(self.label),
             score=kept(self.score),
             decision=kept(self.decision),
             tie=kept(self.tie),
+            size=None if self.size is None else self.size - (self.lengths - lengths),
             pool=None if self.pool is None else self.pool.condensed(),
         )
 

@@ -59,6 +59,9 @@ class Metric:
     cutoff: float | None = None
     average: str | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.doc)  # what help() shows of a metric
+
     @cached_property
     def input(self) -> type:
         """Input that the kernel reads: the annotation of its first parameter."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
-from frame_metrics.errors import BadValueError, UnknownNameError, distance
+from frame_metrics.errors import BadValueError, UnknownNameError, nearest
 from frame_metrics.metrics.metric import REGISTRY, Metric
 
 # Spellings that are more than another name, read before our own: a pattern of the whole text, and what it stands for.
@@ -34,7 +34,7 @@ LR = "lr_positive (LR+)", "lr_negative (LR-)"
 TWO_MEANINGS = {"g": G, "lr": LR, "likelihoodratio": LR}
 MOST = 1000  # cutoffs of one range
 Asked: TypeAlias = Sequence[tuple[str, Metric]]
-LISTED = "dir(frame_metrics.metrics) and docs/metrics.md list the metrics"
+LISTED = "frame_metrics.list_metrics() lists them"
 
 
 def plain_name(text: str) -> str:
@@ -201,14 +201,11 @@ def _nearest(name: str) -> str:
     cut = re.fullmatch(r"(.*?)(?:at|top)?(\d+)", given)
     if cut and cut[1] in known and REGISTRY[known[cut[1]]].at is not None:
         return f"; did you mean '{known[cut[1]]}@{cut[2]}'?"
-    most = 0 if len(given) < 3 else (len(given) + 1) // 4
-    near = {other: distance(given, other, most + 1) for other in known}
-    # A letter too much or too little is less likely than two that changed places.
-    best = min(known, key=lambda other: (near[other], abs(len(other) - len(given))))
-    if near[best] > most or (len(given) < 4 and sorted(given) != sorted(best)):
+    best = nearest(given, known)
+    if best is None:
         return f"; {LISTED}"
-    spelled = next(s for m in [REGISTRY[known[best]]] for s in (m.name, *m.also) if plain_name(s) == best)
-    return f"; did you mean {spelled!r}?"
+    meant = REGISTRY[known[best]]
+    return f"; did you mean {next(name for name in (meant.name, *meant.also) if plain_name(name) == best)!r}?"
 
 
 def _parameters(text: str, name: str, args: str) -> dict[str, Any]:

@@ -72,7 +72,9 @@ def wrong_cutoff(at: str, cutoff: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a number, or what a mapping has, as plain Python, so that it prints as it is read."""
+    """Return a number, or what a list or mapping has, as plain Python, so that it prints as it is read; a copy."""
     if isinstance(value, Mapping):
         return {plain(grade): plain(gain) for grade, gain in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
     return value.item() if isinstance(value, np.number | np.bool_) else value

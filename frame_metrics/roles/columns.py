@@ -11,10 +11,12 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.errors import BadValueError, bad_rows
+from frame_metrics.inputs.rows import LARGEST
 
 NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
+OF_ROWS = ("count", "classes", "abstain", "match")  # roles and options of rows that are no results of a query
 EXACT = 2**53  # the integers that a float64 tells apart
 
 
@@ -32,6 +34,7 @@ class Columns:
     predicted: str | None = None
     doc: str | None = None
     weight: str | None = None
+    count: str | None = None
     cluster: str | None = None
     n_relevant: str | None = None
     collection_size: str | None = None
@@ -114,6 +117,7 @@ def role_columns(
         "predicted": partial(label_column, positive=positive, role="prediction"),
         "doc": _doc_column,
         "weight": partial(_amount_column, role="weight"),
+        "count": partial(_amount_column, role="count"),
         "n_relevant": partial(_amount_column, role="n_relevant"),
         "collection_size": partial(_amount_column, role="collection size"),
         "cluster": _cluster_column,
@@ -263,8 +267,13 @@ def _amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     refuse(column, values.is_null(), "are missing", "give every row one")
     refuse(column, values < 0, "are negative", "0 is the least")
     if role != "weight" and values.dtype.is_float():
-        refuse(column, values != values.floor(), "are not whole", "documents are counted")
-    return values.cast(pl.Float64)
+        refuse(column, values != values.floor(), "are not whole", "rows and documents are counted")
+    values = values.cast(pl.Float64)
+    if role != "weight":
+        refuse(column, values > EXACT, "are past 2**53", "float64 cannot tell such numbers apart")
+    if values.sum() > LARGEST:
+        raise BadValueError(f"{column}: the {role}s add up to {values.sum():g}, which overflows in sums; rescale them")
+    return values
 
 
 def _cluster_column(values: pl.Series, column: str) -> pl.Series:

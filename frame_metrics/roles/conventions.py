@@ -11,7 +11,7 @@ import numpy as np
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import OF_ROWS, Columns
 
 FLOATS: dict[str, Any] = {"Float16": np.float16, "Float32": np.float32}  # columns that round what meets them
 UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
@@ -116,7 +116,7 @@ def _check_classes(roles: Mapping[str, Any], columns: Columns) -> None:
     if positive and several:
         raise ColumnError(f"positive= is for two classes, {several[0]} for several; name one of them")
     if columns.query:
-        _refuse(roles, ("classes", "abstain", "match"), "about the rows of a segment; say query=None")
+        _refuse(roles, OF_ROWS, "about the rows of a segment; say query=None")
     graded = columns.grade and not columns.label
     if graded and several:
         raise ColumnError(f"{several[0]} is about classes, and {columns.grade} is a grade; name label=")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,7 +82,15 @@ def audited(columns: Columns, roles: Mapping[str, Any]) -> Needs:
     return Needs(score=threshold or score, predicted=columns.predicted is not None and not threshold)
 
 
-def read_by(columns: Columns, needs: Needs, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Columns:
+def read_by(
+    columns: Columns,
+    needs: Needs,
+    roles: Mapping[str, Any],
+    available: list[str],
+    *,
+    judged: bool,
+    hint: Callable[[str], str],
+) -> Columns:
     """Return the columns that are read of those that play a part.
 
     Raises
@@ -102,7 +110,7 @@ def read_by(columns: Columns, needs: Needs, roles: Mapping[str, Any], available:
     }
     for pair, lacking in lacks.items():
         if lacking:
-            raise ColumnError(absent(pair, roles, available))
+            raise ColumnError(absent(pair, roles, available, hint))
     ordered = needs.order or bool(columns.query)
     return replace(
         columns,

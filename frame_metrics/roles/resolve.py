@@ -7,20 +7,10 @@ from typing import Any
 
 from frame_metrics.errors import ColumnError, check_apart, closest, listed
 from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.roles import COLUMNS, Roles
+from frame_metrics.roles.roles import COLUMNS, LIKELY, Roles
 
 OF_QUERIES = ("rank", "doc")
 FOUND = ("query", "score", "label", "grade", "predicted", *OF_QUERIES)  # by name too, the last beside a query only
-# What columns are called elsewhere that play a part; only a hint is made of it.
-LIKELY = {
-    "query": ("qid", "query_id", "queryid", "q_id", "topic", "topic_id", "session", "session_id", "search_id"),
-    "doc": ("docid", "doc_id", "docno", "document", "document_id", "product_id", "item", "item_id", "pid", "url"),
-    "score": ("sim", "similarity", "bm25", "prob", "proba", "probability", "y_score", "y_prob", "pred_score"),
-    "rank": ("position", "pos", "place"),
-    "label": ("y_true", "y", "target", "relevant", "is_relevant", "clicked", "click", "true", "actual", "class"),
-    "grade": ("relevance", "rel", "rating", "gain", "relevance_label", "judgment", "judgement"),
-    "predicted": ("y_pred", "prediction", "pred", "decision", "predicted_label", "predicted_class"),
-}
 RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total")
 
 
@@ -67,6 +57,8 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str], str]) -> di
     sized = {"collection_size": size} if isinstance(size, str) else {}
     for role, value in (named | {f"score of {one!r}": column for one, column in scores.items()} | sized).items():
         for column in _several(value):
+            if column == "":
+                raise ColumnError(f"{role}='': a column without a name plays no part; rename it")
             if column not in available:
                 raise ColumnError(f"{role}={column!r}: there is no such column among {listed(available)}{hint(column)}")
     return named | sized | {"class_scores": tuple(scores.items())}
@@ -86,17 +78,22 @@ def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str
     return {there[0]: there[0]}
 
 
-def absent(pair: tuple[str, ...], roles: Mapping[str, Any], available: list[str]) -> str:
-    """Return what an error says where a role, or one of two, is needed and no column plays it."""
+def absent(
+    pair: tuple[str, ...], roles: Mapping[str, Any], available: list[str], hint: Callable[[str], str] | None = None
+) -> str:
+    """Return what an error says where a role, or one of two, is needed and no column plays it.
+
+    ``hint`` may say where a column stands that is not among the available ones.
+    """
     aside = [role for role in pair if role in roles]
     if aside:
         return f"{aside[0]}=None sets the {aside[0]} aside, and it is needed; name its column among {listed(available)}"
     which = " or ".join(f"{role}=" for role in pair)
     what = f"as the {pair[0]} with" if len(pair) == 1 else "with"
     such = "that" if len(pair) == 1 else "such a"
-    hints = (likely(role, available) for role in pair)
-    hint = next((hint for hint in hints if hint), "")
-    return f"no column is named {what} {which}, and none of {listed(available)} has {such} name{hint}"
+    hints = [likely(role, available) or (hint(role) if hint else "") for role in pair]
+    more = next((words for words in hints if words), "")
+    return f"no column is named {what} {which}, and none of {listed(available)} has {such} name{more}"
 
 
 def likely(role: str, available: list[str]) -> str:
@@ -169,6 +166,8 @@ def _judgment(given: dict[str, Any], available: list[str], roles: Roles) -> dict
 
 def _of_judgments(role: str, given: Any, available: list[str], own: str | None = None) -> str:
     """The judgments' column of a role: as given, else called as the log's own, else called as the role."""
+    if given == "":
+        raise ColumnError(f"judge: {role}='': a column without a name plays no part; rename it")
     if given is not None and given not in available:
         raise ColumnError(f"judge: {role}={given!r} is not among {listed(available)}{closest(given, available)}")
     for name in (own, role) if given is None else (given,):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_args, get_origin, get_type_hints
 
-from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest
+from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, listed, nearest
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.conventions import Conventions, several
 
@@ -73,6 +73,7 @@ class Roles(TypedDict, total=False):
     system: Column
     by: Columns
     weight: Column
+    count: Column
     cluster: Column
     n_relevant: Column
     rel: Grade
@@ -94,11 +95,37 @@ CHOICES = {name: get_args(kind) for name, hint in _HINTS.items() if get_origin(k
 COLUMNS = tuple(name for name in _HINTS if name not in {option.name for option in fields(Conventions)})
 
 
+# What columns are called elsewhere that play a part; only a hint is made of it.
+LIKELY = {
+    "query": (
+        "qid",
+        "query_id",
+        "queryid",
+        "q_id",
+        "topic",
+        "topic_id",
+        "session",
+        "session_id",
+        "search_id",
+        "user",
+        "user_id",
+    ),
+    "doc": ("docid", "doc_id", "docno", "document", "document_id", "product_id", "item", "item_id", "pid", "url"),
+    "score": ("sim", "similarity", "bm25", "prob", "proba", "probability", "y_score", "y_prob", "pred_score"),
+    "rank": ("position", "pos", "place"),
+    "label": ("y_true", "y", "target", "relevant", "is_relevant", "clicked", "click", "true", "actual", "class"),
+    "grade": ("relevance", "rel", "rating", "gain", "relevance_label", "judgment", "judgement"),
+    "predicted": ("y_pred", "prediction", "pred", "decision", "predicted_label", "predicted_class"),
+}
+
+
 def check_roles(roles: dict[str, Any]) -> None:
     """Raise for a role or option that does not exist, or has a value it cannot have."""
     for name, value in roles.items():
         if name not in _HINTS:
-            raise UnknownNameError(f"there is no role or option {name!r}{closest(name, _HINTS)}")
+            meant = next((role for role, names in LIKELY.items() if name.lower() in names), nearest(name, _HINTS))
+            hint = f"; did you mean {meant!r}?" if meant else f"; there are {listed(_HINTS)}"
+            raise UnknownNameError(f"there is no role or option {name!r}{hint}")
         if name in CHOICES and value is not None:
             check_choice(name, value, CHOICES[name])
         if name in _EXPECTED and value is not None:

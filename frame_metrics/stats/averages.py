@@ -30,9 +30,15 @@ def _quotient(sums: Array) -> Array:
 
 
 def tally(metric: Metric, raw: Array, filled: Array, average: str, weight: Array | None) -> Tally:
-    """Name the sums that an average over queries, "macro" or "gmean", is made of; counts are summed all the same.
+    """Name the sums that an average over queries is made of.
 
-    ``raw`` values are NaN where undefined, ``filled`` ones only where they are left out of the mean.
+    Parameters
+    ----------
+    metric : counts are summed whatever the average.
+    raw : values of the queries, NaN where undefined, shape (queries,).
+    filled : the same with undefined values replaced, NaN where they are left out of the mean, shape (queries,).
+    average : "macro" or "gmean".
+    weight : of each query, shape (queries,); None for equal weights.
     """
     undefined = np.isnan(raw)
     defined = ~np.isnan(filled) if undefined.any() else ~undefined
@@ -101,7 +107,15 @@ def intervals(
     """Return the ends of percentile bootstrap intervals over the queries of each group, shape (2, tallies, n).
 
     Every group draws from the same seed, so that a group's interval does not depend on the others. An end is NaN for
-    fewer than two queries, or clusters: where there are any, whole ones are drawn.
+    fewer than two queries, or clusters.
+
+    Parameters
+    ----------
+    tallies : what is averaged.
+    group : the number of each query's group, shape (queries,); None for one group of all.
+    n : number of groups.
+    level : of the interval, as 0.95.
+    cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn.
     """
     out = np.full((2, len(tallies), n), np.nan)
     columns = np.array([column for t in tallies for column in t.columns], dtype=np.float64)
@@ -128,22 +142,38 @@ def intervals(
     return out
 
 
-def resampled(columns: Array, resamples: int, seed: int) -> Array:
-    """Return the sums of columns over resampled queries, rows or clusters, shape (columns, resamples)."""
+def resampled(columns: Array, resamples: int, seed: int, times: Array | None = None) -> Array:
+    """Return the sums of columns over resampled queries, rows or clusters, shape (columns, resamples).
+
+    Parameters
+    ----------
+    columns : shape (columns, units).
+    times : how many units each one stands for, shape (units,); None for one.
+    """
     size = columns.shape[1]
     step = max((1 << 20) // size, 1)
     random = np.random.default_rng(seed)
     pieces = []
     for begin in range(0, resamples, step):
         m = min(step, resamples - begin)
-        drawn = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
-        times = np.bincount(drawn.ravel(), minlength=m * size).reshape(m, size)
-        pieces.append(columns @ times.T.astype(np.float64))
+        if times is None:
+            drawn = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
+            often = np.bincount(drawn.ravel(), minlength=m * size).reshape(m, size)
+        else:
+            often = random.multinomial(int(times.sum()), times / times.sum(), m)
+        pieces.append(columns @ often.T.astype(np.float64))
     return np.concatenate(pieces, axis=1)
 
 
 def resampled_means(columns: Array, cluster: Array | None, resamples: int, seed: int) -> Array:
-    """Return the means of columns over resampled queries, or whole clusters, shape (columns, resamples)."""
+    """Return the means of columns over resampled queries, shape (columns, resamples).
+
+    Parameters
+    ----------
+    columns : shape (columns, queries).
+    cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn, and a mean is over
+        the queries drawn.
+    """
     if cluster is None:
         sums, drawn = resampled(columns, resamples, seed), np.array(columns.shape[1])
     else:

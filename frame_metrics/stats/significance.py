@@ -22,7 +22,13 @@ Tick = Callable[[int], None]
 
 
 def in_clusters(values: Array, cluster: Array | None) -> Array:
-    """Return the sums of queries' values within clusters, a row each, 0 where they cancel; the values without any."""
+    """Return the sums of queries' values within clusters, a row each, 0 where they cancel; the values without any.
+
+    Parameters
+    ----------
+    values : shape (queries, columns).
+    cluster : the number of each query's cluster, shape (queries,).
+    """
     if cluster is None:
         return values
     n = int(cluster.max()) + 1
@@ -151,9 +157,16 @@ def _sums(eights: Array) -> Array:
 def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
     """Exchange the systems of each query at random, and look at the widest gap between them (randomised Tukey HSD).
 
-    The p-value of a pair, shape (systems, systems), is the share of draws in which the greatest difference of any two
-    means is at least theirs, what was seen counting as one of them, so that the pairs of all systems are tested
-    together. The values have the shape (queries, systems), or are their sums within clusters.
+    The p-value of a pair is the share of draws in which the greatest difference of any two means is at least theirs,
+    what was seen counting as one of them, so that the pairs of all systems are tested together.
+
+    Parameters
+    ----------
+    values : shape (queries, systems), or their sums within clusters.
+
+    Returns
+    -------
+    p-values of each system against each, shape (systems, systems).
 
     Source: B. Carterette, Multiple testing in statistical analysis of systems-based information retrieval experiments,
     ACM TOIS 30(1), 2012.
@@ -174,7 +187,17 @@ def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
 
 
 def bootstrap(differences: Array, resamples: int, seed: int, cluster: Array | None = None) -> Array:
-    """Resample differences whose mean was moved to 0; the share of means at least as far from 0 as what was seen."""
+    """Resample differences whose mean was moved to 0; the share of means at least as far from 0 as what was seen.
+
+    Parameters
+    ----------
+    differences : shape (queries, columns).
+    cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn.
+
+    Returns
+    -------
+    p-values, shape (columns,).
+    """
     n = len(differences)
     if n < 2:
         return np.ones(differences.shape[1])

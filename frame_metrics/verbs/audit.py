@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.data.cases import cases_of
 from frame_metrics.data.log import read_log
-from frame_metrics.data.query_cases import cases_of
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows, check_choice
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
@@ -54,7 +54,7 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
         def look(rows: pl.DataFrame) -> list[Finding]:
             if not columns.query:
                 return guards.findings(rows, columns, conventions)
-            log = read_log(rows, columns, conventions, qrels)
+            log = read_log(rows, columns, conventions, qrels, single=decided)
             seen = [*guards.of_positives(rows, columns, conventions), *log_checks.findings(log)]
             return [*seen, *guards.guarded(cases_of(log))] if decided else seen
 

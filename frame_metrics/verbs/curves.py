@@ -18,7 +18,6 @@ from frame_metrics.errors import BadValueError, check_apart, check_choice
 from frame_metrics.inputs import Array, Scores, ratio
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.ranking import iprec
-from frame_metrics.roles.columns import key_names
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.measure import check_asked, check_probability, measure
 from frame_metrics.verbs.request import Reading, Request, one_of
@@ -52,15 +51,16 @@ def curve(request: Request, kind: str, options: Options) -> Any:
     if kind not in COLUMNS:
         return _by_cutoff(request, kind, options)
     levels = _recall_levels(options.levels)
-    plan = request.plan(Needs(score=True, query=options.per is not None or request.judged))
+    per = options.per is not None
+    plan = request.plan(Needs(score=True, query=per or request.judged))
     plan.check_pooled(COLUMNS[kind])
     check_no_threshold(plan.conventions)
     columns: dict[str, Any] = dict.fromkeys(COLUMNS[kind], pl.Float64)
     if kind == "calibration" and not (plan.columns.weight and not plan.columns.query):
         columns["n"] = pl.Int64
-    keys = plan.columns.keys if options.per and levels is None else None
+    keys = plan.columns.keys if per and levels is None else None
     return plan.answer_of_segments(
-        lambda reading: _drawn(reading.binary(), kind, options, levels), lambda types: columns, keys
+        lambda reading: _drawn(reading.binary(queries=per), kind, options, levels), lambda types: columns, keys
     )
 
 
@@ -105,14 +105,13 @@ def _check(kind: str, options: Options) -> None:
 
 def _drawn(cases: Cases, kind: str, options: Options, levels: Sequence[float] | None) -> Answer:
     """Return the points of a curve for each segment, or each query; at ``levels`` of recall the curves are averaged."""
-    query = key_names(cases.columns)[2] if options.per else []
-    segments = segments_of(cases, query=query)
+    segments = segments_of(cases.cells, queries=options.per is not None)
     if kind == "calibration":
         check_probability("curve('calibration')", cases.rows["score"], str(cases.columns.score))
         return _calibration(cases, segments, options.bins or 10)
     points = points_of(cases, segments, scored_only=kind == "pr")
     if levels is not None:
-        if not query:
+        if options.per is None:
             return _at_levels(segments, levels, *_heights(points, levels))
         return _mean_at_levels(cases, segments, points, levels)
     x, y = _axes(points, kind, interpolated=options.interpolated)
@@ -189,8 +188,8 @@ def _at_levels(segments: Segments, levels: Sequence[float], height: Array, thres
 
 def _mean_at_levels(cases: Cases, queries: Segments, points: Points, levels: Sequence[float]) -> Answer:
     """The mean of the curves of queries, which has no thresholds."""
-    segments = segments_of(cases)
-    height, place = _heights(points, levels)[0], segments.place(queries.table)
+    segments = segments_of(cases.cells)
+    height, place = _heights(points, levels)[0], segments.place[queries.first]
     fill = cases.conventions.fill(iprec)
     height[points.positives == 0] = np.nan if fill is None else fill
     defined = ~np.isnan(height[:, 0])

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.cases import Cases, read_cases
+from frame_metrics.data.cases import Cases, number_of, read_cases
 from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.groups import segments_of
 from frame_metrics.errors import listed
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import REGISTRY
-from frame_metrics.roles.columns import Columns, largest_grade, number_column, one_of, type_of
+from frame_metrics.roles.columns import Columns, largest_grade, number_column, one_of, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.checks import Finding, Keys, Seen, check, run_checks
 from frame_metrics.verbs.pooled import Inputs, inputs_of, one_metric
@@ -71,8 +71,8 @@ class Pooled:
         if self.inputs.table is not None:
             return self.value("prevalence")
         rows, n = self.cases.rows, len(self.inputs.segments)
-        weight = rows["weight"].to_numpy() if self.cases.weighted else np.ones(len(rows))
-        place = self.inputs.segments.place(rows)
+        weight = rows["weight"].to_numpy() if self.cases.summed else np.ones(len(rows))
+        place = self.inputs.segments.of(rows)
         good = np.bincount(place, weight * rows["actual"].to_numpy(), minlength=n)
         with np.errstate(invalid="ignore"):
             return good / np.bincount(place, weight, minlength=n)
@@ -121,22 +121,30 @@ def score_worse_than_chance(pooled: Pooled) -> Seen | None:
     return pooled.segments(pooled.value("roc_auc") < 0.5)
 
 
+class Judgments(NamedTuple):
+    """The labels, or grades, of rows, and how many rows each stands for."""
+
+    values: pl.Series
+    times: pl.Series | None
+
+
 @check("error")
-def nothing_to_evaluate(judgment: pl.Series) -> Seen:
+def nothing_to_evaluate(judgments: Judgments) -> Seen:
     """no row has a {judgment}: there is nothing to measure"""
-    return Seen(int(judgment.null_count() == len(judgment)))
+    return Seen(int(judgments.values.null_count() == len(judgments.values)))
 
 
 @check("fact")
-def rows_judged(judgment: pl.Series) -> Seen:
+def rows_judged(judgments: Judgments) -> Seen:
     """rows with a {judgment}"""
-    return Seen(len(judgment) - judgment.null_count(), len(judgment))
+    values, times = judgments
+    return Seen(number_of(times, values.is_not_null(), len(values)), number_of(times, None, len(values)))
 
 
 @check("fact")
 def relevant_rows(cases: Cases) -> Seen | None:
-    """rows that are relevant: the prevalence, each counted once"""
-    return Seen(int(cases.rows["actual"].sum()), len(cases.rows)) if cases.binary else None
+    """rows that are relevant: the prevalence, without weights"""
+    return Seen(cases.number(cases.rows["actual"]), cases.number()) if cases.binary else None
 
 
 @check("fact")
@@ -149,21 +157,21 @@ def classes(cases: Cases) -> Seen | None:
 def rows_decided(cases: Cases) -> Seen | None:
     """rows with a prediction"""
     said = cases.rows.get_column("predicted", default=None)
-    return None if said is None else Seen(len(said) - said.null_count(), len(said))
+    return None if said is None else Seen(cases.number(said.is_not_null()), cases.number())
 
 
 @check("fact")
 def rows_predicted_relevant(cases: Cases) -> Seen | None:
     """rows that are predicted relevant: the bias"""
     said = cases.rows.get_column("predicted", default=None)
-    return None if said is None or not cases.binary else Seen(int(said.sum()), len(said))
+    return None if said is None or not cases.binary else Seen(cases.number(said), cases.number())
 
 
 @check("fact")
 def rows_without_a_score(cases: Cases) -> Seen | None:
     """rows that stand below every threshold"""
     score = cases.rows.get_column("score", default=None)
-    return None if score is None else Seen(score.null_count(), len(score))
+    return None if score is None else Seen(cases.number(score.is_null()), cases.number())
 
 
 def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> list[Finding]:
@@ -175,10 +183,13 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
         if lost := [*run_checks(reach, Grades(grades, conventions.rel))]:
             return lost  # nothing else can be computed
     cases = read_cases(rows, columns, conventions)
-    keys = Keys(columns, *(cases.every.select(names).n_unique() if names else 0 for names in cases.keys))
-    judgment = rows[str(columns.label or columns.grade)]
+    system = (columns.system,) if columns.system else ()
+    count = (cases.cells.values.select(names).n_unique() if names else 0 for names in (system, columns.by))
+    keys = Keys(columns, *count)
+    times = role_columns(rows, columns, ("count",)).get("count")
+    judgments = Judgments(rows[str(columns.label or columns.grade)], times)
     words = {"columns": columns, "by": ", ".join(columns.by), "judgment": "label" if columns.label else "grade"}
-    return [*of_positives(rows, columns, conventions), *guarded(cases), *run_checks(words, keys, judgment, cases)]
+    return [*of_positives(rows, columns, conventions), *guarded(cases), *run_checks(words, keys, judgments, cases)]
 
 
 def of_positives(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> Iterator[Finding]:
@@ -192,4 +203,4 @@ def of_positives(rows: pl.DataFrame, columns: Columns, conventions: Conventions)
 
 def guarded(cases: Cases) -> Iterator[Finding]:
     """Give the findings about decisions and scores, pooled in each segment."""
-    return run_checks({"rare": RARE}, Pooled(cases, inputs_of(cases, segments_of(cases))))
+    return run_checks({"rare": RARE}, Pooled(cases, inputs_of(cases, segments_of(cases.cells))))

@@ -23,34 +23,19 @@ COUNTED = 8  # what the table of a query has to be summed
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Values of metrics for every ranking, NaN where undefined.
-
-    Parameters
-    ----------
-    log : what was measured.
-    asked : names and metrics.
-    values : shape (metrics, rankings).
-    counts : for each metric that is to be pooled, the counts of its table, shape (counts, rankings).
-    evaluated : which rankings have a judged document, shape (rankings,).
-    weight, cluster : of each ranking's query; None where not named.
-    """
+    """Values of metrics for every ranking, NaN where undefined."""
 
     log: Log
     asked: Asked
-    values: Array
-    counts: dict[int, Array]
-    evaluated: Array
-    weight: Array | None
-    cluster: Array | None
+    values: Array  # shape (metrics, rankings)
+    counts: dict[int, Array]  # of each metric that is to be pooled, the counts of its table, shape (counts, rankings)
+    evaluated: Array  # which rankings have a judged document, shape (rankings,)
+    weight: Array | None  # of each ranking's query; None where not named
+    cluster: Array | None  # of each ranking's query; None where not named
 
 
 def check_asked(asked: Asked, plan: Plan, average: str | None = None) -> None:
-    """Raise for a metric that the named columns and conventions do not determine; nothing is read.
-
-    Parameters
-    ----------
-    average : the average that is asked for.
-    """
+    """Raise for a metric that the named columns and conventions do not determine; nothing is read."""
     columns = plan.columns
     if average == "weighted" and not columns.weight:
         raise ColumnError("average='weighted' needs the weights of the queries; name their column with weight=")
@@ -99,10 +84,8 @@ def check_parameters(name: str, metric: Metric) -> None:
 
 def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:
     """Raise for a metric of probabilities where the scores are not probabilities."""
-    name = next((name for name, metric in asked if "probability" in metric.reads), None)
-    if name is None:
-        return
-    check_probability(name, table["score"], str(columns.score))
+    for name in [name for name, metric in asked if "probability" in metric.reads][:1]:
+        check_probability(name, table["score"], str(columns.score))
 
 
 def check_probability(name: str, score: pl.Series, column: str) -> None:
@@ -117,10 +100,8 @@ def check_grades(asked: Asked, log: Log) -> None:
     lost = _out_of_reach(asked, log)
     for name, metric in asked:
         if "max_grade" in metric.reads and metric.params.get("max_grade") is None:
-            raise NotComputableError(
-                f"{name} needs max_grade=, the highest grade of the scale; "
-                f"the largest grade in {grade} is {log.top_grade:g}"
-            )
+            largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {log.top_grade:g}"
+            raise NotComputableError(f"{name} needs max_grade=, the highest grade of the scale{largest}")
         top = metric.params.get("max_grade")
         if top is not None and log.top_grade > top:
             raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {log.top_grade:g}")

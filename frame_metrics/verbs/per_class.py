@@ -51,7 +51,7 @@ def _by_class(cases: Cases, asked: Asked) -> Answer:
     for name, metric in asked:
         if metric.input not in (Confusion, Scores):
             raise NotComputableError(f"{name} is of all classes together, and of none alone; evaluate() has it")
-    inputs = inputs_of(cases, segments_of(cases))
+    inputs = inputs_of(cases, segments_of(cases.cells))
     if cases.binary and any(metric.input is Scores for _, metric in asked):
         raise NotComputableError("scores of two classes rank one of them; evaluate() has their metrics")
     if cases.classes is None:
@@ -95,7 +95,7 @@ def confusion(request: Request) -> Any:
 
 def _counts(cases: Cases) -> Answer:
     """Return one row per segment and pair of a predicted and a true class, zeros included."""
-    segments = segments_of(cases)
+    segments = segments_of(cases.cells)
     if cases.classes is None:
         raise NotComputableError("the classes have no names")
     counts = crossed(cases, segments)[0]  # segments, actual, predicted

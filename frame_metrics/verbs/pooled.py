@@ -26,38 +26,23 @@ OVER_CLASSES = ("macro", "weighted", "micro", "predicted")
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """Tables and scores that the metrics of some segments are computed from.
-
-    Parameters
-    ----------
-    table : true and predicted classes; None where nothing is predicted.
-    by_class : the scores of several classes; None where there are none.
-    of_scores : metrics of the scores of two classes that are known already.
-    of_class : the tables of each class against the rest that are known already.
-    """
+    """Tables and scores that the metrics of some segments are computed from."""
 
     cases: Cases
     segments: Segments
-    table: Classes | None
-    by_class: ClassScores | None
-    of_scores: dict[Metric, Array] = field(default_factory=dict)
-    of_class: dict[int, Confusion] = field(default_factory=dict)
+    table: Classes | None  # true and predicted classes; None where nothing is predicted
+    by_class: ClassScores | None  # the scores of several classes; None where there are none
+    of_scores: dict[Metric, Array] = field(default_factory=dict)  # of two classes, known already
+    of_class: dict[int, Confusion] = field(default_factory=dict)  # each class against the rest, known already
 
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """A metric's values.
+    """A metric's values."""
 
-    Parameters
-    ----------
-    value : NaN where null, shape (segments,).
-    undefined : how often the metric was undefined, shape (segments,).
-    average : the average, as the result names it.
-    """
-
-    value: Array
-    undefined: Array
-    average: str
+    value: Array  # NaN where null, shape (segments,)
+    undefined: Array  # how often the metric was undefined, shape (segments,)
+    average: str  # as the result names it
 
 
 def check_pooled(asked: Asked, average: str, *, ci: bool = False) -> None:
@@ -230,7 +215,7 @@ def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
 def evaluated(cases: Cases, asked: Asked, options: Options) -> Answer:
     """Return one row per segment and metric, or one per segment with a column per metric."""
     check_cases(asked, cases, options.average, ci=options.ci is not None)
-    groups = groups_of(cases, options.margins)
+    groups = groups_of(cases.cells, options.margins)
     tables: list[list[Array]] = []
     for segments in groups.each:
         inputs = inputs_of(cases, segments)
@@ -253,7 +238,7 @@ def _ends(inputs: Inputs, asked: Asked, options: Options, level: float) -> Array
         cases = replace(cases, conventions=replace(cases.conventions, undefined="null"))
     for g, counts in drawn_counts(inputs.cases, inputs.segments, table, options.resamples, options.seed):
         drawn = Classes(counts, np.repeat(table.seen[g][None], len(counts), axis=0))
-        draws = Segments(cases.columns, [], pl.DataFrame(), np.repeat(n[g], len(counts)))
+        draws = replace(inputs.segments, n=np.repeat(n[g], len(counts)))
         here = Inputs(cases, draws, drawn, None)
         for i, (name, metric) in enumerate(asked):
             values = one_metric(here, name, metric, options.average).value

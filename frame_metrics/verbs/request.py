@@ -14,7 +14,6 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Beside, Border, Schema
 from frame_metrics.data.grid import systems_apart
-from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log, read_log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart
 from frame_metrics.inputs import Array
@@ -72,7 +71,8 @@ class Request:
 
     def plan(self, needs: Needs) -> Plan:
         """Choose the columns that are read, and the conventions; raise for those that do not go together."""
-        columns = read_by(self.columns, needs, self.roles, self.available, judged=self.judged)
+        hint = self.border.hint
+        columns = read_by(self.columns, needs, self.roles, self.available, judged=self.judged, hint=hint)
         judged = None
         if self.judgments is not None:
             qrels, given = self.judgments
@@ -147,21 +147,20 @@ class Reading:
             _check_shared(log)
         return log
 
-    def cases(self, *, named: bool = False) -> Cases:
-        """Make the rows to decide about ready, those of judged queries; ``named``: the result names the classes."""
-        from frame_metrics.data.cases import read_cases
+    def cases(self, *, named: bool = False, queries: bool = False) -> Cases:
+        """Make the rows to decide about ready, those of judged queries; the result may name the classes, or queries."""
+        from frame_metrics.data.cases import cases_of, read_cases
         from frame_metrics.data.classes import two_classes
-        from frame_metrics.data.query_cases import cases_of
 
         columns, conventions = self.plan.columns, self.plan.conventions
         if not columns.query:
             return read_cases(self.table, columns, conventions, named=named)
-        cases = cases_of(self.log())
+        cases = cases_of(self.log(single=True), queries=queries)
         return replace(cases, classes=two_classes(self.table, columns, conventions)) if named else cases
 
-    def binary(self) -> Cases:
+    def binary(self, *, queries: bool = False) -> Cases:
         """Make the rows to decide about ready, which are of two classes."""
-        cases = self.cases()
+        cases = self.cases(queries=queries)
         if not cases.binary:
             raise ColumnError(
                 "there are several classes, and a threshold separates one from the rest; name it with positive="
@@ -184,7 +183,7 @@ def _check_shared(log: Log) -> None:
     apart = systems_apart(log.grid)
     if apart.any():
         system = int(np.argmax(apart > 0))
-        name = as_text(log.keys_at(["system"], log.grid.system_row[[system]]))
+        name = str(log.keys_at(["system"], log.grid.system_row[[system]])["system"][0])
         column, by = log.columns.system, list(log.columns.by)
         raise ColumnError(
             f"{column}: {name!r} has results of {apart[system]} queries, and no other system has any of one of them; "

@@ -96,7 +96,7 @@ def _check_thresholds(asked: Asked, conventions: Conventions) -> None:
 
 def _every(cases: Cases, asked: Asked) -> Answer:
     """Return one row per segment and threshold, with its table and the metrics."""
-    segments = segments_of(cases)
+    segments = segments_of(cases.cells)
     points = points_of(cases, segments, scored_only=True)
     return _rows(cases, segments, points, asked, _at_points(points, asked, cases.conventions))
 
@@ -132,7 +132,7 @@ def _schema(asked: Asked, columns: Columns) -> dict[str, Any]:
 
 def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     """Return the threshold of each segment where the first metric is best, of equal ones the highest."""
-    (name, metric), segments = asked[0], segments_of(cases)
+    (name, metric), segments = asked[0], segments_of(cases.cells)
     points = points_of(cases, segments, scored_only=True)
     values = _at_points(points, asked, cases.conventions)
     by_name = dict(zip([one for one, _ in asked], values, strict=True))
@@ -175,22 +175,14 @@ def _unmet(values: dict[str, Array], limits: Limits, where: str) -> NotComputabl
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Counts of what is predicted at every threshold, segment after segment, thresholds falling.
+    """Counts of what is predicted at every threshold, segment after segment, thresholds falling."""
 
-    Parameters
-    ----------
-    segment : of each point, ascending, shape (points,).
-    threshold : infinite at the first point of a segment, where nothing is predicted, shape (points,).
-    tp, fp : relevant and other rows at or above it, shape (points,).
-    positives, negatives : relevant and other rows of each segment, shape (segments,).
-    """
-
-    segment: Array
-    threshold: Array
-    tp: Array
-    fp: Array
-    positives: Array
-    negatives: Array
+    segment: Array  # of each point, ascending, shape (points,)
+    threshold: Array  # infinite at the first point of a segment, where nothing is predicted, shape (points,)
+    tp: Array  # relevant rows at or above it, shape (points,)
+    fp: Array  # other rows at or above it, shape (points,)
+    positives: Array  # relevant rows of each segment, shape (segments,)
+    negatives: Array  # other rows of each segment, shape (segments,)
 
     @cached_property
     def first(self) -> Array:
@@ -219,14 +211,9 @@ class Points:
 
 
 def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
-    """Find every threshold of every segment.
-
-    Parameters
-    ----------
-    scored_only : whether to end at the least score; else at minus infinity, where rows without a score are predicted.
-    """
+    """Find every threshold of every segment, down to minus infinity, or to the least score if ``scored_only``."""
     pieces: list[tuple[Array, ...]] = []
-    totals = np.zeros((2, len(segments)), np.float64 if cases.weighted else np.int64)
+    totals = np.zeros((2, len(segments)), np.float64 if cases.summed else np.int64)
 
     def work(at: Array, scores: Scores) -> None:
         totals[0, at], totals[1, at] = scores.positives, scores.negatives
@@ -238,7 +225,7 @@ def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
         starts = (np.inf, 0, 0)
         pieces.append((at[query], *(np.insert(v, begin, start) for v, start in zip(columns[1:], starts, strict=True))))
 
-    if not segments.keys and not cases.weighted and len(cases.rows):
+    if not segments.keys and not cases.summed and len(cases.rows):
         return _one_segment(cases, scored_only)
     scored(cases, segments, work)
     if not pieces:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.groups import Groups, groups_of_rankings
+from frame_metrics.data.groups import Groups, groups_of, segments_of
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.names import Asked
 from frame_metrics.stats.averages import intervals, within
@@ -31,18 +31,21 @@ class Options:
 def averaged(measured: Measured, options: Options | None = None) -> Answer:
     """Return one row per group and metric, or one per group with a column per metric."""
     options = options or Options()
-    groups, places = groups_of_rankings(measured.log, options.margins)
+    log, some = measured.log, measured.evaluated
+    groups, cell = groups_of(log.cells, options.margins), log.grid.cell[some]
     sums = tallies(measured, options.average)
-    some = measured.evaluated
     cluster = None if measured.cluster is None else measured.cluster[some]
+    counted = [*(one.defined for one in sums), *(one.undefined for one in sums)]
+    columns = [*counted, *(column for one in sums for column in one.columns)]
+    ends = np.cumsum([len(sums), len(sums), *(len(one.columns) for one in sums)])[:-1]
     tables: list[list[Array]] = []
-    for segments, place in zip(groups.each, places, strict=True):
+    for segments in groups.each:
         count = len(segments)
-        member = None if place is None or count == 1 else place[some]
-        n = within(member, count, [one.defined for one in sums])
+        member = None if count == 1 else segments.place[cell]
+        n, undefined, *each = np.split(within(member, count, columns), ends)
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = np.stack([one.finish(within(member, count, one.columns)) for one in sums])
-        table = [np.where(n == 0, np.nan, value), n, within(member, count, [one.undefined for one in sums])]
+            value = np.stack([one.finish(own) for one, own in zip(sums, each, strict=True)])
+        table = [np.where(n == 0, np.nan, value), n, undefined]
         if options.ci is not None:
             table += [*intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster)]
         tables.append(table)
@@ -75,7 +78,7 @@ def tidied(
         return Answer(keys, columns)
     at = np.tile(np.arange(m), count)
     long = {name: pl.Series(np.repeat(marks.to_numpy(), m)) for name, marks in total.items()}
-    long |= labels(asked, at) | {"average": pl.Series(averages, dtype=pl.String).gather(at)}
+    long |= labels(asked, at, averages)
     long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
     if ends:
         long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
@@ -88,11 +91,11 @@ def _wide(measured: Measured, used: list[str]) -> str:
     return next((a for a in (*plain, *used) if a != "sum"), "sum")
 
 
-def labels(asked: Asked, at: Array) -> dict[str, pl.Series]:
-    """Return the columns metric and k, of the metric that each row is about."""
-    names = pl.Series([name for name, _ in asked], dtype=pl.String)
-    ks = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
-    return {"metric": names.gather(at), "k": ks.gather(at)}
+def labels(asked: Asked, at: Array, averages: list[str] | None = None) -> dict[str, pl.Series]:
+    """Return the columns metric and k, and average if there are any, of the metric that each row is about."""
+    each = {"metric": [name for name, _ in asked], "k": [metric.k for _, metric in asked]}
+    each |= {} if averages is None else {"average": averages}
+    return pl.DataFrame(each, schema_overrides={"metric": pl.String, "k": pl.Int64})[at].to_dict()
 
 
 def number(values: Array) -> pl.Series:
@@ -109,9 +112,8 @@ def each_query(measured: Measured, layout: str = "long") -> Answer:
     """Return one row per evaluated ranking and metric, or one per ranking with a column per metric."""
     log, grid = measured.log, measured.log.grid
     at = np.flatnonzero(measured.evaluated)
-    (place,) = groups_of_rankings(log, margins=False)[1]
-    if place is not None:
-        at = at[np.lexsort((grid.query[at], place[at]))]
+    if log.columns.groups:
+        at = at[np.lexsort((grid.query[at], segments_of(log.cells).place[grid.cell[at]]))]
     keys = log.key_rows(system=grid.system[at], segment=grid.segment[at], query=grid.query[at])
     values = [filled(measured, i)[at] for i in range(len(measured.asked))]
     if layout == "wide":

@@ -15,6 +15,8 @@ import pytest
 from frame_metrics import IRM
 from helpers import as_kind, as_polars
 
+pytestmark = pytest.mark.border
+
 DAYS = [dt.date(2024, 3, i) for i in (1, 2, 3)]
 S3 = {"a": "pa", "b": "pb", "c": "pc"}
 # Two segments by day; two classes with scores; three classes with a score each, and clusters of them.
@@ -129,7 +131,7 @@ FRAME_TYPES = {
 @pytest.mark.parametrize("kind", FRAME_TYPES)
 @pytest.mark.parametrize("name", VERBS)
 @pytest.mark.parametrize("by", [None, "day"])
-@pytest.mark.grid
+@pytest.mark.grid(15)
 def test_kinds_agree(name: str, kind: str, by: str | None) -> None:
     """Every verb gives every kind of frame the same rows, in a frame of that kind."""
     frame, roles, verb = VERBS[name]
@@ -141,7 +143,7 @@ def test_kinds_agree(name: str, kind: str, by: str | None) -> None:
 
 @pytest.mark.parametrize("kind", FRAME_TYPES)
 @pytest.mark.parametrize("name", OF_QUERIES)
-@pytest.mark.grid
+@pytest.mark.grid(6)
 def test_kinds_agree_about_queries(name: str, kind: str) -> None:
     """Where rows are of queries, every kind of frame gives the same rows too."""
     frame = TWO.rename({"day": "qid"}).with_columns(run=pl.lit("x"))
@@ -153,6 +155,7 @@ def test_kinds_agree_about_queries(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("name", [*VERBS, *(f"{name}, queries" for name in OF_QUERIES)])
 @pytest.mark.parametrize("empty", [False, True])
+@pytest.mark.grid(5)
 def test_the_schema_of_a_plan(name: str, empty: bool) -> None:
     """The schema of a plan, known before anything is read, is that of its result and of the eager one."""
     if name in VERBS:
@@ -199,7 +202,7 @@ def coded(values: pl.Series, columns: dict[str, list[int | None]]) -> pl.DataFra
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas-arrow", "pyarrow"])
 @pytest.mark.parametrize("name", LABELS)
-@pytest.mark.grid
+@pytest.mark.grid(9)
 def test_classes_of_any_type(name: str, kind: str) -> None:
     """Classes of any type are counted alike, and come back as their own values, in their order."""
     values = LABELS[name]
@@ -230,6 +233,7 @@ def test_classes_of_any_type(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", LABELS)
+@pytest.mark.grid
 def test_the_type_of_classes_is_kept(name: str) -> None:
     """Classes have the type of the label, categories being text, or are true and false; a plan says so beforehand."""
     frame = coded(LABELS[name], CODES)
@@ -262,7 +266,7 @@ BINARY: dict[str, pl.Series] = {
 
 @pytest.mark.parametrize("other", BINARY)
 @pytest.mark.parametrize("name", BINARY)
-@pytest.mark.grid
+@pytest.mark.grid(9)
 def test_two_classes_of_any_type(name: str, other: str) -> None:
     """Bool, and 0 and 1 of any type, on either side, are two classes of which 1 is relevant."""
     plain = pl.DataFrame(
@@ -305,6 +309,16 @@ def test_sides_of_different_types(label: Any, predicted: Any) -> None:
     assert dict(IRM(frame.lazy()).confusion().collect_schema()) == dict(mine.schema)
 
 
+@pytest.mark.parametrize("match", ["best", "majority"])
+def test_clusters_of_numbers_leave_the_type_of_the_classes(match: Any) -> None:
+    """Clusters that are numbered otherwise than the classes are no classes, in a plan as in its result."""
+    rows = pl.LazyFrame({"label": [1, 2, 1], "predicted": [0.5, 1.5, 0.5]}).irm(match=match)
+    for plan in (rows.per_class("recall"), rows.confusion()):
+        column = "class" if "class" in plan.collect_schema() else "matched"
+        assert plan.collect_schema()[column] == pl.Int64
+        assert plan.collect().schema == plan.collect_schema()
+
+
 def test_halves_predicted_of_whole_classes() -> None:
     """A prediction that no class equals is wrong, and a class of its own."""
     frame = pl.DataFrame({"label": [3, 3, 1, 2], "predicted": [3.0, 3.0, 1.0, 2.5]})
@@ -336,6 +350,7 @@ PANDAS_LABELS: dict[str, Callable[[list[str | None]], pd.Series]] = {
 
 @pytest.mark.parametrize("other", PANDAS_LABELS)
 @pytest.mark.parametrize("name", PANDAS_LABELS)
+@pytest.mark.grid(5)
 def test_classes_of_pandas_text(name: str, other: str) -> None:
     """Classes may be text of any type of pandas, missing predictions included."""
     label, said = MANY["label"].to_list(), MANY["predicted"].to_list()
@@ -406,7 +421,7 @@ KEY_CODES = [0, 1, None, 1, 0, None, 0, 1]
 @pytest.mark.parametrize("verb", KEYED)
 @pytest.mark.parametrize("role", ["by", "system"])
 @pytest.mark.parametrize("name", KEYS)
-@pytest.mark.grid
+@pytest.mark.grid(15)
 def test_keys_of_any_type(name: str, role: str, verb: str) -> None:
     """Segments and systems are told apart by values of any type, null being one; the column keeps type and values."""
     if verb == "margins" and role == "system":
@@ -435,7 +450,7 @@ def test_keys_of_any_type(name: str, role: str, verb: str) -> None:
 
 @pytest.mark.parametrize("kind", ["pandas", "pandas-arrow", "nullable", "pyarrow", "lazy"])
 @pytest.mark.parametrize("verb", KEYED)
-@pytest.mark.grid
+@pytest.mark.grid(6)
 def test_null_keys_of_every_kind(verb: str, kind: str) -> None:
     """A null key is a segment of its own in every kind of frame, the last one."""
     scored = TWO.with_columns(pl.col("score").fill_null(0.0))
@@ -497,7 +512,7 @@ def test_columns_called_as_results_do_no_harm() -> None:
 
 @pytest.mark.parametrize("kind", FRAME_TYPES)
 @pytest.mark.parametrize("name", [name for name in VERBS if name != "audit"])
-@pytest.mark.grid
+@pytest.mark.grid(9)
 def test_an_empty_frame(name: str, kind: str) -> None:
     """A frame without rows gives no segment, and the columns that it has with rows, in every kind."""
     frame, roles, verb = VERBS[name]
@@ -507,6 +522,7 @@ def test_an_empty_frame(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FRAME_TYPES)
 @pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.grid
 def test_one_row(kind: str, label: int) -> None:
     """One row is enough."""
     frame = of_kind(pl.DataFrame({"label": [label], "predicted": [1], "score": [0.5]}), kind)
@@ -522,6 +538,7 @@ def test_one_row(kind: str, label: int) -> None:
 
 
 @pytest.mark.parametrize("name", VERBS)
+@pytest.mark.grid(4)
 def test_the_order_of_rows_does_not_matter(name: str) -> None:
     """Rows in another order give the same result."""
     frame, roles, verb = VERBS[name]
@@ -533,6 +550,7 @@ def test_the_order_of_rows_does_not_matter(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VERBS)
+@pytest.mark.grid(4)
 def test_the_source_is_not_modified(name: str) -> None:
     """No verb changes the frame that it reads."""
     frame, roles, verb = VERBS[name]

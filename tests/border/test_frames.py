@@ -22,6 +22,8 @@ from frame_metrics import IRM, FrameMetricsError
 from helpers import as_kind, as_polars
 from inside import read, small_blocks
 
+pytestmark = pytest.mark.border
+
 DAY, NOON = dt.date(2024, 3, 1), dt.datetime(2024, 3, 1, 12)
 DAYS = [DAY + dt.timedelta(i) for i in range(4)]
 HOURS = [NOON + dt.timedelta(hours=i) for i in range(4)]
@@ -185,7 +187,7 @@ def _pandas_frame(role: str, values: pd.Series) -> pd.DataFrame:
 @pytest.mark.parametrize("role", CODES)
 @pytest.mark.parametrize("name", POLARS_KEYS)
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
-@pytest.mark.grid
+@pytest.mark.grid(9)
 def test_polars_keys(name: str, role: str, kind: str) -> None:
     """A key column of any polars type gives what numbers in its place give, and keeps its type."""
     values = POLARS_KEYS[name]
@@ -219,7 +221,7 @@ def test_arrow_keys(name: str, role: str) -> None:
 
 @pytest.mark.parametrize("role", CODES)
 @pytest.mark.parametrize("name", PANDAS_KEYS)
-@pytest.mark.grid
+@pytest.mark.grid(9)
 def test_pandas_keys(name: str, role: str) -> None:
     """A key column of any pandas type gives what numbers in its place give, and keeps its type and values."""
     values = PANDAS_KEYS[name]
@@ -251,6 +253,7 @@ ODD_KEYS = {
 
 @pytest.mark.parametrize("role", CODES)
 @pytest.mark.parametrize("name", ODD_KEYS)
+@pytest.mark.grid
 def test_odd_pandas_keys(name: str, role: str) -> None:
     """Objects that are hard to tell apart are told apart all the same, or refused by name; never taken for one."""
     values = ODD_KEYS[name]
@@ -266,7 +269,7 @@ def test_odd_pandas_keys(name: str, role: str) -> None:
 @pytest.mark.parametrize("place", [0, -1], ids=["first", "last"])
 @pytest.mark.parametrize("role", ["by", "system"])
 @pytest.mark.parametrize("name", NULLABLE)
-@pytest.mark.grid
+@pytest.mark.grid(9)
 def test_pandas_null_keys(name: str, role: str, place: int) -> None:
     """In pandas a missing key is a segment of its own, the last, whatever the type."""
     held, absent = PANDAS_KEYS[name].iloc[1:], pd.Series([None], dtype=PANDAS_KEYS[name].dtype)
@@ -284,7 +287,7 @@ def test_pandas_null_keys(name: str, role: str, place: int) -> None:
 @pytest.mark.parametrize("role", ["by", "system"])
 @pytest.mark.parametrize("name", POLARS_KEYS)
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
-@pytest.mark.grid
+@pytest.mark.grid(9)
 def test_null_keys(name: str, role: str, kind: str) -> None:
     """A null in a key column is a segment of its own, the last, in every kind of frame."""
     values = POLARS_KEYS[name]
@@ -305,7 +308,7 @@ def test_null_keys(name: str, role: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
 @pytest.mark.parametrize("name", POLARS_KEYS)
-@pytest.mark.grid
+@pytest.mark.grid(6)
 def test_margins_of_keys(name: str, kind: str) -> None:
     """The totals' keys are null, in the type of the key column, and the segments' keys are as without them."""
     values = POLARS_KEYS[name]
@@ -317,7 +320,7 @@ def test_margins_of_keys(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", PANDAS_KEYS)
-@pytest.mark.grid
+@pytest.mark.grid(6)
 def test_pandas_margins_of_keys(name: str) -> None:
     """In pandas the totals' keys are missing and the segments' as without them; integers and bools become nullable."""
     values = PANDAS_KEYS[name]
@@ -350,7 +353,7 @@ def _judged_answers(distinct: list[Any]) -> dict[tuple[str, str], float]:
 
 @pytest.mark.parametrize("name", [name for name in POLARS_KEYS if len(POLARS_KEYS[name]) == 4])
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
-@pytest.mark.grid
+@pytest.mark.grid(6)
 def test_keys_from_the_judgments(name: str, kind: str) -> None:
     """A query that only the judgments have is named in the result, in the type of the log's queries."""
     values = POLARS_KEYS[name]
@@ -363,6 +366,7 @@ def test_keys_from_the_judgments(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in PANDAS_KEYS if len(PANDAS_KEYS[name]) == 4])
+@pytest.mark.grid(5)
 def test_pandas_keys_from_the_judgments(name: str) -> None:
     """In pandas a query that only the judgments have is named by the judgments' own value."""
     values = PANDAS_KEYS[name]
@@ -393,6 +397,7 @@ def test_segments_from_the_judgments(kind: str) -> None:
 
 
 @pytest.mark.parametrize("other", ["polars", "lazy", "pandas", "pandas-arrow", "pyarrow"])
+@pytest.mark.grid(5)
 def test_judgments_of_another_kind(kind: str, other: str) -> None:
     """Log and judgments need not be of one kind; the result is of the log's."""
     log, qrels = map(pl.DataFrame, _judged_frames(list))
@@ -543,6 +548,7 @@ NUMBERS: dict[str, Any] = {
 
 @pytest.mark.parametrize("role", ["score", "grade", "rank"])
 @pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.grid(5)
 def test_numbers_of_any_type(name: str, role: str) -> None:
     """Scores, ranks and grades of any number type give equal results."""
     values = NUMBERS[name]
@@ -632,6 +638,7 @@ VERBS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("verb", "options"), VERBS)
 @pytest.mark.parametrize("roles", [{}, {"by": "key"}, {"system": "key"}, {"by": ["day", "shop"], "system": "key"}])
+@pytest.mark.grid(5)
 def test_an_empty_frame(kind: str, verb: str, options: dict[str, Any], roles: Any) -> None:
     """A frame without rows gives the columns, and their types, that one with rows gives."""
     log = pl.DataFrame({**LOG, "key": list("abcdeabcde"), "doc": list("abcdefghij")}).with_columns(
@@ -720,7 +727,7 @@ def test_a_lazy_frame_stays_a_plan(verb: str, options: dict[str, Any]) -> None:
     ("verb", "options"), [*VERBS, ("audit", {}), ("evaluate", {"margins": True, "average": "gmean"})]
 )
 @pytest.mark.parametrize("name", POLARS_KEYS)
-@pytest.mark.grid
+@pytest.mark.grid(9)
 def test_the_schema_of_a_plan(name: str, verb: str, options: dict[str, Any]) -> None:
     """The schema that a lazy result declares is the schema that it has."""
     values = POLARS_KEYS[name]
@@ -751,6 +758,7 @@ AFTER: dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]] = {
 
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 @pytest.mark.parametrize("name", AFTER)
+@pytest.mark.grid
 def test_what_follows_a_lazy_result(name: str, engine: Any) -> None:
     """What is asked of a lazy result gives what it gives on the collected result, in both engines."""
     frame = pl.LazyFrame({**LOG, "key": CODES["system"]})
@@ -846,6 +854,7 @@ def test_a_frame_with_other_names() -> None:
 
 
 @pytest.mark.parametrize("make", ["polars", "lazy", "pandas", "pandas-arrow", "objects", "pyarrow"])
+@pytest.mark.grid(2)
 def test_a_frame_is_not_kept_alive(make: str) -> None:
     """A frame is freed when its last name goes, with the collector off, whatever was asked of it."""
     log = pl.DataFrame({**LOG, "key": [str(code) for code in CODES["system"]]})

@@ -23,7 +23,7 @@ HOUSE: dict[str, set[str]] = {
     "answer": {"inputs"},
     "roles": {"errors", "inputs", "metrics"},
     "stats": {"errors", "inputs", "metrics", "threads"},
-    "border": {"errors", "inputs"},
+    "border": {"errors", "inputs", "metrics"},
     "data": {"errors", "inputs", "roles", "stats", "threads"},
     "verbs": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "stats", "threads"},
     "accessor": {"border", "errors", "metrics", "roles", "verbs"},

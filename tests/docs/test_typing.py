@@ -10,6 +10,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
+import polars as pl
 import pytest
 
 from frame_metrics import IRM
@@ -171,6 +172,8 @@ def test_every_role_can_be_taken_back() -> None:
 
 def test_the_accessor_takes_the_same_roles() -> None:
     """A frame's accessor is called with the roles that IRM is made with."""
-    made, called = inspect.signature(IRM.__init__), inspect.signature(IRM.__call__)
-    assert made.parameters["roles"] == called.parameters["roles"]
-    assert [name for name in made.parameters if name not in ("self", "frame", "roles")] == []
+    made, called = inspect.signature(IRM), inspect.signature(IRM(pl.DataFrame()))
+    assert list(made.parameters) == ["frame", *get_type_hints(Roles)]
+    assert list(called.parameters) == [*get_type_hints(Roles)]
+    assert called.parameters["query"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert "Sequence[str] | None" in str(called.parameters["query"])

@@ -196,6 +196,23 @@ def test_a_metric_that_declares_nothing_is_refused_where_a_declaration_is_needed
             log.irm(ties=ties).per_query(name)
 
 
+@pytest.mark.parametrize("query", ["case", None])
+def test_a_metric_may_divide_by_0_in_silence(query: str | None) -> None:
+    """0/0 is undefined, 1/0 and what overflows is infinite; none of them warns, and warnings are errors here."""
+
+    @registered(undefined=None)
+    def far(table: Confusion) -> Array:
+        return np.exp2(1e4 * table.tp / table.fp)
+
+    try:
+        rows = {"label": [0, 1, 1, 0], "predicted": [0, 1, 1, 1], "case": [1, 2, 3, 3], "seg": [1, 2, 3, 3]}
+        cases = pl.DataFrame(rows).irm(query=query, label="label", predicted="predicted", by="seg")
+        assert cases.evaluate("far")["value"].to_list() == [None, math.inf, math.inf]
+    finally:
+        del REGISTRY["far"]
+        read_text.cache_clear()
+
+
 # Values
 
 
@@ -211,6 +228,7 @@ def test_values_are_in_the_declared_range(kind: str) -> None:
 
 
 @KINDS
+@pytest.mark.grid(2)
 def test_row_order_does_not_matter(kind: str) -> None:
     """Shuffled rows give the same values to the last bit, equal scores ordered by document."""
     log = made_log()
@@ -243,6 +261,7 @@ def test_rows_of_a_query_need_not_stand_together() -> None:
 
 
 @KINDS
+@pytest.mark.grid(2)
 def test_queries_do_not_touch_each_other(kind: str) -> None:
     """A query has the same values, to the last bit, whichever other queries stand beside it."""
     log = made_log()
@@ -267,7 +286,7 @@ def test_segments_do_not_touch_each_other(average: str) -> None:
 
 @pytest.mark.parametrize("block", [1, 7, 64])
 @KINDS
-@pytest.mark.grid
+@pytest.mark.grid(5)
 def test_the_size_of_blocks_does_not_matter(kind: str, block: int) -> None:
     """Values are the same to the last bit however the queries are cut into blocks."""
     expected = everything(made_log(), kind)
@@ -331,7 +350,7 @@ def test_with_at_most_as_many_places_as_relevant_documents_a_perfect_ranking_is_
 @pytest.mark.parametrize("option", ["zero", "one", "null", None])
 def test_an_undefined_value_is_what_is_asked_for(option: str | None) -> None:
     """`undefined=` decides what a/0 becomes and touches nothing else; n_undefined counts it whichever it is."""
-    null = undefined_log(undefined="null").per_query(*ALL, layout="wide")
+    null = undefined_as_null()
     found = undefined_log(undefined=option).per_query(*ALL, layout="wide")
     means = undefined_log(undefined=option).evaluate(*ALL)
     for metric, (n, n_undefined) in zip(ALL, means.select("n", "n_undefined").iter_rows(), strict=True):
@@ -345,7 +364,7 @@ def test_an_undefined_value_is_what_is_asked_for(option: str | None) -> None:
 @EACH
 def test_an_undefined_value_can_be_an_error(metric: Metric) -> None:
     """`undefined="raise"` raises for a metric that is a/0 for any query, and changes no other."""
-    null = undefined_log(undefined="null").per_query(metric)["value"]
+    null = undefined_as_null()[str(metric)]
     if null.null_count():
         with pytest.raises(NotComputableError, match="undefined"):
             undefined_log(undefined="raise").evaluate(metric)
@@ -355,7 +374,7 @@ def test_an_undefined_value_can_be_an_error(metric: Metric) -> None:
 
 def test_a_metric_is_undefined_only_if_its_page_says_so() -> None:
     """`Undefined: never.` is kept, and every other metric is undefined somewhere in a log that has every odd case."""
-    found = undefined_log(undefined="null").per_query(*ALL, layout="wide")
+    found = undefined_as_null()
     for metric in ALL:
         never = "Undefined: never." in metric.doc
         if never or metric.cutoff is None:
@@ -379,6 +398,12 @@ def undefined_log(**roles: Any) -> IRM[pl.DataFrame]:
     frame = pl.DataFrame(flat, schema=["query", "score", "grade", "size"], orient="row")
     nowhere = pl.DataFrame({"query": "nothing is there", "score": None, "grade": 0, "size": 0}, schema=frame.schema)
     return pl.concat([frame, nowhere]).irm(query="query", collection_size="size", **roles)
+
+
+@cache
+def undefined_as_null() -> pl.DataFrame:
+    """Every metric of every query, null where it is undefined."""
+    return undefined_log(undefined="null").per_query(*ALL, layout="wide")
 
 
 # Between metrics
@@ -431,6 +456,7 @@ def test_fbeta_goes_from_precision_to_recall(at: str, log: pl.DataFrame) -> None
 @at_each
 @examples(40)
 @given(log=logs())
+@pytest.mark.grid(2)
 def test_complements_and_sums_of_the_table(at: str, log: pl.DataFrame) -> None:
     """What is one minus, a sum or a difference of other measures is so for every query."""
     pairs = {
@@ -675,6 +701,7 @@ def test_values_of_pooled_rows_are_in_the_declared_range(way: str) -> None:
 
 
 @EACH_WAY
+@pytest.mark.grid(2)
 def test_order_of_pooled_rows_does_not_matter(way: str) -> None:
     """Shuffled rows give the same values."""
     rows = made_cases()
@@ -685,6 +712,7 @@ def test_order_of_pooled_rows_does_not_matter(way: str) -> None:
 
 
 @EACH_WAY
+@pytest.mark.grid(2)
 def test_segments_of_pooled_rows_do_not_touch_each_other(way: str) -> None:
     """A segment has the same values whichever others stand beside it, and alone."""
     rows = made_cases()
@@ -709,6 +737,7 @@ def test_classes_of_a_segment_are_those_seen_in_it() -> None:
 
 
 @EACH_WAY
+@pytest.mark.grid(2)
 def test_the_total_of_segments_is_that_of_all_rows(way: str) -> None:
     """The grand total pools all rows, and a system is measured like a segment."""
     rows = made_cases()
@@ -720,6 +749,7 @@ def test_the_total_of_segments_is_that_of_all_rows(way: str) -> None:
 
 
 @EACH_WAY
+@pytest.mark.grid(2)
 def test_pooled_rows_in_threads_and_blocks(way: str) -> None:
     """Values are the same however the rows are cut into blocks, and however many threads compute them."""
     expected = pooled(made_cases(), way, by="segment")
@@ -1031,7 +1061,7 @@ def test_a_query_is_what_a_segment_of_its_rows_is(rows: pl.DataFrame) -> None:
 
 @pytest.mark.parametrize("kind", FRAMES)
 @EACH_WAY
-@pytest.mark.grid
+@pytest.mark.grid(6)
 def test_decisions_are_the_same_in_every_kind_of_frame(kind: str, way: str) -> None:
     """Each verb gives the values that it gives on polars, in a frame of the caller's kind."""
     rows = made_cases(n=60)

@@ -378,7 +378,7 @@ def measured(
     pool : what is known of the judged documents of its query, listed or not.
     total : how many relevant documents there are, where that was counted.
     """
-    dropped = case.setting["unjudged"] == "drop"
+    dropped, rows = case.setting["unjudged"] == "drop", len(listed)
     if dropped:
         listed, pool = [(row, known) for row, known in listed if known.counts], [one for one in pool if one.counts]
     relevant = sum(known.relevant for known in pool) if total is None else total
@@ -386,6 +386,8 @@ def measured(
     hits = sum(known.relevant for _, known in retrieved)
     gains = sorted((known.gain for known in pool), reverse=True) if total is None else [1.0] * total
     size = case.setting["collection_size"]
+    if size and dropped:
+        size -= rows - len(listed)  # what is dropped is in no cell
     table = {"tp": hits, "fp": len(retrieved) - hits, "fn": relevant - hits}
     values: dict[str, float | None] = {
         **table,
@@ -555,6 +557,7 @@ def test_every_two_settings_stand_together() -> None:
 
 
 @pytest.mark.parametrize("setting", covering(), ids=described)
+@pytest.mark.grid
 def test_roles_together(setting: Setting) -> None:
     """Values, means and totals are those of the oracle whatever two roles and conventions stand together."""
     for seed in range(2):

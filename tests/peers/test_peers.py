@@ -207,12 +207,14 @@ def test_every_case_is_compared_or_has_its_reason() -> None:
 
 
 @pytest.mark.parametrize("case", ALIKE, ids=lambda case: case["id"])
+@pytest.mark.grid(4)
 def test_figures_of_peers_are_ours(case: Case) -> None:
     """What another tool's tests or docs expect is what we give by default."""
     assert plainly(case) == pytest.approx(case["expected"], rel=0, abs=case["tolerance"])
 
 
 @pytest.mark.parametrize(("case", "other"), UNLIKE, ids=[case["id"] for case, _ in UNLIKE])
+@pytest.mark.grid
 def test_figures_of_peers_that_differ(case: Case, other: Other) -> None:
     """Where another tool's convention is not ours, neither is its figure, and the table says what gives it."""
     if other.error:
@@ -311,6 +313,7 @@ def test_three_tied_documents_have_one_order_in_all_metrics() -> None:
 
 @pytest.mark.parametrize("k", [None, 1, 3, 10, 100])
 @pytest.mark.parametrize("gain", ["linear", "exp"])
+@pytest.mark.grid
 def test_discounted_gain_is_that_of_scikit_learn(gain: str, k: int | None) -> None:
     """dcg and ndcg of the listed rows, without ties, are those of scikit-learn on the grades, or on 2^grade - 1."""
     rng = np.random.default_rng(0)
@@ -357,6 +360,7 @@ SKLEARN: dict[str, Callable[[Array, Array], float]] = {
     "bias": lambda t, p: p.mean(),
     "f1": lambda t, p: skl.f1_score(t, p, zero_division=0),
     "inverse_f1": lambda t, p: skl.f1_score(t, p, pos_label=0, zero_division=nan),
+    "inverse_fbeta(beta=2)": lambda t, p: skl.fbeta_score(t, p, beta=2, pos_label=0, zero_division=nan),
     "fbeta(beta=2)": lambda t, p: skl.fbeta_score(t, p, beta=2, zero_division=0),
     "fbeta(beta=0.5)": lambda t, p: skl.fbeta_score(t, p, beta=0.5, zero_division=0),
     "jaccard": lambda t, p: skl.jaccard_score(t, p, zero_division=0),
@@ -408,7 +412,7 @@ def listed() -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("name", SKLEARN)
-@pytest.mark.grid
+@pytest.mark.grid(6)
 def test_the_table_of_a_retrieved_set_is_that_of_scikit_learn(name: str) -> None:
     """A retrieved set is a prediction: every measure of its table is scikit-learn's, defined or not."""
     result = IRM(listed(), collection_size=True).per_query(name)
@@ -422,7 +426,7 @@ def test_the_table_of_a_retrieved_set_is_that_of_scikit_learn(name: str) -> None
 
 @pytest.mark.parametrize("k", [1, 4])
 @pytest.mark.parametrize("name", SKLEARN)
-@pytest.mark.grid
+@pytest.mark.grid(9)
 def test_the_table_at_a_cutoff_is_that_of_scikit_learn(name: str, k: int) -> None:
     """The first k documents are a prediction too, of a collection of which only these were retrieved."""
     result = IRM(listed(), score="place", collection_size=True).per_query(f"{name}@{k}")

@@ -106,6 +106,7 @@ def write_drawn(folder: Path) -> None:
 
 @pytest.mark.parametrize("judged_only", [False, True])
 @pytest.mark.parametrize("name", RUNS)
+@pytest.mark.grid(2)
 def test_files_of_trec_agree(name: str, judged_only: bool, tmp_path: Path) -> None:
     """A run file gives what trec_eval gives, on full and on condensed lists."""
     run_path, qrels_path, rel = RUNS[name]
@@ -148,6 +149,7 @@ def three_drawn() -> tuple[pl.DataFrame, pl.DataFrame]:
 @pytest.mark.parametrize("source", ["drawn", "products"])
 @pytest.mark.parametrize("order", ["score", "rank"])
 @pytest.mark.parametrize("rel", [1, 2, 3])
+@pytest.mark.grid(2)
 def test_three_systems_in_one_call_agree(source: str, rel: int, order: str, request: pytest.FixtureRequest) -> None:
     """Each of several systems is measured as trec_eval measures it alone, by its scores or by its ranks."""
     results, grades = three_drawn() if source == "drawn" else request.getfixturevalue("products")
@@ -176,6 +178,7 @@ def drawn_features() -> pl.DataFrame:
 
 @pytest.mark.parametrize("rel", [1, 2, 4])
 @pytest.mark.parametrize("part", ["drawn", "train", "test"])
+@pytest.mark.grid
 def test_features_as_scores_agree(part: str, rel: int) -> None:
     """Scores with many ties, graded in the frame itself, are measured as trec_eval measures them."""
     frame = drawn_features() if part == "drawn" else pl.read_csv(real(f"lightgbm_rank/rank.{part}.tidy.csv"))
@@ -194,7 +197,7 @@ def test_features_as_scores_agree(part: str, rel: int) -> None:
 @pytest.mark.parametrize("judged_only", [False, True])
 @pytest.mark.parametrize("rel", [1, 2])
 @pytest.mark.parametrize("seed", range(30))
-@pytest.mark.grid
+@pytest.mark.grid(9)
 def test_random_rankings_agree(seed: int, rel: int, judged_only: bool) -> None:
     """Ties, unjudged documents, negative grades and missing queries are treated as trec_eval treats them."""
     check(*random_case(seed, rel=rel), rel, judged_only)
@@ -223,10 +226,11 @@ def test_generated_rankings_agree(case: tuple[Run, Qrels], judged_only: bool) ->
 
 
 @pytest.mark.parametrize("name", ["P(rel=2)@5", "ndcg@10", "bpref(rel=2)", "Rprec(rel=2, judged_only=True)"])
-def test_parameters_of_the_input_in_a_name_do_what_the_options_do(name: str) -> None:
+@pytest.mark.parametrize("seeds", [5, pytest.param(20, marks=pytest.mark.slow)])
+def test_parameters_of_the_input_in_a_name_do_what_the_options_do(name: str, seeds: int) -> None:
     """rel= and judged_only= in a name give what trec_eval gives with its options -l and -J."""
     theirs_name = {"P(rel=2)@5": "P_5", "ndcg@10": "ndcg_cut_10", "bpref(rel=2)": "bpref"}.get(name, "Rprec")
-    for seed in range(20):
+    for seed in range(seeds):
         run, qrels = random_case(seed, rel=2)
         theirs = trec_eval(run, qrels, rel=2 if "rel" in name else 1, judged_only="judged_only" in name)
         found = dict(judged(run, qrels).per_query(name).select("query", "value").iter_rows())

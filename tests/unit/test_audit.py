@@ -414,6 +414,25 @@ def test_audit_needs_no_metric_and_no_order() -> None:
     assert found(unordered.irm(query="query"), "queries without relevant")["example"] == "1"
 
 
+def test_a_label_without_a_grade_contradicts_nothing() -> None:
+    """Neither of the two is odd where only one of them is known."""
+    rows = ("q1", "a", 3.0, 1, 1), ("q1", "b", 2.0, 0, None), ("q1", "c", 1.0, 1, None), ("q1", "d", 0.0, None, 1)
+    alone = log(*rows, columns="query doc score label grade")
+    irm = alone.irm(query="query", label="label", grade="grade")
+    assert "labels and grades that contradict" not in irm.audit()["check"].to_list()
+
+
+@pytest.mark.parametrize("seventh", [0, None])
+def test_shares_of_rankings_are_of_those_that_are_evaluated(seventh: int | None) -> None:
+    """A query without a judged document is not among the queries of which a check tells a share."""
+    deep = pl.DataFrame({"query": "q7", "doc": [f"d{i}" for i in range(12)], "score": 1.0, "grade": seventh})
+    irm = pl.concat([CLEAN, deep.cast(CLEAN.schema)]).irm(query="query", doc="doc")  # type: ignore[arg-type]
+    ties = irm.audit().filter(check="ties across rank 10").select("n", "share").rows()
+    assert ties == ([] if seventh is None else [(1, pytest.approx(1 / 3))])
+    lacking = irm.audit().filter(check="queries without relevant documents").select("n", "share").rows()
+    assert lacking == ([] if seventh is None else [(1, pytest.approx(1 / 3))])
+
+
 # Repeated documents
 
 

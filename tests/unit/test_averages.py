@@ -274,6 +274,20 @@ def test_a_segment_in_which_nothing_can_be_evaluated_keeps_its_row() -> None:
     assert wide.rows() == [("x", "macro", 1, 1, 1), ("y", "macro", 0, None, None)]
 
 
+@pytest.mark.parametrize("name", ["row", "cell", "segment", "at", "first", "hash", "0", "by:0"])
+@pytest.mark.parametrize("query", ["q", None])
+def test_a_column_may_be_called_as_what_is_worked_out(name: str, query: str | None) -> None:
+    """The name of a segment's or cluster's column changes nothing but the name of the result's."""
+    log = pl.DataFrame({"q": list("aabbcc"), "s": [0.9, 0.1, 0.3, 0.7, 0.2, 0.6], "good": [1, 0, 1, 0, 0, 1]})
+    log = log.with_columns(mine=pl.Series([0.5, 0.5, 1.5, 1.5, 0.5, 0.5]))
+    roles: dict[str, Any] = {"query": query, "score": "s", "label": "good", "threshold": 0.5}
+    for role in ("by", "cluster"):
+        renamed = log.rename({"mine": name}).irm(**roles, **{role: name}).evaluate("precision", ci=0.9)
+        assert renamed.rename({name: "mine"}, strict=False).equals(
+            log.irm(**roles, **{role: "mine"}).evaluate("precision", ci=0.9)
+        )
+
+
 def test_the_numbers_of_segments_are_sorted_by_value_and_not_as_text() -> None:
     """Keys sort as what they are: numbers as numbers, nulls last."""
     days = [10, 9, None, 2]
@@ -516,6 +530,12 @@ def test_an_interval_is_drawn_from_its_seed() -> None:
         assert pandas[column].tolist() == values(one, column)
 
 
+def test_an_interval_is_of_1000_resamples_by_seed_0_unless_told_otherwise() -> None:
+    """The defaults are those of the signature, so that numbers that were printed can be had again."""
+    log = segmented().irm
+    assert log.evaluate("ndcg", ci=0.9).equals(log.evaluate("ndcg", ci=0.9, resamples=1000, seed=0))
+
+
 def test_an_interval_does_not_depend_on_the_other_metrics() -> None:
     """A metric has the same interval whatever is asked for beside it."""
     log = segmented()
@@ -603,6 +623,15 @@ def test_fewer_than_two_queries_have_no_interval() -> None:
         row = some.evaluate("rr", ci=0.95).row(0, named=True)
         assert row["value"] is not None
         assert (row["ci_low"] is not None) == (row["ci_high"] is not None) == there
+
+
+def test_a_value_that_every_resample_leaves_undefined_has_no_interval() -> None:
+    """Weights that are all 0, and counts of which the metric divides by 0."""
+    nowhere = four_queries().with_columns(grade=0, w=0.0).irm(undefined="null")
+    pooled = nowhere.evaluate("recall", average="micro", ci=0.9)
+    assert pooled.select("value", "ci_low", "ci_high", "n_undefined").rows() == [(None, None, None, 4)]
+    weighed = four_queries().with_columns(w=0.0).irm(weight="w").evaluate("rr", ci=0.9)
+    assert weighed.select("value", "ci_low", "ci_high").rows() == [(None, None, None)]
 
 
 def test_queries_of_equal_value_have_an_interval_of_one_point() -> None:

@@ -60,6 +60,7 @@ def interval(frame: pl.DataFrame, **options: Any) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("average", ["macro", "gmean", "micro"])
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.grid
 def test_a_cluster_for_each_query_is_no_cluster(seed: int, average: Any) -> None:
     """Clusters of one query each give the intervals of none, to the last bit, for every average and segment."""
     values, _ = values_of(seed)
@@ -97,6 +98,7 @@ def test_queries_that_stand_twice_in_their_cluster_add_nothing(seed: int) -> Non
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.grid
 def test_queries_that_stand_twice_leave_what_is_sure(seed: int, test: str) -> None:
     """Every query logged again, within its cluster, leaves p-values, intervals and mde; as new ones they shrink."""
     values, _ = values_of(seed, systems=3, clusters=12)
@@ -357,6 +359,7 @@ def decided(seed: int, clusters: int = 12) -> pl.DataFrame:
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.grid(2)
 def test_pooled_rows_are_drawn_by_cluster(seed: int, weight: str | None) -> None:
     """Draws of clusters one after the other, with the same seed, give the ends of a metric of pooled rows."""
     rows = decided(seed)

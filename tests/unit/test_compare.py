@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError, UnknownNameError
 from helpers import as_kind, as_polars, error, examples, real
@@ -245,7 +244,7 @@ def test_two_runs_are_the_same(test: str) -> None:
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("per_query", [False, True])
-@pytest.mark.grid
+@pytest.mark.grid(6)
 def test_every_kind_of_frame_gives_the_same(kind: str, test: str, per_query: bool) -> None:
     """polars, lazy, pandas and Arrow frames give the same numbers in a frame of their kind."""
     frame = made(noisy(20, systems=3, shift=0.1), part=["x", "y"] * 10)
@@ -317,11 +316,18 @@ def corrected(p: Sequence[float], correction: str) -> list[float]:
     return [min(n / (i + 1) * other for i, other in enumerate(up) if other >= one) for one in p]
 
 
+def by_statsmodels(p: Sequence[float], correction: str) -> Any:
+    """P-values corrected by statsmodels, which takes a second to import, and is imported where it is asked."""
+    from statsmodels.stats.multitest import multipletests
+
+    return multipletests(p, method=METHODS[correction])[1]
+
+
 @pytest.mark.parametrize("correction", METHODS)
 @pytest.mark.parametrize("p", [[0.04], [0.01, 0.04, 0.03, 0.005], [0.2, 0.2, 1.0, 0.0], [0.5, 0.01, 0.01, 0.02, 0.9]])
 def test_the_definitions_of_corrections_are_those_of_statsmodels(p: list[float], correction: str) -> None:
     """What any p-values are compared with below, and what we give, is what statsmodels gives."""
-    theirs = multipletests(p, method=METHODS[correction])[1]
+    theirs = by_statsmodels(p, correction)
     np.testing.assert_allclose(corrected(p, correction), theirs, rtol=1e-12)
     np.testing.assert_allclose(adjusted(np.array(p), correction), theirs, rtol=1e-12)
 
@@ -336,7 +342,7 @@ def test_corrections_are_those_of_statsmodels(irm: Any, correction: str, over: s
     groups = found.group_by(family, maintain_order=True)
     sizes = []
     for _, group in groups:
-        theirs = multipletests(group["p_value"].to_numpy(), method=METHODS[correction])[1]
+        theirs = by_statsmodels(group["p_value"].to_list(), correction)
         np.testing.assert_allclose(group["p_adjusted"].to_numpy(), theirs, rtol=1e-12)
         sizes.append(len(group))
     assert set(sizes) == ({3} if over == "metric" else {len(found)})
@@ -418,6 +424,7 @@ def test_tukey_is_stricter_than_pairs(seed: int) -> None:
 
 
 @pytest.mark.parametrize("test", DRAWN)
+@pytest.mark.grid
 def test_p_values_are_fair_where_nothing_differs(test: str) -> None:
     """Of systems that are equally good about one in ten comparisons has a p-value up to 0.1."""
     n = 300
@@ -544,6 +551,24 @@ def test_intervals_and_mde_shrink_with_queries() -> None:
     assert low["mde"] / few["mde"] == pytest.approx((1.2815515655446004 + 0.8416212335729143) / Z80, rel=1e-12)
 
 
+@pytest.mark.parametrize("test", DRAWN)
+def test_what_is_drawn_unless_told_otherwise(test: Any) -> None:
+    """10,000 permutations and 1,000 resamples by seed 0, of intervals of 95 %."""
+    irm = of(noisy(30, systems=3, shift=0.12))
+    said = irm.compare("cg", test=test, ci=0.95, permutations=10_000, resamples=1000, seed=0)
+    assert irm.compare("cg", test=test).equals(said)
+
+
+def test_a_pair_is_resampled_as_if_it_were_alone() -> None:
+    """The bootstrap moves the differences of each pair to their own mean, whatever the other pairs have."""
+    values = noisy(30, systems=3, shift=0.12)
+    every = of(values).compare("cg", test="bootstrap").rows_by_key(["system", "baseline"], named=True, unique=True)
+    for pair, row in every.items():
+        alone = row_of(of({name: values[name] for name in sorted(pair)}), test="bootstrap")
+        assert row["p_value"] == pytest.approx(alone["p_value"], rel=1e-12)
+    assert len({row["p_value"] for row in every.values()}) == 3
+
+
 def test_the_bootstrap_finds_a_shift_and_no_other() -> None:
     """The bootstrap's p-value falls as a shift grows."""
     p = [row_of(of(noisy(50, shift=shift)), test="bootstrap")["p_value"] for shift in (0.0, 0.2, 0.5, 2.0)]
@@ -554,6 +579,7 @@ def test_the_bootstrap_finds_a_shift_and_no_other() -> None:
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("n", [2, 10, 40])
+@pytest.mark.grid
 def test_identical_systems_have_p_1(test: str, n: int) -> None:
     """Where nothing differs nothing is significant, and there is no effect size."""
     values = noisy(n)["a"]
@@ -824,6 +850,7 @@ def test_swapping_system_and_baseline_changes_the_sign_only(test: str, drawn: li
 @pytest.mark.parametrize("test", ["randomization", "t", "wilcoxon", "sign"])
 @LAWS
 @given(drawn=VALUES, seed=st.integers(0, 100))
+@pytest.mark.grid(2)
 def test_the_order_of_rows_does_not_matter(test: str, drawn: list[tuple[float, ...]], seed: int) -> None:
     """Rows in another order give the same comparison, where every flip is counted."""
     frame = made(as_values(drawn))

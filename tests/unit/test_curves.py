@@ -255,6 +255,7 @@ def segmented() -> pl.DataFrame:
     ids=[*CURVES, "levels", "interpolated", "points", "thresholds", "best"],
 )
 @pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.grid
 def test_every_segment_stands_by_itself(verb: Any, weight: str | None) -> None:
     """Each system and segment has the points that it has alone, sorted, a null segment last."""
     rows = segmented()
@@ -274,6 +275,17 @@ LOG = pl.DataFrame(
         "grade": [1, 0, 0, 2, 1, None, 1],
     }
 )
+
+
+def test_rows_of_queries_without_a_judgment_are_left_out_wherever_they_stand() -> None:
+    """Queries whose rows do not stand together are counted as those whose rows do."""
+    log = pl.DataFrame({"query": ["b", "a", "b", "a", "c"], "score": [0.9, 0.5, 0.3, 0.25, 0.1]})
+    log = log.with_columns(label=pl.Series([1, None, 0, None, 1]))
+    apart, together = log.irm(query="query", threshold=0.4), log.sort("query").irm(query="query", threshold=0.4)
+    assert apart.confusion()["n"].to_list() == together.confusion()["n"].to_list() == [1, 1, 0, 1]
+    assert apart.audit().select("check", "n").equals(together.audit().select("check", "n"))
+    judged = log.drop_nulls("label").irm(query=None).curve("roc")
+    assert apart(threshold=None).curve("roc").equals(judged)
 
 
 @pytest.mark.parametrize("kind", ["roc", "pr", "gain"])
@@ -511,7 +523,7 @@ def test_few_points_of_an_interpolated_curve() -> None:
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
 @pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
-@pytest.mark.grid
+@pytest.mark.grid(4)
 def test_few_points_do_not_depend_on_the_unit_of_weights(kind: str, scale: float) -> None:
     """A curve of weighted rows moves by no more than is said, whether weights are small or great."""
     rows = cases(2, 200, values=150).with_columns(w=pl.lit(scale))
@@ -661,6 +673,7 @@ def test_a_curve_is_of_queries_or_of_none() -> None:
 
 @pytest.mark.parametrize("undefined", [None, "null", "zero", "one"])
 @pytest.mark.parametrize("rows", [ROWS, UNSCORED, cases(7, 30, values=8), ROWS.filter(label=1), ROWS.filter(label=0)])
+@pytest.mark.grid
 def test_thresholds_are_decisions(rows: pl.DataFrame, undefined: Any) -> None:
     """Every measure of the 2x2 table at every threshold is that of evaluate() with that threshold."""
     irm = IRM(rows, undefined=undefined)
@@ -761,7 +774,7 @@ UP = {"recall": True, "specificity": True, "fallout": False, "miss_rate": False}
 
 @pytest.mark.parametrize("limits", LIMITS, ids=["none", "recall", "fallout", "two"])
 @pytest.mark.parametrize("name", CHOICES)
-@pytest.mark.grid
+@pytest.mark.grid(6)
 def test_the_best_threshold_is_best(name: str, limits: dict[str, float]) -> None:
     """Of the thresholds that meet what they are subject to the best is chosen, of equal ones the highest."""
     for seed in range(4):

@@ -79,6 +79,12 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
         BadValueError,
         "clicked: 1 cannot be one of its values, which are String",
     ),
+    "scores of a class that is not among those that are listed": (
+        many({"animal": ["cat", "dog", "cat", "dog"]}, classes=["cat", "dog"], predicted=None, score=SCORES),
+        auc,
+        ColumnError,
+        "score= names 'owl', not among the classes",
+    ),
     "positive of another type": (
         two(YES_NO, positive=1),
         precision,
@@ -303,6 +309,7 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas-arrow", "pyarrow"])
 @pytest.mark.parametrize("name", VALUES)
+@pytest.mark.grid(5)
 def test_bad_values(name: str, kind: str) -> None:
     """A value that cannot be counted honestly is an error that names the column, counts the rows and shows three."""
     irm, verb, cause, message = VALUES[name]
@@ -314,6 +321,7 @@ OF_METRICS = ("no probability", "no score for a probability")
 
 
 @pytest.mark.parametrize("name", OF_ROWS)
+@pytest.mark.grid(5)
 def test_what_is_refused_of_rows_is_a_finding(name: str, kind: str) -> None:
     """Bad values that are an error elsewhere are a finding of severity error here, in the same words."""
     irm, _, _, message = VALUES[name]

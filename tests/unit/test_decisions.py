@@ -148,6 +148,7 @@ TWO: dict[str, Theirs] = {
     "fbeta(beta=2)": _of(skl.fbeta_score, beta=2, zero_division=nan),
     "fbeta(beta=0.5)": _of(skl.fbeta_score, beta=0.5, zero_division=nan),
     "inverse_f1": _of(skl.f1_score, pos_label=0, zero_division=nan),
+    "inverse_fbeta(beta=2)": _of(skl.fbeta_score, beta=2, pos_label=0, zero_division=nan),
     "jaccard": _jaccard,
     "mcc": _mcc,
     "kappa": _of(skl.cohen_kappa_score),
@@ -288,6 +289,14 @@ def test_a_threshold_predicts_scores_that_reach_it() -> None:
     assert frame["score"].null_count() > 100
     assert found(IRM(frame, by="case", threshold=0.5).evaluate(*TWO)) == expected
     assert found(IRM(frame.drop("predicted"), by="case", threshold=0.5).evaluate(*TWO)) == expected
+
+
+def test_rows_may_be_those_of_a_larger_collection() -> None:
+    """What the frame does not list is neither relevant nor predicted: of 10 documents, 4 of which are listed."""
+    frame = pl.DataFrame({"label": [1, 0, 1, 0], "predicted": [1, 1, 0, 0]})
+    by_hand = {"tn": 10 - 3, "accuracy": 8 / 10, "specificity": 7 / 8, "npv": 7 / 8, "prevalence": 2 / 10}
+    mine = frame.irm(query=None, collection_size=10).evaluate(*by_hand, layout="wide")
+    assert mine.select(*by_hand).row(0) == pytest.approx(tuple(by_hand.values()))
 
 
 def test_no_row_has_no_value() -> None:
@@ -1648,6 +1657,19 @@ def test_true_may_be_named_as_one() -> None:
     assert rows.irm(positive=1).confusion().rows() == expected
     assert rows.irm(positive=True).confusion().rows() == expected
     assert rows.irm(positive=0).confusion()["n"].to_list() == [1, 1, 1, 0]
+
+
+def test_grades_make_two_classes_of_false_and_true() -> None:
+    """A grade that reaches `rel=` is true in the table, and any other is false."""
+    rows = pl.DataFrame({"grade": [2, 1, 0, 3], "predicted": [True, True, False, False]})
+    expected = [(False, False, 1), (False, True, 1), (True, False, 1), (True, True, 1)]
+    assert rows.irm(rel=2).confusion().rows() == expected
+    assert rows.irm(rel=1).confusion().rows() == [
+        (False, False, 1),
+        (False, True, 1),
+        (True, False, 0),
+        (True, True, 2),
+    ]
 
 
 @pytest.mark.parametrize("match", ["best", "majority"])

@@ -19,6 +19,7 @@ from frame_metrics import (
     metrics,
 )
 from helpers import as_kind, as_polars, error, facts, odd
+from inside import COLUMNS as COLUMN_ROLES
 
 NAN, INF = float("nan"), float("inf")
 COLUMNS: dict[str, Any] = {"qid": [1, 1, 2, 2], "bm25": [2.0, 1.0, 3.0, 2.5], "rating": [0, 3, 1, 0]}
@@ -195,7 +196,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "n_relevant not whole": (
         {"total": [1, 1, 1.5, 1.5]},
         {"n_relevant": "total"},
-        "total: 2 of 4 rows are not whole (rows 2, 3); documents are counted",
+        "total: 2 of 4 rows are not whole (rows 2, 3); rows and documents are counted",
     ),
     "missing n_relevant": (
         {"total": [1, 1, None, None]},
@@ -231,6 +232,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", BAD_VALUES)
+@pytest.mark.grid(5)
 def test_bad_values(name: str, kind: str) -> None:
     """A bad value is an error that counts its rows, shows three and names the way out, in every kind of frame."""
     columns, named, message = BAD_VALUES[name]
@@ -246,6 +248,7 @@ OF_ROWS = [name for name, (_, _, message) in BAD_VALUES.items() if re.search(r":
 
 
 @pytest.mark.parametrize("name", OF_ROWS)
+@pytest.mark.grid(5)
 def test_what_evaluate_refuses_of_rows_is_a_finding(name: str, kind: str) -> None:
     """Bad values that are an error elsewhere are a finding of severity error here, in the same words."""
     columns, named, message = BAD_VALUES[name]
@@ -311,9 +314,18 @@ def test_nan(kind: str, columns: dict[str, Any], named: dict[str, Any], message:
     assert error(lambda: IRM(frame, **{**ROLES, **named}).evaluate("rr"), BadValueError) == message
 
 
+@pytest.mark.parametrize(("value", "what"), [(NAN, "NaN"), (INF, "infinite")])
+def test_a_score_that_is_null_is_not_counted_among_the_bad_ones(value: float, what: str) -> None:
+    """A document that was not retrieved has no bad score."""
+    frame = _log({"bm25": [None, value, 3.0, None]})
+    message = error(lambda: frame.irm(**ROLES).evaluate("rr"), BadValueError)
+    assert message.startswith(f"bm25: 1 of 4 rows is {what} (row 1); ")
+
+
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
 @pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.grid
 def test_a_bad_score_is_found_wherever_it_stands(ordered: bool, value: float, place: int) -> None:
     """A score that is not finite is an error at any place of a ranking, whether or not it lies in rank order."""
     scores = [4.0, 3.0, 2.0, 1.0] if ordered else [1.0, 4.0, 2.0, 3.0]
@@ -387,7 +399,7 @@ BAD_METRICS: dict[str, tuple[type[FrameMetricsError], str]] = {
     "recal": (UnknownNameError, "there is no metric 'recal'; did you mean 'recall'?"),
     "gm_foo": (
         UnknownNameError,
-        "there is no metric 'foo'; dir(frame_metrics.metrics) and docs/metrics.md list the metrics",
+        "there is no metric 'foo'; frame_metrics.list_metrics() lists them",
     ),
     "G": (
         UnknownNameError,
@@ -670,6 +682,7 @@ def test_bad_options(options: dict[str, Any], cause: type[FrameMetricsError], me
         ),
     ],
 )
+@pytest.mark.grid(5)
 def test_bad_columns(columns: dict[str, Any], named: dict[str, Any], message: str, kind: str) -> None:
     """A column that is missing, ambiguous, or plays two parts is an error that names the columns there are."""
     frame = as_kind(_log(columns), kind)
@@ -805,6 +818,7 @@ NOT_COMPUTABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("asked", "named", "options", "message"), NOT_COMPUTABLE, ids=lambda value: str(value)[:30])
+@pytest.mark.grid(5)
 def test_not_computable(asked: str, named: Any, options: Any, message: str, kind: str) -> None:
     """What the data and conventions do not determine is an error that says what would."""
     frame = _log(
@@ -934,6 +948,7 @@ BAD_JUDGMENTS: list[tuple[dict[str, Any], dict[str, Any], type[FrameMetricsError
 
 
 @pytest.mark.parametrize(("columns", "named", "cause", "message"), BAD_JUDGMENTS)
+@pytest.mark.grid(5)
 def test_bad_judgments(
     columns: dict[str, Any], named: dict[str, Any], cause: type[FrameMetricsError], message: str, kind: str
 ) -> None:
@@ -1014,6 +1029,22 @@ def test_levels_in_judgments() -> None:
     assert error(lambda: judged.evaluate("err")) == (
         "err needs max_grade=, the highest grade of the scale; the largest grade in relevance is 2"
     )
+
+
+@pytest.mark.parametrize(
+    ("named", "largest"),
+    [
+        ({"label": "clicked", "grade": "rating"}, "; the largest grade in rating is 3"),
+        ({"label": "clicked"}, ""),
+    ],
+)
+def test_the_largest_grade_is_of_the_column_of_grades(named: dict[str, str], largest: str) -> None:
+    """An error of the scale names the column of grades, also beside a label; labels alone have no grade to tell."""
+    log = _log({"clicked": [0, 1, 1, 0]}).irm(query="qid", score="bm25", **named)
+    assert error(lambda: log.evaluate("err")) == f"err needs max_grade=, the highest grade of the scale{largest}"
+    if largest:
+        message = error(lambda: log.evaluate("err(max_grade=2)"))
+        assert message == "err(max_grade=2): max_grade=2, but the largest grade in rating is 3"
 
 
 def test_a_label_for_all_and_a_grade() -> None:
@@ -1107,3 +1138,55 @@ def test_an_irm_is_frozen() -> None:
     assert log(score=None).roles == ROLES | {"score": None}
     assert log(by="bm25")(by=None).roles == ROLES
     assert log.roles == ROLES
+
+
+@pytest.mark.parametrize("role", [role for role in COLUMN_ROLES if role != "score"])
+def test_a_column_without_a_name_is_refused(role: str) -> None:
+    """pandas writes its index under such a name; taken for nothing, it would play no part in silence."""
+    frame = pl.DataFrame({"": ["u", "v"], "query": [1, 1], "score": [2.0, 1.0], "label": [1, 0]})
+    assert error(lambda: frame.irm(**{role: ""}).evaluate("num_ret"), ColumnError).startswith(f"{role}='': a column")
+    if role in ("query", "doc", "grade", "label"):
+        given: Any = {role: ""}
+        log = frame.with_columns(doc=pl.Series(["x", "y"]))
+        assert error(lambda: log.irm.judge(log, **given), ColumnError).startswith(f"judge: {role}='': a column")
+
+
+def test_weights_that_overflow_are_refused() -> None:
+    """Their sum would be infinite, and the mean 0."""
+    rows = pl.DataFrame({"query": [1, 2], "score": [1.0, 1.0], "label": [1, 0], "w": [1e308, 1e308]})
+    for roles in ({}, {"query": None, "threshold": 0.5}):
+        said = error(lambda roles=roles: rows.irm(weight="w", **roles).evaluate("precision"), BadValueError)
+        assert said == "w: the weights add up to inf, which overflows in sums; rescale them"
+    small = rows.with_columns(w=pl.col("w") / 1e10)
+    assert small.irm(weight="w").evaluate("precision")["value"].item() == 0.5
+
+
+def test_what_was_named_cannot_be_changed_from_outside() -> None:
+    """Neither by the list that was given, nor by what `roles` returns."""
+    by = ["seg"]
+    irm = _log({"seg": [1, 1, 2, 2]}).irm(**ROLES, by=by)
+    by.append("bm25")
+    irm.roles["by"] = "bm25"
+    assert irm.roles == ROLES | {"by": ["seg"]}
+
+
+def test_a_query_in_the_index_is_no_column() -> None:
+    """The error says so where it was not named too."""
+    frame = _log({}).rename({"qid": "query"}).to_pandas().set_index("query")
+    assert "it is a level of the index" in error(lambda: frame.irm(score="bm25", grade="rating").evaluate("rr"))
+
+
+@pytest.mark.parametrize(
+    ("role", "meant"),
+    [("relevance", "grade"), ("docid", "doc"), ("prediction", "predicted"), ("qeury", "query"), ("Position", "rank")],
+)
+def test_an_unknown_role_gets_the_one_that_was_meant(role: str, meant: str) -> None:
+    """By what it is called elsewhere, or by its spelling."""
+    assert (
+        error(lambda: _log({}).irm(**{role: "qid"})) == f"there is no role or option {role!r}; did you mean {meant!r}?"
+    )
+
+
+def test_an_unknown_role_that_is_near_to_none_gets_the_list() -> None:
+    """And no guess."""
+    assert "'colour'; there are 'query', 'score'" in error(lambda: _log({}).irm(colour="qid"))  # type: ignore[call-arg]

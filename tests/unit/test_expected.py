@@ -208,3 +208,11 @@ def test_an_unknown_rule_is_refused() -> None:
     """The message has the rules that there are."""
     with pytest.raises(FrameMetricsError, match="expected"):
         pl.DataFrame().irm(ties="mean")  # type: ignore[attr-defined]
+
+
+def test_a_grade_just_below_0_gains_nothing_in_any_order() -> None:
+    """Two documents of one score, of grades 1 and -1/2: the gain is 1 at either rank, and 0 at the other."""
+    log = pl.DataFrame({"query": [1, 1], "score": [1.0, 1.0], "grade": [1.0, -0.5]}).irm(ties="expected")
+    found = log.per_query("cg@1", "dcg@2", "ndcg@2", layout="wide").row(0)[1:]
+    dcg = (1 + 1 / np.log2(3)) / 2
+    assert found == pytest.approx((1 / 2, dcg, dcg))

@@ -16,6 +16,7 @@ from inside import REGISTRY, Confusion, Ranking
 LOG = pl.DataFrame({"query": ["a"] * 3 + ["b"], "doc": [*"xyzx"], "score": [3.0, 2.0, 1.0, 1.0], "grade": [1, 0, 3, 1]})
 EMPTY_IS_NOT_ZERO = {
     *("fn", "tn", "accuracy", "error_rate", "specificity", "npv", "miss_rate", "fomr", "prevalence", "inverse_f1"),
+    "inverse_fbeta",
     *("balanced_accuracy", "corner_distance", "cost", "lr_negative", "avg_f", "rbp_residual", "num_q", "num_rel"),
     *("inverse_g", "avg_g", "markedness", "fdr"),
 }
@@ -29,7 +30,7 @@ TAKEN_APART = [
 
 @pytest.mark.parametrize("kind", [kind for kind in ROLES if kind != "condensed lists"])
 @pytest.mark.parametrize("metric", TAKEN_APART, ids=str)
-@pytest.mark.grid
+@pytest.mark.grid(12)
 def test_contributions_add_up_to_the_value(metric: Metric, kind: str) -> None:
     """What the results of a query add is what per_query() gives, for every metric that begins at 0."""
     whole = irm(made_log(), kind, undefined="null")
@@ -182,3 +183,11 @@ def test_a_query_that_is_no_moment(query: Any) -> None:
     assert log.irm.explain("ap", query=datetime(2024, 1, 1)).height == 1
     with pytest.raises(BadValueError, match=r"query: .* cannot be one of its values, which are Datetime"):
         log.irm.explain("ap", query=query)
+
+
+def test_other_queries_are_not_looked_at() -> None:
+    """What is judged of another query does not keep a query without a relevant document from being explained."""
+    run = pl.DataFrame({"query": [1, 1], "doc": ["a", "b"], "score": [2.0, 1.0]})
+    qrels = pl.DataFrame({"query": [1, 2], "doc": ["a", "c"], "grade": [0, 1]})
+    found = run.irm.judge(qrels).explain("num_rel", query=1)
+    assert found["contribution"].to_list() == [0, 0]

@@ -60,6 +60,12 @@ def test_a_guard_fires(name: str) -> None:
     assert checks(IRM(FIRED[name])) == {name.split(",")[0]: (1, 1.0, None)}
 
 
+def test_several_values_beside_the_relevant_one_are_no_hindrance() -> None:
+    """An audit names no class, and so asks for no name of what is not relevant."""
+    frame = pl.DataFrame({"label": [*"abca"], "predicted": [*"abcb"]})
+    assert facts(IRM(frame, positive="a")) == facts(IRM(frame.with_columns(pl.all() == "a")))
+
+
 def test_several_guards_may_fire() -> None:
     """To predict more than twice as many as are relevant is wrong more often than to predict none."""
     assert checks(IRM(table(tp=20, fp=25, fn=0, tn=55))) == {MAJORITY: (1, 1.0, None), BIAS: (1, 1.0, None)}
@@ -205,6 +211,7 @@ def test_judged_documents_that_are_not_listed_are_not_predicted() -> None:
 
 
 @pytest.mark.parametrize("name", FIRED)
+@pytest.mark.grid(5)
 def test_guards_fire_in_every_kind_of_frame(name: str, kind: str) -> None:
     """audit() gives every kind of frame the same findings; a plan is not run before it is collected."""
     mine = as_polars(IRM(as_kind(FIRED[name], kind)).audit())

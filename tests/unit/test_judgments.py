@@ -488,6 +488,7 @@ KINDS: dict[str, Any] = {
 
 @pytest.mark.parametrize("qrels", KINDS)
 @pytest.mark.parametrize("log", KINDS)
+@pytest.mark.grid
 def test_log_and_judgments_may_be_of_different_libraries(log: str, qrels: str) -> None:
     """The result is of the log's kind, and the same for every kind of judgments."""
     made = frame_metrics.IRM(KINDS[log](systems()), system="run").judge(KINDS[qrels](JUDGED)).evaluate("recall", "ap")
@@ -995,6 +996,7 @@ def test_ids_are_not_cut_to_match(role: str, ours: pl.Series, theirs: pl.Series)
     ],
     ids=["decimal", "float32", "datetime", "duration", "integer", "text"],
 )
+@pytest.mark.grid
 def test_equal_ids_of_two_types_match(role: str, ours: pl.Series, theirs: pl.Series) -> None:
     """The same id in a wider or a finer type is the same id."""
     run = pl.DataFrame({"query": ["a"], "seg": ["u"], "doc": ["x"], "score": [1.0]}).with_columns(ours.alias(role))
@@ -1010,6 +1012,17 @@ def test_a_judgment_is_kept_where_its_row_is_left_out(system: str | None) -> Non
     )
     irm = log.irm(doc="doc", duplicates="first", system=system)
     assert values(irm.evaluate("num_rel", "rr", "num_ret")) == [1, 1, 2]
+
+
+@pytest.mark.parametrize("key", ["system", "by"])
+def test_a_document_of_two_systems_or_segments_is_not_repeated(key: str) -> None:
+    """Of repeated documents the best place of each ranking stays: those of a system, a segment and a query."""
+    log = pl.DataFrame(
+        {"of": [*"aabb"], "query": 1, "doc": [*"xyyx"], "score": [2.0, 1.0, 2.0, 1.0], "grade": [1, 0, 0, 1]}
+    )
+    one = log.vstack(log[:1].with_columns(score=0.5))
+    found = one.irm(doc="doc", duplicates="first", **{key: "of"}).evaluate("rr", "num_ret")  # type: ignore[arg-type]
+    assert found.select("of", "value").rows() == [("a", 1), ("a", 2), ("b", 1 / 2), ("b", 2)]
 
 
 def test_two_judgments_differ_also_where_one_row_has_no_label() -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import pickle
+import pydoc
 import re
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import frame_metrics
 from frame_metrics import BadValueError, ColumnError, FrameMetricsError, Metric, UnknownNameError, metrics
+from helpers import LONG
 from inside import REGISTRY, read, read_text
 
 # What each text means: a registered name, parameters, a cutoff.
@@ -291,10 +294,10 @@ def test_names_stand_in_lists_too() -> None:
         ("precision_at_10", "did you mean 'precision@10'?"),
         ("average_precison", "did you mean 'average_precision'?"),
         ("hits rate", "did you mean 'hit_rate'?"),
-        ("CTR", "list the metrics"),
-        ("mae", "list the metrics"),
-        ("x", "list the metrics"),
-        ("rouge", "list the metrics"),
+        ("CTR", "frame_metrics.list_metrics() lists them"),
+        ("mae", "frame_metrics.list_metrics() lists them"),
+        ("x", "frame_metrics.list_metrics() lists them"),
+        ("rouge", "frame_metrics.list_metrics() lists them"),
     ],
 )
 def test_an_unknown_name_gets_the_nearest_or_the_way_to_the_list(text: str, hint: str) -> None:
@@ -435,6 +438,7 @@ def test_what_is_no_list_of_metrics_is_an_error(asked: list[Any]) -> None:
         read(asked)
 
 
+@settings(max_examples=settings().max_examples if LONG else 5)  # each looks for the nearest of all names
 @given(st.text(max_size=12))
 def test_any_text_reads_or_is_our_error(text: str) -> None:
     """No text raises anything but this package's errors."""
@@ -638,3 +642,47 @@ def test_gains_that_no_float_holds_are_refused() -> None:
     """A mapping's gains are numbers that can be added."""
     with pytest.raises(BadValueError, match="is not 'linear', 'exp' or a mapping"):
         metrics.dcg(gain={1: 10**400})
+
+
+# The list of metrics
+
+
+def test_every_metric_is_listed() -> None:
+    """Once, with what it says of itself."""
+    table = frame_metrics.list_metrics()
+    assert table["name"].to_list() == [*dict.fromkeys(table["name"])]
+    assert set(table["name"]) == set(REGISTRY)
+    for row in table.rows(named=True):
+        metric = REGISTRY[row["name"]]
+        assert (row["lowest"], row["highest"]) == tuple(None if math.isinf(end) else end for end in metric.range)
+        assert row["undefined"] == metric.undefined
+        assert row["better"] == {True: "higher", False: "lower", None: None}[metric.higher]
+        assert metric.doc.startswith(row["about"])
+        assert all(read_text(name)[0][1] == metric for name in row["also"].split(", ") if name)
+
+
+def test_the_list_says_what_a_metric_needs() -> None:
+    """What is read off the metric, and its parameters without a value."""
+    needs = dict(frame_metrics.list_metrics().select("name", "needs").rows())
+    assert needs["accuracy"] == "collection_size"
+    assert (needs["err"], needs["brier"], needs["max_recall"], needs["ap"]) == (
+        "max_grade",
+        "probabilities",
+        "min_precision",
+        "",
+    )
+
+
+def test_the_list_is_a_frame_of_any_library() -> None:
+    """As read_run gives one."""
+    assert list(frame_metrics.list_metrics(library="pandas")["name"]) == frame_metrics.list_metrics()["name"].to_list()
+    assert frame_metrics.list_metrics(library="pyarrow").num_rows == len(REGISTRY)
+    with pytest.raises(UnknownNameError, match="library='dask' is not one of"):
+        frame_metrics.list_metrics(library="dask")
+
+
+def test_help_is_about_the_metric() -> None:
+    """And not about what metrics are."""
+    text = pydoc.render_doc(metrics.ndcg(gain="exp") @ 10, renderer=pydoc.plaintext)
+    assert "Formula: dcg@k / ideal dcg@k." in text
+    assert "ndcg(gain='exp')@10" in text

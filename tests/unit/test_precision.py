@@ -32,6 +32,7 @@ def column(result: Any, name: str = "value") -> list[Any]:
 
 
 @pytest.mark.parametrize("threshold", [0.7, 0.1, 0.3, np.float32(0.7), float(np.float32(0.1)), 0.70000001])
+@pytest.mark.grid(4)
 def test_a_threshold_is_rounded_to_the_type_of_the_scores(kind: str, threshold: float) -> None:
     """The rows at or above it are those that `>=` of polars marks, pooled, by query, and with judgments beside."""
     above = LOG["score"] >= float(np.float32(threshold))
@@ -47,6 +48,7 @@ def test_a_threshold_is_rounded_to_the_type_of_the_scores(kind: str, threshold: 
 
 
 @pytest.mark.parametrize("rel", [0.7, 0.1, 0.2, 0.9])
+@pytest.mark.grid(4)
 def test_rel_is_rounded_to_the_type_of_the_grades(kind: str, rel: float) -> None:
     """Relevant is what `>=` marks, by convention and within a metric, in the log and beside it."""
     relevant = int((GRADED["grade"] >= np.float32(rel)).sum())
@@ -92,6 +94,7 @@ FRAMES: dict[str, Callable[[list[float]], Any]] = {
 
 
 @pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.grid(2)
 def test_every_type_of_floats_is_rounded_to(frame: str) -> None:
     """A score is at or above a threshold that is written as it was."""
     values = [0.1, 0.2, 0.3, 0.6, 0.7, 0.8]
@@ -172,3 +175,22 @@ def test_n_relevant_counts_at_the_rounded_level() -> None:
     log = GRADED.with_columns(n=pl.lit(3))
     found = log.irm(query="query", n_relevant="n", rel=np.float32(0.7)).evaluate("recall(rel=0.7)")
     assert found["value"].to_list() == [(2 / 3 + 1 / 3) / 2]
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8, pl.Int16, pl.UInt64], ids=str)
+def test_large_grades_of_small_integers_are_the_same_numbers(dtype: type[pl.DataType]) -> None:
+    """The gains of grades up to 127 do not wrap around, in the ideal ranking either; here the ideal is found."""
+    log = pl.DataFrame({"query": [1] * 3, "score": [3.0, 2.0, 1.0], "grade": pl.Series([127, 100, 64], dtype=dtype)})
+    found = log.irm.per_query("precision", "cg", "ndcg", "dcg", layout="wide").row(0)[1:]
+    assert found == pytest.approx((1, 127 + 100 + 64, 1, 127 + 100 / np.log2(3) + 64 / 2))
+
+
+def test_scores_of_classes_of_single_precision_are_computed_in_double() -> None:
+    """What is computed of probabilities is the same to the last bit as of the same numbers in double precision."""
+    share = {"p_a": [0.1, 0.3, 0.7], "p_b": [0.2, 0.6, 0.2], "p_c": [0.7, 0.1, 0.1]}
+    frame = pl.DataFrame({"label": ["a", "b", "c"], **share})
+    single = frame.with_columns(pl.col(list(share)).cast(pl.Float32))
+    roles: dict[str, Any] = {"score": {name: f"p_{name}" for name in "abc"}}
+    asked = ("brier", "log_loss", "ece", "roc_auc")
+    double = single.with_columns(pl.col(list(share)).cast(pl.Float64))
+    assert column(single.irm(**roles).evaluate(*asked)) == column(double.irm(**roles).evaluate(*asked))

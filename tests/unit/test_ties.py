@@ -269,6 +269,7 @@ NEAR = [
 
 @pytest.mark.parametrize(("scores", "ranks"), NEAR)
 @pytest.mark.parametrize("rows", [0, 100, 3000])
+@pytest.mark.grid
 def test_scores_are_told_apart_to_the_last_bit(scores: list[float], ranks: list[int], rows: int) -> None:
     """The order is that of the full float64, in short rankings and in long ones."""
     assert ranks_of(scores) == ranks

@@ -216,7 +216,7 @@ def of_kind(kind: Kind, graded: bool) -> list[Metric]:
 
 @pytest.mark.parametrize("graded", [False, True])
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-@pytest.mark.grid
+@pytest.mark.grid(6)
 def test_every_judgment_lies_within_and_both_ends_are_reached(kind: Kind, graded: bool) -> None:
     """The bounds are the least and the greatest value over all judgments, tried one by one."""
     cases = made_cases(kind)

@@ -1,0 +1,63 @@
+"""The list of metrics as a frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.border.frames import given_as
+from frame_metrics.errors import check_choice
+from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
+from frame_metrics.metrics.metric import Metric, metrics_of
+
+FAMILIES = {Ranking: "ranking", Confusion: "2x2 table", Scores: "scores", Classes: "several classes"}
+READS = {"tn": "collection_size", "probability": "probabilities", "max_grade": "max_grade"}
+
+
+def list_metrics(*, library: str = "polars") -> Any:
+    """Return every metric with its range and what it needs, those of users too.
+
+    Parameters
+    ----------
+    library : the library of the frame: "polars", "pandas" or "pyarrow".
+
+    Returns
+    -------
+    A row per metric: name, family, cutoff ("k" or "recall", what ``@`` sets; null without one), lowest, highest
+    (values; null without an end), better ("higher", "lower", or null where no value is better than another), undefined
+    (the value where it is undefined; null is left out of the mean), parameters (those that it takes in parentheses),
+    needs (what it cannot do without beside a ranking, a table or scores), also (other names), about (its definition).
+
+    Raises
+    ------
+    FrameMetricsError
+        There is no such library.
+
+    Examples
+    --------
+    >>> import frame_metrics
+    >>> frame_metrics.list_metrics().filter(name="ndcg").select("family", "cutoff", "lowest", "highest").rows()
+    [('ranking', 'k', 0.0, 1.0)]
+    """
+    check_choice("library", library, ["polars", "pandas", "pyarrow"])
+    rows = [_row(metric, family) for kind, family in FAMILIES.items() for metric in metrics_of(kind)]
+    schema = {"lowest": pl.Float64, "highest": pl.Float64, "undefined": pl.Float64}
+    return given_as(library, pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None))
+
+
+def _row(metric: Metric, family: str) -> dict[str, Any]:
+    low, high = (None if abs(end) == float("inf") else float(end) for end in metric.range)
+    return {
+        "name": metric.name,
+        "family": family,
+        "cutoff": metric.at,
+        "lowest": low,
+        "highest": high,
+        "better": None if metric.higher is None else "higher" if metric.higher else "lower",
+        "undefined": metric.undefined,
+        "parameters": ", ".join(name for name in metric.options if name != metric.at),
+        "needs": ", ".join([*metric.missing, *(need for fact, need in READS.items() if fact in metric.reads)]),
+        "also": ", ".join(metric.also),
+        "about": metric.doc.partition("\n")[0],
+    }
