@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from frame_metrics.border.arrow import narrow, readable
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array
@@ -49,6 +50,8 @@ def _as_series(name: str, values: Any) -> pl.Series:
         return pl.Series(name, array, nan_to_null=dtype.kind == "f")
     if type(dtype).__name__ == "CategoricalDtype":
         return _from_categories(name, values)
+    if type(dtype).__name__ == "ArrowDtype":
+        return _from_arrow(name, values)
     try:
         if type(dtype).__name__ == "StringDtype":
             return _from_text(name, values)
@@ -59,6 +62,16 @@ def _as_series(name: str, values: Any) -> pl.Series:
         raise BadValueError(f"{name}: the column has text that is not Unicode; decode it") from None
     except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
         return _as_text(name, values)
+
+
+def _from_arrow(name: str, values: Any) -> pl.Series:
+    """Return a column that is Arrow's; its run-ends cannot be taken rows of."""
+    import pyarrow as pa
+
+    column = values.array.__arrow_array__()
+    if pa.types.is_run_end_encoded(column.type):
+        raise BadValueError(f"{name}: the column is {column.type}, which cannot be read; cast it to another type")
+    return pl.Series(name, pl.from_arrow(readable(name, column)))
 
 
 def _from_text(name: str, values: Any) -> pl.Series:
@@ -122,6 +135,7 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
     """Return a column of an answer as what pandas makes a column of."""
     import pandas as pd
 
+    values = narrow(values)
     if values.dtype.is_integer() and (name == "k" or values.null_count()):
         nullable: Any = str(values.dtype)
         out = pd.array(values.fill_null(0).to_numpy(), dtype=nullable)
