@@ -298,7 +298,7 @@ def test_python_objects_are_no_keys(role: str, lazy: bool) -> None:
 
 @pytest.mark.parametrize("least", [1, -1])
 def test_classes_of_two_integer_types(least: int) -> None:
-    """Classes of signed and unsigned integers, which only 128 bits hold both, have a type that pandas and Arrow know."""
+    """Classes of signed and unsigned integers, which only 128 bits hold, have a type that pandas and Arrow know."""
     frame = pd.DataFrame({"label": [least, 2, 3], "predicted": np.array([2**64 - 1, 1, 2], dtype=np.uint64)})
     classes = sorted({least, 1, 2, 3, 2**64 - 1})
     pairs = [(one, other) for one in classes for other in classes]
