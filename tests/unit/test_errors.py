@@ -20,6 +20,7 @@ from frame_metrics import (
 )
 from helpers import as_kind, as_polars, error, facts, odd
 from inside import COLUMNS as COLUMN_ROLES
+from inside import small_blocks
 
 NAN, INF = float("nan"), float("inf")
 COLUMNS: dict[str, Any] = {"qid": [1, 1, 2, 2], "bm25": [2.0, 1.0, 3.0, 2.5], "rating": [0, 3, 1, 0]}
@@ -119,12 +120,16 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"pos": [True, True, True, True]},
         {"score": None, "rank": "pos"},
         "pos: 2 of 4 rows repeat a rank of their query (rows 1, 3); "
-        "every rank of a query is given once; name score= if equal places are meant",
+        "a query has each rank once: name system= if several systems gave them, "
+        "say query=['qid', the session's column] if a query was asked several times, "
+        "name score= if equal places are meant",
     ),
     "rank twice": (
         {"pos": [1, 1, 1, 2]},
         {"rank": "pos"},
-        "pos: 1 of 4 rows repeats a rank of its query (row 1); every rank of a query is given once; "
+        "pos: 1 of 4 rows repeats a rank of its query (row 1); "
+        "a query has each rank once: name system= if several systems gave them, "
+        "say query=['qid', the session's column] if a query was asked several times, "
         "name score= if equal places are meant",
     ),
     "text for a rank": (
@@ -171,7 +176,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "two weights for one query": (
         {"visits": [1, 2, 1, 1]},
         {"weight": "visits"},
-        "visits: rows of one query differ (row 1 is one); give each query one value",
+        "visits: 1 of 4 rows differs from another row of its query (row 1); give each query one value",
     ),
     "text for a weight": (
         {"visits": ["1", "1", "1", "1"]},
@@ -186,7 +191,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "two weights for one query in two systems": (
         {"qid": [1, 1, 2, 2], "run": ["x", "y", "x", "y"], "sku": list("abcd"), "visits": [1, 2, 1, 1]},
         {"weight": "visits", "system": "run", "doc": "sku"},
-        "visits: systems differ in the value of a query; give each query one value",
+        "visits: 1 of 4 rows differs from another system in the value of its query (row 1); give each query one value",
     ),
     "negative n_relevant": (
         {"total": [1, 1, -1, -1]},
@@ -206,7 +211,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "two n_relevant for one query": (
         {"total": [3, 2, 1, 1]},
         {"n_relevant": "total"},
-        "total: rows of one query differ (row 1 is one); give each query one value",
+        "total: 1 of 4 rows differs from another row of its query (row 1); give each query one value",
     ),
     "n_relevant smaller than what is listed": (
         {"total": [0, 0, 1, 1]},
@@ -216,7 +221,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "two collection sizes for one query": (
         {"docs": [9, 8, 9, 9]},
         {"collection_size": "docs"},
-        "docs: rows of one query differ (row 1 is one); give each query one value",
+        "docs: 1 of 4 rows differs from another row of its query (row 1); give each query one value",
     ),
     "negative collection size": (
         {"docs": [-1, -1, 9, 9]},
@@ -260,6 +265,9 @@ def test_what_evaluate_refuses_of_rows_is_a_finding(name: str, kind: str) -> Non
     assert facts(IRM(_log(columns), **{**ROLES, **named}))["rows"] == (4 - bad["n"], 1 - bad["share"])
 
 
+OF_QUERIES = ("weights", "counts of relevant documents", "collection sizes")
+
+
 def test_what_bad_values_are_called() -> None:
     """The name of a finding says the part that the column plays, not what the column is called."""
     called = set()
@@ -275,6 +283,8 @@ def test_what_bad_values_are_called() -> None:
         *(f"ranks that are {what}" for what in ("infinite", "past 2**53", "below 1", "not whole")),
         "grades that are infinite",
         "labels that are neither 0 nor 1",
+        *(f"{what} that differ from another row of their query" for what in OF_QUERIES),
+        "weights that differ from another system in the value of their query",
         *(f"weights that are {what}" for what in ("infinite", "missing", "negative")),
         *(f"counts of relevant documents that are {what}" for what in ("missing", "negative", "not whole")),
         "collection sizes that are negative",
@@ -366,6 +376,55 @@ def test_three_rows_are_shown() -> None:
         "score: 100 of 120 rows are infinite (rows 0, 1, 2); "
         "drop them, or make them null if the document was not retrieved"
     )
+
+
+OF_ALL_BLOCKS: dict[str, tuple[dict[str, pl.Expr], dict[str, Any], str]] = {
+    "ranks": ({"rank": pl.lit(1)}, {}, "rank: 7910 of 8000 rows repeat a rank of their query (rows 1, 2, 3)"),
+    "scores": (
+        {"score": pl.when(pl.int_range(pl.len()) > 0).then(INF).otherwise(1.0)},
+        {},
+        "score: 7999 of 8000 rows are infinite (rows 1, 2, 3)",
+    ),
+    "weights": (
+        {"score": pl.int_range(pl.len()), "w": pl.int_range(pl.len())},
+        {"weight": "w"},
+        "w: 7910 of 8000 rows differ from another row of their query (rows 1, 2, 3)",
+    ),
+}
+
+
+@pytest.mark.parametrize("verb", ["evaluate", "per_query", "bounds", "explain", "audit"])
+@pytest.mark.parametrize("name", OF_ALL_BLOCKS)
+def test_bad_rows_of_all_blocks_are_counted(name: str, verb: str) -> None:
+    """An error counts the bad rows of the frame, not those of one block, and shows the first three."""
+    columns, named, message = OF_ALL_BLOCKS[name]
+    shrinking = pl.int_range(7999, -1, -1, eager=True).sqrt().floor().cast(pl.Int64)  # 89 down to 0
+    frame = pl.DataFrame({"query": shrinking}).with_columns(grade=pl.int_range(pl.len()) % 2, **columns)
+    irm = frame.irm(**named)
+    calls: dict[str, Callable[[], Any]] = {
+        "bounds": lambda: irm.bounds("precision@5", of="ties"),
+        "explain": lambda: irm.explain("rr", query=7),
+        "evaluate": lambda: irm.evaluate("rr"),
+        "per_query": lambda: irm.per_query("rr"),
+    }
+    if name == "weights" and verb == "explain":  # whose values have no weight
+        calls["explain"] = calls["evaluate"]
+    with small_blocks(100):
+        if verb == "audit":
+            assert irm.audit().filter(severity="error")["message"][0].startswith(message)
+        else:
+            assert error(calls[verb], BadValueError).startswith(message)
+
+
+def test_the_way_out_of_repeated_ranks() -> None:
+    """A repeated rank offers the roles that are likely missing, and not those that are there."""
+    runs = pl.DataFrame({"query": [1, 1], "rank": [1, 1], "label": [1, 0], "run": ["a", "b"]})
+    said = error(lambda: runs.irm.evaluate("rr"))
+    assert "name system= if" in said
+    assert "say query=['query', the session's column] if" in said
+    twice = pl.concat([runs, runs]).irm(system="run")
+    assert "system=" not in error(lambda: twice.evaluate("rr"))
+    assert "session" in error(lambda: twice.evaluate("rr"))
 
 
 @pytest.mark.parametrize(
