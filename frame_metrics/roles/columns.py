@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, bad_rows
+from frame_metrics.errors import BadValueError, bad_rows, shown
 from frame_metrics.inputs.rows import LARGEST
 
 NULL = "drop them, or make them null"
@@ -248,7 +248,7 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
             return _same_as_built(values, value)
         return values.cast(pl.String) == value if values.dtype in TEXTS else values == value
     except (TypeError, ValueError, AttributeError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
-        raise BadValueError(f"{column}: {value!r} cannot be one of its values, which are {values.dtype}") from None
+        raise BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {values.dtype}") from None
 
 
 def _same_as_built(values: pl.Series, value: Any) -> pl.Series:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_args, get_origin, get_type_hints
 
-from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, listed, nearest
+from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, listed, nearest, shown
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.conventions import Conventions, several
 
@@ -37,6 +37,15 @@ def _are_classes(value: Any) -> bool:
 
 def _are_labels(value: Any) -> bool:
     return _are_classes(several(value))
+
+
+MAKE_IT = "; make it a column of the frame, and give its name"
+
+
+def is_foreign(value: Any) -> bool:
+    """Return True for an object of a library, as an expression or a series, and a list of some."""
+    several = value if isinstance(value, list | tuple) else [value]
+    return any(shown(one).startswith("<") and not isinstance(one, int) for one in several)
 
 
 def _is_known(value: Any) -> bool:
@@ -130,4 +139,5 @@ def check_roles(roles: dict[str, Any]) -> None:
         if name in _EXPECTED and value is not None:
             expected, holds = _EXPECTED[name][-2:] if isinstance(value, Mapping) else _EXPECTED[name][:2]
             if not holds(value):
-                raise BadValueError(f"{name}={value!r} is not {expected}")
+                way = MAKE_IT if is_foreign(value) else ""
+                raise BadValueError(f"{name}={shown(value)} is not {expected}{way}")

@@ -16,10 +16,11 @@ from frame_metrics.data.blocks import to_array
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.data.segments import reached, scored
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, shown
 from frame_metrics.inputs import Array, Confusion, Scores
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
+from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import Needs
@@ -51,8 +52,8 @@ def best_threshold(request: Request, metric: str | Metric, subject_to: Mapping[s
     limits = {}
     for given, bound in (subject_to or {}).items():
         ((text, limit),) = one_of(read([given]))
-        if isinstance(bound, bool) or not isinstance(bound, int | float) or bound != bound:
-            raise BadValueError(f"subject_to: {text}={bound!r} is not a number")
+        if not is_number(bound) or bound != bound:
+            raise BadValueError(f"subject_to: {text}={shown(bound)} is not a number")
         limits[text] = (limit, float(bound))
     asked = [(name, wanted), *((text, limit) for text, (limit, _) in limits.items() if text != name)]
     for text, one in asked:

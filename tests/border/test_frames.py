@@ -790,9 +790,25 @@ def test_one_row(kind: str) -> None:
     ids=lambda frame: type(frame).__name__,
 )
 def test_what_is_no_frame(frame: Any) -> None:
-    """What is not a frame is refused when it is named."""
-    with pytest.raises(FrameMetricsError, match=rf"^a {type(frame).__name__} is not a frame: give a pandas or polars"):
-        IRM(frame)
+    """What is not a frame is refused when it is named, by its library and class."""
+    library, name = type(frame).__module__.split(".")[0], type(frame).__name__
+    kind = name if library == "builtins" else f"{library}.{name}"
+    assert error(lambda: IRM(frame)) == (
+        f"a {kind} is not a frame: give a pandas or polars DataFrame, a polars LazyFrame or an Arrow table"
+    )
+
+
+def test_a_frame_of_spark_is_not_pulled_to_one_machine() -> None:
+    """A frame that is spread over a cluster is refused, though it exports Arrow, and the way out is said."""
+
+    class DataFrame:
+        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+            raise AssertionError("it was read")
+
+    DataFrame.__module__ = "pyspark.sql.classic.dataframe"
+    said = error(lambda: IRM(DataFrame()))
+    assert said.startswith("a pyspark.DataFrame is spread over a cluster")
+    assert "toArrow() or toPandas()" in said
 
 
 # Lazy frames

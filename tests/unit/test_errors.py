@@ -20,7 +20,7 @@ from frame_metrics import (
 )
 from helpers import as_kind, as_polars, error, facts, odd
 from inside import COLUMNS as COLUMN_ROLES
-from inside import small_blocks
+from inside import small_blocks, threads
 
 NAN, INF = float("nan"), float("inf")
 COLUMNS: dict[str, Any] = {"qid": [1, 1, 2, 2], "bm25": [2.0, 1.0, 3.0, 2.5], "rating": [0, 3, 1, 0]}
@@ -611,6 +611,17 @@ BAD_ROLES: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
     ({"rel": "2"}, BadValueError, "rel='2' is not a grade"),
     ({"rel": True}, BadValueError, "rel=True is not a grade"),
     ({"rel": NAN}, BadValueError, "rel=nan is not a grade"),
+    (
+        {"score": pl.col("bm25")},
+        BadValueError,
+        "score=<polars.Expr> is not the name of a column; make it a column of the frame, and give its name",
+    ),
+    (
+        {"by": ["a", pd.Series([1])]},
+        BadValueError,
+        "by=['a', <pandas.Series>] is not the name of a column, or a list of names; "
+        "make it a column of the frame, and give its name",
+    ),
     ({"collection_size": -1}, BadValueError, "collection_size=-1 is not a number of documents, a column, or True"),
     ({"collection_size": 1.5}, BadValueError, "collection_size=1.5 is not a number of documents, a column, or True"),
     ({"collection_size": NAN}, BadValueError, "collection_size=nan is not a number of documents, a column, or True"),
@@ -1249,3 +1260,92 @@ def test_an_unknown_role_gets_the_one_that_was_meant(role: str, meant: str) -> N
 def test_an_unknown_role_that_is_near_to_none_gets_the_list() -> None:
     """And no guess."""
     assert "'colour'; there are 'query', 'score'" in error(lambda: _log({}).irm(colour="qid"))  # type: ignore[call-arg]
+
+
+HUGE = 10**400
+LOG_OF_TWO = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1, 0]})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: metrics.ndcg @ HUGE,
+        lambda: LOG_OF_TWO.irm.evaluate(f"ndcg@{HUGE}"),
+        lambda: LOG_OF_TWO.irm(rel=HUGE),
+        lambda: LOG_OF_TWO.irm(rel=10**5000),
+        lambda: LOG_OF_TWO.irm(threshold=-HUGE),
+        lambda: LOG_OF_TWO.irm.evaluate(f"rr(rel={HUGE})"),
+        lambda: LOG_OF_TWO.irm.evaluate("rr", ci=HUGE),
+        lambda: LOG_OF_TWO.irm.curve("ndcg@k", cutoffs=[HUGE]),
+        lambda: LOG_OF_TWO.irm.curve("ndcg@k", cutoffs=HUGE),
+        lambda: LOG_OF_TWO.irm(query=None).curve("pr", levels=HUGE),
+        lambda: LOG_OF_TWO.irm(query=None).curve("pr", levels=[HUGE]),
+        lambda: LOG_OF_TWO.irm(query=None).best_threshold("f1", subject_to={"recall": HUGE}),
+        lambda: LOG_OF_TWO.irm(collection_size=HUGE).evaluate("accuracy@2"),
+        lambda: LOG_OF_TWO.irm.bounds("ndcg", of="unjudged", max_grade=HUGE),
+    ],
+)
+def test_numbers_that_no_float_reaches(call: Callable[[], Any]) -> None:
+    """An integer past every float is no grade, score, cutoff or share, and is not written out."""
+    assert len(error(call, BadValueError)) < 400
+
+
+@pytest.mark.parametrize("grades", [pl.UInt8, pl.Int8, pl.UInt64, pl.Int64, pl.Float32])
+@pytest.mark.parametrize("rel", [-1, -1.5, 0])
+def test_any_rel_is_compared_with_grades_of_any_type(grades: Any, rel: float) -> None:
+    """A least grade below what a type of integers holds makes every row relevant."""
+    rows = LOG_OF_TWO.with_columns(pl.col("grade").cast(grades))
+    assert rows.irm(query=None, rel=rel, threshold=0).evaluate("recall", "tp")["value"].to_list() == [1, 2]
+    assert rows.irm(rel=rel).evaluate("num_rel")["value"].to_list() == [2]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: metrics.ndcg("exp"), "ndcg('exp'): name the parameter, as ndcg(gain='exp')"),
+        (lambda: metrics.rbp(0.8), "rbp(0.8): name the parameter, as rbp(p=0.8)"),
+        (lambda: metrics.num_ret(3), "num_ret(3): it has no parameters"),
+        (
+            lambda: LOG_OF_TWO.irm("query", "score"),
+            "irm('query', 'score'): say which part each column plays, as irm(query='query')",
+        ),
+        (
+            lambda: IRM(LOG_OF_TWO, "query"),  # type: ignore[call-overload]
+            "irm('query'): say which part each column plays, as irm(query='query')",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.evaluate("rr", by="device"),
+            "evaluate() takes no roles; say irm(by='device').evaluate(...)",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.explain("rr", query=1, rel=2),
+            "explain() takes no roles; say irm(rel=2).explain(...)",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.evaluate("rr", avrage="macro"),
+            "evaluate() has no option 'avrage'; did you mean 'average'?",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.evaluate(metrics=["rr"]),
+            "evaluate(): give metrics without a name, one by one or in a list, as evaluate('f1')",
+        ),
+        (lambda: LOG_OF_TWO.irm.explain("rr"), "explain(): missing a required argument: 'query'"),
+        (
+            lambda: LOG_OF_TWO.irm.judge(LOG_OF_TWO, doc=pl.col("query")),
+            "judge: doc=<polars.Expr> is not the name of a column; make it a column of the frame, and give its name",
+        ),
+    ],
+)
+def test_what_a_call_does_not_take(call: Callable[[], Any], message: str) -> None:
+    """A column, role or parameter in the wrong place is an error that says where it belongs."""
+    assert error(call) == message
+
+
+def test_blocks_where_no_thread_can_be_started() -> None:
+    """A pool that takes no more work, as at exit, leaves the work to the caller's thread."""
+    log = pl.DataFrame(
+        {"query": [i // 4 for i in range(40)], "score": [1.0, 2.0, 3.0, 4.0] * 10, "label": [0, 0, 1, 0] * 10}
+    )
+    with small_blocks(4), threads(2) as pool:
+        pool.shutdown()
+        assert log.irm.evaluate("rr")["value"].to_list() == [0.5]
