@@ -22,7 +22,15 @@ class PandasFrame(Border):
     """A pandas DataFrame."""
 
     def names(self) -> list[Any]:
-        return list(self.frame.columns)
+        return [str(name) if _is_integer(name) else name for name in self.frame.columns]
+
+    def column(self, name: str) -> Any:
+        """Return a column by its name, that of an integer as text."""
+        return self.frame[self._label(name)]
+
+    def _label(self, name: str) -> Any:
+        """Return what the caller calls a column."""
+        return next((label for label in self.frame.columns if _is_integer(label) and str(label) == name), name)
 
     def hint(self, column: Any) -> str:
         if column in self.frame.index.names:
@@ -31,13 +39,21 @@ class PandasFrame(Border):
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return pl.DataFrame({name: _as_series(name, self.frame[name]) for name in columns})
+        return pl.DataFrame({name: _as_series(name, self.column(name)) for name in columns})
 
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
         import pandas as pd
 
-        keys = {name: _key_values(self.frame[answer.source(name)], at, beside) for name, at in answer.keys.items()}
+        keys = {}
+        for name, at in answer.keys.items():
+            source = answer.source(name)
+            keys[self._label(name) if source == name else name] = _key_values(source, self.column(source), at, beside)
         return pd.DataFrame(keys | {name: _as_pandas(name, values) for name, values in answer.columns.items()})
+
+
+def _is_integer(name: Any) -> bool:
+    """Return True for a column that is called by an integer, as those of an array are."""
+    return isinstance(name, int | np.integer) and not isinstance(name, bool)
 
 
 def _as_series(name: str, values: Any) -> pl.Series:
@@ -148,14 +164,14 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
     return values.to_numpy(writable=True)
 
 
-def _key_values(own: Any, rows: Array, beside: Beside) -> Any:
+def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
     """The values of a key column at rows of the frame, or of the judgments past its end; -1 is null."""
     import pandas as pd
 
     later = rows >= len(own)
     if later.any():
         here = own.iloc[rows[(rows >= 0) & ~later]]
-        there = _key_column(own.name, beside).iloc[rows[later] - len(own)]
+        there = _key_column(name, beside).iloc[rows[later] - len(own)]
         if type(own.dtype).__name__ == "CategoricalDtype":
             here = here.cat.add_categories(
                 [c for c in there.unique() if c not in own.cat.categories and not pd.isna(c)]
@@ -182,5 +198,5 @@ def _key_column(name: str, beside: Beside) -> Any:
     import pandas as pd
 
     if isinstance(beside.border, PandasFrame):
-        return beside.border.frame[beside.columns[name]]
+        return beside.border.column(beside.columns[name])
     return pd.Series(beside.key(name).to_list())

@@ -17,11 +17,11 @@ Match = Literal["best", "majority"]
 
 
 def _is_name(value: Any) -> bool:
-    return isinstance(value, str)
+    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def _are_names(values: Any) -> bool:
-    return isinstance(values, str) or (isinstance(values, list | tuple) and bool(values) and all(map(_is_name, values)))
+    return _is_name(values) or (isinstance(values, list | tuple) and bool(values) and all(map(_is_name, values)))
 
 
 def _by_class(columns: Mapping[Any, Any]) -> bool:
@@ -57,10 +57,16 @@ def _is_size(value: Any) -> bool:
 
 
 # What a role or an option may be stands in its annotation, in words, which errors repeat, and as a rule.
-Column: TypeAlias = Annotated[str | None, "the name of a column", _is_name]
-Columns: TypeAlias = Annotated[str | Sequence[str] | None, "the name of a column, or a list of names", _are_names]
+Column: TypeAlias = Annotated[str | int | None, "the name of a column", _is_name]
+Columns: TypeAlias = Annotated[
+    str | int | Sequence[str | int] | None, "the name of a column, or a list of names", _are_names
+]
 Scores: TypeAlias = Annotated[
-    str | Mapping[Any, str] | None, "the name of a column", _is_name, "a column for each of several classes", _by_class
+    str | int | Mapping[Any, str | int] | None,
+    "the name of a column",
+    _is_name,
+    "a column for each of several classes",
+    _by_class,
 ]  # the last is what a mapping may be
 Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes", _are_classes]
 Positive: TypeAlias = Annotated[Any | None, "a label, or a list of different ones", _are_labels]
@@ -125,6 +131,15 @@ LIKELY = {
     "grade": ("relevance", "rel", "rating", "gain", "relevance_label", "judgment", "judgement"),
     "predicted": ("y_pred", "prediction", "pred", "decision", "predicted_label", "predicted_class"),
 }
+
+
+def as_text(value: Any) -> Any:
+    """Return the name of a column, or several, as text: pandas calls some columns by an integer."""
+    if isinstance(value, Mapping):
+        return {one: as_text(column) for one, column in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(as_text, value))
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def check_roles(roles: dict[str, Any]) -> None:

@@ -811,6 +811,25 @@ def test_a_frame_of_spark_is_not_pulled_to_one_machine() -> None:
     assert "toArrow() or toPandas()" in said
 
 
+def test_columns_that_are_called_by_integers() -> None:
+    """Integers name the columns of a pandas frame that has them, of the judgments too, and stay their names."""
+    frame = pd.DataFrame([["a", 2.0, 0, "x"], ["a", 1.0, 1, "y"], ["b", 1.0, 1, "x"]])
+    irm = IRM(frame, query=0, score=1, grade=2)
+    expected = pl.DataFrame({"query": ["a", "a", "b"], "score": [2.0, 1.0, 1.0], "grade": [0, 1, 1]}).irm
+    assert irm.evaluate("rr")["value"].tolist() == expected.evaluate("rr")["value"].to_list()
+    each = irm(query=[0], by=3, doc=None).per_query("rr")
+    assert list(each.columns) == [3, 0, "metric", "k", "value"]
+    assert each[[3, 0, "value"]].to_numpy().tolist() == [["x", "a", 0.0], ["x", "b", 1.0], ["y", "a", 1.0]]
+    qrels = pd.DataFrame([["a", "y", 1], ["c", "y", 1]])
+    judged = IRM(frame[[0, 1, 3]], query=0, score=1, doc=3).judge(qrels, query=0, doc=1, grade=2).per_query("rr")
+    assert judged[[0, "value"]].to_numpy().tolist() == [["a", 0.5], ["c", 0.0]]
+    assert error(lambda: irm(grade=9).evaluate("rr")).startswith("grade='9': there is no such column among '0', '1'")
+    twice = frame.assign(**{"0": 1})
+    assert error(lambda: IRM(twice, query=0, score=1, grade=2).evaluate("rr")) == (
+        "there are 2 columns called '0'; rename all but one"
+    )
+
+
 # Lazy frames
 
 

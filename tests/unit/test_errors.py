@@ -587,9 +587,10 @@ def test_bad_metric_values(make: Callable[[], Metric], message: str) -> None:
 BAD_ROLES: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
     ({"querry": "qid"}, UnknownNameError, "there is no role or option 'querry'; did you mean 'query'?"),
     ({"grades": "rating"}, UnknownNameError, "there is no role or option 'grades'; did you mean 'grade'?"),
-    ({"query": 5}, BadValueError, "query=5 is not the name of a column, or a list of names"),
+    ({"query": 5.0}, BadValueError, "query=5.0 is not the name of a column, or a list of names"),
+    ({"query": True}, BadValueError, "query=True is not the name of a column, or a list of names"),
     ({"query": []}, BadValueError, "query=[] is not the name of a column, or a list of names"),
-    ({"by": ["a", 5]}, BadValueError, "by=['a', 5] is not the name of a column, or a list of names"),
+    ({"by": ["a", 5.0]}, BadValueError, "by=['a', 5.0] is not the name of a column, or a list of names"),
     ({"score": ["bm25"]}, BadValueError, "score=['bm25'] is not the name of a column"),
     (
         {"ties": "docs"},
@@ -959,7 +960,7 @@ BAD_JUDGMENTS: list[tuple[dict[str, Any], dict[str, Any], type[FrameMetricsError
     ),
     ({}, {"label": "labels"}, ColumnError, "judge: label='labels' is not among 'qid', 'sku', 'grade'"),
     ({}, {"label": False}, ColumnError, "judge: label=False is not among 'qid', 'sku', 'grade'"),
-    ({}, {"grade": 5}, ColumnError, "judge: grade=5 is not among 'qid', 'sku', 'grade'"),
+    ({}, {"grade": 5}, ColumnError, "judge: grade='5' is not among 'qid', 'sku', 'grade'"),
     ({}, {"query": ["qid", "sku"]}, ColumnError, "judge: the query is 1 columns in the log and 2 in the judgments"),
     (
         {"qid": ["1", "2"]},
