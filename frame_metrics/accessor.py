@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, get_type_hints, overload
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, Protocol, TypeVar, get_type_hints, overload
 
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import ColumnError
+from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, closest, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.needs import Needs
 from frame_metrics.roles.resolve import FOUND
-from frame_metrics.roles.roles import Roles, check_roles
+from frame_metrics.roles.roles import MAKE_IT, Roles, check_roles, is_foreign
 from frame_metrics.verbs.request import Request
 
 if TYPE_CHECKING:
@@ -32,17 +33,17 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.evaluate import Average, Layout
 
 Frame = TypeVar("Frame")
-
-
+Result = TypeVar("Result")
+Given = ParamSpec("Given")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _shows_roles(method: Method) -> Method:
     """Give a method that takes any roles a signature that names them, for help() and for notebooks."""
-    own = [p for p in inspect.signature(method).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    kinds = get_type_hints(Roles)
-    roles = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=k) for n, k in kinds.items()]
-    method.__signature__ = inspect.Signature([*own, *roles])  # type: ignore[attr-defined]
+    own = [p for p in signature(method).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    kinds = get_type_hints(Roles).items()
+    roles = [Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=kind) for name, kind in kinds]
+    method.__signature__ = Signature([*own, *roles])  # type: ignore[attr-defined]
     return method
 
 
@@ -50,6 +51,43 @@ class ArrowStream(Protocol):
     """Anything that exports Arrow."""
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+def _verb(verb: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Make a method a verb: what it is called with and does not take is an error in the caller's words."""
+
+    @wraps(verb)
+    def checked(*args: Given.args, **options: Given.kwargs) -> Result:
+        try:
+            signature(verb).bind(*args, **options)
+        except TypeError as error:
+            raise _misused(verb, options, str(error)) from None
+        return verb(*args, **options)
+
+    return checked
+
+
+def _misused(verb: Callable[..., Any], options: Mapping[str, Any], error: str) -> Exception:
+    """Return the error of a verb that was called with what it does not take."""
+    name, own = verb.__name__, [one for one in signature(verb).parameters if one != "self"]
+    for option, value in options.items():
+        if option in own:
+            if signature(verb).parameters[option].kind is Parameter.VAR_POSITIONAL:
+                return BadValueError(
+                    f"{name}(): give {option} without a name, one by one or in a list, as {name}('f1')"
+                )
+            continue
+        if option in Roles.__annotations__:
+            return ColumnError(f"{name}() takes no roles; say irm({option}={shown(value)}).{name}(...)")
+        return UnknownNameError(f"{name}() has no option {option!r}{closest(option, own)}")
+    return BadValueError(f"{name}(): {error}")
+
+
+def _refuse_bare(columns: Sequence[Any]) -> None:
+    """Raise for columns that are given without the parts they play."""
+    if columns:
+        said = ", ".join(map(shown, columns))
+        raise ColumnError(f"irm({said}): say which part each column plays, as irm(query={shown(columns[0])})")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -132,7 +170,8 @@ class IRM(Generic[Frame]):
         def __init__(self: IRM[pa.Table], frame: ArrowStream, **roles: Unpack[Roles]) -> None: ...
 
     @_shows_roles
-    def __init__(self, frame: Any, **roles: Unpack[Roles]) -> None:
+    def __init__(self, frame: Any, *columns: Never, **roles: Unpack[Roles]) -> None:
+        _refuse_bare(columns)
         border_of(frame)
         self._set(frame, roles, None)
 
@@ -150,8 +189,9 @@ class IRM(Generic[Frame]):
         return self._said.copy()
 
     @_shows_roles
-    def __call__(self, **roles: Unpack[Roles]) -> Self:
+    def __call__(self, *columns: Never, **roles: Unpack[Roles]) -> Self:
         """Return an object with other roles and conventions; those that are not named stay."""
+        _refuse_bare(columns)
         return self._with({**self.roles, **roles}, self.judgments)
 
     def _with(self, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> Self:
@@ -171,6 +211,7 @@ class IRM(Generic[Frame]):
     def _request(self) -> Request:
         return Request(self.frame, self.roles, self.judgments)
 
+    @_verb
     def judge(
         self,
         qrels: Any,
@@ -212,10 +253,14 @@ class IRM(Generic[Frame]):
                 "label=True says that every row is relevant, and leaves no part for grade=; name one of them"
             )
         given = {"query": query, "doc": doc, "grade": grade, "label": label}
+        for name, value in given.items():
+            if is_foreign(value):
+                raise BadValueError(f"judge: {name}={shown(value)} is not the name of a column{MAKE_IT}")
         other = self._with(self.roles, (qrels, given))
         other._request.plan(Needs(query=True))
         return other
 
+    @_verb
     def evaluate(
         self,
         *metrics: str | Metric,
@@ -259,6 +304,7 @@ class IRM(Generic[Frame]):
 
         return evaluate(self._request, metrics, Options(average, ci, margins, layout, resamples, seed))
 
+    @_verb
     def per_query(self, *metrics: str | Metric, layout: Layout = "long") -> Frame:
         """Compute metrics for every query that is judged.
 
@@ -283,6 +329,7 @@ class IRM(Generic[Frame]):
 
         return per_query(self._request, metrics, layout=layout)
 
+    @_verb
     def per_class(self, *metrics: str | Metric) -> Frame:
         """Compute metrics for every class against the rest.
 
@@ -306,6 +353,7 @@ class IRM(Generic[Frame]):
 
         return per_class(self._request, metrics)
 
+    @_verb
     def confusion(self) -> Frame:
         """Count every pair of a predicted and a true class.
 
@@ -326,6 +374,7 @@ class IRM(Generic[Frame]):
 
         return confusion(self._request)
 
+    @_verb
     def thresholds(self, *metrics: str | Metric) -> Frame:
         """Decide at every threshold: a row is predicted positive when its score is at least the threshold.
 
@@ -349,6 +398,7 @@ class IRM(Generic[Frame]):
 
         return thresholds(self._request, metrics)
 
+    @_verb
     def best_threshold(self, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None = None) -> Frame:
         """Choose the threshold at which a metric is best; of equal ones, to 1e-12, the highest.
 
@@ -382,6 +432,7 @@ class IRM(Generic[Frame]):
 
         return best_threshold(self._request, metric, subject_to)
 
+    @_verb
     def curve(
         self,
         kind: str,
@@ -428,6 +479,7 @@ class IRM(Generic[Frame]):
 
         return curve(self._request, kind, Options(per, levels, interpolated, points, bins, cutoffs))
 
+    @_verb
     def compare(
         self,
         *metrics: str | Metric,
@@ -493,6 +545,7 @@ class IRM(Generic[Frame]):
         options = Options(baseline, test, correction, over, unanswered, ci, permutations, resamples, seed)
         return compare(self._request, metrics, options, per_query=per_query)
 
+    @_verb
     def explain(self, metric: str | Metric, *, query: Any) -> Frame:
         """Take a metric of one query apart: the contribution of each result of its ranking.
 
@@ -525,6 +578,7 @@ class IRM(Generic[Frame]):
 
         return explain(self._request, metric, query=query)
 
+    @_verb
     def bounds(self, *metrics: str | Metric, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
         """Bound a metric over all orders of equal scores, or over all judgments that are missing.
 
@@ -563,6 +617,7 @@ class IRM(Generic[Frame]):
 
         return bounds(self._request, metrics, of=of, max_grade=max_grade, per_query=per_query)
 
+    @_verb
     def audit(self, fail_on: Severity | None = None) -> Frame:
         """Report errors and oddities in the data, what was not counted, and plain facts.
 

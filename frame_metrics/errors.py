@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
+PLAIN = ("builtins", "collections", "datetime", "decimal", "fractions", "uuid")  # modules whose values are shown
+LONG = 200  # letters of a value that are shown
 SINGULAR = {"are": "is", "do": "does", "have": "has", "repeat": "repeats", "differ": "differs", "their": "its"}
 
 
@@ -87,6 +89,26 @@ def listed(items: Iterable[Any]) -> str:
     return ", ".join(repr(item) for item in items)
 
 
+def kind_of(value: Any) -> str:
+    """Return the name of a value's class, after that of its library."""
+    library, name = type(value).__module__.split(".")[0], type(value).__name__
+    return name if library == "builtins" else f"{library}.{name}"
+
+
+def shown(value: Any) -> str:
+    """Return a value as errors show it: what is long is cut, and what is no plain value is told by its class."""
+    if type(value) in (list, tuple):
+        inside = ", ".join(map(shown, value))
+        text = f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
+    elif type(value).__module__.split(".")[0] not in PLAIN:
+        return f"<{kind_of(value)}>"
+    elif isinstance(value, int) and value.bit_length() > 2 * LONG:
+        return f"<an integer of {value.bit_length()} bits>"  # whose digits Python may refuse to write
+    else:
+        text = repr(value)
+    return text if len(text) <= LONG else f"{text[:LONG]}..."
+
+
 def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, remedy: str) -> BadRowsError:
     """Return the error that counts bad rows of a column, of ``total`` rows, and shows three: see ``BadRowsError``."""
     shown = ", ".join(str(int(row)) for row in rows[:3])
@@ -100,14 +122,14 @@ def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, reme
 
 def check_level(ci: Any) -> None:
     """Raise unless ``ci`` is the level of an interval."""
-    if isinstance(ci, bool) or not isinstance(ci, Real) or not 0 < float(ci) < 1:
-        raise BadValueError(f"ci={ci!r} is not a level between 0 and 1, as 0.95")
+    if isinstance(ci, bool) or not isinstance(ci, Real) or not 0 < ci < 1:  # type: ignore[operator]
+        raise BadValueError(f"ci={shown(ci)} is not a level between 0 and 1, as 0.95")
 
 
 def check_whole(option: str, given: Any, least: int) -> None:
     """Raise unless ``given`` is a whole number, and at least so much."""
     if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
-        raise BadValueError(f"{option}={given!r} is not a whole number from {least}")
+        raise BadValueError(f"{option}={shown(given)} is not a whole number from {least}")
 
 
 def check_apart(keys: Iterable[str], result: Iterable[str]) -> None:
@@ -121,4 +143,4 @@ def check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:
     """Raise unless ``given`` is one of ``choices``."""
     if not any(given is choice or (isinstance(given, str) and given == choice) for choice in choices):
         hint = closest(given, [c for c in choices if isinstance(c, str)]) if isinstance(given, str) else ""
-        raise UnknownNameError(f"{option}={given!r} is not one of {listed(choices)}{hint}")
+        raise UnknownNameError(f"{option}={shown(given)} is not one of {listed(choices)}{hint}")

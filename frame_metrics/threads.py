@@ -23,5 +23,11 @@ def in_threads(items: Iterable[Part], work: Callable[[Part], None]) -> None:
     if len(todo) == 1:
         work(todo[0])
         return
-    for _ in _threads().map(work, todo):
+    try:
+        done = _threads().map(work, todo)
+    except RuntimeError as error:
+        if "shutdown" not in str(error):
+            raise
+        done = map(work, todo)  # the interpreter is about to exit, and starts no thread any more
+    for _ in done:
         pass

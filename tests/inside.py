@@ -93,11 +93,11 @@ def pieces_of(size: int | None) -> Iterator[None]:
 
 
 @contextmanager
-def threads(n: int) -> Iterator[None]:
-    """Compute blocks in ``n`` threads, whatever machine this is."""
+def threads(n: int) -> Iterator[ThreadPoolExecutor]:
+    """Compute blocks in ``n`` threads, whatever machine this is; gives what starts them."""
     with ThreadPoolExecutor(n) as pool, pytest.MonkeyPatch.context() as patch:
         _replaced(patch, "_threads", lambda: pool)
-        yield
+        yield pool
 
 
 @contextmanager

@@ -9,9 +9,12 @@ import polars as pl
 
 from frame_metrics.border.polars import key_values
 from frame_metrics.border.protocol import Beside, Border
+from frame_metrics.errors import BadValueError
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
+
+DIGITS = 38  # of a decimal of 128 bits
 
 
 class ArrowFrame(Border):
@@ -21,8 +24,12 @@ class ArrowFrame(Border):
         return list(self._source().schema.names)
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
+        import pyarrow as pa
+
         self.check(columns)
-        read = pl.from_arrow(self._table(columns))
+        table = self._table(columns)
+        held = {name: readable(name, table.column(name)) for name in columns}
+        read = pl.from_arrow(pa.table(held))
         return read if isinstance(read, pl.DataFrame) else read.to_frame()
 
     def in_memory(self, columns: Sequence[str]) -> Border:
@@ -36,14 +43,12 @@ class ArrowFrame(Border):
         for name, rows in answer.keys.items():
             source = answer.source(name)
             column = self.frame.column(source)
-            if len(rows) and int(rows.max()) >= len(column):
-                out[name] = key_values(table[source], rows, beside).to_arrow().cast(column.type)
-            elif pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type):
-                # which Arrow cannot take rows of
-                out[name] = pa.array(key_values(table[source], rows, beside).to_list(), type=column.type)
+            beyond = len(rows) > 0 and int(rows.max()) >= len(column)
+            if beyond or _is_view(column.type) or pa.types.is_run_end_encoded(column.type):
+                out[name] = _as_type(key_values(table[source], rows, beside), column.type)
             else:
                 out[name] = column.take(pa.array(rows, mask=rows < 0))
-        return pa.table(out | {name: values.to_arrow() for name, values in answer.columns.items()})
+        return pa.table(out | {name: narrow(values).to_arrow() for name, values in answer.columns.items()})
 
     def _source(self) -> Any:
         import pyarrow as pa
@@ -54,3 +59,88 @@ class ArrowFrame(Border):
         source = self._source()
         table = source if hasattr(source, "select") else source.read_all()
         return table.select(list(columns))
+
+
+def readable(name: str, column: Any) -> Any:
+    """Return a column of Arrow as polars can read it.
+
+    Run-ends are decoded, decimals of 256 bits held in 128, moments with a fixed offset told in UTC.
+
+    Raises
+    ------
+    BadValueError
+        polars has no such type, or a value does not fit.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    try:
+        if pa.types.is_run_end_encoded(kind):
+            return readable(name, pc.run_end_decode(column))  # type: ignore[attr-defined]
+        if pa.types.is_dictionary(kind) and _type_to_read(kind.value_type) != kind.value_type:
+            return readable(name, column.cast(kind.value_type))
+        column = column.cast(_type_to_read(kind))
+        if _holds_wide_decimals(column.type):  # which polars panics at
+            raise NotImplementedError
+        pl.from_arrow(pa.nulls(1, column.type))
+    except (pa.ArrowException, pl.exceptions.PolarsError, NotImplementedError):
+        raise BadValueError(f"{name}: the column is {kind}, which cannot be read; cast it to another type") from None
+    return column
+
+
+def narrow(values: pl.Series) -> pl.Series:
+    """Return integers of 128 bits, which other libraries have not, in a type that holds them."""
+    if values.dtype not in (pl.Int128, pl.UInt128):
+        return values
+    for kind in (pl.Int64, pl.UInt64):
+        held = values.cast(kind, strict=False)
+        if held.null_count() == values.null_count():
+            return held
+    return values.cast(pl.Decimal(38, 0))
+
+
+def _type_to_read(kind: Any) -> Any:
+    """The type in which a column of this one is read."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal256(kind) and kind.scale <= DIGITS:
+        return pa.decimal128(DIGITS, kind.scale)
+    if pa.types.is_timestamp(kind) and kind.tz is not None and kind.tz[:1] in ("+", "-"):
+        return pa.timestamp(kind.unit, "UTC")
+    return kind
+
+
+def _holds_wide_decimals(kind: Any) -> bool:
+    """Return True for decimals of 256 bits, and for what is made of them."""
+    import pyarrow as pa
+
+    inner = [kind.field(i).type for i in range(kind.num_fields)]
+    if pa.types.is_dictionary(kind):
+        inner = [kind.value_type]
+    return pa.types.is_decimal256(kind) or any(map(_holds_wide_decimals, inner))
+
+
+def _is_view(kind: Any) -> bool:
+    """Return True for the types of text that Arrow cannot take rows of."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string_view(kind) or pa.types.is_binary_view(kind))
+
+
+def _as_type(values: pl.Series, kind: Any) -> Any:
+    """Values as an Arrow array of a type that has to be built."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if _is_view(kind):
+        return pa.array(values.to_list(), type=kind)
+    if pa.types.is_run_end_encoded(kind):
+        plain = _as_type(values, kind.value_type)
+        return pc.run_end_encode(plain, run_end_type=kind.run_end_type)  # type: ignore[attr-defined]
+    if pa.types.is_dictionary(kind):
+        coded = _as_type(values, kind.value_type).dictionary_encode()
+        return pa.DictionaryArray.from_arrays(
+            coded.indices.cast(kind.index_type), coded.dictionary, ordered=kind.ordered
+        )
+    return values.to_arrow().cast(kind)

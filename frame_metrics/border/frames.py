@@ -11,7 +11,7 @@ from frame_metrics.border.arrow import ArrowFrame
 from frame_metrics.border.pandas import PandasFrame
 from frame_metrics.border.polars import LazyPolars, PolarsFrame
 from frame_metrics.border.protocol import Border
-from frame_metrics.errors import BadValueError
+from frame_metrics.errors import BadValueError, kind_of
 
 
 def border_of(frame: Any) -> Border:
@@ -25,10 +25,15 @@ def border_of(frame: Any) -> Border:
         return PandasFrame(frame)
     if type(frame).__name__ == "RecordBatchReader":
         raise BadValueError("a RecordBatchReader can be read once only; give the table of its read_all()")
+    if type(frame).__module__.split(".")[0] == "pyspark":
+        raise BadValueError(
+            f"a {kind_of(frame)} is spread over a cluster, and read here it would be pulled to one machine: "
+            "give what its toArrow() or toPandas() returns, of the columns that are needed"
+        )
     if hasattr(frame, "__arrow_c_stream__") and type(frame).__name__ not in ("Series", "ChunkedArray"):
         return ArrowFrame(frame)
     raise BadValueError(
-        f"a {type(frame).__name__} is not a frame: give a pandas or polars DataFrame, a LazyFrame or an Arrow table"
+        f"a {kind_of(frame)} is not a frame: give a pandas or polars DataFrame, a polars LazyFrame or an Arrow table"
     )
 
 

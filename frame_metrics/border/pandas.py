@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from frame_metrics.border.arrow import narrow, readable
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array
@@ -21,7 +22,15 @@ class PandasFrame(Border):
     """A pandas DataFrame."""
 
     def names(self) -> list[Any]:
-        return list(self.frame.columns)
+        return [str(name) if _is_integer(name) else name for name in self.frame.columns]
+
+    def column(self, name: str) -> Any:
+        """Return a column by its name, that of an integer as text."""
+        return self.frame[self._label(name)]
+
+    def _label(self, name: str) -> Any:
+        """Return what the caller calls a column."""
+        return next((label for label in self.frame.columns if _is_integer(label) and str(label) == name), name)
 
     def hint(self, column: Any) -> str:
         if column in self.frame.index.names:
@@ -30,13 +39,21 @@ class PandasFrame(Border):
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return pl.DataFrame({name: _as_series(name, self.frame[name]) for name in columns})
+        return pl.DataFrame({name: _as_series(name, self.column(name)) for name in columns})
 
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
         import pandas as pd
 
-        keys = {name: _key_values(self.frame[answer.source(name)], at, beside) for name, at in answer.keys.items()}
+        keys = {}
+        for name, at in answer.keys.items():
+            source = answer.source(name)
+            keys[self._label(name) if source == name else name] = _key_values(source, self.column(source), at, beside)
         return pd.DataFrame(keys | {name: _as_pandas(name, values) for name, values in answer.columns.items()})
+
+
+def _is_integer(name: Any) -> bool:
+    """Return True for a column that is called by an integer, as those of an array are."""
+    return isinstance(name, int | np.integer) and not isinstance(name, bool)
 
 
 def _as_series(name: str, values: Any) -> pl.Series:
@@ -49,6 +66,8 @@ def _as_series(name: str, values: Any) -> pl.Series:
         return pl.Series(name, array, nan_to_null=dtype.kind == "f")
     if type(dtype).__name__ == "CategoricalDtype":
         return _from_categories(name, values)
+    if type(dtype).__name__ == "ArrowDtype":
+        return _from_arrow(name, values)
     try:
         if type(dtype).__name__ == "StringDtype":
             return _from_text(name, values)
@@ -59,6 +78,16 @@ def _as_series(name: str, values: Any) -> pl.Series:
         raise BadValueError(f"{name}: the column has text that is not Unicode; decode it") from None
     except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
         return _as_text(name, values)
+
+
+def _from_arrow(name: str, values: Any) -> pl.Series:
+    """Return a column that is Arrow's; its run-ends cannot be taken rows of."""
+    import pyarrow as pa
+
+    column = values.array.__arrow_array__()
+    if pa.types.is_run_end_encoded(column.type):
+        raise BadValueError(f"{name}: the column is {column.type}, which cannot be read; cast it to another type")
+    return pl.Series(name, pl.from_arrow(readable(name, column)))
 
 
 def _from_text(name: str, values: Any) -> pl.Series:
@@ -122,6 +151,7 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
     """Return a column of an answer as what pandas makes a column of."""
     import pandas as pd
 
+    values = narrow(values)
     if values.dtype.is_integer() and (name == "k" or values.null_count()):
         nullable: Any = str(values.dtype)
         out = pd.array(values.fill_null(0).to_numpy(), dtype=nullable)
@@ -134,14 +164,14 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
     return values.to_numpy(writable=True)
 
 
-def _key_values(own: Any, rows: Array, beside: Beside) -> Any:
+def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
     """The values of a key column at rows of the frame, or of the judgments past its end; -1 is null."""
     import pandas as pd
 
     later = rows >= len(own)
     if later.any():
         here = own.iloc[rows[(rows >= 0) & ~later]]
-        there = _key_column(own.name, beside).iloc[rows[later] - len(own)]
+        there = _key_column(name, beside).iloc[rows[later] - len(own)]
         if type(own.dtype).__name__ == "CategoricalDtype":
             here = here.cat.add_categories(
                 [c for c in there.unique() if c not in own.cat.categories and not pd.isna(c)]
@@ -168,5 +198,5 @@ def _key_column(name: str, beside: Beside) -> Any:
     import pandas as pd
 
     if isinstance(beside.border, PandasFrame):
-        return beside.border.frame[beside.columns[name]]
+        return beside.border.column(beside.columns[name])
     return pd.Series(beside.key(name).to_list())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.border.protocol import Beside, Border, Compute, Schema
+from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array
 
 if TYPE_CHECKING:
@@ -19,6 +20,15 @@ class PolarsFrame(Border):
 
     def names(self) -> list[Any]:
         return self.frame.collect_schema().names()
+
+    def check(self, columns: Sequence[str]) -> None:
+        super().check(columns)
+        types = self.frame.collect_schema()
+        for column in columns:
+            if types[column] == pl.Object:
+                raise BadValueError(
+                    f"{column}: the column is Object, whose values cannot be compared; make them text or numbers"
+                )
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import threads
-from frame_metrics.errors import BadRowsError
+from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array, Pool
 from frame_metrics.inputs.rows import sums_between
 from frame_metrics.roles.columns import EXACT
@@ -203,14 +203,9 @@ def constant(values: Array, rankings: Rankings, column: str) -> Array:
     first = np.full(len(rankings.lengths), np.nan)
     some = rankings.lengths > 0
     first[some] = values[rankings.starts[some]]
-    wrong = np.flatnonzero(values[spans(rankings.starts, rankings.lengths)] != np.repeat(first, rankings.lengths))
+    at = spans(rankings.starts, rankings.lengths)
+    wrong = at[values[at] != np.repeat(first, rankings.lengths)]
     if len(wrong):
-        rows = rankings.rows_of(wrong)
-        raise BadRowsError(
-            f"{column}: rows of one query differ (row {int(rows[0])} is one); give each query one value",
-            column=column,
-            rows=rows,
-            what="differ from another row of their query",
-            remedy="give each query one value",
-        )
+        rows = np.sort(rankings.rows_of(wrong))
+        raise bad_rows(column, rows, len(values), "differ from another row of their query", "give each query one value")
     return first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -168,10 +168,13 @@ def cases_of(log: Log, *, queries: bool = False) -> Cases:
         extra = extra.with_columns(predicted=pl.lit(0, pl.Int8))
     rows = pl.concat([rows.with_columns(pl.col("actual").fill_null(0)), extra], how="diagonal")
     ranking = rows["cell"].to_numpy()
-    number = pl.DataFrame({"cell": ranking if queries else grid.cell[ranking]})
-    cell, first = codes(number, ["cell"] if queries or log.columns.groups else [])
-    at, n = ranking[first[: len(rows)]], np.bincount(cell, minlength=len(first))
-    cells = log.cells_at(grid.system[at], grid.segment[at], grid.query[at], n)
+    if queries:
+        cell, first = codes(rows, ["cell"])
+        at, n = ranking[first[: len(rows)]], np.bincount(cell, minlength=len(first))
+        cells = log.cells_at(grid.system[at], grid.segment[at], grid.query[at], n)
+    else:
+        cell = grid.cell[ranking]
+        cells = replace(log.cells, n=np.bincount(cell, minlength=len(log.cells.n)))
     return Cases(rows.with_columns(cell=pl.Series(cell)), cells, log.columns, log.conventions, None, None, True)
 
 

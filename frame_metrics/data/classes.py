@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, shown
 from frame_metrics.inputs.rows import NONE, Array
 from frame_metrics.roles.columns import TEXTS, Columns, label_column, largest_grade, number_column, refuse_nan, same_as
 from frame_metrics.roles.conventions import Conventions
@@ -86,7 +86,7 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
     if out_of_reach(grade, conventions.rel):
         top = largest_grade(grade)
         raise NotComputableError(f"no grade in {columns.grade} reaches rel={conventions.rel:g}; the largest is {top:g}")
-    return (grade >= conventions.rel).cast(pl.Int8)
+    return (grade >= float(conventions.rel)).cast(pl.Int8)
 
 
 def out_of_reach(grade: pl.Series, rel: float) -> bool:
@@ -148,7 +148,7 @@ def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series)
             pl.Series([value], dtype=dtype, strict=True)
         except (TypeError, OverflowError, pl.exceptions.PolarsError):
             raise BadValueError(
-                f"{columns.label}: {value!r} cannot be one of its values, which are {label.dtype}"
+                f"{columns.label}: {shown(value)} cannot be one of its values, which are {label.dtype}"
             ) from None
     return pl.Series(list(values), dtype=dtype, strict=True)
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.data.blocks import Pools, Rankings, codes, constant, spans
 from frame_metrics.data.judgments import Judged
-from frame_metrics.errors import BadRowsError
+from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns, key_names
 from frame_metrics.threads import BLOCK
@@ -52,13 +52,9 @@ class Grid:
         of_pair[self.pair[some[::-1]]] = mine[some[::-1]]
         odd = some[of_pair[self.pair[some]] != mine[some]]
         if len(odd):
-            raise BadRowsError(
-                f"{column}: systems differ in the value of a query; give each query one value",
-                column=column,
-                rows=self.rankings.rows_of(spans(self.rankings.starts[odd], self.rankings.lengths[odd])),
-                what="differ from another system in the value of their query",
-                remedy="give each query one value",
-            )
+            rows = np.sort(self.rankings.rows_of(spans(self.rankings.starts[odd], self.rankings.lengths[odd])))
+            what = "differ from another system in the value of their query"
+            raise bad_rows(column, rows, len(values), what, "give each query one value")
         return of_pair[self.pair]
 
 

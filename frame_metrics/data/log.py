@@ -15,7 +15,7 @@ from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.groups import Cells
 from frame_metrics.data.judgments import Judged, id_hash, laid_out, match, number_clusters, read_judgments
 from frame_metrics.data.sorting import Sorted, Sorter
-from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
+from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.inputs import Array, Ranking
 from frame_metrics.roles.columns import Columns, checked, key_names, largest_grade, type_of
 from frame_metrics.roles.conventions import Conventions
@@ -129,8 +129,33 @@ class Log:
         return Sorter(self.grid.rankings, self.table, self.columns, self.conventions)
 
     def each_block(self, work: Callable[[Block], None], load: Array | None = None) -> None:
-        """Call ``work`` with blocks of all rankings, side by side; ``load``: rows that each ranking keeps busy."""
-        blocks.each_block(self.grid.size if load is None else load, lambda at: work(Block(self, at)))
+        """Call ``work`` with blocks of all rankings, side by side; ``load``: rows that each ranking keeps busy.
+
+        Raises
+        ------
+        BadRowsError
+            Values are bad that show in rank order only; with such rows of every block. Other errors come after it, that
+            of the first ranking before others.
+        """
+        broken: list[BadRowsError] = []
+        other: dict[int, FrameMetricsError] = {}
+
+        def tried(at: slice | Array) -> None:
+            block, first = Block(self, at), at.start if isinstance(at, slice) else int(at[0])
+            try:
+                _ = block.rows
+                if not broken and first < min(other, default=len(self.grid.pair)):
+                    work(block)
+            except BadRowsError as error:
+                broken.append(error)
+            except FrameMetricsError as error:
+                other[first] = error
+
+        blocks.each_block(self.grid.size if load is None else load, tried)
+        if broken:
+            raise _of_all(broken, len(self.table))
+        if other:
+            raise other[min(other)]
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
         """Return key values at rows of the log, or of the judgments past its end."""
@@ -308,6 +333,15 @@ def _judged_otherwise(log: pl.DataFrame, keys: list[str], judgment: Sequence[str
     """The rows of documents that have two judgments."""
     differ = pl.any_horizontal(pl.col(name).drop_nulls().n_unique().over(keys) > 1 for name in judgment)
     return log.select(differ).to_series().arg_true().to_numpy().astype(np.int64)
+
+
+def _of_all(broken: list[BadRowsError], total: int) -> BadRowsError:
+    """Return the error that blocks have in common, with the rows of all."""
+    first = min(broken, key=lambda error: error.what)
+    odd = np.zeros(total, bool)
+    for error in broken:
+        odd[error.rows] |= error.what == first.what
+    return bad_rows(first.column, np.flatnonzero(odd), total, first.what, first.remedy)
 
 
 @contextmanager

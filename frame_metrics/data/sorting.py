@@ -107,13 +107,13 @@ class Sorter:
         return unknown, (worth >= self.conventions.rel) & ~unknown if label is None else label == 1, worth
 
     def _repeated(self, rows: Array) -> BadRowsError:
-        return bad_rows(
-            str(self.columns.rank),
-            rows,
-            len(self.rankings.values["rank"]),
-            "repeat a rank of their query",
-            "every rank of a query is given once; name score= if equal places are meant",
-        )
+        columns, total = self.columns, len(self.rankings.values["rank"])
+        query = ", ".join(map(repr, columns.query))
+        ways = [] if columns.system else ["name system= if several systems gave them"]
+        ways += [f"say query=[{query}, the session's column] if a query was asked several times"]
+        ways += ["name score= if equal places are meant"]
+        what = "repeat a rank of their query"
+        return bad_rows(str(columns.rank), rows, total, what, f"a query has each rank once: {', '.join(ways)}")
 
     def _by_document(self, rows: Array) -> Array:
         """Keys that order tied rows of the frame: their own order, or their documents from the last to the first."""

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_type_hints, overload
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, closest, listed
+from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, closest, listed, shown
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores
 from frame_metrics.metrics.parameters import Count, fits, is_number, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
@@ -147,6 +147,8 @@ class Metric:
     def __call__(self, /, **params: Any) -> Metric: ...
     def __call__(self, /, *args: Any, **params: Any) -> Any:
         if args:
+            if args[0] is None or isinstance(args[0], str | int | float | Mapping):
+                raise self._without_a_name(args[0])
             return self.kernel(*args, **params)
         given = {name: self._checked(name, plain(value)) for name, value in params.items()}
         if self.cutoff is not None and self.at in given:
@@ -163,13 +165,18 @@ class Metric:
         else:
             raise self._unknown(name, value)
         if not right:
-            raise BadValueError(f"{self.name}: {name}={value!r} is not {words}")
+            raise BadValueError(f"{self.name}: {name}={shown(value)} is not {words}")
         return int(value) if self.hints.get(name) is Count else value
 
     def _unknown(self, name: str, value: Any) -> UnknownNameError:
         known = [*self.options, *_OF_INPUT]
         hint = f"; write the cutoff as {self.name}@{value}" if name == self.at == "k" else closest(name, known)
         return UnknownNameError(f"{self.name} has no parameter {name!r}; it has {listed(known)}{hint}")
+
+    def _without_a_name(self, value: Any) -> BadValueError:
+        known = [name for name in self.options if fits(value, self.hints[name])] or list(self.options)
+        way = f"name the parameter, as {self.name}({known[0]}={shown(value)})" if known else "it has no parameters"
+        return BadValueError(f"{self.name}({shown(value)}): {way}")
 
     def _said_twice(self, cutoff: float) -> BadValueError:
         return BadValueError(f"{self.name}@{cutoff!r}: {self.at}= and @ say the same; give one of them")
@@ -180,7 +187,7 @@ class Metric:
         if self.at in self.params:
             raise self._said_twice(cutoff)
         if wrong := wrong_cutoff(self.at, cutoff):
-            raise BadValueError(f"{self.name}@{cutoff!r}: {wrong}")
+            raise BadValueError(f"{self.name}@{shown(cutoff)}: {wrong}")
         return replace(self, cutoff=cutoff if self.at == "recall" else int(cutoff))
 
     def __str__(self) -> str:

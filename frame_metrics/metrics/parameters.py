@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, TypeGuard, get_args, get_origin
 
 import numpy as np
 
@@ -22,9 +23,11 @@ Count: TypeAlias = Annotated[int, "a whole number from 1", lambda x: 1 <= x < ma
 GainName: TypeAlias = Annotated[Gain, "'linear', 'exp' or a mapping from grades to gains"]
 
 
-def is_number(value: Any) -> bool:
-    """Return True for a number of Python; True and False are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return True for a number of Python that floats reach; True and False are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, float) or abs(value) <= sys.float_info.max
 
 
 def meaning(hint: Any) -> str:
@@ -68,7 +71,8 @@ def wrong_cutoff(at: str, cutoff: Any) -> str:
         return "" if number and 0 <= cutoff <= 1 else "the recall level is not between 0 and 1"
     if number and 1 <= cutoff <= 2**53 and cutoff == int(cutoff):
         return ""
-    return "the cutoff is not a whole number from 1" + " to 2**53" * (number and 2**53 < cutoff < math.inf)
+    past = isinstance(cutoff, int | float) and 2**53 < cutoff < math.inf
+    return "the cutoff is not a whole number from 1" + " to 2**53" * past
 
 
 def plain(value: Any) -> Any:

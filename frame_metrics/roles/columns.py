@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, bad_rows
+from frame_metrics.errors import BadValueError, bad_rows, shown
 from frame_metrics.inputs.rows import LARGEST
 
 NULL = "drop them, or make them null"
@@ -245,11 +245,24 @@ def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
     if values.dtype == pl.Boolean and value in (0, 1):
         return values == bool(value)
     try:
-        if isinstance(value, str) != (values.dtype in TEXTS) or values.dtype == pl.Boolean:
+        if isinstance(value, str) != (values.dtype in TEXTS) or values.dtype == pl.Boolean or value is None:
             raise TypeError
+        if values.dtype.is_nested() or values.dtype == pl.Binary or isinstance(value, bytes | list | tuple | dict):
+            return _same_as_built(values, value)
         return values.cast(pl.String) == value if values.dtype in TEXTS else values == value
-    except (TypeError, ValueError, NotImplementedError, pl.exceptions.PolarsError):
-        raise BadValueError(f"{column}: {value!r} cannot be one of its values, which are {values.dtype}") from None
+    except (TypeError, ValueError, AttributeError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
+        raise BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {values.dtype}") from None
+
+
+def _same_as_built(values: pl.Series, value: Any) -> pl.Series:
+    """Mark the values that are the given one, of a type that polars does not compare with a value of Python."""
+    value = list(value) if isinstance(value, tuple) else value
+    one = pl.Series("value", [value], dtype=values.dtype, strict=True)
+    if one.to_list() != [value]:
+        raise TypeError
+    at = values.rename("value").to_frame().with_row_index("at")
+    hits = at.join(one.to_frame(), on="value", how="semi")["at"]
+    return at["at"].is_in(hits.implode()).set(values.is_null(), None)
 
 
 def one_of(values: pl.Series, several: Sequence[Any], column: str) -> pl.Series:

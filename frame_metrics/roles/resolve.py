@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from frame_metrics.errors import ColumnError, check_apart, closest, listed
 from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.roles import COLUMNS, LIKELY, Roles
+from frame_metrics.roles.roles import COLUMNS, LIKELY, Roles, as_text
 
 OF_QUERIES = ("rank", "doc")
 FOUND = ("query", "score", "label", "grade", "predicted", *OF_QUERIES)  # by name too, the last beside a query only
@@ -31,6 +31,7 @@ def resolve(
     ColumnError
         A column is not there, is ambiguous, or plays two parts.
     """
+    roles = cast(Roles, {name: as_text(value) if name in COLUMNS else value for name, value in roles.items()})
     named = _named(roles, available, hint)
     free = set(available).difference(*(_several(column) for column in named.values()))
     columns = {"query": None, "by": None} | named
@@ -132,6 +133,8 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
 
     A label may be given as True: every row is relevant. ``roles`` and ``columns`` are those of the log.
     """
+    given = {role: as_text(value) for role, value in given.items()}
+    roles = cast(Roles, {name: as_text(value) if name in COLUMNS else value for name, value in roles.items()})
     query = _query_of_judgments(given.get("query"), available, columns.query)
     judgment = _judgment(given, available, roles)
     by = tuple(column for column in columns.by if column in available)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_args, get_origin, get_type_hints
 
-from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, listed, nearest
+from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, listed, nearest, shown
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.conventions import Conventions, several
 
@@ -17,11 +17,11 @@ Match = Literal["best", "majority"]
 
 
 def _is_name(value: Any) -> bool:
-    return isinstance(value, str)
+    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def _are_names(values: Any) -> bool:
-    return isinstance(values, str) or (isinstance(values, list | tuple) and bool(values) and all(map(_is_name, values)))
+    return _is_name(values) or (isinstance(values, list | tuple) and bool(values) and all(map(_is_name, values)))
 
 
 def _by_class(columns: Mapping[Any, Any]) -> bool:
@@ -39,6 +39,15 @@ def _are_labels(value: Any) -> bool:
     return _are_classes(several(value))
 
 
+MAKE_IT = "; make it a column of the frame, and give its name"
+
+
+def is_foreign(value: Any) -> bool:
+    """Return True for an object of a library, as an expression or a series, and a list of some."""
+    several = value if isinstance(value, list | tuple) else [value]
+    return any(shown(one).startswith("<") and not isinstance(one, int) for one in several)
+
+
 def _is_known(value: Any) -> bool:
     return is_number(value) and value == value
 
@@ -48,10 +57,16 @@ def _is_size(value: Any) -> bool:
 
 
 # What a role or an option may be stands in its annotation, in words, which errors repeat, and as a rule.
-Column: TypeAlias = Annotated[str | None, "the name of a column", _is_name]
-Columns: TypeAlias = Annotated[str | Sequence[str] | None, "the name of a column, or a list of names", _are_names]
+Column: TypeAlias = Annotated[str | int | None, "the name of a column", _is_name]
+Columns: TypeAlias = Annotated[
+    str | int | Sequence[str | int] | None, "the name of a column, or a list of names", _are_names
+]
 Scores: TypeAlias = Annotated[
-    str | Mapping[Any, str] | None, "the name of a column", _is_name, "a column for each of several classes", _by_class
+    str | int | Mapping[Any, str | int] | None,
+    "the name of a column",
+    _is_name,
+    "a column for each of several classes",
+    _by_class,
 ]  # the last is what a mapping may be
 Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes", _are_classes]
 Positive: TypeAlias = Annotated[Any | None, "a label, or a list of different ones", _are_labels]
@@ -119,6 +134,15 @@ LIKELY = {
 }
 
 
+def as_text(value: Any) -> Any:
+    """Return the name of a column, or several, as text: pandas calls some columns by an integer."""
+    if isinstance(value, Mapping):
+        return {one: as_text(column) for one, column in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(as_text, value))
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
 def check_roles(roles: dict[str, Any]) -> None:
     """Raise for a role or option that does not exist, or has a value it cannot have."""
     for name, value in roles.items():
@@ -131,4 +155,5 @@ def check_roles(roles: dict[str, Any]) -> None:
         if name in _EXPECTED and value is not None:
             expected, holds = _EXPECTED[name][-2:] if isinstance(value, Mapping) else _EXPECTED[name][:2]
             if not holds(value):
-                raise BadValueError(f"{name}={value!r} is not {expected}")
+                way = MAKE_IT if is_foreign(value) else ""
+                raise BadValueError(f"{name}={shown(value)} is not {expected}{way}")

@@ -12,7 +12,6 @@ import polars as pl
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Block, Log, rows_of_the_frame
 from frame_metrics.data.sorting import Sorted
-from frame_metrics.errors import BadRowsError, bad_rows
 from frame_metrics.inputs import Array, Ranking
 from frame_metrics.roles.columns import Columns, key_names
 
@@ -181,15 +180,9 @@ def counted(log: Log) -> Counted:
     judged, relevant = np.zeros((2, len(numbers)), np.int64)
     checks = [one for one in CHECKS if one.reads is RankedBlock]
     sums = [[(0, 0, len(numbers))] * len(checks)]
-    broken: list[BadRowsError] = []
 
     def work(block: Block) -> None:
-        at = block.at
-        try:
-            rows = block.rows
-        except BadRowsError as error:
-            broken.append(error)
-            return
+        at, rows = block.at, block.rows
         run = block.ranking(scored="score" in rows.cells and "rank" not in rows.cells)
         judged[at], relevant[at] = run.n_judged, run.n_relevant
         ranked = RankedBlock(log, rows, run, {role: values[at] for role, values in said.items() if values is not None})
@@ -199,7 +192,6 @@ def counted(log: Log) -> Counted:
         said = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}
         said |= {role: log.said_of_queries(role) for role in ("weight", "cluster")}
         log.each_block(work)
-        _raise(broken, len(log.table))
     seen = {}
     for one, (n, of, first) in zip(checks, np.moveaxis(np.array(sums), 0, -1), strict=True):
         seen[one] = Seen(int(n.sum()), int(of.sum()), _name(log, int(first.min())) if n.any() else None)
@@ -212,16 +204,6 @@ def _sums(one: Check, block: RankedBlock, numbers: Array, past: int) -> tuple[in
     marks = one.look(block)
     has = np.where(of > 0, 0 if marks is None else marks, 0)
     return int(has.sum()), int(of.sum()), int(numbers[has > 0].min(initial=past))
-
-
-def _raise(broken: list[BadRowsError], total: int) -> None:
-    """Raise the error that blocks have in common, with the rows of all."""
-    if broken:
-        first = min(broken, key=lambda error: error.what)
-        odd = np.zeros(total, bool)
-        for error in broken:
-            odd[error.rows] |= error.what == first.what
-        raise bad_rows(first.column, np.flatnonzero(odd), total, first.what, first.remedy)
 
 
 def _name(log: Log, ranking: int) -> str:

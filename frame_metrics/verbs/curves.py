@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -14,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.data.segments import scored
-from frame_metrics.errors import BadValueError, check_apart, check_choice
+from frame_metrics.errors import BadValueError, check_apart, check_choice, shown
 from frame_metrics.inputs import Array, Scores, ratio
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.ranking import iprec
@@ -30,6 +29,7 @@ COLUMNS = {
     "gain": ("threshold", "share", "gain"),
     "calibration": ("predicted", "observed", "n"),
 }
+MOST_LEVELS = MOST_CUTOFFS = 10**6
 Per = Literal["query"]
 
 
@@ -221,19 +221,23 @@ def _recall_levels(levels: Any) -> Sequence[float] | None:
     """Return recall levels: as many in equal steps from 0 to 1, or those given."""
     if levels is None:
         return None
-    if isinstance(levels, int) and not isinstance(levels, bool) and levels > 1:
+    if isinstance(levels, int) and not isinstance(levels, bool) and 1 < levels <= MOST_LEVELS:
         return [float(x) for x in np.linspace(0, 1, levels)]
     several = isinstance(levels, Sequence) and not isinstance(levels, str) and len(levels) > 0
-    if several and all(isinstance(x, int | float) and math.isfinite(x) and 0 <= x <= 1 for x in levels):
+    if several and all(isinstance(x, int | float) and 0 <= x <= 1 for x in levels):
         return [float(x) for x in levels]
-    raise BadValueError(f"levels={levels!r} is not a number of recall levels from 2, or a list of some between 0 and 1")
+    raise BadValueError(
+        f"levels={shown(levels)} is not a number of recall levels from 2, or a list of some between 0 and 1"
+    )
 
 
 def _cutoffs(cutoffs: Any) -> Sequence[int]:
     """Return cutoffs: all up to the last one, or those given."""
     several = isinstance(cutoffs, Sequence) and not isinstance(cutoffs, str)
     if isinstance(cutoffs, bool) or not (several or isinstance(cutoffs, int)):
-        raise BadValueError(f"cutoffs={cutoffs!r} is not a cutoff, or a list of them")
+        raise BadValueError(f"cutoffs={shown(cutoffs)} is not a cutoff, or a list of them")
+    if not several and cutoffs > MOST_CUTOFFS:
+        raise BadValueError(f"cutoffs={shown(cutoffs)} are more than 10**6; give a list of some")
     ks: Sequence[int] = cutoffs if several else range(1, cutoffs + 1)
     if not len(ks) or len(set(ks)) < len(ks):
         raise BadValueError(f"cutoffs={cutoffs!r} names {'a cutoff twice' if len(ks) else 'no cutoff'}")

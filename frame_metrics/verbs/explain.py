@@ -12,12 +12,12 @@ import polars as pl
 from frame_metrics import threads
 from frame_metrics.answer import Answer
 from frame_metrics.data.blocks import spans
-from frame_metrics.data.log import Block, Log
-from frame_metrics.errors import BadValueError, NotComputableError, check_apart
+from frame_metrics.data.log import Block, Log, rows_of_the_frame
+from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Confusion, Pool, Ranking, gain_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
-from frame_metrics.roles.columns import Columns, same_as
+from frame_metrics.roles.columns import Columns, key_names, same_as
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.measure import check_asked, check_grades
 from frame_metrics.verbs.request import Reading, Request, one_of
@@ -44,32 +44,57 @@ def explain(request: Request, metric: str | Metric, *, query: Any) -> Any:
     keys = (*columns.keys, *((columns.doc,) if columns.doc else ()))
     check_apart(keys, SCHEMA)
 
+    values = _value_of_each(columns, query)
+
     def compute(reading: Reading) -> Answer:
-        mine = _rows_of(reading.table, columns, query)
-        return _explained(reading.log(mine), name, wanted, mine)
+        log = reading.log()
+        with rows_of_the_frame(log):
+            return _explained(log, name, wanted, _rankings_of(log, values, query))
 
     return plan.answer(compute, lambda types: {key: types[key] for key in keys} | SCHEMA)
 
 
-def _rows_of(frame: pl.DataFrame, columns: Columns, query: Any) -> Array:
-    """Return the rows of one query."""
-    values = (query,) if len(columns.query) == 1 else query
-    if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != len(columns.query):
+def _value_of_each(columns: Columns, query: Any) -> tuple[Any, ...]:
+    """Return the value of each column of the query."""
+    if len(columns.query) == 1:
+        return (query,)
+    if not isinstance(query, list | tuple) or len(query) != len(columns.query):
         raise BadValueError(f"query={query!r} is not a value for each of {', '.join(columns.query)}")
-    mine = pl.Series([True]).new_from_index(0, len(frame))
-    for column, value in zip(columns.query, values, strict=True):
-        mine &= same_as(frame[column], value, column).fill_null(False)
+    return tuple(query)
+
+
+def _rankings_of(log: Log, values: Sequence[Any], query: Any) -> Array:
+    """Return the evaluated rankings of one query.
+
+    Raises
+    ------
+    BadValueError
+        No ranking is of this query, or none of its documents is judged.
+    """
+    grid, names = log.grid, key_names(log.columns)[2]
+    each = log.keys_at(names, grid.query_row)
+    mine = pl.Series([True]).new_from_index(0, len(each))
+    for inside, column, value in zip(names, log.columns.query, values, strict=True):
+        mine &= same_as(each[inside], value, column).fill_null(False)
     if not mine.any():
-        raise BadValueError(f"query={query!r}: no row of the frame has it")
-    return mine.arg_true().to_numpy().astype(np.int64)
+        beside = "" if log.judged is None or log.judges_itself else ", and no judgment"
+        raise BadValueError(f"query={query!r}: no row of the frame has it{beside}")
+    own = np.flatnonzero(mine.to_numpy()[grid.query])
+    try:
+        judged = Block(log, own).ranking().n_judged > 0
+    except BadRowsError:
+        log.each_block(lambda block: None)  # raises for the rows of other queries too
+        raise
+    if not judged.any():
+        raise BadValueError(f"query={query!r}: none of its documents is judged")
+    return own[judged]
 
 
-def _explained(log: Log, name: str, metric: Metric, original: Array) -> Answer:
-    """Return one row per result of a query's rankings, in rank order; ``original``: its rows in the frame."""
+def _explained(log: Log, name: str, metric: Metric, own: Array) -> Answer:
+    """Return one row per result of some rankings, in rank order."""
     check_grades([(name, metric)], log)
     grid, document = log.grid, log.columns.doc
-    mine = np.flatnonzero(grid.rankings.lengths > 0)
-    block = Block(log, mine)
+    block = Block(log, own)
     run = block.ranking().variant(*log.conventions.variant(metric))
     cut = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
     at, of = spans(run.starts, cut), np.repeat(np.arange(run.n_queries), cut)
@@ -77,11 +102,10 @@ def _explained(log: Log, name: str, metric: Metric, original: Array) -> Answer:
     gain = gain_of(run.grade, metric.params.get("gain") or "linear") if metric.graded else run.good
     added, weight = _added(run, cut, metric), _added(run, cut, metric.weigher, ones=True)
     columns = (pl.Series(rank.astype(np.int64)), number(gain[at]), number(weight), number(added))
-    own = mine[of]
-    keys = log.key_rows(system=grid.system[own], segment=grid.segment[own], query=grid.query[own])
-    keys = {key: original[rows] for key, rows in keys.items()}
+    each = own[of]
+    keys = log.key_rows(system=grid.system[each], segment=grid.segment[each], query=grid.query[each])
     if document:
-        keys[document] = original[log.rows(block.rows.frame_rows(grid.rankings, at))]
+        keys[document] = log.rows(block.rows.frame_rows(grid.rankings, at))
     return Answer(keys, dict(zip(SCHEMA, columns, strict=True)))
 
 

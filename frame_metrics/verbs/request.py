@@ -16,7 +16,6 @@ from frame_metrics.border.protocol import Beside, Border, Schema
 from frame_metrics.data.grid import systems_apart
 from frame_metrics.data.log import Log, read_log
 from frame_metrics.errors import BadValueError, ColumnError, check_apart
-from frame_metrics.inputs import Array
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions, conventions
@@ -138,13 +137,11 @@ class Reading:
     table: pl.DataFrame  # the needed columns of the frame
     beside: Beside  # the judgments beside it
 
-    def log(self, rows: Array | None = None, *, queries: bool = True, single: bool = False) -> Log:
-        """Make the log ready, of the wanted rows of the table; the other parameters are those of ``read_log``."""
-        table = self.table if rows is None else self.table[rows]
+    def log(self, *, queries: bool = True, single: bool = False) -> Log:
+        """Make the log ready; the parameters are those of ``read_log``."""
         plan = self.plan
-        log = read_log(table, plan.columns, plan.conventions, self.qrels(), queries=queries, single=single)
-        if rows is None:
-            _check_shared(log)
+        log = read_log(self.table, plan.columns, plan.conventions, self.qrels(), queries=queries, single=single)
+        _check_shared(log)
         return log
 
     def cases(self, *, named: bool = False, queries: bool = False) -> Cases:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -16,10 +16,11 @@ from frame_metrics.data.blocks import to_array
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.data.segments import reached, scored
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, shown
 from frame_metrics.inputs import Array, Confusion, Scores
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
+from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import Needs
@@ -51,8 +52,8 @@ def best_threshold(request: Request, metric: str | Metric, subject_to: Mapping[s
     limits = {}
     for given, bound in (subject_to or {}).items():
         ((text, limit),) = one_of(read([given]))
-        if isinstance(bound, bool) or not isinstance(bound, int | float) or bound != bound:
-            raise BadValueError(f"subject_to: {text}={bound!r} is not a number")
+        if not is_number(bound) or bound != bound:
+            raise BadValueError(f"subject_to: {text}={shown(bound)} is not a number")
         limits[text] = (limit, float(bound))
     asked = [(name, wanted), *((text, limit) for text, (limit, _) in limits.items() if text != name)]
     for text, one in asked:
@@ -118,7 +119,7 @@ def _rows(cases: Cases, segments: Segments, points: Points, asked: Asked, values
     """Points, their tables and metrics, as columns."""
     positives, negatives = points.each(points.positives), points.each(points.negatives)
     counts = (points.tp, points.fp, positives - points.tp, negatives - points.fp)
-    columns = {"threshold": pl.Series(points.threshold)}
+    columns = {"threshold": number(points.threshold)}
     columns |= dict(zip(COUNTS, map(number if cases.weighted else whole, counts), strict=True))
     columns |= {name: number(value) for (name, _), value in zip(asked, values, strict=True)}
     return Answer(segments.key_rows(points.segment), columns)
@@ -132,45 +133,69 @@ def _schema(asked: Asked, columns: Columns) -> dict[str, Any]:
 
 def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     """Return the threshold of each segment where the first metric is best, of equal ones the highest."""
-    (name, metric), segments = asked[0], segments_of(cases.cells)
+    (_, metric), segments = asked[0], segments_of(cases.cells)
     points = points_of(cases, segments, scored_only=True)
     values = _at_points(points, asked, cases.conventions)
-    by_name = dict(zip([one for one, _ in asked], values, strict=True))
-    meets = {other: _meets(by_name[other], *limit) for other, limit in limits.items()}
-    allowed = np.all([np.ones(len(points.tp), bool), *meets.values()], axis=0)
+    meets = [_meets(values[i], *limits[one]) for i, (one, _) in enumerate(asked) if one in limits]
+    allowed = np.all([np.ones(len(points.tp), bool), *meets], axis=0)
     score = values[0] if metric.higher else -values[0]
-    chosen = []
+    nothing = points.positives + points.negatives == 0
+    chosen, failed = [], {}
     for span in points.spans():
+        segment = int(points.segment[span.start])
         usable = allowed[span] & ~np.isnan(score[span])
-        if not usable.any():
-            text = segments.text(int(points.segment[span.start]))
-            where = "" if text is None else f" in segment {text}"
-            if allowed[span].any():
-                beside = f" that meets {', '.join(limits)}" if limits else ""
-                raise NotComputableError(f"{name} is undefined at every threshold{beside}{where}")
-            raise _unmet({other: value[span] for other, value in by_name.items()}, limits, where)
+        if nothing[segment] or not usable.any():
+            chosen.append(span.start)
+            if not nothing[segment]:
+                failed[segment] = _unmet(values[:, span], asked, limits, met=bool(allowed[span].any()))
+            continue
         top = score[span][usable].max()
         chosen.append(span.start + int(np.argmax(usable & (score[span] >= top - EQUAL))))
+    if failed:
+        raise _without(failed, segments)
     at = np.array(chosen, np.int64)
-    return _rows(cases, segments, points.kept(at), asked, values[:, at])
+    empty = nothing[points.segment[at]]
+    best = replace(points.kept(at), threshold=np.where(empty, np.nan, points.threshold[at]))
+    return _rows(cases, segments, best, asked, np.where(empty, np.nan, values[:, at]))
+
+
+def _without(failed: dict[int, str], segments: Segments) -> NotComputableError:
+    """Return the error that counts the segments without a threshold, and says why of the first three."""
+    texts = {segments.text(segment): why for segment, why in failed.items()}
+    if None in texts:
+        return NotComputableError(texts[None])
+    said = [f"{text}: {why}" for text, why in list(texts.items())[:3]]
+    more = ["..."] if len(texts) > 3 else []
+    many = "1 segment has" if len(texts) == 1 else f"{len(texts)} of {len(segments)} segments have"
+    return NotComputableError(f"{many} no such threshold ({'; '.join([*said, *more])})")
 
 
 def _meets(values: Array, metric: Metric, bound: float) -> Array:
     return values >= bound - EQUAL if metric.higher else values <= bound + EQUAL
 
 
-def _unmet(values: dict[str, Array], limits: Limits, where: str) -> NotComputableError:
-    """Return the error that names the limits, and the best value of each where the others are met."""
-    meets = {name: _meets(values[name], *limit) for name, limit in limits.items()}
+def _unmet(values: Array, asked: Asked, limits: Limits, *, met: bool) -> str:
+    """Say why a segment has no threshold: the limits, and the best value of each where the others are met.
+
+    Parameters
+    ----------
+    values : of the metrics at the points of the segment, shape (metrics, points).
+    met : whether the limits are met somewhere, so that the metric is undefined there.
+    """
+    if met:
+        beside = f" that meets {', '.join(limits)}" if limits else ""
+        return f"{asked[0][0]} is undefined at every threshold{beside}"
+    by_name = dict(zip([name for name, _ in asked], values, strict=True))
+    meets = {name: _meets(by_name[name], *limit) for name, limit in limits.items()}
     said = []
     for name, (limit, bound) in limits.items():
         others = np.all([np.ones(len(meets[name]), bool), *(meets[one] for one in limits if one != name)], axis=0)
-        here = values[name][others] if others.any() else values[name]
+        here = by_name[name][others] if others.any() else by_name[name]
         here = here[~np.isnan(here)]
         best = "undefined" if not len(here) else f"{here.max() if limit.higher else here.min():.6g}"
         said.append(f"{name} {'>=' if limit.higher else '<='} {bound:g} (the best that can be had is {best})")
     each = ", each where the others hold" if len(said) > 1 else ""
-    return NotComputableError(f"no threshold meets {' and '.join(said)}{each}{where}")
+    return f"no threshold meets {' and '.join(said)}{each}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +236,10 @@ class Points:
 
 
 def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
-    """Find every threshold of every segment, down to minus infinity, or to the least score if ``scored_only``."""
+    """Find every threshold of every segment, down to minus infinity, or to the least score if ``scored_only``.
+
+    A segment without rows that count has the first point only.
+    """
     pieces: list[tuple[Array, ...]] = []
     totals = np.zeros((2, len(segments)), np.float64 if cases.summed else np.int64)
 
@@ -228,10 +256,10 @@ def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
     if not segments.keys and not cases.summed and len(cases.rows):
         return _one_segment(cases, scored_only)
     scored(cases, segments, work)
-    if not pieces:
-        empty = np.zeros(0)
-        return Points(empty.astype(int), empty, empty, empty, *totals)
-    columns = pieces[0] if len(pieces) == 1 else tuple(np.concatenate(pieces) for pieces in zip(*pieces, strict=True))
+    lacking = np.setdiff1d(np.arange(len(segments)), np.concatenate([np.zeros(0, int), *(one[0] for one in pieces)]))
+    none = np.zeros(len(lacking), totals.dtype)
+    pieces.append((lacking, np.full(len(lacking), np.inf), none, none))  # segments without rows that count
+    columns = tuple(np.concatenate(pieces) for pieces in zip(*pieces, strict=True))
     if len(segments) > 1 and (np.diff(columns[0]) < 0).any():
         order = np.argsort(columns[0], kind="stable")
         columns = tuple(values[order] for values in columns)

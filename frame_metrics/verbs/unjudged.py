@@ -11,9 +11,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError, NotComputableError
+from frame_metrics.errors import BadValueError, NotComputableError, shown
 from frame_metrics.inputs import Array, Confusion, Ranking, Rows, gain_of, ratio
 from frame_metrics.metrics.metric import REGISTRY, Metric
+from frame_metrics.metrics.parameters import is_number
 from frame_metrics.metrics.ranking import dcg
 
 Pair: TypeAlias = tuple[Array, Array]
@@ -27,9 +28,9 @@ def check_bounded(name: str, metric: Metric, top: float | None = None) -> None:
         raise NotComputableError(f"{name} has no bounds of unjudged rows; these have: {', '.join(known)}")
     if metric.params.get("judged_only"):
         raise NotComputableError(f"{name} leaves unjudged rows out; bounds of them need judged_only=False")
-    whole = isinstance(top, int | float) and not isinstance(top, bool) and 1 <= top < np.inf and top == int(top)
+    whole = is_number(top) and 1 <= top < np.inf and top == int(top)
     if top is not None and not whole:
-        raise BadValueError(f"max_grade={top!r} is not a whole number from 1")
+        raise BadValueError(f"max_grade={shown(top)} is not a whole number from 1")
     own = metric.params.get("max_grade")
     if top is not None and own is not None and top > own:
         raise BadValueError(f"{name}: its highest grade is {own:g}, and max_grade={top:g}; give both the same")

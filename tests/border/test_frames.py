@@ -16,10 +16,11 @@ import pandas as pd
 import polars as pl
 import polars.testing
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
-from frame_metrics import IRM, FrameMetricsError
-from helpers import as_kind, as_polars
+from frame_metrics import IRM, BadValueError, FrameMetricsError
+from helpers import as_kind, as_polars, error
 from inside import read, small_blocks
 
 pytestmark = pytest.mark.border
@@ -64,6 +65,20 @@ ARROW_KEYS = {
     "date64": pa.array(DAYS, pa.date64()),
     "timestamp s": pa.array(HOURS, pa.timestamp("s")),
     "fixed binary": pa.array([b"aa", b"bb", b"cc", b"dd"], pa.binary(2)),
+    "dictionary of int": pa.array([5, 3, 4, 1]).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.int64())),
+    "decimal256": pa.array([Decimal(i) / 4 for i in range(4)], pa.decimal256(50, 2)),
+    "fixed offset": pa.array(HOURS, pa.timestamp("us", "+05:30")),
+    "dictionary of fixed offset": pa.array(HOURS, pa.timestamp("us", "+05:30")).dictionary_encode(),
+    "run ends": pc.run_end_encode(pa.array(["b", "a", "c", ""]), run_end_type=pa.int16()),
+}
+UNREADABLE = {
+    "decimal256": pa.array([Decimal(10) ** 50] * 2, pa.decimal256(60, 2)),
+    "decimal256 of a wide scale": pa.array([Decimal(0)] * 2, pa.decimal256(60, 50)),
+    "month_day_nano": pa.array([(1, 2, 3)] * 2, pa.month_day_nano_interval()),
+    "list_view": pa.array([[1], [2]], pa.list_view(pa.int64())),
+    "struct of decimal256": pa.array([{"a": Decimal(1)}] * 2, pa.struct([("a", pa.decimal256(40, 2))])),
+    "no zone": pa.array([0, 1], pa.timestamp("us", "Not/A_Zone")),
+    "union": pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array([1, 2])]),
 }
 
 
@@ -213,10 +228,85 @@ def test_wide_integer_keys(role: str) -> None:
 def test_arrow_keys(name: str, role: str) -> None:
     """A key column of an Arrow type that polars reads as another comes back as the type it was."""
     values = ARROW_KEYS[name]
-    frame = pa.table({**LOG, "key": pa.array([values[code].as_py() for code in _taken(role, values)], values.type)})
+    frame = pa.table({**LOG, "key": _arrow_taken(values, _taken(role, values))})
     result = _ask(frame, role)
     assert _answers(result) == _expected(role, values.to_pylist())
     assert result.schema.field("key").type == values.type
+
+
+def _arrow_taken(values: Any, at: list[int]) -> Any:
+    """Rows of an array, of types too that Arrow cannot take rows of."""
+    kind = values.type
+    plain = values.dictionary_decode() if pa.types.is_dictionary(kind) else values
+    taken = pa.array([plain[code].as_py() for code in at], getattr(kind, "value_type", kind))
+    if pa.types.is_run_end_encoded(kind):
+        return pc.run_end_encode(taken, run_end_type=kind.run_end_type)
+    if pa.types.is_dictionary(kind):
+        coded = taken.dictionary_encode()
+        return pa.DictionaryArray.from_arrays(coded.indices.cast(kind.index_type), coded.dictionary)
+    return taken
+
+
+@pytest.mark.parametrize("name", ARROW_KEYS)
+def test_arrow_keys_from_the_judgments(name: str) -> None:
+    """A query that only the judgments have is named in the result, in the Arrow type of the log's queries."""
+    values = ARROW_KEYS[name]
+    log, qrels = map(pa.table, _judged_frames(lambda code: _arrow_taken(values, code)))
+    result = IRM(log, query="key").judge(qrels).per_query("recall", "rr")
+    assert _answers(result) == _judged_answers(values.to_pylist())
+    assert result.schema.field("key").type == values.type
+
+
+@pytest.mark.parametrize("role", ["query", "by", "doc"])
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_arrow_types_that_cannot_be_read(name: str, role: str) -> None:
+    """A column of a type that cannot be read, or with a value that does not fit, is named with its type."""
+    values = UNREADABLE[name]
+    columns = {"query": [1, 2], "score": [1.0, 2.0], "grade": [1, 0]}
+    said = error(lambda: IRM(pa.table(columns | {"key": values}), **{role: "key"}).evaluate("rr"), BadValueError)
+    assert said == f"key: the column is {values.type}, which cannot be read; cast it to another type"
+
+
+@pytest.mark.parametrize("name", ["decimal256", "fixed offset"])
+def test_arrow_types_in_pandas(name: str) -> None:
+    """What is read of Arrow is read where pandas holds it, and keeps its type."""
+    values = ARROW_KEYS[name]
+    frame = _pandas_frame("query", pd.Series(pd.arrays.ArrowExtensionArray(values)))
+    result = _ask(frame, "query")
+    assert result["key"].dtype == frame["key"].dtype
+    assert _answers(result) == _expected("query", list(frame["key"].drop_duplicates().sort_index()))
+
+
+@pytest.mark.parametrize("values", [UNREADABLE["month_day_nano"], ARROW_KEYS["run ends"][:2]])
+def test_arrow_types_in_pandas_that_cannot_be_read(values: Any) -> None:
+    """A column of pandas that is of such a type is named with it."""
+    frame = pd.DataFrame({"score": [1.0, 2.0], "grade": [1, 0]})
+    frame["key"] = pd.arrays.ArrowExtensionArray(values)
+    said = error(lambda: IRM(frame, query="key").evaluate("rr"), BadValueError)
+    assert said.startswith(f"key: the column is {values.type}, which cannot be read")
+
+
+@pytest.mark.parametrize("role", ["by", "system", "query", "doc", "cluster"])
+@pytest.mark.parametrize("lazy", [False, True])
+def test_python_objects_are_no_keys(role: str, lazy: bool) -> None:
+    """A column of Python objects that polars cannot compare is refused by name, whatever part it plays."""
+    columns = {"query": [1, 2], "score": [1.0, 2.0], "label": [1, 0]}
+    frame = pl.DataFrame({**columns, "key": pl.Series([object()] * 2, dtype=pl.Object)})
+    expected = "key: the column is Object, whose values cannot be compared; make them text or numbers"
+    assert error(lambda: IRM(frame.lazy() if lazy else frame, **{role: "key"}).evaluate("rr")) == expected
+
+
+@pytest.mark.parametrize("least", [1, -1])
+def test_classes_of_two_integer_types(least: int) -> None:
+    """Classes of signed and unsigned integers, which only 128 bits hold, have a type that pandas and Arrow know."""
+    frame = pd.DataFrame({"label": [least, 2, 3], "predicted": np.array([2**64 - 1, 1, 2], dtype=np.uint64)})
+    classes = sorted({least, 1, 2, 3, 2**64 - 1})
+    pairs = [(one, other) for one in classes for other in classes]
+    for table in (frame, pa.Table.from_pandas(frame), pl.from_pandas(frame), pl.from_pandas(frame).lazy()):
+        irm = IRM(table, query=None)
+        counted, each = irm.confusion(), irm.per_class("recall")
+        assert list(zip(_values(counted, "predicted"), _values(counted, "actual"), strict=True)) == pairs
+        assert _values(each, "class") == classes
 
 
 @pytest.mark.parametrize("role", CODES)
@@ -700,9 +790,44 @@ def test_one_row(kind: str) -> None:
     ids=lambda frame: type(frame).__name__,
 )
 def test_what_is_no_frame(frame: Any) -> None:
-    """What is not a frame is refused when it is named."""
-    with pytest.raises(FrameMetricsError, match=rf"^a {type(frame).__name__} is not a frame: give a pandas or polars"):
-        IRM(frame)
+    """What is not a frame is refused when it is named, by its library and class."""
+    library, name = type(frame).__module__.split(".")[0], type(frame).__name__
+    kind = name if library == "builtins" else f"{library}.{name}"
+    assert error(lambda: IRM(frame)) == (
+        f"a {kind} is not a frame: give a pandas or polars DataFrame, a polars LazyFrame or an Arrow table"
+    )
+
+
+def test_a_frame_of_spark_is_not_pulled_to_one_machine() -> None:
+    """A frame that is spread over a cluster is refused, though it exports Arrow, and the way out is said."""
+
+    class DataFrame:
+        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+            raise AssertionError("it was read")
+
+    DataFrame.__module__ = "pyspark.sql.classic.dataframe"
+    said = error(lambda: IRM(DataFrame()))
+    assert said.startswith("a pyspark.DataFrame is spread over a cluster")
+    assert "toArrow() or toPandas()" in said
+
+
+def test_columns_that_are_called_by_integers() -> None:
+    """Integers name the columns of a pandas frame that has them, of the judgments too, and stay their names."""
+    frame = pd.DataFrame([["a", 2.0, 0, "x"], ["a", 1.0, 1, "y"], ["b", 1.0, 1, "x"]])
+    irm = IRM(frame, query=0, score=1, grade=2)
+    expected = pl.DataFrame({"query": ["a", "a", "b"], "score": [2.0, 1.0, 1.0], "grade": [0, 1, 1]}).irm
+    assert irm.evaluate("rr")["value"].tolist() == expected.evaluate("rr")["value"].to_list()
+    each = irm(query=[0], by=3, doc=None).per_query("rr")
+    assert list(each.columns) == [3, 0, "metric", "k", "value"]
+    assert each[[3, 0, "value"]].to_numpy().tolist() == [["x", "a", 0.0], ["x", "b", 1.0], ["y", "a", 1.0]]
+    qrels = pd.DataFrame([["a", "y", 1], ["c", "y", 1]])
+    judged = IRM(frame[[0, 1, 3]], query=0, score=1, doc=3).judge(qrels, query=0, doc=1, grade=2).per_query("rr")
+    assert judged[[0, "value"]].to_numpy().tolist() == [["a", 0.5], ["c", 0.0]]
+    assert error(lambda: irm(grade=9).evaluate("rr")).startswith("grade='9': there is no such column among '0', '1'")
+    twice = frame.assign(**{"0": 1})
+    assert error(lambda: IRM(twice, query=0, score=1, grade=2).evaluate("rr")) == (
+        "there are 2 columns called '0'; rename all but one"
+    )
 
 
 # Lazy frames

@@ -297,3 +297,20 @@ def test_every_metric_is_a_value() -> None:
 def test_types_ship() -> None:
     """The package says that it has types."""
     assert importlib.resources.files("frame_metrics").joinpath("py.typed").is_file()
+
+
+@pytest.mark.slow
+def test_measuring_at_exit() -> None:
+    """A frame of several blocks is measured where the interpreter starts no more threads."""
+    done = subprocess.run([sys.executable, "-c", AT_EXIT], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[0.5]"], done.stderr
+
+
+AT_EXIT = """
+import atexit
+import polars as pl
+import frame_metrics
+at = pl.int_range(1_000_000, eager=True)
+log = pl.DataFrame({"query": at // 4, "score": at % 4, "label": (at % 4 == 2).cast(pl.Int8)})
+atexit.register(lambda: print(log.irm.evaluate("rr")["value"].to_list()))
+"""

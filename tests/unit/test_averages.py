@@ -111,7 +111,7 @@ def test_a_query_has_one_weight() -> None:
     """Rows of a query that differ in the weight are an error, and so are weights below 0 or missing."""
     log = four_queries()
     for column, words in (
-        (pl.int_range(pl.len()).cast(pl.Float64), "rows of one query differ"),
+        (pl.int_range(pl.len()).cast(pl.Float64), "differ from another row of their query"),
         (pl.lit(-1.0), "negative"),
         (pl.lit(None, dtype=pl.Float64), "missing"),
     ):
@@ -122,7 +122,7 @@ def test_a_query_has_one_weight() -> None:
 def test_weights_of_systems_that_differ_are_an_error() -> None:
     """A query has the same weight whichever system answers it."""
     log = pl.DataFrame({"run": ["x", "y"], "query": [1, 1], "score": [1.0, 1.0], "grade": [1, 0], "w": [1.0, 2.0]})
-    with pytest.raises(BadValueError, match="w: systems differ"):
+    with pytest.raises(BadValueError, match="w: 1 of 2 rows differs from another system"):
         log.irm(system="run", weight="w").evaluate("rr")
 
 

@@ -534,13 +534,13 @@ ERRORS: dict[str, tuple[pl.DataFrame, dict[str, Any], type[FrameMetricsError], s
         log(user=["u", "v", "v"]),
         {},
         BadValueError,
-        "user: rows of one query differ (row 1 is one); give each query one value",
+        "user: 1 of 3 rows differs from another row of its query (row 1); give each query one value",
     ),
     "systems that differ": (
         log(user=["u", "v", "v"], run=["a", "b", "a"]),
         {"system": "run"},
         BadValueError,
-        "user: systems differ in the value of a query; give each query one value",
+        "user: 1 of 3 rows differs from another system in the value of its query (row 1); give each query one value",
     ),
     "null of pooled rows": (
         log(user=["u", None, "v"]),
@@ -583,7 +583,7 @@ def test_a_cluster_is_one_column(given: Any) -> None:
 def test_two_clusters_for_a_query_are_an_error_when_systems_are_compared() -> None:
     """compare() checks clusters as evaluate() does."""
     frame = frame_of(np.ones((2, 2)), np.array([1, 2])).with_columns(user=pl.Series([1, 2, 2, 2]))
-    with pytest.raises(BadValueError, match=r"^user: systems differ"):
+    with pytest.raises(BadValueError, match=r"^user: 1 of 4 rows differs from another system"):
         IRM(frame, system="system", cluster="user").compare("rr")
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.calibration import calibration_curve
 
 from frame_metrics import IRM, BadValueError, NotComputableError, UnknownNameError
-from helpers import examples
+from helpers import error, examples
 from inside import Confusion, metrics_of
 
 Array: TypeAlias = NDArray[Any]
@@ -135,40 +135,64 @@ def test_a_share_of_nothing_is_null(label: int, kind: str, points: list[Point]) 
 
 @pytest.mark.parametrize("by", [None, "day"])
 @pytest.mark.parametrize("kind", CURVES)
-def test_no_rows_have_no_points(kind: str, by: str | None) -> None:
-    """A frame without rows has a curve without points, with its columns and their types."""
+def test_no_rows_have_the_first_point(kind: str, by: str | None) -> None:
+    """A frame without rows has no segment, or is one without rows: its curve has the first point, where it has one."""
     rows = ROWS.with_columns(day=pl.lit("x"))
     mine = IRM(rows.clear(), by=by).curve(kind)
-    assert mine.is_empty()
     assert mine.schema == IRM(rows, by=by).curve(kind).schema
+    first = {"roc": (INF, None, None), "pr": (INF, None, 1), "gain": (INF, None, None)}
+    assert mine.rows() == ([] if by or kind == "calibration" else [first[kind]])
 
 
 @pytest.mark.parametrize("by", [None, "day"])
-def test_no_rows_have_no_thresholds(by: str | None) -> None:
-    """A frame without rows has no threshold, no best one, and no recall to read precision at."""
+def test_no_rows_have_the_first_threshold(by: str | None) -> None:
+    """A frame without rows has the threshold at which nothing is predicted, no best one, and no recall to read at."""
     rows = ROWS.with_columns(day=pl.lit("x"))
     whole, none = IRM(rows, by=by), IRM(rows.clear(), by=by)
-    for read in (
-        lambda irm: irm.thresholds("f1"),
-        lambda irm: irm.best_threshold("f1"),
-        lambda irm: irm.best_threshold("f1", subject_to={"recall": 0.5}),
+    counts = (0, 0, 0, 0)
+    for read, row in (
+        (lambda irm: irm.thresholds("f1"), (INF, *counts, 0)),
+        (lambda irm: irm.best_threshold("f1"), (None, *counts, None)),
+        (lambda irm: irm.best_threshold("f1", subject_to={"recall": 0.5}), (None, *counts, None, None)),
     ):
-        assert read(none).is_empty()
+        assert read(none).rows() == ([] if by else [row])
         assert read(none).schema == read(whole).schema
     levels = none.curve("pr", levels=3)
     assert levels.schema == whole.curve("pr", levels=3).schema
     assert levels["precision"].null_count() == len(levels)
 
 
-def test_a_segment_without_judged_rows_has_no_points() -> None:
-    """Where unjudged rows are dropped and none is left, a segment has no curve, and no best threshold."""
-    rows = pl.DataFrame({"label": [1, 0, None], "score": [0.75, 0.5, 0.5], "day": ["a", "a", "b"]})
-    irm = IRM(rows, by="day", unjudged="drop")
-    for found in (irm.curve("roc"), irm.thresholds(), irm.best_threshold("f1")):
-        assert set(found["day"]) == {"a"}
+EMPTY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "unjudged": ({"label": [1, 0, None]}, {"unjudged": "drop"}),
+    "weigh nothing": ({"label": [1, 0, 1], "w": [1.0, 1.0, 0.0]}, {"weight": "w"}),
+    "queries that are not judged": ({"label": [1, 0, None], "query": [1, 1, 2]}, {"query": "query"}),
+    "queries of which nothing is left": (
+        {"label": [1, 0, None], "query": [1, 1, 2]},
+        {"query": "query", "unjudged": "drop"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_a_segment_in_which_nothing_counts_keeps_its_row(name: str) -> None:
+    """A segment of which no row counts has its first point, no best threshold, and a row as in evaluate()."""
+    columns, named = EMPTY[name]
+    rows = pl.DataFrame({"score": [0.75, 0.5, 0.5], "day": ["a", "a", "b"], **columns})
+    irm = IRM(rows, by="day", **named)
+    assert irm.evaluate("roc_auc")["day"].to_list() == ["a", "b"]
+    for kind, first in (("roc", (None, None)), ("pr", (None, 1)), ("gain", (None, None))):
+        for found in (irm.curve(kind), irm.curve(kind, points=3)):
+            assert found.filter(day="b").rows() == [("b", INF, *first)]
+            assert found["day"].to_list() == ["a", "a", "a", "b"]
+    assert irm.thresholds("f1", "lr_positive").filter(day="b").rows() == [("b", INF, 0, 0, 0, 0, 0, None)]
+    for limits in ({}, {"precision": 0.9}):
+        best = irm.best_threshold("f1", subject_to=limits)
+        assert best.select("day", "threshold", "tp", "fp", "fn", "tn", "f1").rows() == [
+            ("a", 0.75, 1, 0, 0, 1, 1),
+            ("b", None, 0, 0, 0, 0, None),
+        ]
     levels = irm.curve("pr", levels=2)
     assert levels.select("day", "precision").rows() == [("a", 1), ("a", 1), ("b", None), ("b", None)]
-    assert set(IRM(rows, by="day").curve("roc")["day"]) == {"a", "b"}
 
 
 # Against scikit-learn
@@ -841,6 +865,24 @@ def test_what_is_out_of_reach_in_one_segment() -> None:
     rows = pl.DataFrame({"label": [1, 0, 1, 0], "score": [2.0, 1.0, 1.0, 2.0], "day": ["a", "a", "b", "b"]})
     with pytest.raises(NotComputableError, match=r"precision >= 0.9 \(the best that can be had is 0.5\)"):
         IRM(rows, by="day").best_threshold("f1", subject_to={"precision": 0.9, "recall": 0.5})
+
+
+def test_all_segments_that_cannot_meet_a_limit_are_named() -> None:
+    """The error counts the segments without a threshold, and says of the first three the best that each can have."""
+    labels = {"a": [1, 0], "b": [0, 1], "c": [0, 1], "d": [0, 1], "e": [0, 1]}
+    rows = pl.DataFrame(
+        [{"label": one, "score": 2.0 - i, "day": day} for day, both in labels.items() for i, one in enumerate(both)]
+    )
+    limits = {"precision": 0.9, "recall": 0.5}
+    said = error(lambda: IRM(rows, by="day").best_threshold("f1", subject_to=limits), NotComputableError)
+    why = (
+        "no threshold meets precision >= 0.9 (the best that can be had is 0.5) "
+        "and recall >= 0.5 (the best that can be had is 1), each where the others hold"
+    )
+    assert said == f"4 of 5 segments have no such threshold (b: {why}; c: {why}; d: {why}; ...)"
+    two = rows.filter(pl.col("day").is_in(["a", "b"]))
+    said = error(lambda: IRM(two, by="day").best_threshold("f1", subject_to=limits), NotComputableError)
+    assert said == f"1 segment has no such threshold (b: {why})"
 
 
 @pytest.mark.parametrize("metric", ["informedness", "closest", "markedness"])

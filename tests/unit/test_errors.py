@@ -20,6 +20,7 @@ from frame_metrics import (
 )
 from helpers import as_kind, as_polars, error, facts, odd
 from inside import COLUMNS as COLUMN_ROLES
+from inside import small_blocks, threads
 
 NAN, INF = float("nan"), float("inf")
 COLUMNS: dict[str, Any] = {"qid": [1, 1, 2, 2], "bm25": [2.0, 1.0, 3.0, 2.5], "rating": [0, 3, 1, 0]}
@@ -119,12 +120,16 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"pos": [True, True, True, True]},
         {"score": None, "rank": "pos"},
         "pos: 2 of 4 rows repeat a rank of their query (rows 1, 3); "
-        "every rank of a query is given once; name score= if equal places are meant",
+        "a query has each rank once: name system= if several systems gave them, "
+        "say query=['qid', the session's column] if a query was asked several times, "
+        "name score= if equal places are meant",
     ),
     "rank twice": (
         {"pos": [1, 1, 1, 2]},
         {"rank": "pos"},
-        "pos: 1 of 4 rows repeats a rank of its query (row 1); every rank of a query is given once; "
+        "pos: 1 of 4 rows repeats a rank of its query (row 1); "
+        "a query has each rank once: name system= if several systems gave them, "
+        "say query=['qid', the session's column] if a query was asked several times, "
         "name score= if equal places are meant",
     ),
     "text for a rank": (
@@ -171,7 +176,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "two weights for one query": (
         {"visits": [1, 2, 1, 1]},
         {"weight": "visits"},
-        "visits: rows of one query differ (row 1 is one); give each query one value",
+        "visits: 1 of 4 rows differs from another row of its query (row 1); give each query one value",
     ),
     "text for a weight": (
         {"visits": ["1", "1", "1", "1"]},
@@ -186,7 +191,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "two weights for one query in two systems": (
         {"qid": [1, 1, 2, 2], "run": ["x", "y", "x", "y"], "sku": list("abcd"), "visits": [1, 2, 1, 1]},
         {"weight": "visits", "system": "run", "doc": "sku"},
-        "visits: systems differ in the value of a query; give each query one value",
+        "visits: 1 of 4 rows differs from another system in the value of its query (row 1); give each query one value",
     ),
     "negative n_relevant": (
         {"total": [1, 1, -1, -1]},
@@ -206,7 +211,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "two n_relevant for one query": (
         {"total": [3, 2, 1, 1]},
         {"n_relevant": "total"},
-        "total: rows of one query differ (row 1 is one); give each query one value",
+        "total: 1 of 4 rows differs from another row of its query (row 1); give each query one value",
     ),
     "n_relevant smaller than what is listed": (
         {"total": [0, 0, 1, 1]},
@@ -216,7 +221,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "two collection sizes for one query": (
         {"docs": [9, 8, 9, 9]},
         {"collection_size": "docs"},
-        "docs: rows of one query differ (row 1 is one); give each query one value",
+        "docs: 1 of 4 rows differs from another row of its query (row 1); give each query one value",
     ),
     "negative collection size": (
         {"docs": [-1, -1, 9, 9]},
@@ -260,6 +265,9 @@ def test_what_evaluate_refuses_of_rows_is_a_finding(name: str, kind: str) -> Non
     assert facts(IRM(_log(columns), **{**ROLES, **named}))["rows"] == (4 - bad["n"], 1 - bad["share"])
 
 
+OF_QUERIES = ("weights", "counts of relevant documents", "collection sizes")
+
+
 def test_what_bad_values_are_called() -> None:
     """The name of a finding says the part that the column plays, not what the column is called."""
     called = set()
@@ -275,6 +283,8 @@ def test_what_bad_values_are_called() -> None:
         *(f"ranks that are {what}" for what in ("infinite", "past 2**53", "below 1", "not whole")),
         "grades that are infinite",
         "labels that are neither 0 nor 1",
+        *(f"{what} that differ from another row of their query" for what in OF_QUERIES),
+        "weights that differ from another system in the value of their query",
         *(f"weights that are {what}" for what in ("infinite", "missing", "negative")),
         *(f"counts of relevant documents that are {what}" for what in ("missing", "negative", "not whole")),
         "collection sizes that are negative",
@@ -366,6 +376,55 @@ def test_three_rows_are_shown() -> None:
         "score: 100 of 120 rows are infinite (rows 0, 1, 2); "
         "drop them, or make them null if the document was not retrieved"
     )
+
+
+OF_ALL_BLOCKS: dict[str, tuple[dict[str, pl.Expr], dict[str, Any], str]] = {
+    "ranks": ({"rank": pl.lit(1)}, {}, "rank: 7910 of 8000 rows repeat a rank of their query (rows 1, 2, 3)"),
+    "scores": (
+        {"score": pl.when(pl.int_range(pl.len()) > 0).then(INF).otherwise(1.0)},
+        {},
+        "score: 7999 of 8000 rows are infinite (rows 1, 2, 3)",
+    ),
+    "weights": (
+        {"score": pl.int_range(pl.len()), "w": pl.int_range(pl.len())},
+        {"weight": "w"},
+        "w: 7910 of 8000 rows differ from another row of their query (rows 1, 2, 3)",
+    ),
+}
+
+
+@pytest.mark.parametrize("verb", ["evaluate", "per_query", "bounds", "explain", "audit"])
+@pytest.mark.parametrize("name", OF_ALL_BLOCKS)
+def test_bad_rows_of_all_blocks_are_counted(name: str, verb: str) -> None:
+    """An error counts the bad rows of the frame, not those of one block, and shows the first three."""
+    columns, named, message = OF_ALL_BLOCKS[name]
+    shrinking = pl.int_range(7999, -1, -1, eager=True).sqrt().floor().cast(pl.Int64)  # 89 down to 0
+    frame = pl.DataFrame({"query": shrinking}).with_columns(grade=pl.int_range(pl.len()) % 2, **columns)
+    irm = frame.irm(**named)
+    calls: dict[str, Callable[[], Any]] = {
+        "bounds": lambda: irm.bounds("precision@5", of="ties"),
+        "explain": lambda: irm.explain("rr", query=7),
+        "evaluate": lambda: irm.evaluate("rr"),
+        "per_query": lambda: irm.per_query("rr"),
+    }
+    if name == "weights" and verb == "explain":  # whose values have no weight
+        calls["explain"] = calls["evaluate"]
+    with small_blocks(100):
+        if verb == "audit":
+            assert irm.audit().filter(severity="error")["message"][0].startswith(message)
+        else:
+            assert error(calls[verb], BadValueError).startswith(message)
+
+
+def test_the_way_out_of_repeated_ranks() -> None:
+    """A repeated rank offers the roles that are likely missing, and not those that are there."""
+    runs = pl.DataFrame({"query": [1, 1], "rank": [1, 1], "label": [1, 0], "run": ["a", "b"]})
+    said = error(lambda: runs.irm.evaluate("rr"))
+    assert "name system= if" in said
+    assert "say query=['query', the session's column] if" in said
+    twice = pl.concat([runs, runs]).irm(system="run")
+    assert "system=" not in error(lambda: twice.evaluate("rr"))
+    assert "session" in error(lambda: twice.evaluate("rr"))
 
 
 @pytest.mark.parametrize(
@@ -528,9 +587,10 @@ def test_bad_metric_values(make: Callable[[], Metric], message: str) -> None:
 BAD_ROLES: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
     ({"querry": "qid"}, UnknownNameError, "there is no role or option 'querry'; did you mean 'query'?"),
     ({"grades": "rating"}, UnknownNameError, "there is no role or option 'grades'; did you mean 'grade'?"),
-    ({"query": 5}, BadValueError, "query=5 is not the name of a column, or a list of names"),
+    ({"query": 5.0}, BadValueError, "query=5.0 is not the name of a column, or a list of names"),
+    ({"query": True}, BadValueError, "query=True is not the name of a column, or a list of names"),
     ({"query": []}, BadValueError, "query=[] is not the name of a column, or a list of names"),
-    ({"by": ["a", 5]}, BadValueError, "by=['a', 5] is not the name of a column, or a list of names"),
+    ({"by": ["a", 5.0]}, BadValueError, "by=['a', 5.0] is not the name of a column, or a list of names"),
     ({"score": ["bm25"]}, BadValueError, "score=['bm25'] is not the name of a column"),
     (
         {"ties": "docs"},
@@ -552,6 +612,17 @@ BAD_ROLES: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
     ({"rel": "2"}, BadValueError, "rel='2' is not a grade"),
     ({"rel": True}, BadValueError, "rel=True is not a grade"),
     ({"rel": NAN}, BadValueError, "rel=nan is not a grade"),
+    (
+        {"score": pl.col("bm25")},
+        BadValueError,
+        "score=<polars.Expr> is not the name of a column; make it a column of the frame, and give its name",
+    ),
+    (
+        {"by": ["a", pd.Series([1])]},
+        BadValueError,
+        "by=['a', <pandas.Series>] is not the name of a column, or a list of names; "
+        "make it a column of the frame, and give its name",
+    ),
     ({"collection_size": -1}, BadValueError, "collection_size=-1 is not a number of documents, a column, or True"),
     ({"collection_size": 1.5}, BadValueError, "collection_size=1.5 is not a number of documents, a column, or True"),
     ({"collection_size": NAN}, BadValueError, "collection_size=nan is not a number of documents, a column, or True"),
@@ -889,7 +960,7 @@ BAD_JUDGMENTS: list[tuple[dict[str, Any], dict[str, Any], type[FrameMetricsError
     ),
     ({}, {"label": "labels"}, ColumnError, "judge: label='labels' is not among 'qid', 'sku', 'grade'"),
     ({}, {"label": False}, ColumnError, "judge: label=False is not among 'qid', 'sku', 'grade'"),
-    ({}, {"grade": 5}, ColumnError, "judge: grade=5 is not among 'qid', 'sku', 'grade'"),
+    ({}, {"grade": 5}, ColumnError, "judge: grade='5' is not among 'qid', 'sku', 'grade'"),
     ({}, {"query": ["qid", "sku"]}, ColumnError, "judge: the query is 1 columns in the log and 2 in the judgments"),
     (
         {"qid": ["1", "2"]},
@@ -1190,3 +1261,92 @@ def test_an_unknown_role_gets_the_one_that_was_meant(role: str, meant: str) -> N
 def test_an_unknown_role_that_is_near_to_none_gets_the_list() -> None:
     """And no guess."""
     assert "'colour'; there are 'query', 'score'" in error(lambda: _log({}).irm(colour="qid"))  # type: ignore[call-arg]
+
+
+HUGE = 10**400
+LOG_OF_TWO = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1, 0]})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: metrics.ndcg @ HUGE,
+        lambda: LOG_OF_TWO.irm.evaluate(f"ndcg@{HUGE}"),
+        lambda: LOG_OF_TWO.irm(rel=HUGE),
+        lambda: LOG_OF_TWO.irm(rel=10**5000),
+        lambda: LOG_OF_TWO.irm(threshold=-HUGE),
+        lambda: LOG_OF_TWO.irm.evaluate(f"rr(rel={HUGE})"),
+        lambda: LOG_OF_TWO.irm.evaluate("rr", ci=HUGE),
+        lambda: LOG_OF_TWO.irm.curve("ndcg@k", cutoffs=[HUGE]),
+        lambda: LOG_OF_TWO.irm.curve("ndcg@k", cutoffs=HUGE),
+        lambda: LOG_OF_TWO.irm(query=None).curve("pr", levels=HUGE),
+        lambda: LOG_OF_TWO.irm(query=None).curve("pr", levels=[HUGE]),
+        lambda: LOG_OF_TWO.irm(query=None).best_threshold("f1", subject_to={"recall": HUGE}),
+        lambda: LOG_OF_TWO.irm(collection_size=HUGE).evaluate("accuracy@2"),
+        lambda: LOG_OF_TWO.irm.bounds("ndcg", of="unjudged", max_grade=HUGE),
+    ],
+)
+def test_numbers_that_no_float_reaches(call: Callable[[], Any]) -> None:
+    """An integer past every float is no grade, score, cutoff or share, and is not written out."""
+    assert len(error(call, BadValueError)) < 400
+
+
+@pytest.mark.parametrize("grades", [pl.UInt8, pl.Int8, pl.UInt64, pl.Int64, pl.Float32])
+@pytest.mark.parametrize("rel", [-1, -1.5, 0])
+def test_any_rel_is_compared_with_grades_of_any_type(grades: Any, rel: float) -> None:
+    """A least grade below what a type of integers holds makes every row relevant."""
+    rows = LOG_OF_TWO.with_columns(pl.col("grade").cast(grades))
+    assert rows.irm(query=None, rel=rel, threshold=0).evaluate("recall", "tp")["value"].to_list() == [1, 2]
+    assert rows.irm(rel=rel).evaluate("num_rel")["value"].to_list() == [2]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: metrics.ndcg("exp"), "ndcg('exp'): name the parameter, as ndcg(gain='exp')"),
+        (lambda: metrics.rbp(0.8), "rbp(0.8): name the parameter, as rbp(p=0.8)"),
+        (lambda: metrics.num_ret(3), "num_ret(3): it has no parameters"),
+        (
+            lambda: LOG_OF_TWO.irm("query", "score"),
+            "irm('query', 'score'): say which part each column plays, as irm(query='query')",
+        ),
+        (
+            lambda: IRM(LOG_OF_TWO, "query"),  # type: ignore[call-overload]
+            "irm('query'): say which part each column plays, as irm(query='query')",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.evaluate("rr", by="device"),
+            "evaluate() takes no roles; say irm(by='device').evaluate(...)",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.explain("rr", query=1, rel=2),
+            "explain() takes no roles; say irm(rel=2).explain(...)",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.evaluate("rr", avrage="macro"),
+            "evaluate() has no option 'avrage'; did you mean 'average'?",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.evaluate(metrics=["rr"]),
+            "evaluate(): give metrics without a name, one by one or in a list, as evaluate('f1')",
+        ),
+        (lambda: LOG_OF_TWO.irm.explain("rr"), "explain(): missing a required argument: 'query'"),
+        (
+            lambda: LOG_OF_TWO.irm.judge(LOG_OF_TWO, doc=pl.col("query")),
+            "judge: doc=<polars.Expr> is not the name of a column; make it a column of the frame, and give its name",
+        ),
+    ],
+)
+def test_what_a_call_does_not_take(call: Callable[[], Any], message: str) -> None:
+    """A column, role or parameter in the wrong place is an error that says where it belongs."""
+    assert error(call) == message
+
+
+def test_blocks_where_no_thread_can_be_started() -> None:
+    """A pool that takes no more work, as at exit, leaves the work to the caller's thread."""
+    log = pl.DataFrame(
+        {"query": [i // 4 for i in range(40)], "score": [1.0, 2.0, 3.0, 4.0] * 10, "label": [0, 0, 1, 0] * 10}
+    )
+    with small_blocks(4), threads(2) as pool:
+        pool.shutdown()
+        assert log.irm.evaluate("rr")["value"].to_list() == [0.5]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import polars as pl
 import pytest
 
 from frame_metrics import IRM, BadValueError, ColumnError, Metric, NotComputableError
-from helpers import ROLES, as_kind, as_polars, irm, made_log, ready
+from helpers import ROLES, as_kind, as_polars, error, irm, made_log, ready
 from inside import REGISTRY, Confusion, Ranking
 
 LOG = pl.DataFrame({"query": ["a"] * 3 + ["b"], "doc": [*"xyzx"], "score": [3.0, 2.0, 1.0, 1.0], "grade": [1, 0, 3, 1]})
@@ -191,3 +192,69 @@ def test_other_queries_are_not_looked_at() -> None:
     qrels = pl.DataFrame({"query": [1, 2], "doc": ["a", "c"], "grade": [0, 1]})
     found = run.irm.judge(qrels).explain("num_rel", query=1)
     assert found["contribution"].to_list() == [0, 0]
+
+
+QUERIES = {
+    "binary": ([b"x", b"y"], b"x", [b"z"], ["x", 3, None]),
+    "struct": ([{"a": 1}, {"a": 2}], {"a": 1}, [{"a": 3}], [{"b": 1}, {"a": "x"}, {"a": 1.5}, {}, 1]),
+    "list": ([[1], [2]], [1], [[3], []], [[1.5], 1, "x"]),
+    "decimal": ([Decimal("1.5"), Decimal("2")], Decimal("1.5"), [Decimal("1.55"), 1], ["x", b"x", [1], None]),
+    "number": ([1, 2], 1, [3, 1.5], ["x", b"x", [1], (1,), {"a": 1}, 10**30, None]),
+    "text": (["x", "y"], "x", ["z"], [b"x", ["x"], 3, None]),
+}
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_query_of_any_type(name: str, kind: str) -> None:
+    """A query is found by a value of its type; another value is absent, or one that the column cannot have."""
+    values, one, absent, impossible = QUERIES[name]
+    log = as_kind(pl.DataFrame({"query": pl.Series(values), "score": [2.0, 1.0], "label": [1, 1]}), kind)
+    found = as_polars(IRM(log).explain("rr", query=one))
+    assert found["query"].to_list() == [one]
+    assert found["contribution"].to_list() == [1]
+    for value in absent:
+        assert error(lambda: IRM(log).explain("rr", query=value)) == f"query={value!r}: no row of the frame has it"  # noqa: B023
+    for value in impossible:
+        said = error(lambda: IRM(log).explain("rr", query=value), BadValueError)  # noqa: B023
+        assert said.startswith(f"query: {value!r} cannot be one of its values, which are ")
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow"])
+def test_a_judged_query_without_results(kind: str) -> None:
+    """A judged query that nothing was retrieved for has an empty explanation, and one that is not judged has none."""
+    run = pl.DataFrame({"query": ["a", "u"], "doc": ["x", "y"], "score": [1.0, 1.0]})
+    qrels = pl.DataFrame({"query": ["a", "b"], "doc": ["x", "x"], "grade": [1, 1]})
+    judged = IRM(as_kind(run, kind)).judge(as_kind(qrels, kind))
+    full, empty = (as_polars(judged.explain("recall", query=query)) for query in ("a", "b"))
+    assert full["contribution"].to_list() == [1]
+    assert empty.columns == full.columns
+    assert empty.is_empty()
+    assert error(lambda: judged.explain("recall", query="u")) == "query='u': none of its documents is judged"
+    assert error(lambda: judged.explain("recall", query="c")) == (
+        "query='c': no row of the frame has it, and no judgment"
+    )
+
+
+def test_an_unjudged_query_of_a_log() -> None:
+    """A query without a judgment in the log itself is said to be that."""
+    log = pl.DataFrame({"query": ["a", "u"], "score": [1.0, 1.0], "grade": [1, None]})
+    assert error(lambda: log.irm.explain("rr", query="u")) == "query='u': none of its documents is judged"
+
+
+def test_the_whole_log_says_what_can_be_relevant() -> None:
+    """That no grade reaches rel is about the log, and not about one query of it."""
+    log = pl.DataFrame({"query": ["a", "b"], "score": [1.0, 1.0], "grade": [1, 3]})
+    assert log.irm(rel=2).explain("rr", query="a")["gain"].to_list() == [0]
+    assert "no grade in grade reaches rel=4" in error(lambda: log.irm(rel=4).explain("rr", query="a"))
+
+
+def test_bad_rows_are_those_of_the_frame() -> None:
+    """An error about rows names those of the frame, and not those of the query."""
+    log = pl.DataFrame({"query": ["a", "b", "b"], "rank": [1, 2, 2], "label": [1, 1, 0]})
+    assert error(lambda: log.irm.explain("rr", query="b")).startswith(
+        "rank: 1 of 3 rows repeats a rank of its query (row 2)"
+    )
+    twice = pl.DataFrame({"query": ["a", "b", "b"], "doc": ["x", "y", "y"], "score": [1.0] * 3, "label": [1, 1, 1]})
+    assert error(lambda: twice.irm.explain("rr", query="b")).startswith("doc: 1 of 3 rows repeats a document")
+    assert twice.irm(duplicates="first").explain("rr", query="b")["doc"].to_list() == ["y"]
