@@ -105,10 +105,12 @@ class Groups:
         rows = [segments.key_rows() for segments in self.each]
         return {name: np.concatenate([one[name] for one in rows])[self.order] for name in rows[0]}
 
-    @property
-    def total(self) -> Array:
-        """True for each group that is a total, in order, shape (groups,)."""
-        return self.order >= len(self.each[0])
+    def total_over(self) -> pl.Series:
+        """Return for each group, in order, the key columns that are totalled, as text; null where none is."""
+        by = self.each[0].cells.columns.by
+        over = [", ".join(name for name in by if name not in segments.keys) or None for segments in self.each]
+        of = np.repeat(np.arange(len(over)), [len(segments) for segments in self.each])
+        return pl.Series(over, dtype=pl.String).gather(of[self.order])
 
 
 def as_text(keys: pl.DataFrame, row: int = 0) -> str:

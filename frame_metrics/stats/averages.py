@@ -29,22 +29,42 @@ def _quotient(sums: Array) -> Array:
         return sums[0] / sums[1]
 
 
-def tally(metric: Metric, raw: Array, filled: Array, average: str, weight: Array | None) -> Tally:
-    """Name the sums that an average over queries, "macro" or "gmean", is made of; counts are summed all the same.
+def average_of(metric: Metric, average: str | None, *, weighted: bool) -> str:
+    """Return the average over queries that a metric has, whatever the data: as its name says it, or the call.
 
-    ``raw`` values are NaN where undefined, ``filled`` ones only where they are left out of the mean.
+    Parameters
+    ----------
+    average : the one that is asked for; None for the sum of a count, and else the mean.
+    weighted : whether queries have weights.
+    """
+    if metric.average or average not in (None, "micro"):
+        return metric.average or str(average)
+    if metric.summed:
+        return "sum"
+    return average or ("weighted" if weighted else "macro")
+
+
+def tally(raw: Array, filled: Array, average: str, weight: Array | None) -> Tally:
+    """Name the sums that an average over queries is made of.
+
+    Parameters
+    ----------
+    raw : values, NaN where undefined, shape (queries,).
+    filled : the same, NaN only where they are left out of the mean.
+    average : "sum", "macro", in which no weight enters, "weighted" or "gmean".
     """
     undefined = np.isnan(raw)
     defined = ~np.isnan(filled) if undefined.any() else ~undefined
     values = np.where(defined, filled, 0) if undefined.any() else filled
-    if metric.summed:
+    if average == "sum":
         return Tally("sum", (values,), lambda sums: sums[0], defined, undefined)
     if average == "gmean":
         values = np.log(np.maximum(values, FLOOR)) * defined
-    columns = (values, defined) if weight is None else (values * weight, defined * weight)
+    plain = weight is None or average == "macro"
+    columns = (values, defined) if plain else (values * weight, defined * weight)
     if average == "gmean":
         return Tally("gmean", columns, lambda sums: np.exp(_quotient(sums)), defined, undefined)
-    return Tally("macro" if weight is None else "weighted", columns, _quotient, defined, undefined)
+    return Tally(average, columns, _quotient, defined, undefined)
 
 
 def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tally:

@@ -192,16 +192,17 @@ def _check_shared(log: Log) -> None:
         )
 
 
-def check_wide(asked: Asked, columns: Columns, layout: str, ci: bool = False) -> None:
-    """Raise if a metric's column would be called as another one is."""
-    if layout != "wide":
-        return
-    names = [name for name, _ in asked]
-    ends = [name + end for name in names for end in ("_low", "_high")] if ci else []
-    for name in [*names, *ends]:
+def check_wide(names: Sequence[str], columns: Columns) -> None:
+    """Raise if a metric's column, or one beside it, would be called as another one of a wide result is."""
+    for i, name in enumerate(names):
         if name in (*columns.keys, *RESULT):
             raise ColumnError(
                 f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column"
+            )
+        if name in names[:i]:
+            raise ColumnError(
+                f"a column {name!r} would stand twice in the wide result, for a metric and beside one; "
+                "ask for one of the two, or say layout='long'"
             )
 
 

@@ -132,11 +132,11 @@ def test_judgments_may_say_the_segment_of_a_query() -> None:
     irm = SEGMENTED.irm(by="seg").judge(qrels)
     assert irm.per_query("rr", layout="wide").rows() == [("u", "a", 1), ("u", "c", 0), ("w", "d", 0)]
     found = irm.evaluate("rr", margins=True)
-    assert found.select("seg", "total", "value", "n").rows() == [
-        ("u", False, 0.5, 2),
-        ("v", False, None, 0),
-        ("w", False, 0, 1),
-        (None, True, pytest.approx(1 / 3), 3),
+    assert found.select("seg", "total_over", "value", "n").rows() == [
+        ("u", None, 0.5, 2),
+        ("v", None, None, 0),
+        ("w", None, 0, 1),
+        (None, "seg", pytest.approx(1 / 3), 3),
     ]
     assert irm.audit().filter(check="judged queries of no known segment").is_empty()
 
@@ -276,7 +276,7 @@ def test_systems_segments_and_judgments_together(seed: int, known: bool, block: 
     assert table.select("run", "seg").equals(table.select("run", "seg").sort("run", "seg", nulls_last=True))
     with small_blocks(block):
         means = irm.evaluate("recall", margins=True).filter(run="q")
-    for seg, total, value, count in means.select("seg", "total", "value", "n").iter_rows():
+    for seg, total, value, count in means.select("seg", "total_over", "value", "n").iter_rows():
         own = [values[1] for (of, at, _), values in expected.items() if of == "q" and (total or at == seg)]
         assert (count, value) == (len(own), pytest.approx(sum(own) / len(own)) if own else None)
 
