@@ -84,15 +84,17 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array) -> Arr
     """Return the sums of columns within groups, shape (columns, n); all in one group where ``group`` is None.
 
     A group's rows are summed side by side, so that its sum is the same to the last bit whatever other groups there are.
+    Rows of group -1 are in none.
     """
     out = np.zeros((len(columns), n))
     order: slice | Array = slice(None)
     there = first = np.zeros(1, np.int64)
     if group is not None:
         order = np.argsort(group, kind="stable")
+        order = order[np.count_nonzero(group < 0) :]
         there, first = np.unique(group[order], return_index=True)
     for i, column in enumerate(columns):
-        if len(column):
+        if len(there) and len(column):
             out[i, there] = np.add.reduceat(column[order], first, dtype=np.float64)
     return out
 
@@ -117,8 +119,16 @@ def intervals(
     resamples: int,
     seed: int,
     cluster: Array | None = None,
+    queries: Array | None = None,
 ) -> Array:
     """Return the ends of percentile bootstrap intervals over the queries of each group, shape (2, tallies, n).
+
+    Parameters
+    ----------
+    group : of each query, -1 for none; None where all are in one.
+    level : of the intervals, as 0.95.
+    cluster : of each query.
+    queries : the order in which they are drawn; None for their own.
 
     Every group draws from the same seed, so that a group's interval does not depend on the others. An end is NaN for
     fewer than two queries, or clusters: where there are any, whole ones are drawn.
@@ -128,7 +138,7 @@ def intervals(
     group = np.zeros(columns.shape[1], np.int64) if group is None else group
     ends = np.cumsum([len(t.columns) for t in tallies])[:-1]
     tails = [(1 - level) / 2, (1 + level) / 2]
-    order = np.argsort(group, kind="stable")
+    order = np.argsort(group, kind="stable") if queries is None else queries[np.argsort(group[queries], kind="stable")]
     edges = np.searchsorted(group[order], np.arange(n + 1))
     for g in range(n):
         members = order[edges[g] : edges[g + 1]]

@@ -50,13 +50,14 @@ def evaluate(request: Request, metrics: Sequence[str | Metric], options: Options
     def compute(reading: Reading) -> Answer:
         if not plan.columns.query:
             return pooled.evaluated(reading.cases(), asked, options, wide)
-        return averaged(measure(reading.log(queries=False), asked, average), options, wide)
+        log = reading.log(queries=ci, totals=margins)  # what is drawn is drawn in the order of the queries' names
+        return averaged(measure(log, asked, average), options, wide)
 
     return plan.answer_of_segments(compute, lambda types: schema(asked, options, wide))
 
 
 def _wide(asked: Asked, average: str | None, plan: Plan) -> Wide:
-    """What a wide row says of its metrics: it depends on what is asked, and not on the data."""
+    """Return what a wide row says of its metrics, which depends on what is asked and not on the data."""
     if not plan.columns.query:
         return Wide(pooled.one_average(asked, average, plan), [False] * len(asked))
     weighted, conventions = plan.columns.weight is not None, plan.conventions

@@ -138,11 +138,14 @@ class Reading:
     table: pl.DataFrame  # the needed columns of the frame
     beside: Beside  # the judgments beside it
 
-    def log(self, rows: Array | None = None, *, queries: bool = True, single: bool = False) -> Log:
+    def log(
+        self, rows: Array | None = None, *, queries: bool = True, single: bool = False, totals: bool = False
+    ) -> Log:
         """Make the log ready, of the wanted rows of the table; the other parameters are those of ``read_log``."""
         table = self.table if rows is None else self.table[rows]
         plan = self.plan
-        log = read_log(table, plan.columns, plan.conventions, self.qrels(), queries=queries, single=single)
+        columns, conventions, qrels = plan.columns, plan.conventions, self.qrels()
+        log = read_log(table, columns, conventions, qrels, queries=queries, single=single, totals=totals)
         if rows is None:
             _check_shared(log)
         return log

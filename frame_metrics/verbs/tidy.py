@@ -31,7 +31,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Wide:
-    """What a row of several metrics says of them, known before anything is read."""
+    """Facts of all metrics of a row, known before anything is read."""
 
     average: bool  # whether it is the same for all, and said
     counted: Sequence[bool]  # whether each metric may leave queries out, so that how many it rests on stands beside it
@@ -67,6 +67,7 @@ def averaged(measured: Measured, options: Options | None = None, wide: Wide | No
     groups, cell = groups_of(log.cells, options.margins), log.grid.cell[some]
     sums = tallies(measured, options.average)
     cluster = None if measured.cluster is None else measured.cluster[some]
+    order = None if options.ci is None else log.drawing_order(some)
     counted = [*(one.defined for one in sums), *(one.undefined for one in sums)]
     columns = [*counted, *(column for one in sums for column in one.columns)]
     ends = np.cumsum([len(sums), len(sums), *(len(one.columns) for one in sums)])[:-1]
@@ -74,15 +75,15 @@ def averaged(measured: Measured, options: Options | None = None, wide: Wide | No
     evaluated: list[Array] = []
     for segments in groups.each:
         count = len(segments)
-        member = None if count == 1 else segments.place[cell]
+        member = segments.place[cell] if count > 1 or log.grid.placed is not None else None
         n, undefined, *each = np.split(within(member, count, columns), ends)
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.stack([one.finish(own) for one, own in zip(sums, each, strict=True)])
         table = [np.where(n == 0, np.nan, value), n, undefined]
         if options.ci is not None:
-            table += [*intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster)]
+            table += [*intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster, order)]
         tables.append(table)
-        evaluated.append(np.array([len(cell)]) if member is None else np.bincount(member, minlength=count))
+        evaluated.append(np.array([len(cell)]) if member is None else np.bincount(member[member >= 0], minlength=count))
     return tidied(Averaged(measured.asked, tables, [one.average for one in sums], evaluated), options, groups, wide)
 
 
