@@ -95,7 +95,7 @@ def report(cases: pd.DataFrame, least: float) -> None:
     show("Predicted malignant from 0.5 on: the table of counts.", at_half.confusion())
     rates = ("recall", "specificity", "precision", "informedness")
     folds = at_half(by="fold").evaluate(*rates, "tp", "fp", "fn", "tn", margins=True, layout="wide")
-    show("Fold by fold, and all rows where total is true.", folds)
+    show("Fold by fold, and all rows where total_over says fold.", folds)
     show("All folds, with 95 % intervals from a bootstrap over tumours.", at_half.evaluate(*rates, ci=0.95))
     order = models.evaluate("roc_auc", "roc_auc(max_fpr=0.1)", "average_precision", "ks", layout="wide")
     show("The order of the scores, whatever the threshold.", order)

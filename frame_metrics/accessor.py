@@ -264,7 +264,7 @@ class IRM(Generic[Frame]):
     def evaluate(
         self,
         *metrics: str | Metric,
-        average: Average = "macro",
+        average: Average | None = None,
         ci: float | None = None,
         margins: bool = False,
         layout: Layout = "long",
@@ -276,21 +276,29 @@ class IRM(Generic[Frame]):
         Parameters
         ----------
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
-        average : "macro", the mean over queries; "weighted", which naming ``weight`` makes of it; "micro", the metric
-            of the summed counts of the 2x2 table; "gmean", the geometric mean. Counts are summed. Over several classes:
-            "macro", "weighted" (by their rows), "micro", "predicted" (by how often each is predicted). Rows of two
-            classes without a query are pooled.
+        average : "macro", the mean over queries, in which each counts the same; "weighted", the mean by ``weight``;
+            "micro", the metric of the summed counts of the 2x2 table; "gmean", the geometric mean. None: "weighted"
+            where ``weight`` is named, else "macro", and the sum of a count. Over several classes: "macro" (None),
+            "weighted" (by their rows), "micro", "predicted" (by how often each is predicted). Rows of two classes
+            without a query are pooled.
         ci : level of a percentile bootstrap interval over queries, or over pooled rows, as 0.95; where ``cluster`` is
             named, over clusters of them. Null for fewer than two.
-        margins : whether to add the total over all segments, and with several ``by`` columns those of each.
+        margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
+            what the call without the columns in ``total_over`` gives.
         layout : "long", a row per metric, or "wide", a column per metric.
         resamples, seed : of the bootstrap.
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., metric, k, average, value, n, n_undefined (, ci_low, ci_high).
-        ``n`` is the number of queries, or of pooled rows, that the value rests on; ``n_undefined`` that of queries,
-        classes or segments where the metric is undefined.
+        A frame of the caller's kind: system, by..., (total_over,) metric, k, average, value, n, n_undefined (, ci_low,
+        ci_high). ``n`` is the number of queries, or of pooled rows, that the value rests on; ``n_undefined`` that of
+        queries, classes or segments where the metric is undefined. ``total_over`` names the columns that a total is
+        over, with ", " between them, and is null in other rows.
+
+        A wide one: system, by..., (total_over, average,) n, and for each metric "ndcg", ("ndcg_n", "ndcg_low",
+        "ndcg_high"). ``n`` is the number of queries, or of pooled rows, that are evaluated. How many queries a metric
+        rests on stands beside it where undefined ones are left out of its mean. ``average`` is there where it is the
+        same for all metrics.
 
         Examples
         --------

@@ -32,6 +32,7 @@ class Grid:
     segment_row: Array  # a row that holds each segment, shape (segments,)
     query_row: Array  # a row that holds each query, shape (queries,)
     pool: Pools | None  # the judged documents of each ranking, where its rows are not all there is
+    placed: Array | None = None  # whether all key columns of each segment are known, shape (segments,); None: of all
 
     @property
     def size(self) -> Array:
@@ -58,8 +59,15 @@ class Grid:
         return of_pair[self.pair]
 
 
-def build_grid(log: pl.DataFrame, rankings: Rankings, columns: Columns, judged: Judged | None) -> Grid:
-    """Number the systems, segments and queries, and add the rankings that are missing."""
+def build_grid(
+    log: pl.DataFrame, rankings: Rankings, columns: Columns, judged: Judged | None, *, totals: bool = False
+) -> Grid:
+    """Number the systems, segments and queries, and add the rankings that are missing.
+
+    Parameters
+    ----------
+    totals : whether those of judged queries whose segment nobody knows are added too.
+    """
     system, by, query = key_names(columns)
     count = len(rankings.first_row)
     if judged is None and not system and not by:
@@ -68,41 +76,46 @@ def build_grid(log: pl.DataFrame, rankings: Rankings, columns: Columns, judged: 
     names = log.select([*system, *by, *query])[rankings.first_row]
     if judged is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judged)
-    row, queries, segments, pairs = rankings.first_row, names, names, count
+    row, both, named = rankings.first_row, names, np.arange(count)  # where pairs of a segment and a query are named
+    placed = None
     if judged is not None:
         row = np.concatenate([row, len(log) + judged.row])
-        queries = pl.concat([names.select(query), judged.names.select(query)])
-        if set(by) <= set(judged.keys):  # then the judgments say which pairs of a segment and a query there are
-            segments = pl.concat([names.select(by), judged.names.select(by)])
-            pairs = len(queries)
-    query_code, query_at = codes(queries, query)
-    segment_code, segment_at = codes(segments if by else queries, by)
+        both = pl.concat([names, judged.names.select(judged.keys)], how="diagonal")
+        if set(by) <= set(judged.keys):
+            named = np.arange(len(both))
+        elif totals:
+            lost = judged.names.with_row_index("at").join(names, on=judged.keys, how="anti", nulls_equal=True)["at"]
+            named = np.concatenate([named, count + lost.sort().to_numpy().astype(np.int64)])
+            placed = named < count
+    query_code, query_at = codes(both, query)
+    segments = both[named] if placed is None else both[named].with_columns(placed=pl.Series(placed))
+    segment_code, segment_at = codes(segments, by if placed is None else [*by, "placed"])
     system_code, system_at = codes(names, system)
-    number = segment_code[:pairs] * len(query_at) + query_code[:pairs]
+    number = segment_code * len(query_at) + query_code[named]
     _, first, pair = np.unique(number, return_index=True, return_inverse=True)
     there = np.zeros((len(system_at), len(first)), bool)  # pairs that a system has a ranking of
     there[system_code, pair[:count]] = True
     lacking = np.flatnonzero(~there)
     pair = np.concatenate([pair[:count], lacking % max(len(first), 1)])
     at = first[pair]
-    system_row, segment_row, query_row = (row[x] if len(row) else x for x in (system_at, segment_at, query_at))
+    at_rows = (system_at, named[segment_at] if len(named) else segment_at, query_at)
+    system_row, segment_row, query_row = (row[x] if len(row) else x for x in at_rows)
     grid = Grid(
         _grown(rankings, len(lacking)),
         np.concatenate([system_code, lacking // max(len(first), 1)]),
         segment_code[at],
-        query_code[at],
+        query_code[named][at],
         pair,
         system_row,
         segment_row,
         query_row,
         None,
+        None if placed is None else placed[segment_at],
     )
     if judged is None:
         return replace(grid, pool=_borrowed(grid)) if system else grid
-    key_code = query_code
-    if judged.keys != query:
-        key_code, _ = codes(pl.concat([names.select(judged.keys), judged.names.select(judged.keys)]), judged.keys)
-    return replace(grid, pool=_pool_of(key_code[at], judged, key_code[count:]))
+    key_code = query_code if judged.keys == query else codes(both, judged.keys)[0]
+    return replace(grid, pool=_pool_of(key_code[named][at], judged, key_code[count:]))
 
 
 def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str], judged: Judged) -> Grid:

@@ -21,6 +21,8 @@ class Cells:
     values: pl.DataFrame  # the values of system and segment, by the caller's names, a row for each cell
     rows: dict[str, Array]  # for each key column, by the caller's name, a row of the frame that holds its value
     n: Array  # rows, or rankings, of each cell, shape (cells,)
+    unknown: Sequence[str] = ()  # key columns whose value is known of some cells only
+    placed: Array | None = None  # whether it is known of each cell, shape (cells,); None where it is of all
 
     def in_order(self) -> dict[str, Array]:
         """Return for each column of values the place of each cell's among the distinct ones, sorted, null last."""
@@ -29,13 +31,21 @@ class Cells:
         return {values.name: values.to_numpy() for values in self.values.select(places)} if self.values.width else {}
 
     def apart(self, keys: Sequence[str], order: dict[str, Array]) -> Segments:
-        """Return the groups that some key columns tell apart, by the places of their values."""
-        first, place = np.zeros(1, np.int64), np.zeros(len(self.n), np.int64)
+        """Return the groups that some key columns tell apart, by the places of their values.
+
+        A cell of which one of them is not known is in no group.
+        """
+        some = np.arange(len(self.n))
+        if self.placed is not None and set(keys) & set(self.unknown):
+            some = np.flatnonzero(self.placed)
+        first, mine = np.zeros(1, np.int64), np.zeros(len(some), np.int64)
         for key in keys:
-            number = place * (len(self.n) + 1) + order[key]
-            _, first, place = np.unique(number, return_index=True, return_inverse=True)
-        n = np.bincount(place, self.n, minlength=len(first)).astype(np.int64)
-        return Segments(self, keys, first, place, n)
+            number = mine * (len(self.n) + 1) + order[key][some]
+            _, first, mine = np.unique(number, return_index=True, return_inverse=True)
+        n = np.bincount(mine, self.n[some], minlength=len(first)).astype(np.int64)
+        place = np.full(len(self.n), -1)
+        place[some] = mine
+        return Segments(self, keys, some[first] if keys else first, place, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +55,7 @@ class Segments:
     cells: Cells
     keys: Sequence[str]  # the key columns that tell them apart, by the caller's names; the others are totalled
     first: Array  # a cell of each group, shape (groups,)
-    place: Array  # the group of each cell, shape (cells,)
+    place: Array  # the group of each cell, -1 for none, shape (cells,)
     n: Array  # rows, or rankings, of each group, shape (groups,)
 
     def __len__(self) -> int:
@@ -78,15 +88,27 @@ class Groups:
         rows = [segments.key_rows() for segments in self.each]
         return {name: np.concatenate([one[name] for one in rows])[self.order] for name in rows[0]}
 
-    @property
-    def total(self) -> Array:
-        """True for each group that is a total, in order, shape (groups,)."""
-        return self.order >= len(self.each[0])
+    def total_over(self) -> pl.Series:
+        """Return for each group, in order, the key columns that are totalled, as text; null where none is."""
+        by = self.each[0].cells.columns.by
+        over = [", ".join(name for name in by if name not in segments.keys) or None for segments in self.each]
+        of = np.repeat(np.arange(len(over)), [len(segments) for segments in self.each])
+        return pl.Series(over, dtype=pl.String).gather(of[self.order])
 
 
 def as_text(keys: pl.DataFrame, row: int = 0) -> str:
     """Return the key values of a row as text, which is empty where there is no such row."""
     return ", ".join(str(value) for held in keys[row : row + 1].iter_rows() for value in held)
+
+
+def drawing_places(values: pl.DataFrame) -> list[Array]:
+    """Return the place of each value in its column: null first, numbers by value, the rest as text, by its bytes."""
+    columns = (column if column.dtype.is_numeric() else _as_text(column) for column in values.iter_columns())
+    return [column.rank("dense").fill_null(0).to_numpy() for column in columns]
+
+
+def _as_text(values: pl.Series) -> pl.Series:
+    return values.to_physical() if values.dtype == pl.Duration else values.cast(pl.String)
 
 
 def segments_of(cells: Cells, *, queries: bool = False) -> Segments:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.data import blocks
 from frame_metrics.data.grid import Grid, build_grid
-from frame_metrics.data.groups import Cells
+from frame_metrics.data.groups import Cells, drawing_places
 from frame_metrics.data.judgments import Judged, id_hash, laid_out, match, number_clusters, read_judgments
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
@@ -110,10 +110,14 @@ class Log:
     @cached_property
     def cells(self) -> Cells:
         """Every segment of every system, whether it has rankings or not."""
-        grid, columns = self.grid, self.columns
+        grid, columns, by = self.grid, self.columns, key_names(self.columns)[1]
         systems, segments = len(grid.system_row) if columns.system else 1, len(grid.segment_row) if columns.by else 1
         system, segment = np.repeat(np.arange(systems), segments), np.tile(np.arange(segments), systems)
-        return self.cells_at(system, segment, None, np.bincount(grid.cell, minlength=len(system)))
+        cells = self.cells_at(system, segment, None, np.bincount(grid.cell, minlength=len(system)))
+        if grid.placed is None or self.judged is None:
+            return cells
+        unknown = [name for name, key in zip(columns.by, by, strict=True) if key not in self.judged.keys]
+        return replace(cells, unknown=unknown, placed=grid.placed[segment])
 
     def cells_at(self, system: Array, segment: Array, query: Array | None, n: Array) -> Cells:
         """Return cells by the numbers of their systems, segments and queries, with their numbers of rows."""
@@ -122,6 +126,19 @@ class Log:
         values = [held for names, rows, at in parts if names for held in self.keys_at(names, rows[at])]
         rows = self.key_rows(system=system, segment=segment, query=query)
         return Cells(columns, pl.DataFrame(dict(zip(columns.groups, values, strict=True))), rows, n)
+
+    def drawing_order(self, some: Array) -> Array:
+        """Return the order in which some rankings are drawn: by query, then segment, whatever the order of the rows.
+
+        Parameters
+        ----------
+        some : whether each ranking is one of them, shape (rankings,).
+        """
+        grid, (_, by, query) = self.grid, key_names(self.columns)
+        places = [place[grid.query[some]] for place in drawing_places(self.keys_at(query, grid.query_row))]
+        if by:
+            places += [place[grid.segment[some]] for place in drawing_places(self.keys_at(by, grid.segment_row))]
+        return np.lexsort(places[::-1])
 
     @cached_property
     def sorter(self) -> Sorter:
@@ -163,7 +180,9 @@ class Log:
         if self.judged is None or not (rows >= n).any():
             return own[rows]
         place = n + np.searchsorted(self.judged.row, np.maximum(rows - n, 0))
-        both = pl.concat([own, self.judged.names.select(keys)])
+        names = self.judged.names
+        unknown = (pl.lit(None, own.schema[key]).alias(key) for key in keys if key not in names.columns)
+        both = pl.concat([own, names.with_columns(unknown).select(keys)])
         return both[np.where(rows < n, rows, place)]
 
     def rows(self, at: Array) -> Array:
@@ -234,6 +253,7 @@ def read_log(
     *,
     queries: bool = True,
     single: bool = False,
+    totals: bool = False,
 ) -> Log:
     """Check the columns, join the judgments and find the rankings.
 
@@ -241,6 +261,7 @@ def read_log(
     ----------
     queries : whether the queries will be named in the result.
     single : whether single rows will be asked for, as where an error names some.
+    totals : whether judged queries whose segment nobody knows are measured too, for the totals that they count in.
     """
     judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
@@ -261,7 +282,7 @@ def read_log(
         )
         raise bad_rows(columns.doc, again.tolist(), len(log), what, f"drop them, or {remedy}")
     name = str(judging.grade or judging.label)
-    grid = build_grid(log, rankings, columns, judged)
+    grid = build_grid(log, rankings, columns, judged, totals=totals)
     return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged)
 
 

@@ -11,7 +11,7 @@ from frame_metrics.roles.roles import COLUMNS, LIKELY, Roles, as_text
 
 OF_QUERIES = ("rank", "doc")
 FOUND = ("query", "score", "label", "grade", "predicted", *OF_QUERIES)  # by name too, the last beside a query only
-RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total")
+RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total_over")
 
 
 def resolve(

@@ -29,28 +29,42 @@ def _quotient(sums: Array) -> Array:
         return sums[0] / sums[1]
 
 
-def tally(metric: Metric, raw: Array, filled: Array, average: str, weight: Array | None) -> Tally:
+def average_of(metric: Metric, average: str | None, *, weighted: bool) -> str:
+    """Return the average over queries that a metric has, whatever the data: as its name says it, or the call.
+
+    Parameters
+    ----------
+    average : the one that is asked for; None for the sum of a count, and else the mean.
+    weighted : whether queries have weights.
+    """
+    if metric.average or average not in (None, "micro"):
+        return metric.average or str(average)
+    if metric.summed:
+        return "sum"
+    return average or ("weighted" if weighted else "macro")
+
+
+def tally(raw: Array, filled: Array, average: str, weight: Array | None) -> Tally:
     """Name the sums that an average over queries is made of.
 
     Parameters
     ----------
-    metric : counts are summed whatever the average.
-    raw : values of the queries, NaN where undefined, shape (queries,).
-    filled : the same with undefined values replaced, NaN where they are left out of the mean, shape (queries,).
-    average : "macro" or "gmean".
-    weight : of each query, shape (queries,); None for equal weights.
+    raw : values, NaN where undefined, shape (queries,).
+    filled : the same, NaN only where they are left out of the mean.
+    average : "sum", "macro", in which no weight enters, "weighted" or "gmean".
     """
     undefined = np.isnan(raw)
     defined = ~np.isnan(filled) if undefined.any() else ~undefined
     values = np.where(defined, filled, 0) if undefined.any() else filled
-    if metric.summed:
+    if average == "sum":
         return Tally("sum", (values,), lambda sums: sums[0], defined, undefined)
     if average == "gmean":
         values = np.log(np.maximum(values, FLOOR)) * defined
-    columns = (values, defined) if weight is None else (values * weight, defined * weight)
+    plain = weight is None or average == "macro"
+    columns = (values, defined) if plain else (values * weight, defined * weight)
     if average == "gmean":
         return Tally("gmean", columns, lambda sums: np.exp(_quotient(sums)), defined, undefined)
-    return Tally("macro" if weight is None else "weighted", columns, _quotient, defined, undefined)
+    return Tally(average, columns, _quotient, defined, undefined)
 
 
 def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tally:
@@ -70,15 +84,17 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array) -> Arr
     """Return the sums of columns within groups, shape (columns, n); all in one group where ``group`` is None.
 
     A group's rows are summed side by side, so that its sum is the same to the last bit whatever other groups there are.
+    Rows of group -1 are in none.
     """
     out = np.zeros((len(columns), n))
     order: slice | Array = slice(None)
     there = first = np.zeros(1, np.int64)
     if group is not None:
         order = np.argsort(group, kind="stable")
+        order = order[np.count_nonzero(group < 0) :]
         there, first = np.unique(group[order], return_index=True)
     for i, column in enumerate(columns):
-        if len(column):
+        if len(there) and len(column):
             out[i, there] = np.add.reduceat(column[order], first, dtype=np.float64)
     return out
 
@@ -103,6 +119,7 @@ def intervals(
     resamples: int,
     seed: int,
     cluster: Array | None = None,
+    queries: Array | None = None,
 ) -> Array:
     """Return the ends of percentile bootstrap intervals over the queries of each group, shape (2, tallies, n).
 
@@ -112,17 +129,18 @@ def intervals(
     Parameters
     ----------
     tallies : what is averaged.
-    group : the number of each query's group, shape (queries,); None for one group of all.
+    group : the number of each query's group, -1 for none, shape (queries,); None for one group of all.
     n : number of groups.
     level : of the interval, as 0.95.
     cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn.
+    queries : the order in which queries are drawn, shape (queries,); None for their own.
     """
     out = np.full((2, len(tallies), n), np.nan)
     columns = np.array([column for t in tallies for column in t.columns], dtype=np.float64)
     group = np.zeros(columns.shape[1], np.int64) if group is None else group
     ends = np.cumsum([len(t.columns) for t in tallies])[:-1]
     tails = [(1 - level) / 2, (1 + level) / 2]
-    order = np.argsort(group, kind="stable")
+    order = np.argsort(group, kind="stable") if queries is None else queries[np.argsort(group[queries], kind="stable")]
     edges = np.searchsorted(group[order], np.arange(n + 1))
     for g in range(n):
         members = order[edges[g] : edges[g + 1]]

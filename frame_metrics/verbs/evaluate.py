@@ -9,13 +9,15 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole
+from frame_metrics.inputs import Confusion
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import read
+from frame_metrics.metrics.names import Asked, read
 from frame_metrics.roles.needs import Needs
+from frame_metrics.stats.averages import average_of
 from frame_metrics.verbs import pooled
 from frame_metrics.verbs.measure import check_asked, measure
-from frame_metrics.verbs.request import Reading, Request, check_wide
-from frame_metrics.verbs.tidy import Options, averaged, each_query, schema
+from frame_metrics.verbs.request import Plan, Reading, Request, check_wide
+from frame_metrics.verbs.tidy import Options, Wide, averaged, each_query, schema
 
 Average = Literal["macro", "weighted", "micro", "gmean", "predicted"]
 Layout = Literal["long", "wide"]
@@ -24,7 +26,8 @@ Layout = Literal["long", "wide"]
 def evaluate(request: Request, metrics: Sequence[str | Metric], options: Options) -> Any:
     """Answer ``irm.evaluate``, which has the parameters."""
     average, layout, margins, ci = options.average, options.layout, options.margins, options.ci is not None
-    check_choice("average", average, get_args(Average))
+    if average is not None:
+        check_choice("average", average, get_args(Average))
     check_choice("layout", layout, get_args(Layout))
     if options.ci is not None:
         check_level(options.ci)
@@ -40,14 +43,30 @@ def evaluate(request: Request, metrics: Sequence[str | Metric], options: Options
         raise BadValueError(f"margins={margins!r} is not True or False")
     if margins and not plan.columns.by:
         raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
-    check_wide(asked, plan.columns, layout, ci)
+    wide = _wide(asked, average, plan) if layout == "wide" else None
+    if wide is not None:
+        check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], plan.columns)
 
     def compute(reading: Reading) -> Answer:
         if not plan.columns.query:
-            return pooled.evaluated(reading.cases(), asked, options)
-        return averaged(measure(reading.log(queries=False), asked, average), options)
+            return pooled.evaluated(reading.cases(), asked, options, wide)
+        log = reading.log(queries=ci, totals=margins)  # what is drawn is drawn in the order of the queries' names
+        return averaged(measure(log, asked, average), options, wide)
 
-    return plan.answer_of_segments(compute, lambda types: schema(asked, options))
+    return plan.answer_of_segments(compute, lambda types: schema(asked, options, wide))
+
+
+def _wide(asked: Asked, average: str | None, plan: Plan) -> Wide:
+    """Return what a wide row says of its metrics, which depends on what is asked and not on the data."""
+    if not plan.columns.query:
+        return Wide(pooled.one_average(asked, average, plan), [False] * len(asked))
+    weighted, conventions = plan.columns.weight is not None, plan.conventions
+    averages, counted = set(), []
+    for _, metric in asked:
+        averages.add(average_of(metric, average, weighted=weighted))
+        pools = average == "micro" and metric.input is Confusion and not metric.average
+        counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
+    return Wide(len(averages) == 1, counted)
 
 
 def per_query(request: Request, metrics: Sequence[str | Metric], *, layout: Layout) -> Any:
@@ -56,7 +75,8 @@ def per_query(request: Request, metrics: Sequence[str | Metric], *, layout: Layo
     asked = read(metrics)
     plan = request.plan(request.needs(asked) | Needs(query=True))
     check_asked(asked, plan)
-    check_wide(asked, plan.columns, layout)
+    if layout == "wide":
+        check_wide([name for name, _ in asked], plan.columns)
     long = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
     columns: dict[str, Any] = {name: pl.Float64 for name, _ in asked} if layout == "wide" else long
     return plan.answer_of_segments(

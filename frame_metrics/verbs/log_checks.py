@@ -172,7 +172,7 @@ def grades_with_a_fraction(log: Log) -> Seen | None:
 
 @check("warning")
 def judged_queries_of_no_known_segment(log: Log) -> Seen:
-    """not evaluated: no result has them, and the judgments have no column that says their segment"""
+    """in totals only: no result has them, and the judgments have no column that says their segment"""
     judged = log.judged
     if judged is None or set(key_names(log.columns)[1]) <= set(judged.keys):
         return Seen(0)

@@ -15,7 +15,7 @@ from frame_metrics.inputs.expected import Expected
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns, refuse
-from frame_metrics.stats.averages import Tally, pooled, tally
+from frame_metrics.stats.averages import Tally, average_of, pooled, tally
 from frame_metrics.verbs.request import Plan
 
 COUNTED = 8  # what the table of a query has to be summed
@@ -189,7 +189,7 @@ def filled(measured: Measured, i: int) -> Array:
     return measured.log.conventions.filled(name, metric, measured.values[i], measured.evaluated, "queries")
 
 
-def tallies(measured: Measured, average: str) -> list[Tally]:
+def tallies(measured: Measured, average: str | None) -> list[Tally]:
     """Return what to sum for each metric, over the queries that are evaluated."""
     some = slice(None) if measured.evaluated.all() else measured.evaluated
     weight = None if measured.weight is None else measured.weight[some]
@@ -199,5 +199,6 @@ def tallies(measured: Measured, average: str) -> list[Tally]:
         if i in measured.counts and not metric.average:
             sums.append(pooled(metric, measured.counts[i][:, some], measured.log.conventions.fill(metric), raw))
         else:
-            sums.append(tally(metric, raw, values, metric.average or average, weight))
+            said = average_of(metric, average, weighted=weight is not None)
+            sums.append(tally(raw, values, said, weight))
     return sums

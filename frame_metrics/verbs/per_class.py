@@ -27,7 +27,7 @@ def per_class(request: Request, metrics: Sequence[str | Metric]) -> Any:
     """Answer ``irm.per_class``, which has the parameters."""
     asked = read(metrics)
     plan = request.plan(request.needs(asked))
-    check_pooled(asked, "macro")
+    check_pooled(asked)
     plan.check_pooled(("class", "metric", "value", "n", "n_undefined"))
     columns = {"metric": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
     return plan.answer_of_segments(
@@ -47,7 +47,7 @@ def _type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
 
 def _by_class(cases: Cases, asked: Asked) -> Answer:
     """Return one row per segment, class and metric."""
-    check_cases(asked, cases, "macro")
+    check_cases(asked, cases)
     for name, metric in asked:
         if metric.input not in (Confusion, Scores):
             raise NotComputableError(f"{name} is of all classes together, and of none alone; evaluate() has it")

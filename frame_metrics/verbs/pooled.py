@@ -18,10 +18,10 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import refuse
 from frame_metrics.verbs.measure import COUNTED, check_parameters, check_probabilities, check_probability
-from frame_metrics.verbs.tidy import Options, tidied
+from frame_metrics.verbs.request import Plan
+from frame_metrics.verbs.tidy import Averaged, Options, Wide, tidied
 
 CLOSE = 1e-6  # probabilities may be rounded so far
-OVER_CLASSES = ("macro", "weighted", "micro", "predicted")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,31 @@ class Values:
     average: str  # as the result names it
 
 
-def check_pooled(asked: Asked, average: str, *, ci: bool = False) -> None:
+def average_of(metric: Metric, average: str | None, *, binary: bool) -> str:
+    """Return the average that a metric of pooled rows has: over classes, unless it is of the whole table.
+
+    Parameters
+    ----------
+    average : the one that is asked for; None for the mean over classes.
+    binary : whether there are two classes, one of which is the relevant one.
+    """
+    if metric.summed:
+        return "sum"
+    return "pooled" if binary or metric.of_classes is not None else average or "macro"
+
+
+def one_average(asked: Asked, average: str | None, plan: Plan) -> bool:
+    """Return True where all metrics have the same average, however many classes the data turn out to have."""
+    columns, conventions = plan.columns, plan.conventions
+    several = conventions.classes is not None or columns.class_scores or conventions.match is not None
+    two = conventions.positive is not None or conventions.threshold is not None or columns.label is None
+    two = two or conventions.documents is not None or any(metric.input is Scores for _, metric in asked)
+    several = several or average in ("weighted", "predicted")
+    kinds = [False] if several else [True] if two else [True, False]
+    return all(len({average_of(metric, average, binary=binary) for _, metric in asked}) == 1 for binary in kinds)
+
+
+def check_pooled(asked: Asked, average: str | None = None, *, ci: bool = False) -> None:
     """Raise for a metric or an average that rows without a query do not have; nothing is read."""
     if average == "gmean":
         raise NotComputableError("average='gmean' is over queries; name query=")
@@ -61,14 +85,14 @@ def check_pooled(asked: Asked, average: str, *, ci: bool = False) -> None:
             raise NotComputableError(f"{name}: ci= resamples queries, or decided rows; name query=, or say ci=None")
 
 
-def check_cases(asked: Asked, cases: Cases, average: str, *, ci: bool = False) -> None:
+def check_cases(asked: Asked, cases: Cases, average: str | None = None, *, ci: bool = False) -> None:
     """Raise for a metric that two classes, or several, do not have."""
     if ci and cases.conventions.match is not None and cases.weighted:
         raise NotComputableError("ci= with match= resamples rows, and they have weights; say weight=None or ci=None")
     if ci and cases.conventions.match is not None and cases.columns.cluster:
         raise NotComputableError("ci= with match= resamples rows, and they have a cluster; say cluster=None or ci=None")
     if cases.binary:
-        if average not in ("macro", "micro"):
+        if average not in (None, "macro", "micro"):
             raise NotComputableError(
                 f"average={average!r} is over several classes, and rows are pooled here; say classes= to average both"
             )
@@ -144,14 +168,15 @@ def _table(inputs: Inputs) -> Classes:
     return inputs.table
 
 
-def one_metric(inputs: Inputs, name: str, metric: Metric, average: str) -> Values:
+def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -> Values:
     """Return a metric of every segment."""
     there, own = inputs.segments.n > 0, metric if inputs.cases.binary else metric.of_classes
+    said = average_of(metric, average, binary=inputs.cases.binary)
     if own is None:
-        return _over_classes(inputs, name, metric, average)
+        return _over_classes(inputs, name, metric, said)
     raw = np.where(there, _whole(inputs, own), np.nan)
     value = inputs.cases.conventions.filled(name, metric, raw, there)
-    return Values(value, (np.isnan(raw) & there).astype(np.int64), "sum" if metric.summed else "pooled")
+    return Values(value, (np.isnan(raw) & there).astype(np.int64), said)
 
 
 def _whole(inputs: Inputs, metric: Metric) -> Array:
@@ -188,8 +213,8 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
     undefined = (np.isnan(raw) & seen).sum(axis=0)
     known = ~np.isnan(values)
     values = np.where(known, values, 0)
-    if metric.summed:
-        return Values(values.sum(axis=0), undefined, "sum")
+    if average == "sum":
+        return Values(values.sum(axis=0), undefined, average)
     if average == "micro":
         return Values(_micro(inputs, name, metric), undefined, "micro")
     weight = seen.astype(np.float64)
@@ -212,7 +237,7 @@ def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
     return inputs.cases.conventions.filled(name, metric, raw, inputs.segments.n > 0)
 
 
-def evaluated(cases: Cases, asked: Asked, options: Options) -> Answer:
+def evaluated(cases: Cases, asked: Asked, options: Options, wide: Wide | None) -> Answer:
     """Return one row per segment and metric, or one per segment with a column per metric."""
     check_cases(asked, cases, options.average, ci=options.ci is not None)
     groups = groups_of(cases.cells, options.margins)
@@ -225,9 +250,8 @@ def evaluated(cases: Cases, asked: Asked, options: Options) -> Answer:
         n, undefined = np.tile(segments.n, (len(asked), 1)), np.stack([one.undefined for one in values])
         table = [np.where(n, [one.value for one in values], np.nan), n, undefined]
         tables.append(table if options.ci is None else [*table, *_ends(inputs, asked, options, options.ci)])
-    averages = [one.average for one in values]
-    wide = next((average for average in (*OVER_CLASSES, "pooled") if average in averages), "sum")
-    return tidied(asked, options, groups, tables, averages, wide)
+    each = Averaged(asked, tables, [one.average for one in values], [segments.n for segments in groups.each])
+    return tidied(each, options, groups, wide)
 
 
 def _ends(inputs: Inputs, asked: Asked, options: Options, level: float) -> Array:

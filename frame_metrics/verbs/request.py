@@ -137,10 +137,10 @@ class Reading:
     table: pl.DataFrame  # the needed columns of the frame
     beside: Beside  # the judgments beside it
 
-    def log(self, *, queries: bool = True, single: bool = False) -> Log:
+    def log(self, *, queries: bool = True, single: bool = False, totals: bool = False) -> Log:
         """Make the log ready; the parameters are those of ``read_log``."""
-        plan = self.plan
-        log = read_log(self.table, plan.columns, plan.conventions, self.qrels(), queries=queries, single=single)
+        columns, conventions, qrels = self.plan.columns, self.plan.conventions, self.qrels()
+        log = read_log(self.table, columns, conventions, qrels, queries=queries, single=single, totals=totals)
         _check_shared(log)
         return log
 
@@ -189,16 +189,17 @@ def _check_shared(log: Log) -> None:
         )
 
 
-def check_wide(asked: Asked, columns: Columns, layout: str, ci: bool = False) -> None:
-    """Raise if a metric's column would be called as another one is."""
-    if layout != "wide":
-        return
-    names = [name for name, _ in asked]
-    ends = [name + end for name in names for end in ("_low", "_high")] if ci else []
-    for name in [*names, *ends]:
+def check_wide(names: Sequence[str], columns: Columns) -> None:
+    """Raise if a metric's column, or one beside it, would be called as another one of a wide result is."""
+    for i, name in enumerate(names):
         if name in (*columns.keys, *RESULT):
             raise ColumnError(
                 f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column"
+            )
+        if name in names[:i]:
+            raise ColumnError(
+                f"a column {name!r} would stand twice in the wide result, for a metric and beside one; "
+                "ask for one of the two, or say layout='long'"
             )
 
 

@@ -73,7 +73,7 @@ def _plan(request: Request, asked: Asked) -> Plan:
     for name, _ in asked:
         if name in ("threshold", *COUNTS):
             raise BadValueError(f"{name!r} is a column of the result already")
-    check_wide(asked, plan.columns, "wide")
+    check_wide([name for name, _ in asked], plan.columns)
     return plan
 
 

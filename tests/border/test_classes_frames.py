@@ -438,8 +438,8 @@ def test_keys_of_any_type(name: str, role: str, verb: str) -> None:
     for code in (0, 1, None):
         alone = plain.filter(pl.col("key").eq_missing(code)).drop("key")
         value = None if code is None else KEYS[name][code]
-        rows = [row for row in mine.iter_rows(named=True) if row["key"] == value and not row.get("total", False)]
-        own = [{k: v for k, v in row.items() if k not in ("key", "total")} for row in rows]
+        rows = [row for row in mine.iter_rows(named=True) if row["key"] == value and not row.get("total_over")]
+        own = [{k: v for k, v in row.items() if k not in ("key", "total_over")} for row in rows]
         expected = KEYED["evaluate" if verb == "margins" else verb](IRM(alone))
         if verb == "margins":
             expected = expected.filter(metric="precision")
@@ -489,7 +489,7 @@ def test_columns_called_as_results_do_no_harm() -> None:
         "class",
         "actual",
         "fpr",
-        "total",
+        "total_over",
         "n_undefined",
     ]
     more = TWO.with_columns(pl.lit("other").alias(name) for name in names)

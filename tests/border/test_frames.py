@@ -405,7 +405,7 @@ def test_margins_of_keys(name: str, kind: str) -> None:
     frame = as_kind(pl.DataFrame({**LOG, "key": values.gather(_taken("by", values))}), kind)
     plain, result = _ask(frame, "by"), _ask(frame, "by", margins=True)
     assert _values(result, "key") == [*_values(plain, "key"), None, None]
-    assert _values(result, "total") == [False] * len(_values(plain, "key")) + [True, True]
+    assert _values(result, "total_over") == [None] * len(_values(plain, "key")) + ["key", "key"]
     assert _type(result, "key") == _type(frame, "key")
 
 
@@ -474,15 +474,15 @@ def test_segments_from_the_judgments(kind: str) -> None:
         pl.DataFrame({"query": [1, 2, 3], "doc": ["x", "x", "y"], "grade": [1, 1, 1], "lang": ["de", "en", None]}), kind
     )
     result = as_polars(IRM(log, by="lang").judge(qrels).evaluate("rr", "recall", margins=True))
-    assert result.select("lang", "total", "metric", "value", "n").rows() == [
-        ("de", False, "rr", 1.0, 1),
-        ("de", False, "recall", 1.0, 1),
-        ("en", False, "rr", 0.0, 1),
-        ("en", False, "recall", 0.0, 1),
-        (None, False, "rr", 0.0, 1),
-        (None, False, "recall", 0.0, 1),
-        (None, True, "rr", 1 / 3, 3),
-        (None, True, "recall", 1 / 3, 3),
+    assert result.select("lang", "total_over", "metric", "value", "n").rows() == [
+        ("de", None, "rr", 1.0, 1),
+        ("de", None, "recall", 1.0, 1),
+        ("en", None, "rr", 0.0, 1),
+        ("en", None, "recall", 0.0, 1),
+        (None, None, "rr", 0.0, 1),
+        (None, None, "recall", 0.0, 1),
+        (None, "lang", "rr", 1 / 3, 3),
+        (None, "lang", "recall", 1 / 3, 3),
     ]
 
 

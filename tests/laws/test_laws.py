@@ -744,10 +744,10 @@ def test_the_total_of_segments_is_that_of_all_rows(way: str) -> None:
     """The grand total pools all rows, and a system is measured like a segment."""
     rows = made_cases()
     whole = rows.irm(**{"label": "label", **WAYS[way]}, by="segment").evaluate(*fitting(way), margins=True)
-    total = whole.filter("total").drop("segment", "total")
+    total = whole.filter(total_over="segment").drop("segment", "total_over")
     assert alike(total, rows.irm(**{"label": "label", **WAYS[way]}).evaluate(*fitting(way)))
     by_system = rows.irm(**{"label": "label", **WAYS[way]}, system="segment").evaluate(*fitting(way))
-    assert alike(by_system, whole.filter(~pl.col("total")).drop("total"))
+    assert alike(by_system, whole.filter(pl.col("total_over").is_null()).drop("total_over"))
 
 
 @EACH_WAY

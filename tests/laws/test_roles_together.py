@@ -464,12 +464,13 @@ def filled(name: str, value: float | None, case: Case) -> float | None:
 
 
 def means_of(case: Case) -> list[tuple[Any, ...]]:
-    """Return the rows of evaluate: system, by, total, metric, average, value, n and n_undefined."""
+    """Return the rows of evaluate: system, by, total_over, metric, average, value, n and n_undefined."""
     found, cells, weights = values_of(case)
     levels = [case.by, *([(name,) for name in case.by] if len(case.by) > 1 else []), *([()] if case.by else [])]
     rows = []
     for run in sorted({cell[0] for cell in cells}):
-        for level, names in enumerate(levels):
+        for names in levels:
+            over = ", ".join(name for name in case.by if name not in names) or None
 
             def told_apart(segment: Key, names: tuple[str, ...] = names) -> Key:
                 return tuple(value for name, value in zip(case.by, segment, strict=True) if name in names)
@@ -477,7 +478,7 @@ def means_of(case: Case) -> list[tuple[Any, ...]]:
             for group in sorted({told_apart(cell[1]) for cell in cells}, key=_nulls_last):
                 mine = [key for key in found if key[0] == run and told_apart(key[1]) == group]
                 key = dict(zip(names, group, strict=True))
-                labels = (*run, *(key.get(name) for name in case.by), *([level > 0] if case.by else []))
+                labels = (*run, *(key.get(name) for name in case.by), *([over] if case.by else []))
                 rows += [(*labels, name, *_mean(name, mine, found, weights, case)) for name in case.asked]
     return rows
 

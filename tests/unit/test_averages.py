@@ -101,10 +101,21 @@ def test_weights_that_are_all_0_give_null() -> None:
 def test_weights_can_be_asked_for() -> None:
     """`average="weighted"` is what naming the weights does; without them it is an error."""
     log = weighted({"a": 3, "b": 0.5, "c": 0, "d": 1.5})
-    one, other = (log.irm(weight="w").evaluate("rr", average=a) for a in ("weighted", "macro"))
+    one, other = (log.irm(weight="w").evaluate("rr", average=a) for a in ("weighted", None))
     assert one.equals(other)
+    assert one["average"].item() == "weighted"
     with pytest.raises(ColumnError, match="weight="):
         log.irm.evaluate("rr", average="weighted")
+
+
+def test_the_average_that_is_asked_for_is_the_one_given() -> None:
+    """`average="macro"` is the plain mean, weights or not, and of a count too."""
+    log = weighted({"a": 3, "b": 0.5, "c": 0, "d": 1.5})
+    found = log.irm(weight="w").evaluate("rr", "num_rel_ret", average="macro", ci=0.9)
+    assert found.equals(log.irm.evaluate("rr", "num_rel_ret", average="macro", ci=0.9))
+    assert found.select("average", "value").rows() == [("macro", 1.75 / 4), ("macro", 1.0)]
+    for average, said in (("weighted", "weighted"), ("gmean", "gmean"), (None, "sum")):
+        assert log.irm(weight="w").evaluate("num_rel_ret", average=average)["average"].item() == said
 
 
 def test_a_query_has_one_weight() -> None:
@@ -196,16 +207,16 @@ def test_every_micro_average_is_the_metric_of_one_table() -> None:
 
 
 def test_only_measures_of_the_table_have_a_micro_average() -> None:
-    """A metric of a ranking has no counts to sum, and says so; a count is summed whatever the average."""
+    """A metric of a ranking has no counts to sum, and says so; counts are summed unless another mean is asked for."""
     with pytest.raises(NotComputableError, match="ndcg has no micro average"):
         four_queries().irm.evaluate("precision", "ndcg", average="micro")
-    for average in ("macro", "micro", "gmean"):
+    for average in (None, "micro"):
         found = four_queries().irm.evaluate("num_rel_ret", "tp", "num_q", average=average)
         assert values(found) == [4, 4, 4]
         assert values(found, "average") == ["sum"] * 3
 
 
-@pytest.mark.parametrize("average", ["mean", "MACRO", "", None])
+@pytest.mark.parametrize("average", ["mean", "MACRO", "", True])
 def test_an_average_that_does_not_exist_is_an_error(average: Any) -> None:
     """The averages that there are stand in the error."""
     with pytest.raises(FrameMetricsError, match="'macro'"):
@@ -271,7 +282,7 @@ def test_a_segment_in_which_nothing_can_be_evaluated_keeps_its_row() -> None:
         ("y", "num_q", None, 0, 0),
     ]
     wide = log.irm(by="seg").evaluate("rr", "num_q", layout="wide")
-    assert wide.rows() == [("x", "macro", 1, 1, 1), ("y", "macro", 0, None, None)]
+    assert wide.rows() == [("x", 1, 1, 1), ("y", 0, None, None)]
 
 
 @pytest.mark.parametrize("name", ["row", "cell", "segment", "at", "first", "hash", "0", "by:0"])
@@ -333,26 +344,30 @@ def test_a_system_is_measured_in_every_segment() -> None:
 
 
 def test_the_grand_total_is_that_of_evaluating_without_segments() -> None:
-    """`margins=True` adds a row with null keys and total true, equal to leaving out `by`."""
+    """`margins=True` adds a row with null keys and the name of the key as its total, equal to leaving out `by`."""
     log = segmented()
     found = log.irm(by="device").evaluate(*ASKED, margins=True)
-    assert found.columns[:3] == ["device", "total", "metric"]
-    total = found.filter("total")
+    assert found.columns[:3] == ["device", "total_over", "metric"]
+    total = found.filter(total_over="device")
     assert values(total, "device") == [None] * 4
     plain = log.irm.evaluate(*ASKED)
     assert values(total) == pytest.approx(values(plain))
     assert total.select("metric", "k", "average", "n", "n_undefined").equals(
         plain.select("metric", "k", "average", "n", "n_undefined")
     )
-    assert found.filter(~pl.col("total")).drop("total").equals(log.irm(by="device").evaluate(*ASKED))
+    own = found.filter(pl.col("total_over").is_null()).drop("total_over")
+    assert own.equals(log.irm(by="device").evaluate(*ASKED))
 
 
 def test_each_column_has_its_margin() -> None:
     """With several `by` columns, each has rows of its own, the others null, equal to segmenting by it alone."""
     log = segmented()
     found = log.irm(by=["device", "locale"]).evaluate("ndcg", "rr", margins=True)
-    segments, totals = found.filter(~pl.col("total")), found.filter("total")
-    assert segments.drop("total").equals(log.irm(by=["device", "locale"]).evaluate("ndcg", "rr"))
+    is_total = pl.col("total_over").is_not_null()
+    segments, totals = found.filter(~is_total), found.filter(is_total)
+    assert segments.drop("total_over").equals(log.irm(by=["device", "locale"]).evaluate("ndcg", "rr"))
+    over = [(one["device"] is None, one["total_over"]) for one in totals[::2].iter_rows(named=True)]
+    assert over == [(False, "locale")] * 2 + [(True, "device")] * 3 + [(True, "device, locale")]
     expected = [
         log.irm(by="device").evaluate("ndcg", "rr"),
         log.irm(by="locale").evaluate("ndcg", "rr"),
@@ -364,9 +379,16 @@ def test_each_column_has_its_margin() -> None:
 
 
 def test_a_null_segment_is_told_from_a_total() -> None:
-    """The column `total` is false for a segment whose key is null, and true for a margin."""
+    """`total_over` is null for a segment whose key is null, and names the key of a total."""
     found = segmented().irm(by="locale").evaluate("rr", margins=True)
-    assert found.select("locale", "total").rows() == [("at", False), ("de", False), (None, False), (None, True)]
+    assert found.select("locale", "total_over").rows() == [("at", None), ("de", None), (None, None), (None, "locale")]
+
+
+def test_the_total_of_a_null_segment_is_told_from_the_grand_total() -> None:
+    """With two keys the two have the same keys, and are totals over different columns, in the order of `by`."""
+    found = segmented().irm(by=["locale", "device"]).evaluate("num_q", margins=True)
+    both = found.filter(pl.col("locale").is_null() & pl.col("device").is_null())
+    assert both.select("total_over", "value").rows() == [("device", 3), ("locale, device", 10)]
 
 
 def test_margins_are_those_of_each_system() -> None:
@@ -374,10 +396,10 @@ def test_margins_are_those_of_each_system() -> None:
     log = pl.concat([segmented().with_columns(run=pl.lit(run)) for run in "ab"])
     log = log.with_columns(score=pl.when(pl.col("run") == "a").then("score").otherwise(-pl.col("score")))
     found = log.irm(system="run", by="device").evaluate("ndcg", margins=True)
-    assert found.select("run", "device", "total").rows() == [
-        (run, device, total) for run in "ab" for device, total in (("desk", False), ("phone", False), (None, True))
+    assert found.select("run", "device", "total_over").rows() == [
+        (run, device, over) for run in "ab" for device, over in (("desk", None), ("phone", None), (None, "device"))
     ]
-    assert values(found.filter("total")) == pytest.approx(values(log.irm(system="run").evaluate("ndcg")))
+    assert values(found.filter(total_over="device")) == pytest.approx(values(log.irm(system="run").evaluate("ndcg")))
 
 
 @pytest.mark.parametrize("average", ["macro", "micro", "gmean"])
@@ -387,8 +409,8 @@ def test_margins_are_averages_over_queries_and_not_over_segments(average: str) -
     weight = None if average == "micro" else "w"
     one = log.irm(by="device", weight=weight).evaluate("precision@2", average=average, margins=True)
     other = log.irm(weight=weight).evaluate("precision@2", average=average)
-    assert values(one.filter("total")) == pytest.approx(values(other))
-    assert values(one.filter("total"), "n") == [10]
+    assert values(one.filter(total_over="device")) == pytest.approx(values(other))
+    assert values(one.filter(total_over="device"), "n") == [10]
 
 
 def test_margins_have_intervals_and_a_wide_layout() -> None:
@@ -397,13 +419,13 @@ def test_margins_have_intervals_and_a_wide_layout() -> None:
     found = log.irm(by="device").evaluate("ndcg", "rr", margins=True, ci=0.9, layout="wide")
     assert found.columns == [
         "device",
-        "total",
+        "total_over",
         "average",
         "n",
         *(n + e for n in ("ndcg", "rr") for e in ("", "_low", "_high")),
     ]
     plain = log.irm.evaluate("ndcg", "rr", ci=0.9, layout="wide")
-    assert found.filter("total").drop("device", "total").row(0) == pytest.approx(plain.row(0))
+    assert found.filter(total_over="device").drop("device", "total_over").row(0) == pytest.approx(plain.row(0))
 
 
 def test_margins_without_segments_are_an_error() -> None:
@@ -425,10 +447,10 @@ def test_the_totals_of_a_null_system_stand_last(query: str | None) -> None:
         }
     )
     irm = log.irm(query=query, system="run", by="day", predicted="predicted")
-    found = irm.evaluate("precision", margins=True).select("run", "day", "total", "value")
+    found = irm.evaluate("precision", margins=True).select("run", "day", "total_over", "value")
     assert found.rows() == [
-        *(("b", "mo", False, 0), ("b", None, False, 0), ("b", None, True, 0)),
-        *((None, "mo", False, 0), (None, None, False, 1), (None, None, True, 0.5)),
+        *(("b", "mo", None, 0), ("b", None, None, 0), ("b", None, "day", 0)),
+        *((None, "mo", None, 0), (None, None, None, 1), (None, None, "day", 0.5)),
     ]
 
 
@@ -439,15 +461,69 @@ def test_the_wide_layout_has_a_column_per_metric() -> None:
     """Its values are those of the long one, in the order asked for."""
     log = segmented()
     long, wide = (log.irm(by="device").evaluate(*ASKED, layout=layout) for layout in ("long", "wide"))
-    assert wide.columns == ["device", "average", "n", *ASKED]
+    assert wide.columns == ["device", "n", *ASKED]
     assert (
-        wide.drop("average", "n")
+        wide.drop("n")
         .unpivot(index="device", variable_name="metric")
         .sort("device", "metric")
         .equals(long.select("device", "metric", "value").sort("device", "metric"))
     )
-    assert wide.select("average", "n").rows() == [("macro", 5), ("macro", 5)]
-    assert wide.dtypes == [pl.String, pl.String, pl.Int64, *[pl.Float64] * 4]
+    assert wide["n"].to_list() == [5, 5]
+    assert wide.dtypes == [pl.String, pl.Int64, *[pl.Float64] * 4]
+
+
+def sparse() -> pl.DataFrame:
+    """Three queries: one without a relevant result, one with nothing else, one with both."""
+    return pl.DataFrame({"query": [1, 1, 2, 2, 3, 3], "score": 3 * [2.0, 1.0], "grade": [0, 0, 1, 1, 1, 0]})
+
+
+def test_a_wide_row_says_how_many_queries_each_mean_rests_on() -> None:
+    """`n` is the queries that are evaluated; a metric that leaves some out has its own beside it, whatever the data."""
+    found = sparse().irm.evaluate("rr", "roc_auc", "num_ret", layout="wide")
+    assert found.columns == ["n", "rr", "roc_auc", "roc_auc_n", "num_ret"]
+    assert found.row(0) == (3, 2 / 3, 1.0, 1, 6.0)
+    for log in (sparse(), sparse().filter(pl.col("query") == 3), sparse().clear()):
+        names = log.irm(undefined="null").evaluate("rr", "roc_auc", layout="wide", ci=0.9).columns
+        both = [f"{name}{end}" for name in ("rr", "roc_auc") for end in ("", "_n", "_low", "_high")]
+        assert names == ["average", "n", *both]
+        lazy = log.lazy().irm(undefined="null").evaluate("rr", "roc_auc", layout="wide", ci=0.9)
+        assert lazy.collect_schema().names() == names == lazy.collect().columns
+        for rule in ("zero", "raise"):
+            assert "roc_auc_n" not in log.lazy().irm(undefined=rule).evaluate("roc_auc", layout="wide").collect_schema()
+    assert sparse().irm(undefined="null").evaluate("rr", layout="wide").row(0) == ("macro", 3, 1.0, 2)
+
+
+def test_what_is_summed_over_queries_leaves_none_out() -> None:
+    """A micro average rests on all queries that are evaluated."""
+    found = sparse().irm(collection_size=5).evaluate("specificity", average="micro", layout="wide")
+    assert found.columns == ["average", "n", "specificity"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "average", "said"),
+    [
+        (("rr", "ap"), None, "macro"),
+        (("rr", "ap"), "gmean", "gmean"),
+        (("num_ret", "tp"), None, "sum"),
+        (("num_ret", "tp", "rr"), "macro", "macro"),
+        (("recall", "num_ret"), None, None),
+        (("num_ret", "recall"), "micro", None),
+        (("map", "gm_map"), None, None),
+        (("gm_map", "rr"), "gmean", "gmean"),
+        (("gm_map",), None, "gmean"),
+    ],
+)
+def test_the_average_of_a_wide_row_is_that_of_all_its_metrics(
+    asked: tuple[str, ...], average: Any, said: str | None
+) -> None:
+    """Where metrics have different averages, no column says one, whichever stands first."""
+    for names in (asked, asked[::-1]):
+        found = four_queries().irm.evaluate(*names, average=average, layout="wide")
+        assert (found["average"].item() if "average" in found else None) == said
+        long = set(four_queries().irm.evaluate(*names, average=average)["average"])
+        assert (len(long) == 1) == (said is not None)
+        lazy = four_queries().lazy().irm.evaluate(*names, average=average, layout="wide")
+        assert lazy.collect_schema() == found.schema
 
 
 def test_the_wide_layout_puts_intervals_beside_their_metric() -> None:
@@ -492,13 +568,9 @@ def test_results_do_not_depend_on_the_order_of_rows() -> None:
     assert values(shuffled) == pytest.approx(values(expected))
 
 
-def test_a_metric_with_its_own_average_leaves_the_average_of_a_wide_row() -> None:
-    """A wide row names the average of the metrics that have none of their own, wherever these stand."""
-    irm = four_queries().irm
-    for asked in (("gm_map", "recall"), ("recall", "gm_map"), ("gm_map", "recall", "num_rel")):
-        assert irm.evaluate(*asked, layout="wide")["average"].item() == "macro"
-    assert irm.evaluate("gm_map", "num_rel", layout="wide")["average"].item() == "gmean"
-    assert irm.evaluate("gm_map", "recall")["average"].to_list() == ["gmean", "macro"]
+def test_a_metric_may_name_its_own_average() -> None:
+    """Beside others it keeps it."""
+    assert four_queries().irm.evaluate("gm_map", "recall")["average"].to_list() == ["gmean", "macro"]
 
 
 # Intervals
@@ -683,4 +755,5 @@ def test_totals_name_no_segment_where_repeated_documents_are_left_out() -> None:
         }
     )
     found = log.irm(doc="doc", by="seg", duplicates="first").evaluate("precision", margins=True)
-    assert found.select("seg", "total", "value").rows() == [("u", False, 1.0), ("v", False, 0.0), (None, True, 0.5)]
+    rows = [("u", None, 1.0), ("v", None, 0.0), (None, "seg", 0.5)]
+    assert found.select("seg", "total_over", "value").rows() == rows

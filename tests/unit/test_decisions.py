@@ -1167,7 +1167,7 @@ def test_margins_pool_the_rows_of_all_segments() -> None:
     for weight in (None, "w"):
         irm = IRM(log, query=None, predicted="predicted", score="score", by=["day", "half"], weight=weight)
         mine = irm.evaluate(*names, margins=True)
-        assert mine["total"].sum() == (2 + 2 + 1) * len(names)
+        assert mine["total_over"].count() == (2 + 2 + 1) * len(names)
         for day, half in {*log.select("day", "half").iter_rows(), ("a", None), (None, 1), (None, None)}:
             kept = {name: value for name, value in (("day", day), ("half", half)) if value is not None}
             rows = log.filter(**kept) if kept else log
@@ -1178,7 +1178,8 @@ def test_margins_pool_the_rows_of_all_segments() -> None:
             here = mine.filter(pl.col("day").eq_missing(day), pl.col("half").eq_missing(pl.lit(half)))
             assert here["value"].to_list() == pytest.approx([expected[0, name][0] for name in names], abs=CLOSE)
             assert here["n"].to_list() == [len(rows)] * len(names)
-            assert here["total"].to_list() == [day is None or half is None] * len(names)
+            over = ", ".join(name for name, value in (("day", day), ("half", half)) if value is None)
+            assert here["total_over"].to_list() == [over or None] * len(names)
 
 
 def test_margins_of_classes_pool_the_rows_of_all_segments() -> None:
@@ -1193,7 +1194,7 @@ def test_margins_of_classes_pool_the_rows_of_all_segments() -> None:
         skl.cohen_kappa_score(whole.truth, whole.said, **given),
         skl.matthews_corrcoef(whole.truth, whole.said, **given),
     ]
-    assert mine.filter("total")["value"].to_list() == pytest.approx(expected, abs=CLOSE)
+    assert mine.filter(total_over="case")["value"].to_list() == pytest.approx(expected, abs=CLOSE)
 
 
 def test_systems_are_measured_each_on_its_own_rows() -> None:
@@ -1356,19 +1357,45 @@ def test_the_calibration_error_of_classes_is_that_of_the_greatest(weighted: bool
         ("many", {}, "precision", "micro", "micro"),
     ],
 )
-def test_a_wide_row_says_how_what_is_no_count_is_averaged(
+def test_a_wide_row_says_the_average_where_it_is_the_same_for_all(
     frame: str, roles: dict[str, Any], measure: str, average: Any, said: str, counts: list[str]
 ) -> None:
-    """Counts are sums; beside others the one `average` of a wide row is that of the others, in whatever order."""
+    """Counts are sums, so that beside other measures there is no one average, in whatever order."""
     two = pl.DataFrame({"label": [1, 0, 1], "predicted": [1, 1, 0], "score": [0.5, 0.25, 0.125], "day": [*"aab"]})
     many = pl.DataFrame({"label": [*"abcb"], "predicted": [*"abca"]})
     irm = IRM({"two": two, "many": many}[frame], predicted="predicted", **roles)
     for asked in itertools.permutations([measure, *counts]):
         mine = irm.evaluate(*asked, layout="wide", average=average)
-        assert set(mine["average"]) == {said}
+        assert mine.columns == [*roles.values(), "n", *asked]
         long = irm.evaluate(*asked, average=average)
         assert dict(long.select("metric", "average").rows()) == {measure: said, **dict.fromkeys(counts, "sum")}
-    assert set(irm.evaluate(*counts, layout="wide", average=average)["average"]) == {"sum"}
+    for asked, one in ((counts, "sum"), ([measure], said)):
+        assert set(irm.evaluate(*asked, layout="wide", average=average)["average"]) == {one}
+
+
+@pytest.mark.parametrize(
+    ("label", "roles", "same"),
+    [
+        ([1, 0, 1], {}, False),
+        ([True, False, True], {}, False),
+        ([1, 0, 1], {"positive": 1}, True),
+        ([1, 0, 1], {"classes": [0, 1]}, False),
+        ([*"abc"], {"match": "best"}, False),
+    ],
+)
+def test_whether_a_wide_row_says_the_average_does_not_depend_on_the_data(
+    label: list[Any], roles: dict[str, Any], same: bool
+) -> None:
+    """Accuracy is pooled, and precision the mean over classes, unless it is said that there are two classes."""
+    frame = pl.DataFrame({"label": label, "predicted": label})
+    found = frame.irm(predicted="predicted", **roles).evaluate("accuracy", "precision", layout="wide")
+    lazy = frame.lazy().irm(predicted="predicted", **roles).evaluate("accuracy", "precision", layout="wide")
+    assert ("average" in found.columns) == same
+    assert lazy.collect_schema() == found.schema
+    for asked in (("accuracy", "mcc"), ("precision", "recall")):
+        both = frame.irm(predicted="predicted", **roles).evaluate(*asked, layout="wide")
+        long = frame.irm(predicted="predicted", **roles).evaluate(*asked)
+        assert set(both["average"]) == set(long["average"])
 
 
 # No decision

@@ -132,11 +132,11 @@ def test_judgments_may_say_the_segment_of_a_query() -> None:
     irm = SEGMENTED.irm(by="seg").judge(qrels)
     assert irm.per_query("rr", layout="wide").rows() == [("u", "a", 1), ("u", "c", 0), ("w", "d", 0)]
     found = irm.evaluate("rr", margins=True)
-    assert found.select("seg", "total", "value", "n").rows() == [
-        ("u", False, 0.5, 2),
-        ("v", False, None, 0),
-        ("w", False, 0, 1),
-        (None, True, pytest.approx(1 / 3), 3),
+    assert found.select("seg", "total_over", "value", "n").rows() == [
+        ("u", None, 0.5, 2),
+        ("v", None, None, 0),
+        ("w", None, 0, 1),
+        (None, "seg", pytest.approx(1 / 3), 3),
     ]
     assert irm.audit().filter(check="judged queries of no known segment").is_empty()
 
@@ -183,15 +183,45 @@ def test_a_constant_system_changes_nothing_in_segments() -> None:
     assert named.evaluate("recall")["value"].to_list() == [1.0, 1.0]
 
 
-def test_a_judged_query_whose_segment_nobody_knows_counts_in_no_segment() -> None:
-    """It is in no row of the result, not in the total either, and audit counts it."""
+def test_a_judged_query_whose_segment_nobody_knows_counts_in_totals_only() -> None:
+    """It is in no segment, and audit counts it."""
     qrels = frame("query doc grade", ("a", "x", 1), ("b", "x", 0), ("nowhere", "x", 1))
     irm = SEGMENTED.irm(by="seg").judge(qrels)
-    assert irm.evaluate("num_q", margins=True)["value"].to_list() == [1, 1, 2]
+    assert irm.evaluate("num_q", margins=True)["value"].to_list() == [1, 1, 3]
     assert "nowhere" not in irm.per_query("rr")["query"]
     (lost,) = irm.audit().filter(check="judged queries of no known segment").rows(named=True)
     assert (lost["n"], lost["share"], lost["example"]) == (1, pytest.approx(1 / 3), "nowhere")
     assert SEGMENTED.irm.judge(qrels).evaluate("num_q")["value"].item() == 3
+
+
+def test_a_total_has_the_judged_queries_without_results() -> None:
+    """With `by` or without, two of four judged queries were answered."""
+    run = frame("query doc score device", ("a", "x", 1.0, "web"), ("b", "y", 1.0, "web"))
+    qrels = frame("query doc grade", ("a", "x", 1), ("b", "y", 1), ("c", "z", 1), ("d", "w", 1))
+    found = run.irm(by="device").judge(qrels).evaluate("rr", margins=True)
+    assert found.select("device", "value", "n").rows() == [("web", 1, 2), (None, 0.5, 4)]
+    assert run.irm.judge(qrels).evaluate("rr").select("value", "n").row(0) == (0.5, 4)
+    more = pl.concat([qrels[:2], frame("query doc grade", ("c", "z", 0))])
+    with pytest.raises(NotComputableError, match="rr is undefined for 1 of 3 queries"):
+        run.irm(by="device", undefined="raise").judge(more).evaluate("rr", margins=True)
+
+
+def test_a_query_of_a_half_known_segment_is_in_the_totals_over_the_other_half() -> None:
+    """The judgments say on which device a query was, and not where."""
+    run = frame("query doc score device place", ("a", "x", 1.0, "web", 1), ("b", "y", 1.0, "web", 2))
+    qrels = frame(
+        "query doc grade device", ("a", "x", 1, "web"), ("b", "y", 1, "web"), ("c", "z", 1, "web"), ("d", "w", 1, "tv")
+    )
+    found = run.irm(by=["device", "place"]).judge(qrels).evaluate("rr", margins=True)
+    assert found.select("device", "place", "total_over", "value", "n").rows() == [
+        ("web", 1, None, 1, 1),
+        ("web", 2, None, 1, 1),
+        ("tv", None, "place", 0, 1),
+        ("web", None, "place", pytest.approx(2 / 3), 3),
+        (None, 1, "device", 1, 1),
+        (None, 2, "device", 1, 1),
+        (None, None, "device, place", 0.5, 4),
+    ]
 
 
 def test_systems_are_measured_in_each_others_segments() -> None:
@@ -276,8 +306,11 @@ def test_systems_segments_and_judgments_together(seed: int, known: bool, block: 
     assert table.select("run", "seg").equals(table.select("run", "seg").sort("run", "seg", nulls_last=True))
     with small_blocks(block):
         means = irm.evaluate("recall", margins=True).filter(run="q")
-    for seg, total, value, count in means.select("seg", "total", "value", "n").iter_rows():
+    # queries that nobody found are in no segment, unless the judgments say in which
+    unplaced = set() if known else {*qrels.drop_nulls("grade")["query"]} - {*run["query"]}
+    for seg, total, value, count in means.select("seg", "total_over", "value", "n").iter_rows():
         own = [values[1] for (of, at, _), values in expected.items() if of == "q" and (total or at == seg)]
+        own += [0.0 for _ in unplaced] if total else []
         assert (count, value) == (len(own), pytest.approx(sum(own) / len(own)) if own else None)
 
 

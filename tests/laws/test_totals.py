@@ -1,0 +1,93 @@
+"""A total is what the call without the columns that it is over gives, where each query is in one segment."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import polars as pl
+import polars.testing as pl_testing
+import pytest
+
+from frame_metrics import IRM
+
+PLACES = [(day, place) for day in ("mo", None, "tu") for place in (1, None, 2)]
+AVERAGES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "macro": ({}, ("rr", "ndcg@2", "recall", "roc_auc", "num_rel")),
+    "macro beside weights": ({"average": "macro"}, ("rr", "roc_auc", "num_rel")),
+    "gmean": ({"average": "gmean"}, ("ap", "recall@2")),
+    "micro": ({"average": "micro"}, ("precision", "recall@2", "num_q")),
+}
+CARRIED = {"in the log": None, "beside": [], "beside, by the first": ["day"], "beside, by": ["day", "place"]}
+
+
+def made(seed: int, carried: list[str] | None) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """Draw a log of two systems, and the judgments beside it, some of queries that no system has results of."""
+    rng = random.Random(seed)
+    of = {query: rng.choice(PLACES) for query in rng.sample(range(100), 12)}
+    keys = [
+        {"query": f"q{query}", "day": day, "place": place, "w": query % 4, "user": query % 5}
+        for query, (day, place) in of.items()
+    ]
+    judged = [key | {"doc": doc, "grade": rng.choice([0, 0, 1, 3])} for key in keys for doc in "abc"]
+    first, lost = keys[0]["query"], {key["query"] for key in keys[8:]}
+    rows = [
+        row | {"system": system, "score": rng.randint(0, 3) / 2}
+        for row in judged
+        for system in "pq"
+        if row["query"] == first or (row["query"] not in lost and rng.random() < 0.5)
+    ]
+    rng.shuffle(rows)
+    log = pl.DataFrame(rows)
+    if carried is None:
+        return log, None
+    beside = pl.DataFrame(rng.sample(judged, len(judged))).select("query", "doc", "grade", "w", "user", *carried)
+    return log.drop("grade"), beside
+
+
+def asked(log: pl.DataFrame, judgments: pl.DataFrame | None, by: list[str] | None, **roles: Any) -> IRM[pl.DataFrame]:
+    """The log, by some columns, with its judgments."""
+    irm = IRM(log, query="query", doc="doc", score="score", by=by, **roles)
+    return irm if judgments is None else irm.judge(judgments)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("judge", CARRIED)
+@pytest.mark.parametrize("system", [None, "system"])
+@pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"cluster": "user", "undefined": "null"}], ids=str)
+@pytest.mark.grid(6)
+def test_a_total_is_the_call_without_the_columns_it_is_over(
+    roles: dict[str, Any], system: str | None, judge: str, average: str
+) -> None:
+    """Value, n, n_undefined and interval, for one column and for two, and in the wide layout."""
+    said, metrics = AVERAGES[average]
+    roles = {role: column for role, column in roles.items() if (role, average) != ("weight", "micro")}
+    for seed, by in enumerate((["day"], ["day", "place"], ["place", "day"])):
+        log, judgments = made(seed, CARRIED[judge])
+        if system is None:
+            log = log.filter(pl.col("system") == "p")
+        for layout in ("long", "wide"):
+            options: dict[str, Any] = {**said, "ci": 0.8, "resamples": 40, "layout": layout}
+            whole = asked(log, judgments, by, system=system, **roles).evaluate(*metrics, margins=True, **options)
+            parts = whole.partition_by("total_over", as_dict=True, maintain_order=True)
+            totals = {over for (over,) in parts if over is not None}
+            assert totals == {", ".join(by), *(by if len(by) > 1 else [])}
+            for (over,), part in parts.items():
+                left_out = [] if over is None else over.split(", ")
+                kept = [name for name in by if name not in left_out]
+                alone = asked(log, judgments, kept or None, system=system, **roles).evaluate(*metrics, **options)
+                mine = part.drop("total_over", *left_out)
+                assert mine["n"].max() > 0
+                pl_testing.assert_frame_equal(mine, alone, abs_tol=1e-12)
+
+
+def test_what_is_drawn_depends_on_no_order_of_the_rows() -> None:
+    """Queries are drawn by their names, so that shuffled rows have the same interval."""
+    log, judgments = made(1, [])
+    results = []
+    for seed in range(3):
+        rows, beside = (frame.sample(fraction=1, shuffle=True, seed=seed) for frame in (log, judgments))
+        irm = asked(rows, beside, ["day"], system="system", ties="doc")
+        results.append(irm.evaluate("rr", "ndcg", ci=0.8, resamples=40, margins=True))
+    for one in results[1:]:
+        pl_testing.assert_frame_equal(one, results[0], abs_tol=1e-12)
