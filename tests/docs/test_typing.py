@@ -176,4 +176,4 @@ def test_the_accessor_takes_the_same_roles() -> None:
     assert list(made.parameters) == ["frame", *get_type_hints(Roles)]
     assert list(called.parameters) == [*get_type_hints(Roles)]
     assert called.parameters["query"].kind is inspect.Parameter.KEYWORD_ONLY
-    assert "Sequence[str] | None" in str(called.parameters["query"])
+    assert "str | int | collections.abc.Sequence[str | int] | None" in str(called.parameters["query"])

@@ -572,7 +572,7 @@ def test_bad_clusters(case: str) -> None:
         assert str(error.value) == message
 
 
-@pytest.mark.parametrize("given", [["a", "b"], 3, ()])
+@pytest.mark.parametrize("given", [["a", "b"], 3.5, ()])
 def test_a_cluster_is_one_column(given: Any) -> None:
     """Anything but the name of a column is an error when the role is named."""
     with pytest.raises(BadValueError, match=r"is not the name of a column$"):

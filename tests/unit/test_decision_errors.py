@@ -933,7 +933,7 @@ def test_what_classes_do_not_have(name: str) -> None:
         ({"threshold": True}, "threshold=True is not a score"),
         ({"score": {"a": "p"}}, "score={'a': 'p'} is not a column for each of several classes"),
         ({"score": {}}, "score={} is not a column for each of several classes"),
-        ({"score": {"a": 1, "b": 2}}, "score={'a': 1, 'b': 2} is not a column for each of several classes"),
+        ({"score": {"a": 1.5, "b": 2.5}}, "score={'a': 1.5, 'b': 2.5} is not a column for each of several classes"),
         ({"score": ["p", "q"]}, "score=['p', 'q'] is not the name of a column"),
         ({"predicted": ["p"]}, "predicted=['p'] is not the name of a column"),
         ({"match": "most"}, "match='most' is not one of 'best', 'majority'"),

@@ -630,7 +630,7 @@ BAD_ROLES: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("named", "cause", "message"), BAD_ROLES, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("named", "cause", "message"), BAD_ROLES, ids=[said[:40] for _, _, said in BAD_ROLES])
 def test_bad_roles(named: dict[str, Any], cause: type[FrameMetricsError], message: str) -> None:
     """A role or option that does not exist, or has a value it cannot have, is an error when it is named."""
     frame = _log({})

@@ -893,7 +893,7 @@ def test_a_known_count_holds_for_systems_that_share_their_judgments() -> None:
     irm = log.irm(query="query", doc="doc", system="run")
     assert irm.per_query("recall")["value"].to_list() == [1 / 2, 1 / 2]
     assert irm(n_relevant="total").per_query("recall")["value"].to_list() == [1 / 4, 1 / 4]
-    with pytest.raises(BadValueError, match="systems differ"):
+    with pytest.raises(BadValueError, match="differ from another system"):
         log.with_columns(total=pl.Series([4, 4, 5, 5])).irm(doc="doc", system="run", n_relevant="total").evaluate("rr")
 
 
