@@ -115,11 +115,11 @@ def _columns(each: Averaged, evaluated: Array, table: list[Array]) -> dict[str, 
     return columns
 
 
-def labels(asked: Asked, at: Array, averages: list[str] | None = None) -> dict[str, pl.Series]:
-    """Return the columns metric and k, and average if there are any, of the metric that each row is about."""
-    each = {"metric": [name for name, _ in asked], "k": [metric.k for _, metric in asked]}
-    each |= {} if averages is None else {"average": averages}
-    return pl.DataFrame(each, schema_overrides={"metric": pl.String, "k": pl.Int64})[at].to_dict()
+def labels(asked: Asked, at: Array) -> dict[str, pl.Series]:
+    """Return the columns metric and k, of the metric that each row is about."""
+    names = pl.Series([name for name, _ in asked], dtype=pl.String)
+    ks = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
+    return {"metric": names.gather(at), "k": ks.gather(at)}
 
 
 def number(values: Array) -> pl.Series:
