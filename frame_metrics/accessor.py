@@ -80,7 +80,7 @@ def _misused(verb: Callable[..., Any], options: Mapping[str, Any], error: str) -
         if option in Roles.__annotations__:
             return ColumnError(f"{name}() takes no roles; say irm({option}={shown(value)}).{name}(...)")
         return UnknownNameError(f"{name}() has no option {option!r}{closest(option, own)}")
-    return BadValueError(f"{name}(): {error}")
+    return BadValueError(f"{name}(): {error.replace('keyword-only ', '')}")  # which Python says from 3.12 on
 
 
 def _refuse_bare(columns: Sequence[Any]) -> None:
