@@ -29,7 +29,9 @@ class ArrowFrame(Border):
         self.check(columns)
         table = self._table(columns)
         held = {name: readable(name, table.column(name)) for name in columns}
-        read = pl.from_arrow(pa.table(held))
+        # What a field says of its column, as the order of an Enum, goes with it.
+        fields = [table.schema.field(name).with_type(column.type) for name, column in held.items()]
+        read = pl.from_arrow(pa.table(list(held.values()), schema=pa.schema(fields)))
         return read if isinstance(read, pl.DataFrame) else read.to_frame()
 
     def in_memory(self, columns: Sequence[str]) -> Border:

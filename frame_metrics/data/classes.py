@@ -23,6 +23,8 @@ def class_type(label: Any, predicted: Any = None) -> Any:
         return other
     if other is None or not (one.is_numeric() and other.is_numeric()):
         return one
+    if pl.UInt64 in (one, other) and (one.is_signed_integer() or other.is_signed_integer()):
+        return pl.Int128()  # some versions of polars would say Float64
     both = [pl.DataFrame(schema={"class": kind}) for kind in (one, other)]
     return pl.concat(both, how="vertical_relaxed")["class"].dtype
 

@@ -108,7 +108,13 @@ def drawing_places(values: pl.DataFrame) -> list[Array]:
 
 
 def _as_text(values: pl.Series) -> pl.Series:
-    return values.to_physical() if values.dtype == pl.Duration else values.cast(pl.String)
+    if values.dtype == pl.Duration:
+        return values.to_physical()
+    if values.dtype == pl.Binary:
+        return values.bin.encode("hex")
+    if values.dtype.is_nested():
+        return pl.Series([None if value is None else str(value) for value in values.to_list()], dtype=pl.String)
+    return values.cast(pl.String)
 
 
 def segments_of(cells: Cells, *, queries: bool = False) -> Segments:

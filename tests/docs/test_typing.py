@@ -80,14 +80,14 @@ def of_metrics() -> None:
 def wrong(frame: pd.DataFrame, table: pa.Table, qrels: pl.DataFrame, log: IRM[pl.DataFrame]) -> None:
     IRM(frame, querry="q")  # wrong
     IRM(table, grades="g")  # wrong
-    IRM(frame, score=5)  # wrong
+    IRM(frame, score=5.5)  # wrong
     IRM(frame, score=["a", "b"])  # wrong
     IRM(frame, rel="2")  # wrong
     IRM(frame, "q")  # wrong
     IRM({"query": [1]})  # wrong
     IRM(np.zeros(2))  # wrong
     log(querry="q")  # wrong
-    log(by=5)  # wrong
+    log(by=5.5)  # wrong
     log.judge(qrels, dok="d")  # wrong
     log.judge(qrels, "q")  # wrong
     log.evaluate(5)  # wrong

@@ -19,7 +19,7 @@ TEST = pl.DataFrame({"label": [1, 1, 0, 0], "predicted": [1, 0, 1, 0], "n": [20,
 
 def expanded(rows: pl.DataFrame) -> pl.DataFrame:
     """Return each row as often as it stands for one."""
-    return rows.select(pl.all().repeat_by("n")).explode(pl.all()).drop("n")
+    return rows.filter(pl.col("n") > 0).select(pl.all().repeat_by("n")).explode(pl.all()).drop("n")
 
 
 def drawn(kind: str, seed: int = 0, rows: int = 60) -> pl.DataFrame:
