@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, Protocol, Type
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, closest, shown
+from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, closest, kind_of, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.needs import Needs
@@ -59,20 +59,23 @@ def _verb(verb: Callable[Given, Result]) -> Callable[Given, Result]:
     @wraps(verb)
     def checked(*args: Given.args, **options: Given.kwargs) -> Result:
         try:
-            signature(verb).bind(*args, **options)
-        except TypeError as error:
-            raise _misused(verb, options, str(error)) from None
-        return verb(*args, **options)
+            return verb(*args, **options)
+        except TypeError:  # of the call itself, or from within
+            try:
+                signature(verb).bind(*args, **options)
+            except TypeError as error:
+                raise _misused(verb, options, str(error)) from None
+            raise
 
     return checked
 
 
 def _misused(verb: Callable[..., Any], options: Mapping[str, Any], error: str) -> Exception:
     """Return the error of a verb that was called with what it does not take."""
-    name, own = verb.__name__, [one for one in signature(verb).parameters if one != "self"]
+    name, own = verb.__name__, {one: p for one, p in signature(verb).parameters.items() if one != "self"}
     for option, value in options.items():
         if option in own:
-            if signature(verb).parameters[option].kind is Parameter.VAR_POSITIONAL:
+            if own[option].kind is Parameter.VAR_POSITIONAL:
                 return BadValueError(
                     f"{name}(): give {option} without a name, one by one or in a list, as {name}('f1')"
                 )
@@ -200,12 +203,10 @@ class IRM(Generic[Frame]):
         return other
 
     def __repr__(self) -> str:
-        kind = f"{type(self.frame).__module__.split('.')[0]}.{type(self.frame).__name__}"
         judged = [] if self.judgments is None else ["judged beside"]
         found = [f"found by name: {', '.join(names)}"] if (names := self._request.found) else []
-        return (
-            f"IRM({', '.join([kind, *(f'{name}={value!r}' for name, value in self.roles.items()), *found, *judged])})"
-        )
+        said = [f"{name}={value!r}" for name, value in self.roles.items()]
+        return f"IRM({', '.join([kind_of(self.frame), *said, *found, *judged])})"
 
     @property
     def _request(self) -> Request:

@@ -56,7 +56,12 @@ def closest(given: Any, choices: Iterable[Any]) -> str:
 
     by_lower = {str(choice).lower(): choice for choice in choices}
     near = get_close_matches(str(given).lower(), by_lower, n=1, cutoff=0.6)
-    return f"; did you mean {by_lower[near[0]]!r}?" if near else ""
+    return did_you_mean(by_lower[near[0]]) if near else ""
+
+
+def did_you_mean(choice: Any) -> str:
+    """Return the hint that names a choice."""
+    return f"; did you mean {choice!r}?"
 
 
 def distance(one: str, other: str, most: int) -> int:
@@ -111,12 +116,12 @@ def shown(value: Any) -> str:
 
 def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, remedy: str) -> BadRowsError:
     """Return the error that counts bad rows of a column, of ``total`` rows, and shows three: see ``BadRowsError``."""
-    shown = ", ".join(str(int(row)) for row in rows[:3])
+    first = ", ".join(str(int(row)) for row in rows[:3])
     verb = what
     for many, one in SINGULAR.items() if len(rows) == 1 else ():
         verb = verb.replace(f"{many} ", f"{one} ", 1)
     plural = "rows" if min(len(rows), 3) > 1 else "row"
-    message = f"{column}: {len(rows)} of {total} rows {verb} ({plural} {shown}); {remedy}"
+    message = f"{column}: {len(rows)} of {total} rows {verb} ({plural} {first}); {remedy}"
     return BadRowsError(message, column=column, rows=rows, what=what, remedy=remedy)
 
 
@@ -137,6 +142,16 @@ def check_apart(keys: Iterable[str], result: Iterable[str]) -> None:
     for key in keys:
         if key in result:
             raise ColumnError(f"{key!r} is a column of the result as well; rename the frame's column")
+
+
+def check_parts(parts: Iterable[tuple[str, str]]) -> None:
+    """Raise for a column that plays two parts; ``parts`` are roles and their columns."""
+    played: dict[str, str] = {}
+    for role, column in parts:
+        if column in played:
+            also = "named twice" if played[column] == role else f"the {played[column]} too"
+            raise ColumnError(f"{role}={column!r} is {also}; a column plays one part")
+        played[column] = role
 
 
 def check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:

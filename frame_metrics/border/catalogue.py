@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.border.frames import given_as
+from frame_metrics.border.frames import LIBRARIES, given_as
 from frame_metrics.errors import check_choice
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
 from frame_metrics.metrics.metric import Metric, metrics_of
@@ -40,7 +40,7 @@ def list_metrics(*, library: str = "polars") -> Any:
     >>> frame_metrics.list_metrics().filter(name="ndcg").select("family", "cutoff", "lowest", "highest").rows()
     [('ranking', 'k', 0.0, 1.0)]
     """
-    check_choice("library", library, ["polars", "pandas", "pyarrow"])
+    check_choice("library", library, LIBRARIES)
     rows = [_row(metric, family) for kind, family in FAMILIES.items() for metric in metrics_of(kind)]
     schema = {"lowest": pl.Float64, "highest": pl.Float64, "undefined": pl.Float64}
     return given_as(library, pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None))

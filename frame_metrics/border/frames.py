@@ -13,6 +13,8 @@ from frame_metrics.border.polars import LazyPolars, PolarsFrame
 from frame_metrics.border.protocol import Border
 from frame_metrics.errors import BadValueError, kind_of
 
+LIBRARIES = ("polars", "pandas", "pyarrow")  # of the frames that are made here
+
 
 def border_of(frame: Any) -> Border:
     """Return the border of a frame, or raise for what is of no kind that can be read."""

@@ -14,8 +14,16 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_metrics.border.files import file_name, lines_of, replacing
-from frame_metrics.border.frames import border_of, given_as
-from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, bad_rows, check_choice, listed
+from frame_metrics.border.frames import LIBRARIES, border_of, given_as
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    FrameMetricsError,
+    bad_rows,
+    check_choice,
+    check_parts,
+    listed,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +72,7 @@ def read_run(path: FilePath, *, library: str = "polars") -> Any:
     ...     frame_metrics.read_run(f"{folder}/run.txt").rows()
     [('q1', 'd7', 2.5, 'bm25'), ('q1', 'd3', 0.5, 'bm25')]
     """
-    check_choice("library", library, ["polars", "pandas", "pyarrow"])
+    check_choice("library", library, LIBRARIES)
     rows = _read(file_name(path), _RUN, "score")
     return given_as(library, rows.select("query", "doc", pl.col("number").alias("score"), "run"))
 
@@ -102,7 +110,7 @@ def read_qrels(path: FilePath, *, library: str = "polars") -> Any:
     ...     frame_metrics.read_qrels(f"{folder}/qrels.txt").rows()
     [('q1', 'd3', 2), ('q1', 'd5', 0)]
     """
-    check_choice("library", library, ["polars", "pandas", "pyarrow"])
+    check_choice("library", library, LIBRARIES)
     rows = _read(file_name(path), _QRELS, "grade")
     # The text first, as not every int64 survives being a float64.
     whole = pl.coalesce(pl.col("grade").cast(pl.Int64, strict=False), pl.col("number").cast(pl.Int64, strict=False))
@@ -246,18 +254,9 @@ def _check_names(**columns: Any) -> None:
             raise BadValueError(f"{part}={column!r} is not the name of a column")
 
 
-def _check_parts(columns: dict[str, str]) -> None:
-    """Raise for a column that plays two parts."""
-    played: dict[str, str] = {}
-    for part, column in columns.items():
-        if column in played:
-            raise ColumnError(f"{part}={column!r} is the {played[column]} too; a column plays one part")
-        played[column] = part
-
-
 def _rows_to_write(frame: Any, ids: dict[str, str], values: dict[str, str]) -> pl.DataFrame:
     """Return the rows that have a value, as ``number``, with the ids as text under the keys of ``ids``."""
-    _check_parts(ids | values)
+    check_parts((ids | values).items())
     (value,) = values.values()
     given = border_of(frame).read([*ids.values(), value])
     for column, kind in given.schema.items():

@@ -45,6 +45,21 @@ class Grid:
         """The number of each ranking's system and segment together, shape (rankings,)."""
         return self.system * len(self.segment_row) + self.segment
 
+    @cached_property
+    def common(self) -> Array:
+        """Number of pairs of a segment and a query that two systems have rankings of, shape (systems, systems)."""
+        own, n = self.rankings.lengths > 0, len(self.system_row)
+        order = np.argsort(self.pair[own], kind="stable")
+        system, pair = self.system[own][order], self.pair[own][order]
+        out = np.zeros((n, n), np.int64)
+        step = max(BLOCK // max(n, 1), 1)
+        for first in range(0, int(pair.max(initial=-1)) + 1, step):
+            part = slice(*np.searchsorted(pair, [first, first + step]))
+            has = np.zeros((n, step), np.float32)
+            has[system[part], pair[part] - first] = 1
+            out += (has @ has.T).astype(np.int64)
+        return out
+
     def amounts(self, values: Array, column: str) -> Array:
         """Return a column's one value for each ranking's query: NaN where no row has one."""
         mine = constant(values, self.rankings, column)
@@ -170,18 +185,3 @@ def systems_apart(grid: Grid) -> Array:
     several = np.bincount(grid.pair[own], minlength=int(grid.pair.max(initial=-1)) + 1) > 1
     shared = np.bincount(grid.system[own & several[grid.pair]], minlength=len(rankings))
     return np.where((shared == 0) & (np.count_nonzero(rankings) > 1), rankings, 0)
-
-
-def common_pairs(grid: Grid) -> Array:
-    """Return how many pairs of a segment and a query each two systems have rankings of, shape (systems, systems)."""
-    own, n = grid.rankings.lengths > 0, len(grid.system_row)
-    order = np.argsort(grid.pair[own], kind="stable")
-    system, pair = grid.system[own][order], grid.pair[own][order]
-    out = np.zeros((n, n), np.int64)
-    step = max(BLOCK // max(n, 1), 1)
-    for first in range(0, int(pair.max(initial=-1)) + 1, step):
-        part = slice(*np.searchsorted(pair, [first, first + step]))
-        has = np.zeros((n, step), np.float32)
-        has[system[part], pair[part] - first] = 1
-        out += (has @ has.T).astype(np.int64)
-    return out

@@ -7,6 +7,7 @@ no other cell.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -15,10 +16,11 @@ from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.metrics.metric import metric
 from frame_metrics.metrics.parameters import NotNegative, Share
 
+# The cells of the table, which are summed over queries.
+_count = partial(metric, range=(0, np.inf), summed=True, monotone=True, expected=True)
 
-@metric(
-    range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, unjudged="rises", also=("true_positives",)
-)
+
+@_count(best=None, unjudged="rises", also=("true_positives",))
 def tp(table: Confusion) -> Array:
     """Relevant documents that were retrieved: true positives.
 
@@ -28,9 +30,7 @@ def tp(table: Confusion) -> Array:
     return table.tp
 
 
-@metric(
-    range=(0, np.inf), best=0, summed=True, monotone=True, expected=True, unjudged="turns", also=("false_positives",)
-)
+@_count(best=0, unjudged="turns", also=("false_positives",))
 def fp(table: Confusion) -> Array:
     """Retrieved documents that are not relevant: false positives.
 
@@ -40,9 +40,7 @@ def fp(table: Confusion) -> Array:
     return table.fp
 
 
-@metric(
-    range=(0, np.inf), best=0, summed=True, monotone=True, expected=True, unjudged="turns", also=("false_negatives",)
-)
+@_count(best=0, unjudged="turns", also=("false_negatives",))
 def fn(table: Confusion) -> Array:
     """Relevant documents that were left out: false negatives.
 
@@ -52,7 +50,7 @@ def fn(table: Confusion) -> Array:
     return table.fn
 
 
-@metric(range=(0, np.inf), best=None, summed=True, monotone=True, expected=True, also=("true_negatives",))
+@_count(best=None, also=("true_negatives",))
 def tn(table: Confusion) -> Array:
     """Documents that are not relevant and were left out: true negatives.
 
@@ -62,15 +60,7 @@ def tn(table: Confusion) -> Array:
     return table.tn
 
 
-@metric(
-    range=(0, np.inf),
-    best=0,
-    summed=True,
-    monotone=True,
-    expected=True,
-    unjudged="rises",
-    also=("undecided_positives",),
-)
+@_count(best=0, unjudged="rises", also=("undecided_positives",))
 def up(table: Confusion) -> Array:
     """Relevant documents without a decision: undecided positives.
 
@@ -80,15 +70,7 @@ def up(table: Confusion) -> Array:
     return table.up
 
 
-@metric(
-    range=(0, np.inf),
-    best=0,
-    summed=True,
-    monotone=True,
-    expected=True,
-    unjudged="turns",
-    also=("undecided_negatives",),
-)
+@_count(best=0, unjudged="turns", also=("undecided_negatives",))
 def un(table: Confusion) -> Array:
     """Documents that are not relevant and have no decision: undecided negatives.
 

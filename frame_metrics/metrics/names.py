@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
-from frame_metrics.errors import BadValueError, UnknownNameError, nearest
+from frame_metrics.errors import BadValueError, UnknownNameError, did_you_mean, nearest
 from frame_metrics.metrics.metric import REGISTRY, Metric
 
 # Spellings that are more than another name, read before our own: a pattern of the whole text, and what it stands for.
@@ -165,9 +165,7 @@ def _named(text: str, name: str, args: str | None) -> Metric:
         raise UnknownNameError(f"there is no metric {name!r}{_nearest(name)}")
     metric = REGISTRY[known[given]]
     params = _parameters(text, metric.name, args) if args else {}
-    if (
-        given == "setf" and "beta" in params
-    ):  # trec_eval takes it squared, and so does ir_measures, which asks trec_eval
+    if given == "setf" and "beta" in params:  # squared, as in trec_eval, and in ir_measures, which asks trec_eval
         if not isinstance(params["beta"], int | float) or not params["beta"] >= 0:
             raise BadValueError(f"{text!r}: beta squared is not 0 or more")
         params["beta"] = _root(params["beta"])
@@ -200,12 +198,12 @@ def _nearest(name: str) -> str:
     known, given = _aliases(), plain_name(name)
     cut = re.fullmatch(r"(.*?)(?:at|top)?(\d+)", given)
     if cut and cut[1] in known and REGISTRY[known[cut[1]]].at is not None:
-        return f"; did you mean '{known[cut[1]]}@{cut[2]}'?"
+        return did_you_mean(f"{known[cut[1]]}@{cut[2]}")
     best = nearest(given, known)
     if best is None:
         return f"; {LISTED}"
     meant = REGISTRY[known[best]]
-    return f"; did you mean {next(name for name in (meant.name, *meant.also) if plain_name(name) == best)!r}?"
+    return did_you_mean(next(name for name in (meant.name, *meant.also) if plain_name(name) == best))
 
 
 def _parameters(text: str, name: str, args: str) -> dict[str, Any]:

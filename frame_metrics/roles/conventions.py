@@ -111,15 +111,15 @@ def _check_documents(roles: Mapping[str, Any], columns: Columns) -> None:
 def _check_classes(roles: Mapping[str, Any], columns: Columns) -> None:
     """Raise for what is said of classes and leaves nothing to do."""
     positive = roles.get("positive") is not None
-    several = [f"{name}=" for name in ("classes", "match") if roles.get(name) is not None]
-    several += ["score={class: column}"] * bool(columns.class_scores)
-    if positive and several:
-        raise ColumnError(f"positive= is for two classes, {several[0]} for several; name one of them")
+    of_several = [f"{name}=" for name in ("classes", "match") if roles.get(name) is not None]
+    of_several += ["score={class: column}"] * bool(columns.class_scores)
+    if positive and of_several:
+        raise ColumnError(f"positive= is for two classes, {of_several[0]} for several; name one of them")
     if columns.query:
         _refuse(roles, OF_ROWS, "about the rows of a segment; say query=None")
     graded = columns.grade and not columns.label
-    if graded and several:
-        raise ColumnError(f"{several[0]} is about classes, and {columns.grade} is a grade; name label=")
+    if graded and of_several:
+        raise ColumnError(f"{of_several[0]} is about classes, and {columns.grade} is a grade; name label=")
     if graded and positive and not columns.predicted:
         raise ColumnError(f"positive= is a label, and {columns.grade} is a grade; say rel=, or name label=")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
-from frame_metrics.errors import ColumnError, check_apart, closest, listed
+from frame_metrics.errors import ColumnError, check_apart, check_parts, closest, did_you_mean, listed
 from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.roles import COLUMNS, LIKELY, Roles, as_text
+from frame_metrics.roles.roles import COLUMNS, LIKELY, Roles, names_as_text, with_texts
 
 OF_QUERIES = ("rank", "doc")
 FOUND = ("query", "score", "label", "grade", "predicted", *OF_QUERIES)  # by name too, the last beside a query only
@@ -31,7 +31,7 @@ def resolve(
     ColumnError
         A column is not there, is ambiguous, or plays two parts.
     """
-    roles = cast(Roles, {name: as_text(value) if name in COLUMNS else value for name, value in roles.items()})
+    roles = with_texts(roles)
     named = _named(roles, available, hint)
     free = set(available).difference(*(_several(column) for column in named.values()))
     columns = {"query": None, "by": None} | named
@@ -100,7 +100,7 @@ def absent(
 def likely(role: str, available: list[str]) -> str:
     """Return a hint that names the column that likely has a role, or nothing."""
     known = [name for name in available if str(name).lower() in LIKELY.get(role, ())]
-    return closest(role, available) or (closest(known[0], known) if known else "")
+    return closest(role, available) or (did_you_mean(known[0]) if known else "")
 
 
 def _check_query(columns: dict[str, Any], roles: Roles) -> None:
@@ -119,12 +119,7 @@ def _check_parts(columns: Columns) -> None:
     several = {"query": columns.query, "system": _several(columns.system), "by": columns.by}
     several["score of a class"] = tuple(column for _, column in columns.class_scores)
     parts = [(role, column) for role, column in columns.single.items() if role != "collection_size"]
-    played: dict[str, str] = {}
-    for role, column in [*parts, *((key, column) for key, names in several.items() for column in names)]:
-        if column in played:
-            also = "named twice" if played[column] == role else f"the {played[column]} too"
-            raise ColumnError(f"{role}={column!r} is {also}; a column plays one part")
-        played[column] = role
+    check_parts([*parts, *((key, column) for key, names in several.items() for column in names)])
     check_apart(columns.keys, RESULT)
 
 
@@ -133,8 +128,7 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
 
     A label may be given as True: every row is relevant. ``roles`` and ``columns`` are those of the log.
     """
-    given = {role: as_text(value) for role, value in given.items()}
-    roles = cast(Roles, {name: as_text(value) if name in COLUMNS else value for name, value in roles.items()})
+    given, roles = {role: names_as_text(value) for role, value in given.items()}, with_texts(roles)
     query = _query_of_judgments(given.get("query"), available, columns.query)
     judgment = _judgment(given, available, roles)
     by = tuple(column for column in columns.by if column in available)

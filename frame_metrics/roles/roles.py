@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict, cast, get_args, get_origin, get_type_hints
 
-from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, listed, nearest, shown
+from frame_metrics.errors import (
+    BadValueError,
+    UnknownNameError,
+    check_choice,
+    did_you_mean,
+    listed,
+    nearest,
+    shown,
+)
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.conventions import Conventions, several
 
@@ -44,8 +52,8 @@ MAKE_IT = "; make it a column of the frame, and give its name"
 
 def is_foreign(value: Any) -> bool:
     """Return True for an object of a library, as an expression or a series, and a list of some."""
-    several = value if isinstance(value, list | tuple) else [value]
-    return any(shown(one).startswith("<") and not isinstance(one, int) for one in several)
+    values = value if isinstance(value, list | tuple) else [value]
+    return any(shown(one).startswith("<") and not isinstance(one, int) for one in values)
 
 
 def _is_known(value: Any) -> bool:
@@ -134,13 +142,18 @@ LIKELY = {
 }
 
 
-def as_text(value: Any) -> Any:
+def names_as_text(value: Any) -> Any:
     """Return the name of a column, or several, as text: pandas calls some columns by an integer."""
     if isinstance(value, Mapping):
-        return {one: as_text(column) for one, column in value.items()}
+        return {one: names_as_text(column) for one, column in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(map(as_text, value))
+        return type(value)(map(names_as_text, value))
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def with_texts(roles: Roles) -> Roles:
+    """Return roles and conventions, every column named by a text."""
+    return cast(Roles, {name: names_as_text(value) if name in COLUMNS else value for name, value in roles.items()})
 
 
 def check_roles(roles: dict[str, Any]) -> None:
@@ -148,7 +161,7 @@ def check_roles(roles: dict[str, Any]) -> None:
     for name, value in roles.items():
         if name not in _HINTS:
             meant = next((role for role, names in LIKELY.items() if name.lower() in names), nearest(name, _HINTS))
-            hint = f"; did you mean {meant!r}?" if meant else f"; there are {listed(_HINTS)}"
+            hint = did_you_mean(meant) if meant else f"; there are {listed(_HINTS)}"
             raise UnknownNameError(f"there is no role or option {name!r}{hint}")
         if name in CHOICES and value is not None:
             check_choice(name, value, CHOICES[name])

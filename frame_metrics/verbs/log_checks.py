@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.classes import out_of_reach
-from frame_metrics.data.grid import common_pairs
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
@@ -195,7 +194,7 @@ def segments_of_few_queries(counts: Counted) -> Seen:
 
 def _sharing(log: Log, least: float, most: float) -> Seen:
     """Pairs of systems whose common queries are this share of those of the one that has fewer."""
-    common = common_pairs(log.grid)
+    common = log.grid.common
     own = np.diag(common)
     one, other = np.triu_indices(len(own), 1)
     share = common[one, other] / np.minimum(own[one], own[other]).clip(min=1)

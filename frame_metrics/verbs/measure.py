@@ -84,7 +84,8 @@ def check_parameters(name: str, metric: Metric) -> None:
 
 def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:
     """Raise for a metric of probabilities where the scores are not probabilities."""
-    for name in [name for name, metric in asked if "probability" in metric.reads][:1]:
+    name = next((name for name, metric in asked if "probability" in metric.reads), None)
+    if name is not None:
         check_probability(name, table["score"], str(columns.score))
 
 

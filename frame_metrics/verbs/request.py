@@ -141,7 +141,8 @@ class Reading:
         """Make the log ready; the parameters are those of ``read_log``."""
         columns, conventions, qrels = self.plan.columns, self.plan.conventions, self.qrels()
         log = read_log(self.table, columns, conventions, qrels, queries=queries, single=single, totals=totals)
-        _check_shared(log)
+        if log.columns.system:
+            _check_shared(log)
         return log
 
     def cases(self, *, named: bool = False, queries: bool = False) -> Cases:
