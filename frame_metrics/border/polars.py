@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -18,14 +19,17 @@ if TYPE_CHECKING:
 class PolarsFrame(Border):
     """A polars DataFrame."""
 
+    @cached_property
+    def _types(self) -> pl.Schema:
+        return self.frame.collect_schema()
+
     def names(self) -> list[Any]:
-        return self.frame.collect_schema().names()
+        return self._types.names()
 
     def check(self, columns: Sequence[str]) -> None:
         super().check(columns)
-        types = self.frame.collect_schema()
         for column in columns:
-            if types[column] == pl.Object:
+            if self._types[column] == pl.Object:
                 raise BadValueError(
                     f"{column}: the column is Object, whose values cannot be compared; make them text or numbers"
                 )
@@ -56,13 +60,13 @@ class LazyPolars(PolarsFrame):
         self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]
     ) -> pl.LazyFrame:
         self.check(columns)
-        types = self.frame.select(columns).collect_schema()
+        types = {name: self._types[name] for name in columns}
         return self.frame.select(columns).map_batches(
             lambda table: PolarsFrame(table).answer(columns, compute, schema, judgments),
             predicate_pushdown=False,
             projection_pushdown=False,
             slice_pushdown=False,
-            schema=pl.Schema(schema(dict(types))),
+            schema=pl.Schema(schema(types)),
         )
 
 
