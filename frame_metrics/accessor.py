@@ -141,7 +141,8 @@ class IRM(Generic[Frame]):
     threshold : a row is predicted positive when its score is at least this.
     abstain : predicted classes that are no decision, as "other".
     match : predicted classes are clusters, each to be taken for a true class: "best" one to one, so that most rows are
-        right, or "majority", several to one.
+        right, "informedness" one to one by what a bookmaker pays, or "majority", several to one. Measures of the
+        clusters themselves (``conditional_entropy``, ``rand_index``) need none of them.
 
     Raises
     ------

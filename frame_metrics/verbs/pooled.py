@@ -85,12 +85,8 @@ def check_pooled(asked: Asked, average: str | None = None, *, ci: bool = False) 
             raise NotComputableError(f"{name}: ci= resamples queries, or decided rows; name query=, or say ci=None")
 
 
-def check_cases(asked: Asked, cases: Cases, average: str | None = None, *, ci: bool = False) -> None:
+def check_cases(asked: Asked, cases: Cases, average: str | None = None) -> None:
     """Raise for a metric that two classes, or several, do not have."""
-    if ci and cases.conventions.match is not None and cases.weighted:
-        raise NotComputableError("ci= with match= resamples rows, and they have weights; say weight=None or ci=None")
-    if ci and cases.conventions.match is not None and cases.columns.cluster:
-        raise NotComputableError("ci= with match= resamples rows, and they have a cluster; say cluster=None or ci=None")
     if cases.binary:
         if average not in (None, "macro", "micro"):
             raise NotComputableError(
@@ -239,7 +235,7 @@ def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
 
 def evaluated(cases: Cases, asked: Asked, options: Options, wide: Wide | None) -> Answer:
     """Return one row per segment and metric, or one per segment with a column per metric."""
-    check_cases(asked, cases, options.average, ci=options.ci is not None)
+    check_cases(asked, cases, options.average)
     groups = groups_of(cases.cells, options.margins)
     tables: list[list[Array]] = []
     for segments in groups.each:
@@ -261,7 +257,7 @@ def _ends(inputs: Inputs, asked: Asked, options: Options, level: float) -> Array
     if cases.conventions.undefined == "raise":
         cases = replace(cases, conventions=replace(cases.conventions, undefined="null"))
     for g, counts in drawn_counts(inputs.cases, inputs.segments, table, options.resamples, options.seed):
-        drawn = Classes(counts, np.repeat(table.seen[g][None], len(counts), axis=0))
+        drawn = table.drawn(g, counts)
         draws = replace(inputs.segments, n=np.repeat(n[g], len(counts)))
         here = Inputs(cases, draws, drawn, None)
         for i, (name, metric) in enumerate(asked):
