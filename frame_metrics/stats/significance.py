@@ -14,7 +14,7 @@ from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.averages import resampled_means, within
 from frame_metrics.threads import in_threads
 
-CLOSE = 1e-10  # sums nearer than this share of what they could be are equal: each is a sum of floats
+CLOSE = 1e-12  # sums nearer than this share of what they could be are equal: each is a sum of floats
 BYTES = 1 << 22  # random bytes drawn at a time
 ATONCE = 16  # blocks of them
 TABLES = 64  # made together
@@ -158,7 +158,8 @@ def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
     """Exchange the systems of each query at random, and look at the widest gap between them (randomised Tukey HSD).
 
     The p-value of a pair is the share of draws in which the greatest difference of any two means is at least theirs,
-    what was seen counting as one of them, so that the pairs of all systems are tested together.
+    what was seen counting as one of them, so that the pairs of all systems are tested together. What is exchanged are
+    a query's values in ascending order, so that neither the names nor the order of the systems matter.
 
     Parameters
     ----------
@@ -174,10 +175,10 @@ def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
     n, systems = values.shape
     means = values.sum(axis=0)
     gap = np.abs(means[:, None] - means)
-    sums = np.zeros((permutations, systems))
+    ascending, sums = np.sort(values, axis=1), np.zeros((permutations, systems))
     step = max(BYTES // (permutations * systems), 1)
     for i, begin in enumerate(range(0, n, step)):
-        some = values[begin : begin + step]
+        some = ascending[begin : begin + step]
         random = np.random.default_rng([seed, i]).random((permutations, len(some), systems))
         sums += np.take_along_axis(some[None], random.argsort(axis=2), axis=2).sum(axis=1)
         tick(len(some))

@@ -231,9 +231,10 @@ def _each_query(pairing: Pairing, options: Options) -> Answer:
         for metric, one in enumerate(pairing.laid(segment)):
             for pair, use in enumerate(one.together(pairing.pairs, options.unanswered, options.test)[1]):
                 both = one.values[:, list(pairing.pairs[pair])][use]
-                first = np.argsort(-np.abs(both[:, 0] - both[:, 1]), kind="stable")
+                query = one.pair[use]
+                first = np.lexsort((query, -np.abs(both[:, 0] - both[:, 1])))
                 of = np.broadcast_to([[segment], [metric], [pair]], (3, len(first)))
-                labels.append(np.vstack([of, one.pair[use][first]]))
+                labels.append(np.vstack([of, query[first]]))
                 values.append(both[first].T)
     segments, metrics, pairs, queries = np.concatenate(labels, axis=1)
     value, base = np.concatenate(values, axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from frame_metrics.verbs.tidy import labels
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """The values of one metric on the queries of one segment."""
+    """The values of one metric on the queries of one segment, in the order in which they are drawn."""
 
     pair: Array  # the number of each query's segment and query together, shape (queries,)
     values: Array  # NaN where undefined, shape (queries, systems)
@@ -72,11 +73,27 @@ class Pairing:
         query[grid.pair] = grid.query
         return query[pair]
 
+    @cached_property
+    def drawn(self) -> Array:
+        """The pairs of a segment and a query in the order in which they are drawn, whatever the order of the rows."""
+        grid = self.measured.log.grid
+        first = np.zeros(len(grid.pair), bool)
+        first[np.unique(grid.pair, return_index=True)[1]] = True
+        return grid.pair[first][self.measured.log.drawing_order(first)]
+
+    @cached_property
+    def _turn(self) -> Array:
+        """The place of each pair of a segment and a query in that order."""
+        turn = np.empty(len(self.drawn), np.int64)
+        turn[self.drawn] = np.arange(len(turn))
+        return turn
+
     def laid(self, segment: int) -> list[Paired]:
         """Lay out the values of each metric by query and system, of the queries that are evaluated for all systems."""
         measured, grid = self.measured, self.measured.log.grid
         here = np.flatnonzero(grid.segment == segment)
-        pair, place = np.unique(grid.pair[here], return_inverse=True)
+        turn, place = np.unique(self._turn[grid.pair[here]], return_inverse=True)
+        pair = self.drawn[turn]
 
         def cells(values: Array, fill: Any) -> Array:
             out = np.full((len(pair), len(grid.system_row)), fill)

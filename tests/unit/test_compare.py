@@ -300,6 +300,102 @@ def test_a_progress_bar_changes_nothing(installed: bool, monkeypatch: pytest.Mon
         assert irm.compare("cg").equals(expected)
 
 
+# Draws go to queries in the order of their keys
+
+
+ORDERED: dict[str, Sequence[float | None]] = noisy(30, systems=3, shift=0.1)
+FEW: dict[str, Any] = {"permutations": 300, "resamples": 100}
+
+
+def shuffled(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
+    return frame.sample(fraction=1, shuffle=True, seed=seed)
+
+
+@pytest.mark.parametrize("test", DRAWN)
+@pytest.mark.parametrize("more", [{}, {"by": "part"}, {"cluster": "user"}], ids=str)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.grid(3)
+def test_shuffled_rows_draw_the_same(test: Any, more: dict[str, Any], seed: int) -> None:
+    """Rows in another order give the same p-values and intervals to the last bit, in segments and clusters too."""
+    frame = made(ORDERED, part=["x", "y", None] * 10, user=[n // 3 for n in range(30)])
+    first, second = (
+        IRM(rows, system="system", **more).compare("cg", "rr", test=test, **FEW)
+        for rows in (frame, shuffled(frame, seed))
+    )
+    assert second.equals(first)
+
+
+@pytest.mark.parametrize("test", DRAWN)
+@pytest.mark.grid(3)
+def test_shuffled_rows_of_every_kind_draw_the_same(kind: str, test: Any) -> None:
+    """Shuffled rows in a frame of another library draw what a polars frame draws."""
+    frame = made(ORDERED)
+    drawn = ["difference", "ci_low", "ci_high", "p_value", "p_adjusted"]
+    expected = IRM(frame, system="system").compare("cg", test=test, **FEW).select(drawn)
+    found = IRM(as_kind(shuffled(frame, 5), kind), system="system").compare("cg", test=test, **FEW)
+    assert as_polars(found).select(pl.col(drawn).cast(pl.Float64)).equals(expected)
+
+
+RETYPED: dict[str, Any] = {
+    "int16": pl.Int16,
+    "uint64": pl.UInt64,
+    "float": pl.Float64,
+    "decimal": pl.Decimal(10, 2),
+    "text": "text",
+    "categories": "categories",
+    "enum": "enum",
+    "another name": None,
+}
+
+
+@pytest.mark.parametrize("to", RETYPED)
+@pytest.mark.parametrize("test", DRAWN)
+@pytest.mark.grid(3)
+def test_queries_of_another_type_draw_the_same(test: Any, to: str) -> None:
+    """Query ids draw by their values, whatever their type and column is called; ids that are text by their letters."""
+    frame = made(ORDERED).with_columns(query=pl.col("query").str.slice(2).cast(pl.Int64))
+    expected = IRM(frame, system="system").compare("cg", test=test, **FEW)
+    text = pl.col("query").cast(pl.String).str.zfill(3)
+    codes = pl.Enum(sorted(frame.select(text).to_series().unique(), reverse=True))
+    query = {"text": text, "categories": text.cast(pl.Categorical), "enum": text.cast(codes)}.get(to)
+    query = pl.col("query").cast(RETYPED[to] or pl.Int64) if query is None else query
+    other = shuffled(frame.with_columns(qid=query).drop("query"), 2)
+    assert IRM(other, query="qid", system="system").compare("cg", test=test, **FEW).equals(expected)
+
+
+@pytest.mark.parametrize("test", DRAWN)
+def test_the_order_of_systems_does_not_matter(test: Any) -> None:
+    """Systems whose names are in another order have the same p-value of each pair, all pairs together too."""
+    frame = made(ORDERED)
+    other = frame.with_columns(pl.col("system").replace({"a": "z", "c": "y"})).sort("system")
+    rows = {
+        frozenset({row["system"], row["baseline"]}): row
+        for row in IRM(other, system="system").compare("cg", test=test, **FEW).iter_rows(named=True)
+    }
+    names = {"a": "z", "b": "b", "c": "y"}
+    for row in IRM(frame, system="system").compare("cg", test=test, **FEW).iter_rows(named=True):
+        there = rows[frozenset({names[row["system"]], names[row["baseline"]]})]
+        assert row["p_value"] == there["p_value"]
+        assert row["p_adjusted"] == there["p_adjusted"]
+
+
+def test_clusters_draw_in_the_order_of_their_queries() -> None:
+    """The names of clusters do not matter, nor which stands first in the frame."""
+    frame = made(ORDERED, user=[n // 3 for n in range(30)])
+    named = frame.with_columns(user=pl.format("u{}", (pl.col("user") * 7) % 10))
+    first, second = (
+        IRM(rows, system="system", cluster="user").compare("cg", **FEW) for rows in (frame, shuffled(named, 4))
+    )
+    assert second.equals(first)
+
+
+@pytest.mark.parametrize(("apart", "p"), [(1e-10, 0.5), (1e-13, 0.75)])
+def test_a_draw_is_extreme_within_1e_12(apart: float, p: float) -> None:
+    """A sum that is nearer than 1e-12 to what was seen counts as equal to it, and no other does."""
+    # Sums of 5, 3 + apart and -3: eleven, what was seen, and one that is less by twice ``apart``.
+    assert row_of(of({"a": [0, 0, 3], "b": [5, 3 + apart, 0]}))["p_value"] == p
+
+
 # Corrections
 
 
