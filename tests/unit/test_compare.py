@@ -611,6 +611,61 @@ def test_every_system_is_compared_with_those_before_it() -> None:
     assert irm.compare("cg", baseline="c").select("system", "baseline").rows() == [("a", "c"), ("b", "c"), ("d", "c")]
 
 
+def test_several_baselines() -> None:
+    """Each other system is compared with each baseline: by system, then in the order in which they are named."""
+    values = {"c": [1, 2, 4], "a": [2, 3, 1], "d": [4, 1, 0], "b": [0, 3, 3]}
+    irm = of(values)
+    found = irm.compare("cg", "rr", baseline=["d", "a"])
+    pairs = [("b", "d"), ("b", "a"), ("c", "d"), ("c", "a")]
+    assert found.select("metric", "system", "baseline").rows() == [(m, *pair) for m in ("cg", "rr") for pair in pairs]
+    for row in found.iter_rows(named=True):
+        one = irm.compare(row["metric"], baseline=row["baseline"], correction="none")
+        (alone,) = one.filter(pl.col("system") == row["system"]).iter_rows(named=True)
+        assert {**row, "p_adjusted": None, "correction": None} == {**alone, "p_adjusted": None, "correction": None}
+    each = irm.compare("cg", baseline=["d", "a"], per_query=True)
+    assert each.select("system", "baseline").unique(maintain_order=True).rows() == pairs
+
+
+@pytest.mark.parametrize("over", ["metric", "all"])
+def test_pairs_with_all_baselines_are_corrected_together(over: Any) -> None:
+    """The pairs of a metric with every baseline are one family; with over="all" those of all metrics."""
+    irm = of(noisy(30, systems=4, shift=0.1))
+    found = irm.compare("cg", "rr", baseline=["a", "b"], test="t", over=over)
+    parts = [found] if over == "all" else found.partition_by("metric")
+    assert [len(part) for part in parts] == [8 // len(parts)] * len(parts)
+    for part in parts:
+        np.testing.assert_allclose(part["p_adjusted"], corrected(part["p_value"].to_list(), "holm"), rtol=1e-12)
+
+
+def test_one_baseline_may_stand_in_a_list() -> None:
+    """A list of one is that one, a null system too."""
+    irm = of(noisy(10, systems=3))
+    assert irm.compare("cg", baseline=["b"]).equals(irm.compare("cg", baseline="b"))
+    frame = made({"a": [1, 2], "b": [2, 3]}).with_columns(pl.col("system").replace("b", None))
+    found = IRM(frame, system="system").compare("cg", baseline=[None])
+    assert found.select("system", "baseline", "difference").rows() == [("a", None, -1.0)]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "says"),
+    [
+        ([], "baseline=[] names no system; name one, or say baseline=None for all pairs"),
+        (["a", "a"], "baseline=['a', 'a'] names a system twice; name each once"),
+        (
+            ["b", "a"],
+            "baseline=['b', 'a'] names every system of system; leave one out, or say baseline=None for all pairs",
+        ),
+        (["a", "c"], "baseline='c' is not among the systems of system: 'a', 'b'"),
+        (np.array(["a", "b"]), "baseline=<numpy.ndarray> is not among the systems of system: 'a', 'b'"),
+        (pl.Series(["a"]), "baseline=<polars.Series> is not among the systems of system: 'a', 'b'"),
+    ],
+    ids=str,
+)
+def test_a_list_of_baselines_that_says_nothing(baseline: Any, says: str) -> None:
+    """No baseline, one twice, all systems, or what is no system: errors that say so."""
+    assert error(lambda: of({"a": [1], "b": [2]}).compare("cg", baseline=baseline), BadValueError) == says
+
+
 def test_systems_may_be_numbers_or_null() -> None:
     """Systems keep their type and their order, null last."""
     frame = made({"a": [1, 2], "b": [2, 3], "c": [3, 5]})
@@ -1056,14 +1111,6 @@ def test_an_unknown_baseline_names_the_nearest() -> None:
     said = error(lambda: irm.compare("cg", baseline="bm52"), BadValueError)
     assert said == "baseline='bm52' is not among the systems of system: 'bm25', 'vector'; did you mean 'bm25'?"
     assert "baseline=7" in error(lambda: irm.compare("cg", baseline=7), BadValueError)
-
-
-def test_a_weight_is_an_error() -> None:
-    """Weights of queries have no place in a paired test."""
-    frame = made({"a": [1], "b": [2]}).with_columns(visits=1.0)
-    irm = IRM(frame, system="system", doc="doc", weight="visits")
-    assert error(lambda: irm.compare("cg"), ColumnError) == "compare() counts every query alike; say weight=None"
-    assert row_of(irm(weight=None))["n"] == 1
 
 
 @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
