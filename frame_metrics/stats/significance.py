@@ -62,8 +62,7 @@ def sureness(
     """
     n, least = len(differences), CLOSE * np.abs(differences).max(axis=0)  # what is nearer to 0 is left by adding floats
     mean, each = np.average(differences, axis=0, weights=weight), np.ones(n) if weight is None else weight
-    freedom = each.sum() - (each**2).sum() / each.sum()
-    spread = np.sqrt((times((differences - mean) ** 2, weight)).sum(axis=0) / freedom)
+    spread = deviation(differences, each, np.ones(n))
     spread = np.where(spread < least, 0, spread)
     out = {"effect_size": ratio(mean, spread)}
     if cluster is not None and len(np.unique(cluster[each > 0])) < 2:
@@ -79,6 +78,20 @@ def sureness(
     factor = NormalDist().inv_cdf(tails[1]) + NormalDist().inv_cdf(power)
     out["mde"] = np.where(error * np.sqrt(n) < least, 0, factor * error)
     return out
+
+
+def deviation(values: Array, weight: Array, often: Array) -> Array:
+    """Return the standard deviation of values, shape (columns,): what is lost to their own mean is allowed for.
+
+    Parameters
+    ----------
+    values : shape (queries, columns), or rows.
+    weight : of each in their mean, shape (queries,).
+    often : how many each one stands for, shape (queries,).
+    """
+    heavy = weight * often
+    apart = values - np.average(values, axis=0, weights=heavy)
+    return np.sqrt(ratio(times(apart**2, heavy).sum(axis=0), heavy.sum() - (heavy * weight).sum() / heavy.sum()))
 
 
 def _robust_error(apart: Array, weight: Array, cluster: Array | None) -> Array:
@@ -206,14 +219,16 @@ def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
     return ((widest[:, None, None] >= enough).sum(axis=0) + 1) / (permutations + 1)
 
 
-def bootstrap(differences: Array, weight: Array | None, cluster: Array | None, resamples: int, seed: int) -> Array:
+def bootstrap(
+    differences: Array, resamples: int, seed: int, cluster: Array | None = None, weight: Array | None = None
+) -> Array:
     """Resample differences whose mean was moved to 0; the share of means at least as far from 0 as what was seen.
 
     Parameters
     ----------
     differences : shape (queries, columns).
-    weight : of each query, shape (queries,); None where all count alike.
     cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn.
+    weight : of each query, shape (queries,); None where all count alike.
 
     Returns
     -------

@@ -195,7 +195,7 @@ def _inferred(
         moved = in_clusters(times(differences, weight), cluster)
         p = significance.randomization(moved, options.permutations, options.seed, tick)
     elif options.test == "bootstrap":
-        p = significance.bootstrap(differences, weight, cluster, options.resamples, options.seed)
+        p = significance.bootstrap(differences, options.resamples, options.seed, cluster, weight)
     else:
         p = significance.classical(differences, options.test)
     return inferred | {"p_value": p}
