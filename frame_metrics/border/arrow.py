@@ -44,10 +44,13 @@ class ArrowFrame(Border):
         out = {}
         for name, rows in answer.keys.items():
             source = answer.source(name)
+            if source not in table.columns:
+                out[name] = narrow(key_values(table, source, rows, beside)).to_arrow()
+                continue
             column = self.frame.column(source)
             beyond = len(rows) > 0 and int(rows.max()) >= len(column)
             if beyond or _is_view(column.type) or pa.types.is_run_end_encoded(column.type):
-                out[name] = _as_type(key_values(table[source], rows, beside), column.type)
+                out[name] = _as_type(key_values(table, source, rows, beside), column.type)
             else:
                 out[name] = column.take(pa.array(rows, mask=rows < 0))
         return pa.table(out | {name: narrow(values).to_arrow() for name, values in answer.columns.items()})

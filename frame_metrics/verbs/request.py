@@ -53,7 +53,8 @@ class Request:
     @cached_property
     def columns(self) -> Columns:
         """The column of every part that is played, whatever is asked."""
-        return resolve(self.roles, self.available, judged=self.judged, hint=self.border.hint)
+        names = None if self.judgments is None else border_of(self.judgments[0]).names()
+        return resolve(self.roles, self.available, judgments=names, hint=self.border.hint)
 
     @property
     def found(self) -> list[str]:
@@ -109,7 +110,12 @@ class Plan:
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
             return compute(Reading(self, table, beside))
 
-        return self.request.border.answer(self.columns.needed, run, schema, self._read_judgments)
+        def of_types(types: dict[str, Any]) -> dict[str, Any]:
+            by = [name for name in self.columns.by if name in self.columns.lent]
+            lent = border_of(self.request.judgments[0]).types(by) if by and self.request.judgments else {}
+            return schema(types | lent)
+
+        return self.request.border.answer(self.columns.needed, run, of_types, self._read_judgments)
 
     def answer_of_segments(
         self, compute: Callable[[Reading], Answer], schema: Schema, keys: Sequence[str] | None = None
