@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.bounds import Of
     from frame_metrics.verbs.compare import Correction, Over, Test, Unanswered
     from frame_metrics.verbs.curves import Per
-    from frame_metrics.verbs.evaluate import Average, Layout
+    from frame_metrics.verbs.evaluate import Average, Interval, Layout
 
 Frame = TypeVar("Frame")
 Result = TypeVar("Result")
@@ -269,6 +269,7 @@ class IRM(Generic[Frame]):
         ci: float | None = None,
         margins: bool = False,
         layout: Layout = "long",
+        method: Interval | None = None,
         resamples: int = 1000,
         seed: int = 0,
     ) -> Frame:
@@ -282,11 +283,14 @@ class IRM(Generic[Frame]):
             where ``weight`` is named, else "macro", and the sum of a count. Over several classes: "macro" (None),
             "weighted" (by their rows), "micro", "predicted" (by how often each is predicted). Rows of two classes
             without a query are pooled.
-        ci : level of a percentile bootstrap interval over queries, or over pooled rows, as 0.95; where ``cluster`` is
-            named, over clusters of them. Null for fewer than two.
+        ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where
+            ``cluster`` is named, over clusters of them. Null for fewer than two.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
             what the call without the columns in ``total_over`` gives.
         layout : "long", a row per metric, or "wide", a column per metric.
+        method : of intervals. "delong" is the normal interval of DeLong, DeLong and Clarke-Pearson around "roc_auc" and
+            "gini" of pooled rows of two classes, and the default there, unless the rows have weights or clusters. Null
+            for fewer than two relevant rows, or others. "bootstrap" is for all.
         resamples, seed : of the bootstrap.
 
         Returns
@@ -311,7 +315,7 @@ class IRM(Generic[Frame]):
         from frame_metrics.verbs.evaluate import evaluate
         from frame_metrics.verbs.tidy import Options
 
-        return evaluate(self._request, metrics, Options(average, ci, margins, layout, resamples, seed))
+        return evaluate(self._request, metrics, Options(average, ci, margins, layout, resamples, seed, method))
 
     @_verb
     def per_query(self, *metrics: str | Metric, layout: Layout = "long") -> Frame:

@@ -160,13 +160,12 @@ def intervals(
     return out
 
 
-def resampled(columns: Array, resamples: int, seed: int, times: Array | None = None) -> Array:
-    """Return the sums of columns over resampled queries, rows or clusters, shape (columns, resamples).
+def resampled(columns: Array, resamples: int, seed: int) -> Array:
+    """Return the sums of columns over resampled queries or clusters, shape (columns, resamples).
 
     Parameters
     ----------
     columns : shape (columns, units).
-    times : how many units each one stands for, shape (units,); None for one.
     """
     size = columns.shape[1]
     step = max((1 << 20) // size, 1)
@@ -174,11 +173,8 @@ def resampled(columns: Array, resamples: int, seed: int, times: Array | None = N
     pieces = []
     for begin in range(0, resamples, step):
         m = min(step, resamples - begin)
-        if times is None:
-            drawn = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
-            often = np.bincount(drawn.ravel(), minlength=m * size).reshape(m, size)
-        else:
-            often = random.multinomial(int(times.sum()), times / times.sum(), m)
+        drawn = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
+        often = np.bincount(drawn.ravel(), minlength=m * size).reshape(m, size)
         pieces.append(columns @ often.T.astype(np.float64))
     return np.concatenate(pieces, axis=1)
 

@@ -360,11 +360,14 @@ def decided(seed: int, clusters: int = 12) -> pl.DataFrame:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.grid(2)
 def test_pooled_rows_are_drawn_by_cluster(seed: int, weight: str | None) -> None:
-    """Draws of clusters one after the other, with the same seed, give the ends of a metric of pooled rows."""
+    """Draws of clusters, in the order of the rows that they have, give the ends of a metric of pooled rows."""
     rows = decided(seed)
     found = IRM(rows, query=None, weight=weight, cluster="user").evaluate("accuracy", ci=0.9, resamples=300, seed=seed)
-    units = rows["user"].unique(maintain_order=True).to_list()
-    parts = {u: rows.filter(pl.col("user") == u) for u in units}
+    read = ["label", "predicted", *([weight] if weight else [])]
+    parts = {user: rows.filter(pl.col("user") == user).sort(read) for user in rows["user"].unique()}
+    kinds = rows.select(read).unique().sort(read).with_row_index("kind")
+    held = {user: part.join(kinds, on=read)["kind"].value_counts().sort("kind").rows() for user, part in parts.items()}
+    units = sorted(parts, key=held.__getitem__)
     random, values = np.random.default_rng(seed), []
     for _ in range(300):
         drawn = pl.concat([parts[units[at]] for at in random.integers(0, len(units), len(units))])
