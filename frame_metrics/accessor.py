@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Unpack
 
+    from frame_metrics.metrics.names import Metrics
     from frame_metrics.verbs.audit import Severity
     from frame_metrics.verbs.bounds import Of
     from frame_metrics.verbs.compare import Correction, Over, Test, Unanswered
@@ -264,8 +265,8 @@ class IRM(Generic[Frame]):
     @_verb
     def evaluate(
         self,
-        *metrics: str | Metric,
-        average: Average | None = None,
+        *metrics: Metrics,
+        average: Average | Sequence[Average] | None = None,
         ci: float | None = None,
         margins: bool = False,
         layout: Layout = "long",
@@ -276,12 +277,13 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list.
         average : "macro", the mean over queries, in which each counts the same; "weighted", the mean by ``weight``;
-            "micro", the metric of the summed counts of the 2x2 table; "gmean", the geometric mean. None: "weighted"
-            where ``weight`` is named, else "macro", and the sum of a count. Over several classes: "macro" (None),
-            "weighted" (by their rows), "micro", "predicted" (by how often each is predicted). Rows of two classes
-            without a query are pooled.
+            "rows", the mean by how many rows each has; "micro", the metric of the summed counts of the 2x2 table;
+            "gmean", the geometric mean; "median", "min", "max" or another quantile, as "q0.9", of the values that are
+            defined. None: "weighted" where ``weight`` is named, else "macro", and the sum of a count. Over several
+            classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how often each is predicted).
+            Rows of two classes without a query are pooled, and have none. A list of averages gives all of them.
         ci : level of a percentile bootstrap interval over queries, or over pooled rows, as 0.95; where ``cluster`` is
             named, over clusters of them. Null for fewer than two.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
@@ -299,7 +301,7 @@ class IRM(Generic[Frame]):
         A wide one: system, by..., (total_over, average,) n, and for each metric "ndcg", ("ndcg_n", "ndcg_low",
         "ndcg_high"). ``n`` is the number of queries, or of pooled rows, that are evaluated. How many queries a metric
         rests on stands beside it where undefined ones are left out of its mean. ``average`` is there where it is the
-        same for all metrics.
+        same for all metrics, and with a list of averages, for each of which there is a row.
 
         Examples
         --------
@@ -307,6 +309,8 @@ class IRM(Generic[Frame]):
         >>> log = pl.DataFrame({"query": [1, 1, 2, 2], "score": [2.0, 1.0, 3.0, 2.5], "grade": [0, 3, 1, 0]})
         >>> log.irm.evaluate("rr", "precision@1", layout="wide").rows()
         [('macro', 2, 0.75, 0.5)]
+        >>> log.irm.evaluate("rr", average=["median", "min"]).select("average", "value").rows()
+        [('median', 0.75), ('min', 0.5)]
         """
         from frame_metrics.verbs.evaluate import evaluate
         from frame_metrics.verbs.tidy import Options
@@ -314,7 +318,7 @@ class IRM(Generic[Frame]):
         return evaluate(self._request, metrics, Options(average, ci, margins, layout, resamples, seed))
 
     @_verb
-    def per_query(self, *metrics: str | Metric, layout: Layout = "long") -> Frame:
+    def per_query(self, *metrics: Metrics, layout: Layout = "long") -> Frame:
         """Compute metrics for every query that is judged.
 
         Parameters
@@ -339,7 +343,7 @@ class IRM(Generic[Frame]):
         return per_query(self._request, metrics, layout=layout)
 
     @_verb
-    def per_class(self, *metrics: str | Metric) -> Frame:
+    def per_class(self, *metrics: Metrics) -> Frame:
         """Compute metrics for every class against the rest.
 
         Parameters
@@ -384,7 +388,7 @@ class IRM(Generic[Frame]):
         return confusion(self._request)
 
     @_verb
-    def thresholds(self, *metrics: str | Metric) -> Frame:
+    def thresholds(self, *metrics: Metrics) -> Frame:
         """Decide at every threshold: a row is predicted positive when its score is at least the threshold.
 
         Parameters
@@ -491,7 +495,7 @@ class IRM(Generic[Frame]):
     @_verb
     def compare(
         self,
-        *metrics: str | Metric,
+        *metrics: Metrics,
         baseline: Any = None,
         test: Test = "randomization",
         correction: Correction = "holm",
@@ -588,7 +592,7 @@ class IRM(Generic[Frame]):
         return explain(self._request, metric, query=query)
 
     @_verb
-    def bounds(self, *metrics: str | Metric, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
+    def bounds(self, *metrics: Metrics, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
         """Bound a metric over all orders of equal scores, or over all judgments that are missing.
 
         Parameters

@@ -10,24 +10,27 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole
 from frame_metrics.inputs import Confusion
-from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import Asked, read
+from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.roles.needs import Needs
-from frame_metrics.stats.averages import average_of
+from frame_metrics.stats.averages import averages_of
+from frame_metrics.stats.quantiles import level_of
 from frame_metrics.verbs import pooled
 from frame_metrics.verbs.measure import check_asked, measure
 from frame_metrics.verbs.request import Plan, Reading, Request, check_wide
 from frame_metrics.verbs.tidy import Options, Wide, averaged, each_query, schema
 
-Average = Literal["macro", "weighted", "micro", "gmean", "predicted"]
+Named = Literal["macro", "weighted", "micro", "gmean", "median", "min", "max", "rows", "predicted"]
+# Every level is read; these are known to type checkers, which could not tell a misspelt average from any text.
+Low = Literal["q0.01", "q0.05", "q0.1", "q0.2", "q0.25", "q0.3", "q0.4", "q0.5"]
+High = Literal["q0.6", "q0.7", "q0.75", "q0.8", "q0.9", "q0.95", "q0.99"]
+Average = Named | Low | High
 Layout = Literal["long", "wide"]
 
 
-def evaluate(request: Request, metrics: Sequence[str | Metric], options: Options) -> Any:
+def evaluate(request: Request, metrics: Sequence[Metrics], options: Options) -> Any:
     """Answer ``irm.evaluate``, which has the parameters."""
-    average, layout, margins, ci = options.average, options.layout, options.margins, options.ci is not None
-    if average is not None:
-        check_choice("average", average, get_args(Average))
+    layout, margins, ci = options.layout, options.margins, options.ci is not None
+    check_averages(options)
     check_choice("layout", layout, get_args(Layout))
     if options.ci is not None:
         check_level(options.ci)
@@ -36,14 +39,14 @@ def evaluate(request: Request, metrics: Sequence[str | Metric], options: Options
     asked = read(metrics)
     plan = request.plan(request.needs(asked))
     if plan.columns.query:
-        check_asked(asked, plan, average)
+        check_asked(asked, plan, options.averages)
     else:
-        pooled.check_pooled(asked, average, ci=ci)
+        pooled.check_pooled(asked, options.averages, ci=ci)
     if not isinstance(margins, bool):
         raise BadValueError(f"margins={margins!r} is not True or False")
     if margins and not plan.columns.by:
         raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
-    wide = _wide(asked, average, plan) if layout == "wide" else None
+    wide = _wide(asked, options, plan) if layout == "wide" else None
     if wide is not None:
         check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], plan.columns)
 
@@ -51,25 +54,41 @@ def evaluate(request: Request, metrics: Sequence[str | Metric], options: Options
         if not plan.columns.query:
             return pooled.evaluated(reading.cases(), asked, options, wide)
         log = reading.log(queries=ci, totals=margins)  # what is drawn is drawn in the order of the queries' names
-        return averaged(measure(log, asked, average), options, wide)
+        return averaged(measure(log, asked, options.averages), options, wide)
 
     return plan.answer_of_segments(compute, lambda types: schema(asked, options, wide))
 
 
-def _wide(asked: Asked, average: str | None, plan: Plan) -> Wide:
+def check_averages(options: Options) -> None:
+    """Raise for an average that does not exist, for none in a list, and for one that stands there twice."""
+    if options.several and not options.averages:
+        raise BadValueError("average=[] names no average; name one, or say average=None")
+    for average in options.averages:
+        if options.averages.count(average) > 1:
+            raise BadValueError(f"average={average!r} is asked for twice")
+        if isinstance(average, str) and average.startswith("q") and level_of(average) is None:
+            raise BadValueError(f"average={average!r} is no quantile from q0 to q1, as q0.9")
+        quantile = isinstance(average, str) and level_of(average) is not None
+        if not quantile and (average is not None or options.several):
+            check_choice("average", average, (*get_args(Named), "q0.9"))
+
+
+def _wide(asked: Asked, options: Options, plan: Plan) -> Wide:
     """Return what a wide row says of its metrics, which depends on what is asked and not on the data."""
+    averages = options.averages
     if not plan.columns.query:
-        return Wide(pooled.one_average(asked, average, plan), [False] * len(asked))
+        one = options.several or pooled.one_average(asked, averages[0], plan)
+        return Wide(one, [False] * len(asked))
     weighted, conventions = plan.columns.weight is not None, plan.conventions
-    averages, counted = set(), []
+    own = {average for _, metric in asked for average in averages_of(metric, averages, weighted=weighted)}
+    counted = []
     for _, metric in asked:
-        averages.add(average_of(metric, average, weighted=weighted))
-        pools = average == "micro" and metric.input is Confusion and not metric.average
+        pools = set(averages) == {"micro"} and metric.input is Confusion and not metric.average
         counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
-    return Wide(len(averages) == 1, counted)
+    return Wide(options.several or len(own) == 1, counted)
 
 
-def per_query(request: Request, metrics: Sequence[str | Metric], *, layout: Layout) -> Any:
+def per_query(request: Request, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     """Answer ``irm.per_query``, which has the parameters."""
     check_choice("layout", layout, get_args(Layout))
     asked = read(metrics)

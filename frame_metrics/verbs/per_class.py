@@ -15,15 +15,14 @@ from frame_metrics.data.groups import segments_of
 from frame_metrics.data.segments import crossed
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Confusion, Scores
-from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import Asked, read
+from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.roles.needs import decision_of
 from frame_metrics.verbs.pooled import check_cases, check_pooled, each_class, inputs_of
 from frame_metrics.verbs.request import Plan, Request
 from frame_metrics.verbs.tidy import labels, number, whole
 
 
-def per_class(request: Request, metrics: Sequence[str | Metric]) -> Any:
+def per_class(request: Request, metrics: Sequence[Metrics]) -> Any:
     """Answer ``irm.per_class``, which has the parameters."""
     asked = read(metrics)
     plan = request.plan(request.needs(asked))

@@ -17,10 +17,12 @@ from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Scores
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import refuse
+from frame_metrics.stats.averages import Averages
 from frame_metrics.verbs.measure import COUNTED, check_parameters, check_probabilities, check_probability
 from frame_metrics.verbs.request import Plan
 from frame_metrics.verbs.tidy import Averaged, Options, Wide, tidied
 
+OVER_CLASSES = ("macro", "weighted", "micro", "predicted")
 CLOSE = 1e-6  # probabilities may be rounded so far
 
 
@@ -53,9 +55,19 @@ def average_of(metric: Metric, average: str | None, *, binary: bool) -> str:
     average : the one that is asked for; None for the mean over classes.
     binary : whether there are two classes, one of which is the relevant one.
     """
-    if metric.summed:
+    if metric.summed and average in (None, "micro", "sum"):
         return "sum"
     return "pooled" if binary or metric.of_classes is not None else average or "macro"
+
+
+def averages_of(asked: Asked, averages: Averages, *, binary: bool) -> tuple[list[int], list[tuple[str, Metric, str]]]:
+    """Return each metric with each average that it has, and its place among those asked for."""
+    of, wanted = [], []
+    for i, (name, metric) in enumerate(asked):
+        for said in dict.fromkeys(average_of(metric, average, binary=binary) for average in averages):
+            of.append(i)
+            wanted.append((name, metric, said))
+    return of, wanted
 
 
 def one_average(asked: Asked, average: str | None, plan: Plan) -> bool:
@@ -64,19 +76,20 @@ def one_average(asked: Asked, average: str | None, plan: Plan) -> bool:
     several = conventions.classes is not None or columns.class_scores or conventions.match is not None
     two = conventions.positive is not None or conventions.threshold is not None or columns.label is None
     two = two or conventions.documents is not None or any(metric.input is Scores for _, metric in asked)
-    several = several or average in ("weighted", "predicted")
+    several = several or average is not None
     kinds = [False] if several else [True] if two else [True, False]
     return all(len({average_of(metric, average, binary=binary) for _, metric in asked}) == 1 for binary in kinds)
 
 
-def check_pooled(asked: Asked, average: str | None = None, *, ci: bool = False) -> None:
+def check_pooled(asked: Asked, averages: Averages = (None,), *, ci: bool = False) -> None:
     """Raise for a metric or an average that rows without a query do not have; nothing is read."""
-    if average == "gmean":
-        raise NotComputableError("average='gmean' is over queries; name query=")
+    for average in averages:
+        if average not in (None, *OVER_CLASSES):
+            raise NotComputableError(f"average={average!r} is over queries; name query=")
     for name, metric in asked:
         check_parameters(name, metric)
         if metric.average is not None:
-            raise NotComputableError(f"{name} is averaged geometrically over queries; name query=")
+            raise NotComputableError(f"{name} is an average over queries; name query=")
         if "judged_only" in metric.params or "rel" in metric.params:
             raise NotComputableError(
                 f"{name}: rel= and judged_only= are for queries; say rel= or unjudged= of all rows"
@@ -85,17 +98,19 @@ def check_pooled(asked: Asked, average: str | None = None, *, ci: bool = False) 
             raise NotComputableError(f"{name}: ci= resamples queries, or decided rows; name query=, or say ci=None")
 
 
-def check_cases(asked: Asked, cases: Cases, average: str | None = None, *, ci: bool = False) -> None:
+def check_cases(asked: Asked, cases: Cases, averages: Averages = (None,), *, ci: bool = False) -> None:
     """Raise for a metric that two classes, or several, do not have."""
     if ci and cases.conventions.match is not None and cases.weighted:
         raise NotComputableError("ci= with match= resamples rows, and they have weights; say weight=None or ci=None")
     if ci and cases.conventions.match is not None and cases.columns.cluster:
         raise NotComputableError("ci= with match= resamples rows, and they have a cluster; say cluster=None or ci=None")
     if cases.binary:
-        if average not in (None, "macro", "micro"):
-            raise NotComputableError(
-                f"average={average!r} is over several classes, and rows are pooled here; say classes= to average both"
-            )
+        for average in averages:
+            if average is not None:
+                raise NotComputableError(
+                    f"average={average!r} is over several classes, and the rows of two are pooled here; "
+                    "say average=None, or classes= to average both"
+                )
         if cases.columns.score:
             check_probabilities(asked, cases.rows, cases.columns)
         return
@@ -109,8 +124,9 @@ def check_cases(asked: Asked, cases: Cases, average: str | None = None, *, ci: b
                 f"{name}: there are {cases.k} classes; name the score of each, score={{class: column}}, "
                 "or the relevant one with positive="
             )
-        if of_scores and own is None and average in ("micro", "predicted"):
-            raise NotComputableError(f"{name} has no {average} average over classes: macro and weighted it has")
+        lacks = [average for average in averages if average in ("micro", "predicted")]
+        if of_scores and own is None and lacks:
+            raise NotComputableError(f"{name} has no {lacks[0]} average over classes: macro and weighted it has")
         if own is not None and not set(metric.params) <= set(own.options):
             wrong = next(one for one in metric.params if one not in own.options)
             raise NotComputableError(f"{name}: of several classes it takes no {wrong}=")
@@ -239,24 +255,26 @@ def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
 
 def evaluated(cases: Cases, asked: Asked, options: Options, wide: Wide | None) -> Answer:
     """Return one row per segment and metric, or one per segment with a column per metric."""
-    check_cases(asked, cases, options.average, ci=options.ci is not None)
+    check_cases(asked, cases, options.averages, ci=options.ci is not None)
     groups = groups_of(cases.cells, options.margins)
+    of, wanted = averages_of(asked, options.averages, binary=cases.binary)
     tables: list[list[Array]] = []
     for segments in groups.each:
         inputs = inputs_of(cases, segments)
         if cases.binary:
             _sort_scores(inputs, [metric for _, metric in asked])
-        values = [one_metric(inputs, name, metric, options.average) for name, metric in asked]
-        n, undefined = np.tile(segments.n, (len(asked), 1)), np.stack([one.undefined for one in values])
+        values = [one_metric(inputs, *one) for one in wanted]
+        n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([one.undefined for one in values])
         table = [np.where(n, [one.value for one in values], np.nan), n, undefined]
-        tables.append(table if options.ci is None else [*table, *_ends(inputs, asked, options, options.ci)])
-    each = Averaged(asked, tables, [one.average for one in values], [segments.n for segments in groups.each])
+        tables.append(table if options.ci is None else [*table, *_ends(inputs, wanted, options, options.ci)])
+    said = [average for _, _, average in wanted]
+    each = Averaged(asked, of, said, tables, [segments.n for segments in groups.each])
     return tidied(each, options, groups, wide)
 
 
-def _ends(inputs: Inputs, asked: Asked, options: Options, level: float) -> Array:
-    """Percentile intervals over resampled rows, or clusters; NaN for fewer than two; shape (2, metrics, segments)."""
-    out = np.full((2, len(asked), len(inputs.segments)), np.nan)
+def _ends(inputs: Inputs, wanted: Sequence[tuple[str, Metric, str]], options: Options, level: float) -> Array:
+    """Percentile intervals over resampled rows, or clusters; NaN for fewer than two; shape (2, values, segments)."""
+    out = np.full((2, len(wanted), len(inputs.segments)), np.nan)
     table, n, cases = _table(inputs), inputs.segments.n, inputs.cases
     if cases.conventions.undefined == "raise":
         cases = replace(cases, conventions=replace(cases.conventions, undefined="null"))
@@ -264,8 +282,8 @@ def _ends(inputs: Inputs, asked: Asked, options: Options, level: float) -> Array
         drawn = Classes(counts, np.repeat(table.seen[g][None], len(counts), axis=0))
         draws = replace(inputs.segments, n=np.repeat(n[g], len(counts)))
         here = Inputs(cases, draws, drawn, None)
-        for i, (name, metric) in enumerate(asked):
-            values = one_metric(here, name, metric, options.average).value
+        for i, one in enumerate(wanted):
+            values = one_metric(here, *one).value
             values = values[~np.isnan(values)]
             if len(values):
                 out[:, i, g] = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
