@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.compare import Correction, Over, Test, Unanswered
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.evaluate import Average, Layout
+    from frame_metrics.verbs.pooled import OverClasses
 
 Frame = TypeVar("Frame")
 Result = TypeVar("Result")
@@ -343,17 +344,26 @@ class IRM(Generic[Frame]):
         return per_query(self._request, metrics, layout=layout)
 
     @_verb
-    def per_class(self, *metrics: Metrics) -> Frame:
+    def per_class(
+        self, *metrics: Metrics, average: OverClasses | Sequence[OverClasses] | None = None, layout: Layout = "long"
+    ) -> Frame:
         """Compute metrics for every class against the rest.
 
         Parameters
         ----------
         metrics : measures of the 2x2 table, as "recall", or of scores where each class has one, as "roc_auc".
+        average : adds the averages over the classes: "macro", "weighted" (by their rows), "micro", "predicted", or a
+            list. Measures of the whole table, as "accuracy", are pooled, and micro counts are sums.
+        layout : "long", a row per class and metric, or "wide", a column per metric.
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., class, metric, value, n (rows of the segment), n_undefined. Classes
-        that a segment does not have are left out, unless ``classes=`` names them.
+        A frame of the caller's kind: system, by..., class, (average,) metric, value, support (rows of the class, or
+        their weight), n (rows of the segment), n_undefined. In the rows of averages ``class`` is null, and ``support``
+        is that of all classes; in those of classes ``average`` is null. Classes that a segment does not have are left
+        out, unless ``classes=`` names them.
+
+        A wide one: system, by..., class, (average,) support, n, and a column for each metric.
 
         Examples
         --------
@@ -361,10 +371,12 @@ class IRM(Generic[Frame]):
         >>> animals = pl.DataFrame({"label": ["cat", "cat", "dog", "owl"], "predicted": ["cat", "dog", "dog", "owl"]})
         >>> animals.irm.per_class("recall").select("class", "value").rows()
         [('cat', 0.5), ('dog', 1.0), ('owl', 1.0)]
+        >>> animals.irm.per_class("recall", "precision", average="macro", layout="wide").tail(2).rows()
+        [('owl', None, 1, 4, 1.0, 1.0), (None, 'macro', 4, 4, 0.8333333333333334, 0.8333333333333334)]
         """
         from frame_metrics.verbs.per_class import per_class
 
-        return per_class(self._request, metrics)
+        return per_class(self._request, metrics, average=average, layout=layout)
 
     @_verb
     def confusion(self) -> Frame:
@@ -383,7 +395,7 @@ class IRM(Generic[Frame]):
         >>> cases.irm.confusion().rows()
         [(0, 0, 2), (0, 1, 1), (1, 0, 0), (1, 1, 1)]
         """
-        from frame_metrics.verbs.per_class import confusion
+        from frame_metrics.verbs.confusion import confusion
 
         return confusion(self._request)
 

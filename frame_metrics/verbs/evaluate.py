@@ -12,7 +12,7 @@ from frame_metrics.errors import BadValueError, ColumnError, check_choice, check
 from frame_metrics.inputs import Confusion
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.roles.needs import Needs
-from frame_metrics.stats.averages import averages_of
+from frame_metrics.stats.averages import Averages, averages_of
 from frame_metrics.stats.quantiles import level_of
 from frame_metrics.verbs import pooled
 from frame_metrics.verbs.measure import check_asked, measure
@@ -30,7 +30,7 @@ Layout = Literal["long", "wide"]
 def evaluate(request: Request, metrics: Sequence[Metrics], options: Options) -> Any:
     """Answer ``irm.evaluate``, which has the parameters."""
     layout, margins, ci = options.layout, options.margins, options.ci is not None
-    check_averages(options)
+    check_averages(options.average)
     check_choice("layout", layout, get_args(Layout))
     if options.ci is not None:
         check_level(options.ci)
@@ -59,18 +59,21 @@ def evaluate(request: Request, metrics: Sequence[Metrics], options: Options) -> 
     return plan.answer_of_segments(compute, lambda types: schema(asked, options, wide))
 
 
-def check_averages(options: Options) -> None:
-    """Raise for an average that does not exist, for none in a list, and for one that stands there twice."""
-    if options.several and not options.averages:
+def check_averages(average: Any) -> Averages:
+    """Return the averages that are asked for; raise for what is none, and for one that is asked for twice."""
+    several = isinstance(average, list | tuple)
+    averages = list(average) if several else [average]
+    if not averages:
         raise BadValueError("average=[] names no average; name one, or say average=None")
-    for average in options.averages:
-        if options.averages.count(average) > 1:
-            raise BadValueError(f"average={average!r} is asked for twice")
-        if isinstance(average, str) and average.startswith("q") and level_of(average) is None:
-            raise BadValueError(f"average={average!r} is no quantile from q0 to q1, as q0.9")
-        quantile = isinstance(average, str) and level_of(average) is not None
-        if not quantile and (average is not None or options.several):
-            check_choice("average", average, (*get_args(Named), "q0.9"))
+    for one in averages:
+        if averages.count(one) > 1:
+            raise BadValueError(f"average={one!r} is asked for twice")
+        quantile = isinstance(one, str) and level_of(one) is not None
+        if isinstance(one, str) and one.startswith("q") and not quantile:
+            raise BadValueError(f"average={one!r} is no quantile from q0 to q1, as q0.9")
+        if not quantile and (one is not None or several):
+            check_choice("average", one, (*get_args(Named), "q0.9"))
+    return averages
 
 
 def _wide(asked: Asked, options: Options, plan: Plan) -> Wide:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -22,7 +23,7 @@ from frame_metrics.verbs.measure import COUNTED, check_parameters, check_probabi
 from frame_metrics.verbs.request import Plan
 from frame_metrics.verbs.tidy import Averaged, Options, Wide, tidied
 
-OVER_CLASSES = ("macro", "weighted", "micro", "predicted")
+OverClasses = Literal["macro", "weighted", "micro", "predicted"]
 CLOSE = 1e-6  # probabilities may be rounded so far
 
 
@@ -84,7 +85,7 @@ def one_average(asked: Asked, average: str | None, plan: Plan) -> bool:
 def check_pooled(asked: Asked, averages: Averages = (None,), *, ci: bool = False) -> None:
     """Raise for a metric or an average that rows without a query do not have; nothing is read."""
     for average in averages:
-        if average not in (None, *OVER_CLASSES):
+        if average not in (None, *get_args(OverClasses)):
             raise NotComputableError(f"average={average!r} is over queries; name query=")
     for name, metric in asked:
         check_parameters(name, metric)
