@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
     import pyarrow as pa
+    import pyarrow.dataset as ds
     from typing_extensions import Unpack
 
     from frame_metrics.metrics.names import Metrics
@@ -109,7 +110,8 @@ class IRM(Generic[Frame]):
 
     Parameters
     ----------
-    frame : a pandas or polars DataFrame, a LazyFrame, or anything that exports Arrow. Results are of the same kind.
+    frame : a pandas or polars DataFrame, a LazyFrame, a dataset or scanner of pyarrow, or anything that exports Arrow.
+        Results are of the same kind, those of Arrow pyarrow Tables.
     query : the column, or columns, of the query id, of any type.
     score : the system's score, higher is better; null where a document is known and was not retrieved. Of several
         classes, a mapping from each class to the column of its score.
@@ -141,7 +143,8 @@ class IRM(Generic[Frame]):
     threshold : a row is predicted positive when its score is at least this.
     abstain : predicted classes that are no decision, as "other".
     match : predicted classes are clusters, each to be taken for a true class: "best" one to one, so that most rows are
-        right, or "majority", several to one.
+        right, "informedness" one to one by what a bookmaker pays, or "majority", several to one. Measures of the
+        clusters themselves (``conditional_entropy``, ``rand_index``) need none of them.
 
     Raises
     ------
@@ -172,7 +175,9 @@ class IRM(Generic[Frame]):
         @overload
         def __init__(self: IRM[pd.DataFrame], frame: pd.DataFrame, **roles: Unpack[Roles]) -> None: ...
         @overload
-        def __init__(self: IRM[pa.Table], frame: ArrowStream, **roles: Unpack[Roles]) -> None: ...
+        def __init__(
+            self: IRM[pa.Table], frame: ArrowStream | ds.Dataset | ds.Scanner, **roles: Unpack[Roles]
+        ) -> None: ...
 
     @_shows_roles
     def __init__(self, frame: Any, *columns: Never, **roles: Unpack[Roles]) -> None:
@@ -228,7 +233,7 @@ class IRM(Generic[Frame]):
 
         Every system is then measured against all judgments, on every judged query: 0 where it has no results. Columns
         that are not named are called as in the log, or as the role; ``by``, ``weight`` and ``cluster`` columns may
-        stand among them.
+        stand among them, also where the log has none: then they say one thing of each query.
 
         Parameters
         ----------

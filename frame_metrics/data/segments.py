@@ -22,9 +22,10 @@ CHUNK = 1 << 15  # scores: what is done to them stays in cache
 
 def tables(cases: Cases, segments: Segments) -> Classes:
     """Count true and predicted classes within segments."""
-    counts, rows = crossed(cases, segments)
-    if cases.conventions.match is not None:
-        return Classes(matched(counts, cases.conventions.match)[0], rows.sum(axis=2) > 0)
+    (counts, rows), match = crossed(cases, segments), cases.conventions.match
+    if cases.clusters is not None:
+        taken = None if match is None else matched(counts, match)
+        return Classes(counts, rows.sum(axis=2) > 0, taken, cases.apart)
     if cases.binary or cases.conventions.classes is not None:
         return Classes(counts, np.ones((len(segments), cases.k), bool))
     return Classes(counts, (rows.sum(axis=2) > 0) | (rows[:, :, :-1].sum(axis=1) > 0))
@@ -60,7 +61,7 @@ def drawn_counts(
     cases: Cases, segments: Segments, table: Classes, resamples: int, seed: int
 ) -> Iterator[tuple[int, Array]]:
     """Give each segment of two rows, or clusters, or more, and the counts of its resampled rows."""
-    n, shape = segments.n, (resamples, table.k, table.k + 1)
+    n, shape = segments.n, (resamples, *table.found.shape[1:])
     cluster = cases.rows["cluster"].to_numpy() if cases.columns.cluster else None
     order = edges = np.zeros(len(segments) + 1, np.int64)
     if cases.weighted or cluster is not None:  # then single rows are asked for
@@ -73,16 +74,16 @@ def drawn_counts(
         if unit is not None and not unit.any():
             continue
         if unit is None and not cases.weighted:
-            share = table.counts[g].ravel() / table.counts[g].sum()
+            share = table.found[g].ravel() / table.found[g].sum()
             draws = np.random.default_rng(seed).multinomial(n[g], share, resamples)
             yield int(g), draws.reshape(shape).astype(np.float64)
             continue
         rows = cases.rows[mine]
         times = rows["count"].to_numpy() if "count" in rows.columns and unit is None else None
-        yield int(g), resampled(_cells(rows, table.k, unit, times), resamples, seed, times).T.reshape(shape)
+        yield int(g), resampled(_cells(rows, shape[1:], unit, times), resamples, seed, times).T.reshape(shape)
 
 
-def _cells(rows: pl.DataFrame, k: int, cluster: Array | None, times: Array | None) -> Array:
+def _cells(rows: pl.DataFrame, shape: tuple[int, int], cluster: Array | None, times: Array | None) -> Array:
     """The weight that each row, or cluster, has in each cell of the table, shape (cells, rows).
 
     It is that of one row of those that a row stands for ``times``.
@@ -90,8 +91,8 @@ def _cells(rows: pl.DataFrame, k: int, cluster: Array | None, times: Array | Non
     unit = np.arange(len(rows)) if cluster is None else cluster
     weight = rows["weight"].to_numpy() if "weight" in rows.columns else None
     weight = weight if weight is None or times is None else weight / np.maximum(times, 1)
-    n, cells = int(unit.max()) + 1, k * (k + 1)
-    cell = _table_cell(rows, k + 1).astype(np.int64)
+    n, cells = int(unit.max()) + 1, math.prod(shape)
+    cell = _table_cell(rows, shape[1]).astype(np.int64)
     return np.bincount(cell * n + unit, weight, minlength=cells * n).reshape(cells, n)
 
 

@@ -99,12 +99,8 @@ def check_pooled(asked: Asked, averages: Averages = (None,), *, ci: bool = False
             raise NotComputableError(f"{name}: ci= resamples queries, or decided rows; name query=, or say ci=None")
 
 
-def check_cases(asked: Asked, cases: Cases, averages: Averages = (None,), *, ci: bool = False) -> None:
+def check_cases(asked: Asked, cases: Cases, averages: Averages = (None,)) -> None:
     """Raise for a metric that two classes, or several, do not have."""
-    if ci and cases.conventions.match is not None and cases.weighted:
-        raise NotComputableError("ci= with match= resamples rows, and they have weights; say weight=None or ci=None")
-    if ci and cases.conventions.match is not None and cases.columns.cluster:
-        raise NotComputableError("ci= with match= resamples rows, and they have a cluster; say cluster=None or ci=None")
     if cases.binary:
         for average in averages:
             if average is not None:
@@ -256,7 +252,7 @@ def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
 
 def evaluated(cases: Cases, asked: Asked, options: Options, wide: Wide | None) -> Answer:
     """Return one row per segment and metric, or one per segment with a column per metric."""
-    check_cases(asked, cases, options.averages, ci=options.ci is not None)
+    check_cases(asked, cases, options.averages)
     groups = groups_of(cases.cells, options.margins)
     of, wanted = averages_of(asked, options.averages, binary=cases.binary)
     tables: list[list[Array]] = []
@@ -280,7 +276,7 @@ def _ends(inputs: Inputs, wanted: Sequence[tuple[str, Metric, str]], options: Op
     if cases.conventions.undefined == "raise":
         cases = replace(cases, conventions=replace(cases.conventions, undefined="null"))
     for g, counts in drawn_counts(inputs.cases, inputs.segments, table, options.resamples, options.seed):
-        drawn = Classes(counts, np.repeat(table.seen[g][None], len(counts), axis=0))
+        drawn = table.drawn(g, counts)
         draws = replace(inputs.segments, n=np.repeat(n[g], len(counts)))
         here = Inputs(cases, draws, drawn, None)
         for i, one in enumerate(wanted):

@@ -108,13 +108,13 @@ def tidied(each: Averaged, options: Options, groups: Groups, wide: Wide | None) 
         evaluated = np.concatenate(each.evaluated)[groups.order][group]
         columns = {"average": pl.Series(lines * count, dtype=pl.String), "n": whole(evaluated)}
         columns |= _of_metrics(each, lines if options.several else None, [value, n, *ends])
-        columns |= {name: names.gather(group) for name, names in total.items()}
+        columns |= {name: names[group] for name, names in total.items()}
         named = [*total, *wide.columns(each.asked, options.ci)]
         return Answer({name: rows[group] for name, rows in keys.items()}, {name: columns[name] for name in named})
     at, group = np.tile(np.arange(m), count), np.repeat(np.arange(count), m)
-    long = {name: names.gather(group) for name, names in total.items()}
+    long = {name: names[group] for name, names in total.items()}
     long |= labels(each.asked, np.asarray(each.of)[at])
-    long |= {"average": pl.Series(each.averages, dtype=pl.String).gather(at)}
+    long |= {"average": pl.Series(each.averages, dtype=pl.String)[at]}
     long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
     if ends:
         long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
@@ -143,7 +143,7 @@ def labels(asked: Asked, at: Array) -> dict[str, pl.Series]:
     """Return the columns metric and k, of the metric that each row is about."""
     names = pl.Series([name for name, _ in asked], dtype=pl.String)
     ks = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
-    return {"metric": names.gather(at), "k": ks.gather(at)}
+    return {"metric": names[at], "k": ks[at]}
 
 
 def number(values: Array) -> pl.Series:

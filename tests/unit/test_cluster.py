@@ -392,12 +392,16 @@ def test_pooled_rows_with_a_cluster_each_have_none(weight: str | None) -> None:
     assert found.select("ci_low", "ci_high").rows()[:2] == [pytest.approx(one) for one in expected]
 
 
-def test_clusters_that_are_matched_have_no_intervals() -> None:
-    """match= and ci= do not go together where rows have a cluster, and the message says so."""
-    irm = IRM(decided(0), query=None, cluster="user", match="majority")
-    assert irm.evaluate("accuracy")["n"].to_list() == [len(irm.frame)]
-    with pytest.raises(NotComputableError, match=r"they have a cluster; say cluster=None or ci=None$"):
-        irm.evaluate("accuracy", ci=0.9)
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_clusters_that_are_matched_have_the_intervals_of_their_classes(weight: Any) -> None:
+    """Found clusters stay what they were taken for, and users are drawn as they are of the classes."""
+    irm = IRM(decided(0), query=None, cluster="user", weight=weight, match="majority")
+    taken = irm.confusion().select("predicted", "matched").unique()
+    said = (
+        irm.frame.join(taken, on="predicted", maintain_order="left").drop("predicted").rename({"matched": "predicted"})
+    )
+    expected = IRM(said, query=None, cluster="user", weight=weight).evaluate("accuracy", ci=0.9)
+    assert irm.evaluate("accuracy", ci=0.9).equals(expected)
 
 
 # What a cluster may be
