@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_choice, check_level, check_whole
 from frame_metrics.inputs import Confusion
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.roles.needs import Needs
@@ -25,6 +25,7 @@ Low = Literal["q0.01", "q0.05", "q0.1", "q0.2", "q0.25", "q0.3", "q0.4", "q0.5"]
 High = Literal["q0.6", "q0.7", "q0.75", "q0.8", "q0.9", "q0.95", "q0.99"]
 Average = Named | Low | High
 Layout = Literal["long", "wide"]
+Interval = Literal["delong", "bootstrap"]
 
 
 def evaluate(request: Request, metrics: Sequence[Metrics], options: Options) -> Any:
@@ -32,16 +33,16 @@ def evaluate(request: Request, metrics: Sequence[Metrics], options: Options) -> 
     layout, margins, ci = options.layout, options.margins, options.ci is not None
     check_averages(options.average)
     check_choice("layout", layout, get_args(Layout))
-    if options.ci is not None:
-        check_level(options.ci)
-    check_whole("resamples", options.resamples, 1)
-    check_whole("seed", options.seed, 0)
+    _check_interval(options)
     asked = read(metrics)
     plan = request.plan(request.needs(asked))
     if plan.columns.query:
         check_asked(asked, plan, options.averages)
+        if options.method == "delong":
+            raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
     else:
-        pooled.check_pooled(asked, options.averages, ci=ci)
+        pooled.check_pooled(asked, options.averages)
+        pooled.check_delong(asked, plan, options.method)
     if not isinstance(margins, bool):
         raise BadValueError(f"margins={margins!r} is not True or False")
     if margins and not plan.columns.by:
@@ -74,6 +75,18 @@ def check_averages(average: Any) -> Averages:
         if not quantile and (one is not None or several):
             check_choice("average", one, (*get_args(Named), "q0.9"))
     return averages
+
+
+def _check_interval(options: Options) -> None:
+    """Raise for options that no interval has."""
+    if options.ci is not None:
+        check_level(options.ci)
+    check_whole("resamples", options.resamples, 1)
+    check_whole("seed", options.seed, 0)
+    if options.method is not None:
+        check_choice("method", options.method, get_args(Interval))
+        if options.ci is None:
+            raise BadValueError(f"method={options.method!r} is that of an interval; say ci=0.95 too")
 
 
 def _wide(asked: Asked, options: Options, plan: Plan) -> Wide:
