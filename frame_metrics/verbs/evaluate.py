@@ -60,18 +60,6 @@ def evaluate(request: Request, metrics: Sequence[Metrics], options: Options) -> 
     return plan.answer_of_segments(compute, lambda types: schema(asked, options, wide))
 
 
-def _check_interval(options: Options) -> None:
-    """Raise for options that no interval has."""
-    if options.ci is not None:
-        check_level(options.ci)
-    check_whole("resamples", options.resamples, 1)
-    check_whole("seed", options.seed, 0)
-    if options.method is not None:
-        check_choice("method", options.method, get_args(Interval))
-        if options.ci is None:
-            raise BadValueError(f"method={options.method!r} is that of an interval; say ci=0.95 too")
-
-
 def check_averages(average: Any) -> Averages:
     """Return the averages that are asked for; raise for what is none, and for one that is asked for twice."""
     several = isinstance(average, list | tuple)
@@ -87,6 +75,18 @@ def check_averages(average: Any) -> Averages:
         if not quantile and (one is not None or several):
             check_choice("average", one, (*get_args(Named), "q0.9"))
     return averages
+
+
+def _check_interval(options: Options) -> None:
+    """Raise for options that no interval has."""
+    if options.ci is not None:
+        check_level(options.ci)
+    check_whole("resamples", options.resamples, 1)
+    check_whole("seed", options.seed, 0)
+    if options.method is not None:
+        check_choice("method", options.method, get_args(Interval))
+        if options.ci is None:
+            raise BadValueError(f"method={options.method!r} is that of an interval; say ci=0.95 too")
 
 
 def _wide(asked: Asked, options: Options, plan: Plan) -> Wide:

@@ -25,7 +25,7 @@ from frame_metrics.verbs.measure import COUNTED, check_parameters, check_probabi
 from frame_metrics.verbs.request import Plan
 from frame_metrics.verbs.tidy import Averaged, Options, Wide, tidied
 
-Wanted: TypeAlias = Sequence[tuple[str, Metric, str]]  # what it is called, the metric, its average
+Wanted: TypeAlias = tuple[str, Metric, str]  # a name, its metric, and an average that it has
 OverClasses = Literal["macro", "weighted", "micro", "predicted"]
 CLOSE = 1e-6  # probabilities may be rounded so far
 BOOTSTRAP = "say method='bootstrap'"
@@ -65,7 +65,7 @@ def average_of(metric: Metric, average: str | None, *, binary: bool) -> str:
     return "pooled" if binary or metric.of_classes is not None else average or "macro"
 
 
-def averages_of(asked: Asked, averages: Averages, *, binary: bool) -> tuple[list[int], list[tuple[str, Metric, str]]]:
+def averages_of(asked: Asked, averages: Averages, *, binary: bool) -> tuple[list[int], list[Wanted]]:
     """Return each metric with each average that it has, and its place among those asked for."""
     of, wanted = [], []
     for i, (name, metric) in enumerate(asked):
@@ -301,24 +301,26 @@ def evaluated(cases: Cases, asked: Asked, options: Options, wide: Wide | None) -
     return tidied(each, options, groups, wide)
 
 
-def _by_delong(cases: Cases, wanted: Wanted, options: Options) -> dict[int, float]:
-    """The values whose intervals are DeLong's, and how much each rises with the area under the ROC curve."""
+def _by_delong(cases: Cases, wanted: Sequence[Wanted], options: Options) -> dict[int, float]:
+    """The metrics whose intervals are DeLong's, and how much each rises with the area under the ROC curve."""
     independent = cases.binary and not (cases.weighted or cases.columns.cluster)
     if options.ci is None or options.method == "bootstrap" or not independent:
         return {}
     return {i: metric.of_area for i, (_, metric, _) in enumerate(wanted) if metric.of_area is not None}
 
 
-def _drawn_ends(inputs: Inputs, some: Sequence[int], wanted: Wanted, options: Options, level: float) -> Array:
+def _drawn_ends(
+    inputs: Inputs, places: Sequence[int], wanted: Sequence[Wanted], options: Options, level: float
+) -> Array:
     """Percentile intervals over resampled rows, or clusters; NaN for fewer than two; shape (2, values, segments)."""
     out = np.full((2, len(wanted), len(inputs.segments)), np.nan)
     by_source: dict[type, list[int]] = {}
-    for i in some:
+    for i in places:
         by_source.setdefault(_source(inputs.cases, wanted[i][1]), []).append(i)
-    for source, own in by_source.items():
+    for source, some in by_source.items():
         pieces: dict[tuple[int, int], list[Array]] = {}
-        for g, here in _resampled(inputs, source, [wanted[i][1] for i in own], options):
-            for i in own:
+        for g, here in _resampled(inputs, source, [wanted[i][1] for i in some], options):
+            for i in some:
                 pieces.setdefault((i, g), []).append(one_metric(here, *wanted[i]).value)
         for at, drawn in pieces.items():
             values = np.concatenate(drawn)

@@ -109,7 +109,7 @@ def tidied(each: Averaged, options: Options, groups: Groups, wide: Wide | None) 
         evaluated = np.concatenate(each.evaluated)[groups.order][group]
         columns = {"average": pl.Series(lines * count, dtype=pl.String), "n": whole(evaluated)}
         columns |= _of_metrics(each, lines if options.several else None, [value, n, *ends])
-        columns |= {name: names.gather(group) for name, names in total.items()}
+        columns |= {name: names[group] for name, names in total.items()}
         named = [*total, *wide.columns(each.asked, options.ci)]
         return Answer({name: rows[group] for name, rows in keys.items()}, {name: columns[name] for name in named})
     at, group = np.tile(np.arange(m), count), np.repeat(np.arange(count), m)

@@ -473,10 +473,13 @@ def test_each_class_is_measured_against_the_rest(weighted: bool, every: int) -> 
     """per_class() gives every class of a segment the measures of its own decision, of scikit-learn."""
     cases = several_classes()[::every]
     mine = IRM(rows_of(cases), by="case", weight="w" if weighted else None).per_class(*TWO)
-    assert mine.columns == ["case", "class", "metric", "value", "n", "n_undefined"]
+    assert mine.columns == ["case", "class", "metric", "value", "support", "n", "n_undefined"]
     keyed = mine.with_columns(case=pl.struct("case", "class")).rows()
-    values = {((case["case"], case["class"]), name): (value, off) for case, _, name, value, _, off in keyed}
+    values = {((case["case"], case["class"]), name): (value, off) for case, _, name, value, _, _, off in keyed}
     assert wrong(values, against_the_rest(cases, weighted=weighted)) == []
+    for i, c, support in mine.select("case", "class", "support").unique().rows():
+        one = cases[i]
+        assert support == pytest.approx(np.sum((one.truth == c) * (one.weight if weighted else 1)), abs=CLOSE)
     assert mine.select("case", "class").rows() == [
         (i, c) for i, one in enumerate(cases) for c in labels_of(one) for _ in TWO
     ]
@@ -988,7 +991,7 @@ def test_measures_of_each_class_are_those_of_pycm() -> None:
     """Every measure of a class against the rest is pycm's, and undefined where pycm has none."""
     cases = of_several_classes()
     mine = IRM(rows_of(cases), by="case", undefined="null").per_class(*OF_CLASS.values())
-    values = {(case, c, name): (value, off) for case, c, name, value, _, off in mine.iter_rows()}
+    values = {(case, c, name): (value, off) for case, c, name, value, _, _, off in mine.iter_rows()}
     theirs = {}
     for i, one in enumerate(cases):
         table = by_pycm(one).class_stat
