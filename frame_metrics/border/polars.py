@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -18,14 +19,17 @@ if TYPE_CHECKING:
 class PolarsFrame(Border):
     """A polars DataFrame."""
 
+    @cached_property
+    def _types(self) -> pl.Schema:
+        return self.frame.collect_schema()
+
     def names(self) -> list[Any]:
-        return self.frame.collect_schema().names()
+        return self._types.names()
 
     def check(self, columns: Sequence[str]) -> None:
         super().check(columns)
-        types = self.frame.collect_schema()
         for column in columns:
-            if types[column] == pl.Object:
+            if self._types[column] == pl.Object:
                 raise BadValueError(
                     f"{column}: the column is Object, whose values cannot be compared; make them text or numbers"
                 )
@@ -50,7 +54,7 @@ class LazyPolars(PolarsFrame):
         return PolarsFrame(self.read(columns))
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
-        return dict(self.frame.select(columns).collect_schema())
+        return {name: self._types[name] for name in columns}
 
     def at_once(self, answer: pl.LazyFrame) -> pl.LazyFrame:
         return answer.collect().lazy()

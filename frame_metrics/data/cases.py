@@ -16,10 +16,11 @@ from frame_metrics.data.classes import (
     relevant,
     sides_of,
     two_classes,
+    unlike,
 )
 from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Block, Log
-from frame_metrics.errors import ColumnError, NotComputableError, listed
+from frame_metrics.errors import ColumnError, FrameMetricsError, NotComputableError, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns, key_columns, label_column, refuse, role_columns, score_column, type_of
 from frame_metrics.roles.conventions import Conventions
@@ -41,6 +42,7 @@ class Cases:
     classes: pl.Series | None  # in their order, of two the relevant one last; None where nothing needs their names
     clusters: pl.Series | None  # the predicted classes, where they are yet to be matched to the true ones
     binary: bool  # whether there are two classes, one of which is the relevant one
+    apart: FrameMetricsError | None = None  # where clusters are of another type, and nothing says how to match them
 
     @property
     def k(self) -> int:
@@ -76,7 +78,7 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
     out = {"cell": pl.Series(cell)}
     label, predicted = sides_of(frame, columns, conventions)
     binary = is_binary(label, predicted, columns, conventions)
-    classes, clusters = None, None
+    classes, clusters, apart = None, None, None
     if binary:
         out["actual"] = relevant(frame, label, columns, conventions)
         if predicted is not None:
@@ -87,10 +89,12 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
     else:
         if conventions.threshold is not None:
             raise NotComputableError("threshold= decides between two classes; name the relevant one with positive=")
-        classes = class_values(label, predicted if conventions.match is None else None, columns, conventions)
+        apart = unlike(label, predicted, columns) if predicted is not None and conventions.match is None else None
+        if predicted is not None and (conventions.match or apart):
+            clusters = distinct_values(predicted)
+        classes = class_values(label, predicted if clusters is None else None, columns, conventions)
         out["actual"] = class_codes(label, classes, str(columns.label))
         if predicted is not None:
-            clusters = distinct_values(predicted) if conventions.match is not None else None
             out["predicted"] = class_codes(predicted, classes if clusters is None else clusters, str(columns.predicted))
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
@@ -111,7 +115,7 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
         n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
     values = pl.DataFrame({name: frame[name].gather(first) for name in columns.groups})
     cells = Cells(columns, values, dict.fromkeys(columns.groups, first), n)
-    return Cases(rows, cells, columns, conventions, classes, clusters, binary)
+    return Cases(rows, cells, columns, conventions, classes, clusters, binary, apart)
 
 
 def number_of(times: pl.Series | None, marks: pl.Series | None, rows: int) -> int:

@@ -179,19 +179,22 @@ def resampled(columns: Array, resamples: int, seed: int) -> Array:
     return np.concatenate(pieces, axis=1)
 
 
-def resampled_means(columns: Array, cluster: Array | None, resamples: int, seed: int) -> Array:
-    """Return the means of columns over resampled queries, shape (columns, resamples).
+def resampled_means(columns: Array, weight: Array | None, cluster: Array | None, resamples: int, seed: int) -> Array:
+    """Return the means of columns over resampled queries, shape (columns, resamples); NaN where what is drawn weighs 0.
 
     Parameters
     ----------
     columns : shape (columns, queries).
+    weight : of each query in the mean, shape (queries,); None where all count alike.
     cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn, and a mean is over
         the queries drawn.
     """
-    if cluster is None:
-        sums, drawn = resampled(columns, resamples, seed), np.array(columns.shape[1])
-    else:
-        size = np.bincount(cluster)
-        both = resampled(np.vstack([within(cluster, len(size), columns), size]), resamples, seed)
-        sums, drawn = both[:-1], both[-1]
-    return sums / drawn
+    if weight is None and cluster is None:
+        return resampled(columns, resamples, seed) / columns.shape[1]
+    each = np.ones(columns.shape[1]) if weight is None else weight
+    units = np.vstack([columns * each, each])
+    if cluster is not None:
+        units = within(cluster, int(cluster.max()) + 1, units)
+    sums = resampled(units, resamples, seed)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return sums[:-1] / sums[-1]

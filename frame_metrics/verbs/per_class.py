@@ -98,6 +98,8 @@ def _counts(cases: Cases) -> Answer:
     segments = segments_of(cases.cells)
     if cases.classes is None:
         raise NotComputableError("the classes have no names")
+    if cases.apart is not None:
+        raise cases.apart
     counts = crossed(cases, segments)[0]  # segments, actual, predicted
     names = cases.classes if cases.clusters is None else cases.clusters
     undecided = counts[:, :, -1].any()
@@ -105,7 +107,7 @@ def _counts(cases: Cases) -> Answer:
     segment, predicted, actual = (at.ravel() for at in np.indices(shown.swapaxes(1, 2).shape))
     columns = {"predicted": (names.extend_constant(None, 1) if undecided else names).gather(predicted)}
     if cases.conventions.match is not None:
-        taken = np.column_stack([matched(counts, cases.conventions.match)[1], np.full((len(counts), 1), -1)])
+        taken = np.column_stack([matched(counts, cases.conventions.match), np.full((len(counts), 1), -1)])
         at = pl.Series(taken[segment, predicted])
         columns["matched"] = cases.classes.gather(at.set(at < 0, None))
     amounts = shown[segment, actual, predicted]

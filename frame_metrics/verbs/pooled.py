@@ -103,11 +103,6 @@ def check_delong(asked: Asked, plan: Plan, method: str | None) -> None:
 
 def check_cases(asked: Asked, cases: Cases, average: str | None = None, options: Options | None = None) -> None:
     """Raise for a metric that two classes, or several, do not have."""
-    ci = options is not None and options.ci is not None
-    if ci and cases.conventions.match is not None and cases.weighted:
-        raise NotComputableError("ci= with match= resamples rows, and they have weights; say weight=None or ci=None")
-    if ci and cases.conventions.match is not None and cases.columns.cluster:
-        raise NotComputableError("ci= with match= resamples rows, and they have a cluster; say cluster=None or ci=None")
     if cases.binary:
         if average not in (None, "macro", "micro"):
             raise NotComputableError(

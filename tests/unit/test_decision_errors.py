@@ -958,8 +958,8 @@ def test_what_classes_do_not_have(name: str) -> None:
         ({"score": {"a": 1.5, "b": 2.5}}, "score={'a': 1.5, 'b': 2.5} is not a column for each of several classes"),
         ({"score": ["p", "q"]}, "score=['p', 'q'] is not the name of a column"),
         ({"predicted": ["p"]}, "predicted=['p'] is not the name of a column"),
-        ({"match": "most"}, "match='most' is not one of 'best', 'majority'"),
-        ({"match": True}, "match=True is not one of 'best', 'majority'"),
+        ({"match": "most"}, "match='most' is not one of 'best', 'majority', 'informedness'"),
+        ({"match": True}, "match=True is not one of 'best', 'majority', 'informedness'"),
     ],
 )
 def test_bad_roles(roles: dict[str, Any], message: str) -> None:

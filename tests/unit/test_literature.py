@@ -604,6 +604,8 @@ def test_metrics_worked_by_hand(worked: Worked, name: str) -> None:
 SCORED = {"label": [1, 0, 1, 1, 0, 0], "score": [0.9, 0.8, 0.8, 0.4, 0.4, 0.1]}
 # Of two rows of each of three classes, a is predicted twice, b three times, c once.
 CALLED = {"label": list("aabbcc"), "predicted": list("abbbac")}
+# Of 15 pairs 6 are in one class, 3 in one cluster, and 2 in both (0.67 and 0.24 in the user guide of scikit-learn).
+PARTED = {"label": [0, 0, 0, 1, 1, 1], "predicted": [0, 0, 1, 1, 2, 2]}
 # Two rows are a, three b; one of those has no prediction.
 SILENT = {"label": ["a", "a", "b", "b", "b"], "predicted": ["a", "a", "a", "b", None]}
 # Of ten rows half are relevant: tp 2, fp 1, fn 1, tn 3, and of those without a decision 2 are relevant and 1 is not.
@@ -655,6 +657,14 @@ ROWS: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, float]], ...] = (
             "informedness": 2 / 6 * (1 / 2 - 1 / 4) + 3 / 6 * (2 / 2 - 1 / 4) + 1 / 6 * (1 / 2 - 0 / 4),
             "payoff": 2 / 6 * (1 / 2 - 1 / 4) + 3 / 6 * (2 / 2 - 1 / 4) + 1 / 6 * (1 / 2 - 0 / 4),
             "coverage": 1,
+        },
+    ),
+    (
+        PARTED,
+        {},
+        {
+            "rand_index": (15 - 6 - 3 + 2 * 2) / 15,
+            "adjusted_rand_index": (2 - 6 * 3 / 15) / ((6 + 3) / 2 - 6 * 3 / 15),
         },
     ),
     (
