@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 
     import pandas as pd
     import pyarrow as pa
+    import pyarrow.dataset as ds
     from typing_extensions import Unpack
 
     from frame_metrics.verbs.audit import Severity
     from frame_metrics.verbs.bounds import Of
     from frame_metrics.verbs.compare import Correction, Over, Test, Unanswered
     from frame_metrics.verbs.curves import Per
-    from frame_metrics.verbs.evaluate import Average, Layout
+    from frame_metrics.verbs.evaluate import Average, Interval, Layout
 
 Frame = TypeVar("Frame")
 Result = TypeVar("Result")
@@ -107,7 +108,8 @@ class IRM(Generic[Frame]):
 
     Parameters
     ----------
-    frame : a pandas or polars DataFrame, a LazyFrame, or anything that exports Arrow. Results are of the same kind.
+    frame : a pandas or polars DataFrame, a LazyFrame, a dataset or scanner of pyarrow, or anything that exports Arrow.
+        Results are of the same kind, those of Arrow pyarrow Tables.
     query : the column, or columns, of the query id, of any type.
     score : the system's score, higher is better; null where a document is known and was not retrieved. Of several
         classes, a mapping from each class to the column of its score.
@@ -171,7 +173,9 @@ class IRM(Generic[Frame]):
         @overload
         def __init__(self: IRM[pd.DataFrame], frame: pd.DataFrame, **roles: Unpack[Roles]) -> None: ...
         @overload
-        def __init__(self: IRM[pa.Table], frame: ArrowStream, **roles: Unpack[Roles]) -> None: ...
+        def __init__(
+            self: IRM[pa.Table], frame: ArrowStream | ds.Dataset | ds.Scanner, **roles: Unpack[Roles]
+        ) -> None: ...
 
     @_shows_roles
     def __init__(self, frame: Any, *columns: Never, **roles: Unpack[Roles]) -> None:
@@ -227,7 +231,7 @@ class IRM(Generic[Frame]):
 
         Every system is then measured against all judgments, on every judged query: 0 where it has no results. Columns
         that are not named are called as in the log, or as the role; ``by``, ``weight`` and ``cluster`` columns may
-        stand among them.
+        stand among them, also where the log has none: then they say one thing of each query.
 
         Parameters
         ----------
@@ -270,6 +274,7 @@ class IRM(Generic[Frame]):
         ci: float | None = None,
         margins: bool = False,
         layout: Layout = "long",
+        method: Interval | None = None,
         resamples: int = 1000,
         seed: int = 0,
     ) -> Frame:
@@ -283,11 +288,14 @@ class IRM(Generic[Frame]):
             where ``weight`` is named, else "macro", and the sum of a count. Over several classes: "macro" (None),
             "weighted" (by their rows), "micro", "predicted" (by how often each is predicted). Rows of two classes
             without a query are pooled.
-        ci : level of a percentile bootstrap interval over queries, or over pooled rows, as 0.95; where ``cluster`` is
-            named, over clusters of them. Null for fewer than two.
+        ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where
+            ``cluster`` is named, over clusters of them. Null for fewer than two.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
             what the call without the columns in ``total_over`` gives.
         layout : "long", a row per metric, or "wide", a column per metric.
+        method : of intervals. "delong" is the normal interval of DeLong, DeLong and Clarke-Pearson around "roc_auc" and
+            "gini" of pooled rows of two classes, and the default there, unless the rows have weights or clusters. Null
+            for fewer than two relevant rows, or others. "bootstrap" is for all.
         resamples, seed : of the bootstrap.
 
         Returns
@@ -312,7 +320,7 @@ class IRM(Generic[Frame]):
         from frame_metrics.verbs.evaluate import evaluate
         from frame_metrics.verbs.tidy import Options
 
-        return evaluate(self._request, metrics, Options(average, ci, margins, layout, resamples, seed))
+        return evaluate(self._request, metrics, Options(average, ci, margins, layout, resamples, seed, method))
 
     @_verb
     def per_query(self, *metrics: str | Metric, layout: Layout = "long") -> Frame:
@@ -509,15 +517,17 @@ class IRM(Generic[Frame]):
         Parameters
         ----------
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
-        baseline : the system that every other is compared with; by default every system with all before it.
+        baseline : the system that every other is compared with, or a list of systems, with each of which all that are
+            not in it are compared; by default every system with all before it.
         test : two-sided. "randomization" flips the signs of the differences (exact where there are no more ways than
             ``permutations``, else as many drawn ones and p = (b + 1) / (n + 1)); "t", "wilcoxon" and "sign" are
             scipy's; "bootstrap" resamples the differences moved to 0; "tukey" exchanges all systems of a query at
             random, and tests all pairs together (randomised Tukey HSD), so that nothing is left to correct. Where
             ``cluster`` is named, "randomization" flips the queries of a cluster together, "bootstrap" and the interval
-            resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error.
+            resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error. So
+            they are where ``weight`` is named, and what is flipped, resampled or exchanged are weighted values.
         correction : of p-values for testing many pairs: "holm", "bonferroni", "bh" (Benjamini-Hochberg) or "none".
-        over : what is corrected together: the pairs of a "metric" in one segment, or "all" rows.
+        over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows.
         unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
             it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
             ``n_unpaired``.
@@ -530,16 +540,18 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
         relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
         standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the difference that so
-        many queries would show with 80 % power at level 1 - ``ci``), test, correction. Where ``cluster`` is named,
+        many queries would show with 80 % power at level 1 - ``ci``), test, correction. Rows are sorted by segment, then
+        metric as asked for, system and baseline; several baselines stand as they are given. Where ``cluster`` is named,
         fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the standard error that
-        clusters give. With ``per_query``: by..., the query columns, the system, baseline, metric, k, value,
-        baseline_value, difference.
+        clusters give. Where ``weight`` is, means, their difference and its deviation are weighted, and mde rests on the
+        robust standard error of a weighted mean; counts are of queries. With ``per_query``: by..., the query columns,
+        the system, baseline, metric, k, value, baseline_value, difference.
 
         Raises
         ------
         FrameMetricsError
             No ``system`` is named, there is only one, ``baseline`` is none of them, a test needs scipy and it is not
-            installed, or clusters are named and the test cannot take them.
+            installed, or clusters or weights are named and the test cannot take them.
 
         Examples
         --------

@@ -1,12 +1,14 @@
-"""Arrow: whatever exports a stream of it, read to its end; answers are pyarrow Tables."""
+"""Arrow: whatever gives it, read to its end; answers are pyarrow Tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_metrics.border.exporters import column_names, table_of
 from frame_metrics.border.polars import key_values
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.errors import BadValueError
@@ -18,16 +20,25 @@ DIGITS = 38  # of a decimal of 128 bits
 
 
 class ArrowFrame(Border):
-    """A pyarrow Table, or anything that exports Arrow."""
+    """A pyarrow Table, dataset or scanner, or anything that exports Arrow."""
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return column_names(self.frame)
 
     def names(self) -> list[Any]:
-        return list(self._source().schema.names)
+        return self._names.copy()
+
+    def check(self, columns: Sequence[str]) -> None:
+        super().check(columns)
+        if hasattr(self.frame, "scanner"):  # which reads no column where another one stands twice
+            super().check(self._names)
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         import pyarrow as pa
 
         self.check(columns)
-        table = self._table(columns)
+        table = table_of(self.frame, columns, self._names)
         held = {name: readable(name, table.column(name)) for name in columns}
         # What a field says of its column, as the order of an Enum, goes with it.
         fields = [table.schema.field(name).with_type(column.type) for name, column in held.items()]
@@ -36,7 +47,7 @@ class ArrowFrame(Border):
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         self.check(columns)
-        return ArrowFrame(self._table(columns))
+        return ArrowFrame(table_of(self.frame, columns, self._names))
 
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
         import pyarrow as pa
@@ -44,23 +55,16 @@ class ArrowFrame(Border):
         out = {}
         for name, rows in answer.keys.items():
             source = answer.source(name)
+            if source not in table.columns:
+                out[name] = narrow(key_values(table, source, rows, beside)).to_arrow()
+                continue
             column = self.frame.column(source)
             beyond = len(rows) > 0 and int(rows.max()) >= len(column)
             if beyond or _is_view(column.type) or pa.types.is_run_end_encoded(column.type):
-                out[name] = _as_type(key_values(table[source], rows, beside), column.type)
+                out[name] = _as_type(key_values(table, source, rows, beside), column.type)
             else:
                 out[name] = column.take(pa.array(rows, mask=rows < 0))
         return pa.table(out | {name: narrow(values).to_arrow() for name, values in answer.columns.items()})
-
-    def _source(self) -> Any:
-        import pyarrow as pa
-
-        return self.frame if isinstance(self.frame, pa.Table) else pa.RecordBatchReader.from_stream(self.frame)
-
-    def _table(self, columns: Sequence[str]) -> Any:
-        source = self._source()
-        table = source if hasattr(source, "select") else source.read_all()
-        return table.select(list(columns))
 
 
 def readable(name: str, column: Any) -> Any:

@@ -47,7 +47,11 @@ class PandasFrame(Border):
         keys = {}
         for name, at in answer.keys.items():
             source = answer.source(name)
-            keys[self._label(name) if source == name else name] = _key_values(source, self.column(source), at, beside)
+            if source in table.columns:
+                own = self.column(source)
+            else:
+                own, at = _key_column(source, beside), beside.rows(at, len(table))
+            keys[self._label(name) if source == name else name] = _key_values(source, own, at, beside)
         return pd.DataFrame(keys | {name: _as_pandas(name, values) for name, values in answer.columns.items()})
 
 

@@ -32,7 +32,7 @@ class Cases:
 
     The columns of ``rows``: "cell", the number of each row's cell; "actual" and "predicted", the number of its class,
     null where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for each class;
-    "weight"; "count", how many rows it stands for; "cluster", its number.
+    "weight"; "count", how many rows it stands for, and "each", the weight of one of them; "cluster", its number.
     """
 
     rows: pl.DataFrame
@@ -103,6 +103,7 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
     out |= _class_scores(frame, columns, classes)
     out |= role_columns(frame, columns, ("weight", "count", "cluster"))
     if columns.count:
+        out |= {"each": out["weight"]} if columns.weight else {}
         out["weight"] = out["count"] * out.get("weight", 1.0)
     if columns.cluster:
         out["cluster"] = numbers(out["cluster"])

@@ -15,7 +15,7 @@ from frame_metrics.metrics.metric import metric
 from frame_metrics.metrics.parameters import Count, PartOfAll, Share
 
 
-@metric(undefined=None, also=("auc", "auroc", "roc", "roc_auc_score"))
+@metric(undefined=None, slope=1, also=("auc", "auroc", "roc", "roc_auc_score"))
 def roc_auc(scores: Scores, max_fpr: PartOfAll | None = None, multi: Literal["ovr", "ovo"] = "ovr") -> Array:
     """Probability that a relevant row has a higher score than one that is not: the area under the ROC curve.
 
@@ -41,7 +41,7 @@ def roc_auc(scores: Scores, max_fpr: PartOfAll | None = None, multi: Literal["ov
     return np.where((scores.positives > 0) & (scores.negatives > 0), scaled, np.nan)
 
 
-@metric(range=(-1, 1), undefined=None, also=("somers_d",))
+@metric(range=(-1, 1), undefined=None, slope=2, also=("somers_d",))
 def gini(scores: Scores) -> Array:
     """Distance of the order of the scores from chance: the area between the ROC curve and the diagonal, doubled.
 

@@ -160,13 +160,12 @@ def intervals(
     return out
 
 
-def resampled(columns: Array, resamples: int, seed: int, times: Array | None = None) -> Array:
-    """Return the sums of columns over resampled queries, rows or clusters, shape (columns, resamples).
+def resampled(columns: Array, resamples: int, seed: int) -> Array:
+    """Return the sums of columns over resampled queries or clusters, shape (columns, resamples).
 
     Parameters
     ----------
     columns : shape (columns, units).
-    times : how many units each one stands for, shape (units,); None for one.
     """
     size = columns.shape[1]
     step = max((1 << 20) // size, 1)
@@ -174,28 +173,28 @@ def resampled(columns: Array, resamples: int, seed: int, times: Array | None = N
     pieces = []
     for begin in range(0, resamples, step):
         m = min(step, resamples - begin)
-        if times is None:
-            drawn = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
-            often = np.bincount(drawn.ravel(), minlength=m * size).reshape(m, size)
-        else:
-            often = random.multinomial(int(times.sum()), times / times.sum(), m)
+        drawn = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
+        often = np.bincount(drawn.ravel(), minlength=m * size).reshape(m, size)
         pieces.append(columns @ often.T.astype(np.float64))
     return np.concatenate(pieces, axis=1)
 
 
-def resampled_means(columns: Array, cluster: Array | None, resamples: int, seed: int) -> Array:
-    """Return the means of columns over resampled queries, shape (columns, resamples).
+def resampled_means(columns: Array, weight: Array | None, cluster: Array | None, resamples: int, seed: int) -> Array:
+    """Return the means of columns over resampled queries, shape (columns, resamples); NaN where what is drawn weighs 0.
 
     Parameters
     ----------
     columns : shape (columns, queries).
+    weight : of each query in the mean, shape (queries,); None where all count alike.
     cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn, and a mean is over
         the queries drawn.
     """
-    if cluster is None:
-        sums, drawn = resampled(columns, resamples, seed), np.array(columns.shape[1])
-    else:
-        size = np.bincount(cluster)
-        both = resampled(np.vstack([within(cluster, len(size), columns), size]), resamples, seed)
-        sums, drawn = both[:-1], both[-1]
-    return sums / drawn
+    if weight is None and cluster is None:
+        return resampled(columns, resamples, seed) / columns.shape[1]
+    each = np.ones(columns.shape[1]) if weight is None else weight
+    units = np.vstack([columns * each, each])
+    if cluster is not None:
+        units = within(cluster, int(cluster.max()) + 1, units)
+    sums = resampled(units, resamples, seed)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return sums[:-1] / sums[-1]

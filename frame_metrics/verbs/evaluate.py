@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_choice, check_level, check_whole
 from frame_metrics.inputs import Confusion
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
@@ -21,6 +21,7 @@ from frame_metrics.verbs.tidy import Options, Wide, averaged, each_query, schema
 
 Average = Literal["macro", "weighted", "micro", "gmean", "predicted"]
 Layout = Literal["long", "wide"]
+Interval = Literal["delong", "bootstrap"]
 
 
 def evaluate(request: Request, metrics: Sequence[str | Metric], options: Options) -> Any:
@@ -29,16 +30,16 @@ def evaluate(request: Request, metrics: Sequence[str | Metric], options: Options
     if average is not None:
         check_choice("average", average, get_args(Average))
     check_choice("layout", layout, get_args(Layout))
-    if options.ci is not None:
-        check_level(options.ci)
-    check_whole("resamples", options.resamples, 1)
-    check_whole("seed", options.seed, 0)
+    _check_interval(options)
     asked = read(metrics)
     plan = request.plan(request.needs(asked))
     if plan.columns.query:
         check_asked(asked, plan, average)
+        if options.method == "delong":
+            raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
     else:
-        pooled.check_pooled(asked, average, ci=ci)
+        pooled.check_pooled(asked, average)
+        pooled.check_delong(asked, plan, options.method)
     if not isinstance(margins, bool):
         raise BadValueError(f"margins={margins!r} is not True or False")
     if margins and not plan.columns.by:
@@ -54,6 +55,18 @@ def evaluate(request: Request, metrics: Sequence[str | Metric], options: Options
         return averaged(measure(log, asked, average), options, wide)
 
     return plan.answer_of_segments(compute, lambda types: schema(asked, options, wide))
+
+
+def _check_interval(options: Options) -> None:
+    """Raise for options that no interval has."""
+    if options.ci is not None:
+        check_level(options.ci)
+    check_whole("resamples", options.resamples, 1)
+    check_whole("seed", options.seed, 0)
+    if options.method is not None:
+        check_choice("method", options.method, get_args(Interval))
+        if options.ci is None:
+            raise BadValueError(f"method={options.method!r} is that of an interval; say ci=0.95 too")
 
 
 def _wide(asked: Asked, average: str | None, plan: Plan) -> Wide:

@@ -46,6 +46,11 @@ class Request:
         return border_of(self.frame)
 
     @cached_property
+    def beside(self) -> Border | None:
+        """The border of the judgments; None where there are none beside the frame."""
+        return None if self.judgments is None else border_of(self.judgments[0])
+
+    @cached_property
     def available(self) -> list[Any]:
         """The names of the frame's columns."""
         return self.border.names()
@@ -53,7 +58,8 @@ class Request:
     @cached_property
     def columns(self) -> Columns:
         """The column of every part that is played, whatever is asked."""
-        return resolve(self.roles, self.available, judged=self.judged, hint=self.border.hint)
+        names = None if self.beside is None else self.beside.names()
+        return resolve(self.roles, self.available, judgments=names, hint=self.border.hint)
 
     @property
     def found(self) -> list[str]:
@@ -73,9 +79,8 @@ class Request:
         hint = self.border.hint
         columns = read_by(self.columns, needs, self.roles, self.available, judged=self.judged, hint=hint)
         judged = None
-        if self.judgments is not None:
-            qrels, given = self.judgments
-            judged = resolve_judgments(given, border_of(qrels).names(), self.roles, columns)
+        if self.judgments is not None and self.beside is not None:
+            judged = resolve_judgments(self.judgments[1], self.beside.names(), self.roles, columns)
         return Plan(self, columns, conventions(self.roles, columns), judged)
 
 
@@ -98,10 +103,10 @@ class Plan:
 
     def _read_judgments(self) -> Beside:
         """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""
-        if self.request.judgments is None or self.judged is None:
+        if self.request.beside is None or self.judged is None:
             return Beside(None, {})
         own = dict(zip(self.columns.query, self.judged.query, strict=True)) | {name: name for name in self.judged.by}
-        return Beside(border_of(self.request.judgments[0]).in_memory(self.to_read), own)
+        return Beside(self.request.beside.in_memory(self.to_read), own)
 
     def answer(self, compute: Callable[[Reading], Answer], schema: Schema) -> Any:
         """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan."""
@@ -109,7 +114,11 @@ class Plan:
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
             return compute(Reading(self, table, beside))
 
-        return self.request.border.answer(self.columns.needed, run, schema, self._read_judgments)
+        def of_types(types: dict[str, Any]) -> dict[str, Any]:
+            by, beside = [name for name in self.columns.by if name in self.columns.lent], self.request.beside
+            return schema(types | (beside.types(by) if by and beside else {}))
+
+        return self.request.border.answer(self.columns.needed, run, of_types, self._read_judgments)
 
     def answer_of_segments(
         self, compute: Callable[[Reading], Answer], schema: Schema, keys: Sequence[str] | None = None

@@ -27,6 +27,7 @@ class Options:
     layout: str = "long"
     resamples: int = 1000
     seed: int = 0
+    method: str | None = None
 
 
 @dataclass(frozen=True)

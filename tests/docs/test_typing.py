@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
 
 import frame_metrics
 from frame_metrics import IRM, FrameMetricsError, Metric, metrics
@@ -64,8 +65,10 @@ def of_plans(frame: pl.LazyFrame) -> None:
     assert_type(IRM(frame).per_query("rr").collect(), pl.DataFrame)
 
 
-def of_arrow(table: pa.Table, other: Exporter) -> None:
+def of_arrow(table: pa.Table, other: Exporter, logs: ds.Dataset) -> None:
     assert_type(IRM(table).evaluate("rr"), pa.Table)
+    assert_type(IRM(logs).evaluate("rr"), pa.Table)
+    assert_type(IRM(logs.scanner()).evaluate("rr"), pa.Table)
     assert_type(IRM(other, query="q")(rel=2).per_query("rr"), pa.Table)
 
 

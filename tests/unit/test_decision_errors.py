@@ -861,17 +861,11 @@ READ: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] = 
         NotComputableError,
         "precision(judged_only=True): rel= and judged_only= are for queries; say rel= or unjudged= of all rows",
     ),
-    "an interval of scores": (
-        two(),
-        lambda irm: irm.evaluate("roc_auc", ci=0.9),
-        NotComputableError,
-        "roc_auc: ci= resamples queries, or decided rows; name query=, or say ci=None",
-    ),
-    "an interval of class scores": (
+    "DeLong's interval of several classes": (
         many(score=SCORES),
-        lambda irm: irm.evaluate("log_loss", ci=0.9),
+        lambda irm: irm.evaluate("roc_auc", ci=0.9, method="delong"),
         NotComputableError,
-        "log_loss: ci= resamples queries, or decided rows; name query=, or say ci=None",
+        "there are 3 classes, and method='delong' is for two; say method='bootstrap'",
     ),
     "a micro average of scores": (
         many(score=SCORES),

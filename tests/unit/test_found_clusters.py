@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 import sklearn.metrics as skl
+from polars import testing as pl_testing
 
 from frame_metrics import IRM, BadValueError
 from helpers import KINDS, as_kind, as_polars, error
@@ -148,7 +149,10 @@ def test_pairs_of_rows_that_stand_for_several() -> None:
 
 @pytest.mark.parametrize("match", MATCHES[1:])
 def test_intervals_of_clusters(match: Any) -> None:
-    """Draws are of the clusters, which stay taken for what they are taken for; with weights and sessions too."""
+    """Draws are of the clusters, which stay taken for what they are taken for; with weights and sessions too.
+
+    Rows are drawn in the order of what they hold, which is another one where two clusters are taken for one class.
+    """
     rng = np.random.default_rng(3)
     label = rng.integers(0, 3, 120)
     found = np.where(rng.random(120) < 0.6, label, rng.integers(0, 4, 120))
@@ -159,12 +163,11 @@ def test_intervals_of_clusters(match: Any) -> None:
     taken = dict(irm.confusion().select("predicted", "matched").iter_rows())
     said = IRM(rows.with_columns(pl.col("predicted").replace_strict(taken, return_dtype=pl.String)))
     for roles in ({"weight": "w"}, {"cluster": "user"}):
-        given: Any = {"ci": 0.9, "resamples": 50}
+        given: Any = {"ci": 0.9}
         heavy = irm(weight=roles.get("weight")).confusion() if "weight" in roles else irm.confusion()
         assert dict(heavy.select("predicted", "matched").iter_rows()) == taken
-        assert (
-            irm(**roles).evaluate("accuracy", "f1", **given).equals(said(**roles).evaluate("accuracy", "f1", **given))
-        )
+        mine, theirs = (one(**roles).evaluate("accuracy", "f1", **given) for one in (irm, said))
+        pl_testing.assert_frame_equal(mine, theirs, abs_tol=0.02)
     one = irm.evaluate("accuracy", "adjusted_rand_index", ci=0.9)
     assert (one["ci_low"] < one["value"]).all()
     assert (one["value"] < one["ci_high"]).all()
