@@ -156,19 +156,23 @@ def _below_chance(table: Confusion, rows_in_one: Array) -> Array:
 
 @check("warning")
 def prevalence_near_0_or_1(pooled: Pooled) -> Seen | None:
-    """less than {rare:.0%} of the rows are relevant, or are not: always saying the same has a high accuracy; look at
+    """{prevalence:.2%} of the rows are relevant: always saying the same has an accuracy of {same:.2%}; look at
     precision, recall and informedness
     """
     if not pooled.cases.binary or (pooled.inputs.table is None and "score" not in pooled.cases.rows.columns):
         return None
-    return pooled.segments((pooled.prevalence < RARE) | (pooled.prevalence > 1 - RARE))
+    same = np.maximum(pooled.prevalence, 1 - pooled.prevalence)
+    return pooled.segments(same > 1 - RARE, prevalence=pooled.prevalence, same=same)
 
 
 @check("warning")
 def accuracy_below_the_majority_class(pooled: Pooled) -> Seen | None:
-    """always saying the most frequent class would be right more often"""
+    """accuracy is {accuracy:.2%}, and that of the most frequent class, always said, {most:.2%}; look at confusion()"""
     table = pooled.inputs.table
-    return None if table is None else pooled.segments(table.hits.sum(axis=1) < table.actual.max(axis=1, initial=0))
+    if table is None:
+        return None
+    right, most = table.hits.sum(axis=1), table.actual.max(axis=1, initial=0)
+    return pooled.segments(right < most, accuracy=ratio(right, table.size), most=ratio(most, table.size))
 
 
 @check("warning")
@@ -219,22 +223,26 @@ def rare_classes_among_several(pooled: Pooled) -> Seen | None:
 
 @check("warning")
 def bias_far_from_prevalence(pooled: Pooled) -> Seen | None:
-    """much more or fewer rows are predicted relevant than are; precision and recall then say as much of the bias as
-    of the decisions: look at informedness
+    """{bias:.2%} of the rows are predicted relevant, and {prevalence:.2%} are; precision and recall then say as much of
+    the bias as of the decisions: look at informedness
     """
     if not pooled.cases.binary or pooled.inputs.table is None:
         return None
     bias, prevalence = pooled.value("bias"), pooled.prevalence
     sides = ((bias, prevalence), (prevalence, bias), (1 - bias, 1 - prevalence), (1 - prevalence, 1 - bias))
-    return pooled.segments(np.any([one > FAR * other for one, other in sides], axis=0))
+    far = np.any([one > FAR * other for one, other in sides], axis=0)
+    return pooled.segments(far, bias=bias, prevalence=prevalence)
 
 
 @check("warning")
 def score_worse_than_chance(pooled: Pooled) -> Seen | None:
-    """roc_auc < 0.5: relevant rows have lower scores than others; is the score a distance, or another class's?"""
+    """roc_auc is {auc:.3f}, and 0.5 by chance: relevant rows have lower scores than others; is {score} a distance, or
+    another class's?
+    """
     if not pooled.cases.binary or "score" not in pooled.cases.rows.columns:
         return None
-    return pooled.segments(pooled.value("roc_auc") < 0.5)
+    auc = pooled.value("roc_auc")
+    return pooled.segments(auc < 0.5, auc=auc)
 
 
 class Judgments(NamedTuple):
@@ -338,5 +346,5 @@ def guarded(cases: Cases) -> Iterator[Finding]:
     """Give the findings about decisions and scores, pooled in each segment."""
     columns, threshold = cases.columns, cases.conventions.threshold
     said = columns.predicted if threshold is None else f"{columns.score} >= {threshold:g}"
-    words = {"rare": RARE, "said": said, "true": columns.label or columns.grade or "the judgments"}
+    words = {"score": columns.score, "said": said, "true": columns.label or columns.grade or "the judgments"}
     return run_checks(words, Pooled(cases, inputs_of(cases, segments_of(cases.cells))))

@@ -365,15 +365,17 @@ def test_guards_fire_in_every_kind_of_frame(name: str, kind: str) -> None:
 
 def test_a_guard_says_what_follows() -> None:
     """Messages say what to look at."""
-    messages = {name: IRM(FIRED[name]).audit()["message"][0] for name in (RARE, MAJORITY, BIAS, CHANCE)}
+    messages = {name: IRM(FIRED[name]).audit()["message"][0] for name in (RARE, MAJORITY, BIAS, CHANCE, HIDDEN)}
     assert messages == {
-        RARE: "less than 10% of the rows are relevant, or are not: always saying the same has a high accuracy; look at "
-        "precision, recall and informedness",
-        MAJORITY: "always saying the most frequent class would be right more often",
-        BIAS: "much more or fewer rows are predicted relevant than are; precision and recall then say as much of the "
+        RARE: "5.00% of the rows are relevant: always saying the same has an accuracy of 95.00%; look at precision, "
+        "recall and informedness",
+        MAJORITY: "accuracy is 58.82%, and that of the most frequent class, always said, 64.71%; look at confusion()",
+        BIAS: "10.00% of the rows are predicted relevant, and 25.00% are; precision and recall then say as much of the "
         "bias as of the decisions: look at informedness",
-        CHANCE: "roc_auc < 0.5: relevant rows have lower scores than others; is the score a distance, or another "
-        "class's?",
+        CHANCE: "roc_auc is 0.250, and 0.5 by chance: relevant rows have lower scores than others; is score a "
+        "distance, or another class's?",
+        HIDDEN: "accuracy is 92.00%, and recall 41.7%: to predict nothing has an accuracy of 88.00%, as few rows are "
+        "relevant; look at recall, precision and informedness",
     }
 
 
