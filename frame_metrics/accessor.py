@@ -230,7 +230,7 @@ class IRM(Generic[Frame]):
 
         Every system is then measured against all judgments, on every judged query: 0 where it has no results. Columns
         that are not named are called as in the log, or as the role; ``by``, ``weight`` and ``cluster`` columns may
-        stand among them.
+        stand among them, also where the log has none: then they say one thing of each query.
 
         Parameters
         ----------

@@ -104,8 +104,10 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
         out["cluster"] = numbers(out["cluster"])
     rows = _judged(pl.DataFrame(out), columns, conventions, binary)
     rows = rows.filter(pl.col("count") > 0) if columns.count else rows
-    times = rows["count"].to_numpy() if columns.count else None
-    n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
+    n = np.array([number_of(rows.get_column("count", default=None), None, len(rows))])
+    if columns.groups:
+        times = rows["count"].to_numpy() if columns.count else None
+        n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
     values = pl.DataFrame({name: frame[name].gather(first) for name in columns.groups})
     cells = Cells(columns, values, dict.fromkeys(columns.groups, first), n)
     return Cases(rows, cells, columns, conventions, classes, clusters, binary)
@@ -189,7 +191,7 @@ def _listed(log: Log) -> pl.DataFrame:
     if "score" in table.columns:
         columns["score"] = table["score"].cast(pl.Float64)
     if log.conventions.threshold is not None:
-        columns["predicted"] = (table["score"] >= log.conventions.threshold).fill_null(False).cast(pl.Int8)
+        columns["predicted"] = (columns["score"] >= log.conventions.threshold).fill_null(False).cast(pl.Int8)
     elif "predicted" in table.columns:
         columns["predicted"] = table["predicted"]
     return pl.DataFrame(columns)

@@ -68,8 +68,9 @@ def is_binary(label: pl.Series | None, predicted: pl.Series | None, columns: Col
     distinct = list(dict.fromkeys(values))
     if len(distinct) > 2 or not distinct:
         return False
+    in_order = sorted(distinct) if len({type(value) for value in distinct}) == 1 else distinct
     raise NotComputableError(
-        f"{columns.label}: of the values {listed(sorted(distinct))}, nothing says which is the relevant one; "
+        f"{columns.label}: of the values {listed(in_order)}, nothing says which is the relevant one; "
         "name it with positive=, or list the classes with classes= for measures of all of them"
     )
 
@@ -149,10 +150,12 @@ def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series)
         try:
             pl.Series([value], dtype=dtype, strict=True)
         except (TypeError, OverflowError, pl.exceptions.PolarsError):
-            raise BadValueError(
-                f"{columns.label}: {shown(value)} cannot be one of its values, which are {label.dtype}"
-            ) from None
-    return pl.Series(list(values), dtype=dtype, strict=True)
+            column, held = (columns.predicted, kind) if label.dtype == pl.Null else (columns.label, label.dtype)
+            raise BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {held}") from None
+    try:
+        return pl.Series(list(values), dtype=dtype, strict=True)
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        raise BadValueError(f"classes={shown(list(values))} are of several types; give them one") from None
 
 
 def class_codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series:
@@ -163,7 +166,7 @@ def class_codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series
     BadValueError
         A value is none of the classes.
     """
-    if not len(classes) or values.null_count() == len(values):
+    if not len(classes) or values.null_count() == len(values) or not _comparable(values.dtype, classes.dtype):
         code = pl.Series([None], dtype=pl.Int32).new_from_index(0, len(values))
     else:
         kind = class_type(values.dtype, classes.dtype)

@@ -27,8 +27,7 @@ class Scores(Segmented):
 
     def before(self, values: Array) -> Array:
         """Return the values of the level above, 0 above a query's first, shape (levels,)."""
-        shifted = np.zeros_like(values)
-        shifted[1:] = values[:-1]
+        shifted = np.concatenate([np.zeros(min(len(values), 1), values.dtype), values[:-1]])
         shifted[self.begins] = 0
         return shifted
 

@@ -58,7 +58,8 @@ class Request:
     @cached_property
     def columns(self) -> Columns:
         """The column of every part that is played, whatever is asked."""
-        return resolve(self.roles, self.available, judged=self.judged, hint=self.border.hint)
+        names = None if self.beside is None else self.beside.names()
+        return resolve(self.roles, self.available, judgments=names, hint=self.border.hint)
 
     @property
     def found(self) -> list[str]:
@@ -104,8 +105,14 @@ class Plan:
         """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""
         if self.request.beside is None or self.judged is None:
             return Beside(None, {})
-        own = dict(zip(self.columns.query, self.judged.query, strict=True)) | {name: name for name in self.judged.by}
-        return Beside(self.request.beside.in_memory(self.to_read), own)
+        return Beside(self.request.beside.in_memory(self.to_read), self._keys_beside)
+
+    @property
+    def _keys_beside(self) -> dict[str, str]:
+        """The column of the judgments for each key column of the log that they have."""
+        if self.judged is None:
+            return {}
+        return dict(zip(self.columns.query, self.judged.query, strict=True)) | {name: name for name in self.judged.by}
 
     def answer(self, compute: Callable[[Reading], Answer], schema: Schema) -> Any:
         """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan."""
@@ -113,7 +120,13 @@ class Plan:
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
             return compute(Reading(self, table, beside))
 
-        return self.request.border.answer(self.columns.needed, run, schema, self._read_judgments)
+        def of_types(types: dict[str, Any]) -> dict[str, Any]:
+            # What the log does not have, or has without a type, is of the judgments' type.
+            lent = {name: own for name, own in self._keys_beside.items() if types.get(name, pl.Null) == pl.Null}
+            found = self.request.beside.types(list(lent.values())) if lent and self.request.beside else {}
+            return schema(types | {name: found[own] for name, own in lent.items()})
+
+        return self.request.border.answer(self.columns.needed, run, of_types, self._read_judgments)
 
     def answer_of_segments(
         self, compute: Callable[[Reading], Answer], schema: Schema, keys: Sequence[str] | None = None

@@ -98,8 +98,8 @@ def tidied(each: Averaged, options: Options, groups: Groups, wide: Wide | None) 
         columns = _columns(each, evaluated, [value, n, *ends])
         return Answer(keys, total | {name: columns[name] for name in wide.columns(each.asked, options.ci)})
     at, group = np.tile(np.arange(m), count), np.repeat(np.arange(count), m)
-    long = {name: names.gather(group) for name, names in total.items()}
-    long |= labels(each.asked, at) | {"average": pl.Series(each.averages, dtype=pl.String).gather(at)}
+    long = {name: names[group] for name, names in total.items()}
+    long |= labels(each.asked, at) | {"average": pl.Series(each.averages, dtype=pl.String)[at]}
     long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
     if ends:
         long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
@@ -119,7 +119,7 @@ def labels(asked: Asked, at: Array) -> dict[str, pl.Series]:
     """Return the columns metric and k, of the metric that each row is about."""
     names = pl.Series([name for name, _ in asked], dtype=pl.String)
     ks = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
-    return {"metric": names.gather(at), "k": ks.gather(at)}
+    return {"metric": names[at], "k": ks[at]}
 
 
 def number(values: Array) -> pl.Series:

@@ -43,6 +43,7 @@ VALUES: dict[str, list[Any]] = {
     "p": [0.5],
     "beta": [0.5, math.inf],
     "recall": [0.0, 1.0],
+    "recalls": [[0.25, 1.0]],
     "multiple": [2.0],
     "max_grade": [],
     "tp": [2.0],

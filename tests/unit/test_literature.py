@@ -490,6 +490,9 @@ WORKED = (
             "judged": 6 / 7,
             "judged@3": 2 / 3,
             "judged@10": 6 / 7,
+            "unjudged@3": 1 / 3,
+            "unjudged@10": 1 / 10,
+            "unjudged": 1 / 7,
             "rbp_residual(p=0.5)": (1 - 0.5) * 0.5**2 + 0.5**7,
             "rbp_residual(p=0.5)@2": 0.5**2,
             "infap": (
