@@ -50,7 +50,7 @@ def every_order(log: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([pl.concat([o, missed]).with_columns(query=pl.lit(i)) for i, o in enumerate(orders)])
 
 
-@pytest.mark.parametrize("cases", [8, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cases", [8, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("unjudged", [None, "drop"])
 def test_the_closed_form_is_the_mean_over_all_orders(unjudged: Any, cases: int) -> None:
     """For every metric that says it has one, on random queries of up to six documents."""
