@@ -75,9 +75,10 @@ def test_the_bounds_of_ties_are_reached_and_hold_for_every_order(queries: int) -
         grade = [0, *(None if g == 0 and rng.random() < 0.3 else g for g in grade[1:])]
         log = pl.DataFrame({"query": [query] * n, "score": score, "grade": grade}, SCHEMA)
         logs.append(log)
-        orders += [log[list(o)].with_columns(order=pl.lit(i)) for i, o in enumerate(itertools.permutations(range(n)))]
-    every = pl.concat(orders).irm(query=["query", "order"], ties="order").per_query(*ORDERED)
-    ends = every.group_by("query", "metric").agg(least=pl.min("value"), greatest=pl.max("value"))
+        every = [*itertools.permutations(range(n))]
+        orders.append(log[np.ravel(every)].with_columns(order=pl.Series(np.repeat(np.arange(len(every)), n))))
+    each = pl.concat(orders).irm(query=["query", "order"], ties="order").per_query(*ORDERED)
+    ends = each.group_by("query", "metric").agg(least=pl.min("value"), greatest=pl.max("value"))
     found = pl.concat(logs).irm(query="query", ties="order").bounds(*ORDERED, of="ties", per_query=True)
     both = found.join(ends, on=["query", "metric"])
     assert len(both) == len(found) == queries * len(ORDERED)
