@@ -19,12 +19,13 @@ from frame_metrics import IRM
 from frame_metrics.border import files
 from frame_metrics.data.log import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Pool, Ranking, Scores, ratio
+from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.metric import metric as registered
 from frame_metrics.metrics.names import read, read_text
 from frame_metrics.roles.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
-from frame_metrics.stats import significance
+from frame_metrics.stats import delong, significance
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs import compare, guards
 from frame_metrics.verbs.log_checks import ORDER as TIE_ORDERS
@@ -50,6 +51,7 @@ __all__ = [
     "always_a_progress_bar",
     "check_bounded",
     "decision_checks",
+    "delong",
     "equal_hashes",
     "extremes",
     "few_bytes_at_a_time",
@@ -63,6 +65,7 @@ __all__ = [
     "read_text",
     "registered",
     "small_blocks",
+    "sorted_levels",
     "threads",
 ]
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from frame_metrics.errors import ColumnError, closest, listed
+from frame_metrics.inputs import Array
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
@@ -56,6 +58,10 @@ class Border(ABC):
         self.check(columns)
         return self
 
+    def types(self, columns: Sequence[str]) -> dict[str, Any]:
+        """Return the types of columns, as polars has them."""
+        return dict(self.read(columns).schema)
+
     def at_once(self, answer: Any) -> Any:
         """Return an answer that has been computed: that of a plan is run, and stays of its kind."""
         return answer
@@ -65,13 +71,15 @@ class Border(ABC):
         return closest(column, self.names())
 
     def check(self, columns: Sequence[str]) -> None:
-        """Raise for a column that is not there, or that stands twice."""
+        """Raise for a column that is not there, that stands twice, or whose name polars takes for a pattern."""
         there = self.names()
         for column in columns:
             if column not in there:
                 raise ColumnError(f"there is no column {column!r} among {listed(there)}{self.hint(column)}")
             if there.count(column) > 1:
                 raise ColumnError(f"there are {there.count(column)} columns called {column!r}; rename all but one")
+            if column == "*" or (column.startswith("^") and column.endswith("$")):
+                raise ColumnError(f"polars takes the name {column!r} for a pattern of names; rename the column")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +92,10 @@ class Beside:
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return columns of the judgments as polars."""
         return pl.DataFrame() if self.border is None else self.border.read(columns)
+
+    def rows(self, rows: Array, n: int) -> Array:
+        """Return rows of the judgments that are counted past the end of a frame of ``n``; -1 stays."""
+        return np.where(rows < 0, rows, rows - n)
 
     def key(self, name: str) -> pl.Series:
         """Return a key column, by its name in the log."""

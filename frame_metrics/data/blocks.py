@@ -115,23 +115,37 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     """
     if not columns:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
-    keys = pl.DataFrame({str(i): frame[name] for i, name in enumerate(columns)})  # which may be called "row" too
-    rows = keys.with_row_index("row").select(pl.col("row").first().over(keys.columns))
-    at = rows.to_series().to_numpy()
-    first, number = np.flatnonzero(at == np.arange(len(at))), np.empty(len(at), np.int64)
-    number[first] = np.arange(len(first))
+    n, key = len(frame), frame[columns[0]]
+    near = None if len(columns) > 1 or key.null_count() else _from_zero(key, 2 * n)
+    if near is None:
+        keys = pl.DataFrame({str(i): frame[name] for i, name in enumerate(columns)})  # which may be called "row" too
+        at = keys.with_row_index("row").select(pl.col("row").first().over(keys.columns)).to_series().to_numpy()
+        first = np.flatnonzero(at == np.arange(n))
+    else:
+        at = near.to_numpy()
+        begin = np.full(int(at.max()) + 1, n)
+        begin[at[::-1]] = np.arange(n)[::-1]  # of rows with one value the first is written last, and stays
+        first = np.sort(begin[begin < n])
+    number = np.empty(int(at.max(initial=0)) + 1, np.int64)
+    number[at[first]] = np.arange(len(first))
     return number[at], first
 
 
 def numbers(values: pl.Series) -> pl.Series:
     """Return different numbers for different values, none of which is past what a float64 tells apart."""
-    plain = (values.cast(pl.Categorical) if values.dtype == pl.String else values).to_physical()
+    near = _from_zero(values.cast(pl.Categorical) if values.dtype == pl.String else values, EXACT)
+    return pl.Series(values.name, codes(values.to_frame(), [values.name])[0]) if near is None else near
+
+
+def _from_zero(values: pl.Series, most: int) -> pl.Series | None:
+    """Integers from 0 for values that are stored as integers, null where null; None where they exceed ``most``."""
+    plain = values.to_physical()
     if plain.dtype.is_integer() and plain.dtype not in (pl.Int128, pl.UInt128):
         whole = plain if plain.dtype == pl.UInt64 else plain.cast(pl.Int64)
         low, high = whole.min(), whole.max()
-        if isinstance(low, int) and isinstance(high, int) and high - low <= EXACT:
+        if isinstance(low, int) and isinstance(high, int) and high - low <= most:
             return (whole - low).cast(pl.Int64)
-    return pl.Series(values.name, codes(values.to_frame(), [values.name])[0])
+    return None
 
 
 def spans(starts: Array, lengths: Array) -> Array:

@@ -54,7 +54,7 @@ def _judged_rows(
     ):
         if inside in query:
             refuse(name, frame[name].is_null(), "are missing", "drop them")
-        dtype = log[inside].dtype
+        dtype = frame[name].dtype if own in log_columns.lent else log[inside].dtype
         out[inside] = _like(frame[name], dtype, name, own, dtype)
     if columns.doc is None:
         raise BadValueError("the judgments have no document column; name it with doc=")
@@ -62,13 +62,15 @@ def _judged_rows(
     refuse(columns.doc, docs.is_null(), "are missing", "drop them")
     out["doc"] = _like(docs, _wider(ours, docs.dtype), columns.doc, str(log_columns.doc), ours)
     out |= role_columns(frame, columns, ("grade", "label", "weight", "cluster"))
-    if columns.cluster:
+    if columns.cluster and "cluster" in log.columns:
         clusters, ours = out["cluster"], log["cluster"].dtype
         out["cluster"] = _like(clusters, _wider(ours, clusters.dtype), columns.cluster, columns.cluster, ours)
     table = pl.DataFrame(out).with_row_index("row")
     table = table.filter(pl.any_horizontal(pl.col(name).is_not_null() for name in ("grade", "label") if name in out))
-    for role, column in (("weight", columns.weight), ("cluster", columns.cluster)):
-        if column and table.select(*by, *query, role).n_unique() > table.select(*by, *query).n_unique():
+    lent = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.lent}
+    keys = [key for key in (*by, *query) if key not in lent]
+    for said, column in (lent | {"weight": columns.weight, "cluster": columns.cluster}).items():
+        if column and table.select(*keys, said).n_unique() > table.select(keys).n_unique():
             raise BadValueError(f"{column} (of the judgments): rows of one query differ; give each query one value")
     return table
 
@@ -121,6 +123,8 @@ def number_clusters(log: pl.DataFrame, judged: Judged | None) -> tuple[pl.DataFr
     if judged is None or "cluster" not in judged.names.columns:
         return log.with_columns(numbers(log["cluster"])), judged
     theirs = judged.names["cluster"]
+    if "cluster" not in log.columns:
+        return log, replace(judged, names=judged.names.with_columns(numbers(theirs)))
     number = numbers(pl.concat([log["cluster"].cast(theirs.dtype), theirs]))
     names = judged.names.with_columns(number[len(log) :])
     return log.with_columns(number[: len(log)]), replace(judged, names=names)
@@ -175,6 +179,14 @@ def _like(values: pl.Series, dtype: pl.DataType, name: str, own: str, shown: pl.
     if not exact:
         raise BadValueError(f"{name} of the judgments has ids that {own} of the log ({shown}) cannot hold")
     return held
+
+
+def lend(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
+    """Return the log with those keys of its queries that only the judgments have, null for a query without any."""
+    own = [key for key in judged.keys if key in log.columns]
+    if len(own) == len(judged.keys):
+        return log
+    return log.join(judged.names.select(judged.keys), on=own, how="left", nulls_equal=True, maintain_order="left")
 
 
 def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns) -> pl.DataFrame:

@@ -13,10 +13,11 @@ import polars as pl
 from frame_metrics.data import blocks
 from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.groups import Cells, drawing_places
-from frame_metrics.data.judgments import Judged, id_hash, laid_out, match, number_clusters, read_judgments
+from frame_metrics.data.judgments import Judged, id_hash, laid_out, lend, match, number_clusters, read_judgments
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.inputs import Array, Ranking
+from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import Columns, checked, key_names, largest_grade, type_of
 from frame_metrics.roles.conventions import Conventions
 
@@ -61,6 +62,8 @@ class Log:
     def of_queries(self, role: str) -> Array | None:
         """The weight or cluster of each ranking's query, from the log or else the judgments; None if not named."""
         said, column = self.said_of_queries(role), getattr(self.columns, role)
+        if said is not None and column in self.columns.lent and self.grid.pool is not None:
+            said = np.where(self.grid.pool.lengths > 0, said, 0)  # a query without judgments is in no mean
         if said is not None and (lacking := np.isnan(said)).any():
             raise BadValueError(
                 f"{column}: {len(np.unique(self.grid.pair[lacking]))} judged queries without results have no {role}; "
@@ -73,7 +76,9 @@ class Log:
         column, grid = getattr(self.columns, role), self.grid
         if column is None:
             return None
-        ours = grid.amounts(grid.rankings.values[role], column)
+        ours = np.full(len(grid.pair), np.nan)
+        if column not in self.columns.lent:
+            ours = grid.amounts(grid.rankings.values[role], column)
         if self.judged is not None and role in self.judged.names.columns:
             keys = self.judged.keys
             said = self.joined(self.judged.names.select(*keys, role), keys)[role]
@@ -190,7 +195,8 @@ class Log:
         if self.row is None:
             return at
         n = len(self.row)
-        return np.where(at < n, np.append(self.row, 0)[np.minimum(at, n)], at - n + self.frame_rows)
+        own = np.append(self.row, [0, NONE])  # what stands past the end, and -1
+        return np.where(at < n, own[np.minimum(at, n)], at - n + self.frame_rows)
 
     def key_rows(
         self, *, system: Array | None = None, segment: Array | None = None, query: Array | None = None
@@ -204,8 +210,18 @@ class Log:
             (columns.query, query, grid.query_row),
         ):
             if names and code is not None:
-                held |= dict.fromkeys(names, self.rows(rows[code]))
+                held |= {name: self.rows(self._lent(name) if name in columns.lent else rows)[code] for name in names}
         return held
+
+    def _lent(self, name: str) -> Array:
+        """Row of the judgments, past the log's end, that holds each segment's value of a column that only they have."""
+        inside = key_names(self.columns)[1][self.columns.by.index(name)]
+        mine = self.keys_at([inside], self.grid.segment_row)
+        if self.judged is None or not len(mine):
+            return self.grid.segment_row
+        theirs = self.judged.names.select(inside, at=pl.Series(self.judged.row)).unique(inside, keep="first")
+        at = mine.join(theirs, on=inside, how="left", nulls_equal=True, maintain_order="left")["at"]
+        return (at + len(self.table)).fill_null(NONE).to_numpy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +310,8 @@ def _judged(
     judged = None
     if judgments is not None:
         judged = read_judgments(*judgments, log, columns)
-        log = log.with_columns(pl.col(key).cast(judged.pairs[key].dtype) for key in [*judged.keys, "doc"])
+        own = [key for key in (*judged.keys, "doc") if key in log.columns]
+        log = lend(log.with_columns(pl.col(key).cast(judged.pairs[key].dtype) for key in own), judged)
     if columns.doc:
         log = log.with_columns(id_hash(log["doc"]).alias("hash"))
     if judged is None and columns.system and columns.doc and (columns.grade or columns.label):
@@ -330,7 +347,7 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
     if not columns.doc:
         return log, None, None
     system, by, query = key_names(columns)
-    keys = [*system, *by, *query, "doc"]
+    keys = [key for key in (*system, *by, *query, "doc") if key in log.columns]
     place = next((name for name in ("rank", "score") if name in log.columns), None)
     rows = log.with_row_index("at")
     if place:

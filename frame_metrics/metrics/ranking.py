@@ -8,9 +8,10 @@ import numpy as np
 
 from frame_metrics.inputs import Array, Ranking, Rows, by_rank, ratio, top_gain
 from frame_metrics.metrics.metric import metric
-from frame_metrics.metrics.parameters import GainName, LogBase, Positive, Share
+from frame_metrics.metrics.parameters import GainName, Levels, LogBase, Positive, Share
 
 Discount = Literal["log2", "jk"]
+ELEVEN = [tenth / 10 for tenth in range(11)]  # levels of recall
 
 
 def _defined(run: Ranking, values: Array) -> Array:
@@ -261,14 +262,15 @@ def iprec(run: Ranking, recall: Share) -> Array:
 
 
 @metric(monotone=True, also=("11pt_avg",))
-def iprec_avg(run: Ranking) -> Array:
-    """Mean of the interpolated precision at the recall levels 0, 0.1, ..., 1.
+def iprec_avg(run: Ranking, recalls: Levels = ELEVEN) -> Array:
+    """Mean of the interpolated precision at recall levels, the eleven of 0, 0.1, ..., 1 unless others are given.
 
-    Formula: sum over the eleven levels of iprec, over 11.
+    Formula: sum over the levels of iprec, over their number.
     Undefined: no document is relevant.
+    Parameters: recalls, the levels.
     Source: C. D. Manning, P. Raghavan, H. Schuetze, Introduction to Information Retrieval, 2008, ch. 8.
     """
-    return sum((iprec(run, tenth / 10) for tenth in range(11)), np.zeros(run.n_queries)) / 11
+    return sum((iprec(run, recall) for recall in recalls), np.zeros(run.n_queries)) / len(recalls)
 
 
 @metric(monotone=True, expected=True, unjudged="rises", also=("hit_rate", "hit", "hr"), pooled="recall")
@@ -365,6 +367,17 @@ def judged(run: Ranking, k: int | None = None) -> Array:
     Undefined: nothing was retrieved.
     """
     return ratio(run.count_of(run.judged, k), run.retrieved(k))
+
+
+@metric(best=0, monotone=None, expected=True, also=("unj",))
+def unjudged(run: Ranking, k: int | None = None) -> Array:
+    """Share of the first k places that hold a document without a judgment; a place that is not filled holds none.
+
+    Formula: documents without a judgment at ranks up to k, over k; without a cutoff, over those that were retrieved.
+    Undefined: nothing was retrieved (without a cutoff).
+    Source: trec_eval 10, where it is called unj.
+    """
+    return ratio(run.retrieved(k) - run.count_of(run.judged, k), run.retrieved() if k is None else np.array(k))
 
 
 @metric(monotone=True)

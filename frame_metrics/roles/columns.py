@@ -39,6 +39,7 @@ class Columns:
     n_relevant: str | None = None
     collection_size: str | None = None
     class_scores: tuple[tuple[Any, str], ...] = ()
+    lent: tuple[str, ...] = ()  # of these the ones that stand in the judgments beside the log, and not in the log
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -57,9 +58,10 @@ class Columns:
 
     @property
     def needed(self) -> list[str]:
-        """Every column that is read, once."""
+        """Every column of the log that is read, once."""
         scores = (column for _, column in self.class_scores)
-        return list(dict.fromkeys([*self.keys, *self.single.values(), *scores]))
+        every = dict.fromkeys([*self.keys, *self.single.values(), *scores])
+        return [column for column in every if column not in self.lent]
 
 
 def key_names(columns: Columns) -> tuple[list[str], list[str], list[str]]:
@@ -122,7 +124,8 @@ def role_columns(
         "collection_size": partial(_amount_column, role="collection size"),
         "cluster": _cluster_column,
     }
-    named = {role: str(getattr(columns, role)) for role in checks if role in roles and getattr(columns, role)}
+    named = {role: column for role, column in columns.single.items() if role in checks and role in roles}
+    named = {role: column for role, column in named.items() if column not in columns.lent}
     return {role: checks[role](frame[column], column) for role, column in named.items()}
 
 
@@ -141,11 +144,12 @@ def type_of(frame: pl.DataFrame, column: str | None) -> str:
 
 
 def key_columns(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
-    """Return the columns of system, segment and query under their inside names; NaN is no key."""
+    """Return the columns of system, segment and query under their inside names, but for lent ones; NaN is no key."""
     out: dict[str, pl.Series] = {}
     for inside, name in zip((name for names in key_names(columns) for name in names), columns.keys, strict=True):
-        out[inside] = frame[name]
-        refuse_nan(out[inside], name)
+        if name not in columns.lent:
+            out[inside] = frame[name]
+            refuse_nan(out[inside], name)
     return out
 
 

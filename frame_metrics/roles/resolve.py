@@ -10,12 +10,17 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.roles import COLUMNS, LIKELY, Roles, names_as_text, with_texts
 
 OF_QUERIES = ("rank", "doc")
+OF_A_QUERY = ("by", "weight", "cluster")  # which the judgments may say instead of the log
 FOUND = ("query", "score", "label", "grade", "predicted", *OF_QUERIES)  # by name too, the last beside a query only
 RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total_over")
 
 
 def resolve(
-    roles: Roles, available: list[str], *, judged: bool, hint: Callable[[str], str] = lambda column: ""
+    roles: Roles,
+    available: list[str],
+    *,
+    judgments: Sequence[str] | None = None,
+    hint: Callable[[str], str] = lambda column: "",
 ) -> Columns:
     """Find the column of every part that is played, whatever will be asked.
 
@@ -23,7 +28,7 @@ def resolve(
     ----------
     roles : what the caller named; None sets a role aside.
     available : the frame's columns.
-    judged : whether the judgments are kept beside the frame.
+    judgments : the columns of the judgments that are kept beside the frame; None where there are none.
     hint : what may help where a column is not there.
 
     Raises
@@ -31,8 +36,10 @@ def resolve(
     ColumnError
         A column is not there, is ambiguous, or plays two parts.
     """
-    roles = with_texts(roles)
-    named = _named(roles, available, hint)
+    roles, judged = with_texts(roles), judgments is not None
+    theirs = [column for column in judgments or () if column not in available]
+    lent = [column for role in OF_A_QUERY for column in _several(roles.get(role)) if column in theirs]
+    named = _named(roles, [*available, *lent], hint)
     free = set(available).difference(*(_several(column) for column in named.values()))
     columns = {"query": None, "by": None} | named
     found = [role for role in FOUND if role not in roles and role in free]
@@ -45,7 +52,7 @@ def resolve(
     columns |= {"label": None, "grade": None} if judged else _pair(roles, ("label", "grade"), found)
     if "query" in found and not judged:
         _check_query(columns, roles)
-    resolved = Columns(**columns | {role: _several(columns[role]) for role in ("query", "by")})
+    resolved = Columns(**columns | {role: _several(columns[role]) for role in ("query", "by")}, lent=tuple(lent))
     _check_parts(resolved)
     return resolved
 

@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from polars import testing as pl_testing
 
 import frame_metrics
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
@@ -906,6 +907,68 @@ def test_a_weight_that_is_said_twice_is_said_the_same() -> None:
         log.irm(weight="visits").judge(qrels.with_columns(visits=pl.Series([2.0, 3.0]))).evaluate("recall")
     with pytest.raises(BadValueError, match=r"^visits: log and judgments differ"):
         log.irm(weight="visits").judge(qrels.with_columns(visits=pl.lit(3.0))).evaluate("recall")
+
+
+OF_QUERIES = frame(
+    "query doc grade topic visits user",
+    *(("a", "y", 1, "T1", 3.0, "u"), ("a", "z", 2, "T1", 3.0, "u"), ("b", "y", 1, None, 1.0, "v")),
+    ("c", "x", 1, "T2", 2.0, "u"),
+)
+
+
+@pytest.mark.parametrize("system", [None, "run"])
+@pytest.mark.parametrize("roles", [{"by": "topic"}, {"weight": "visits"}, {"cluster": "user"}, {}], ids=str)
+def test_what_is_said_of_queries_may_stand_in_the_judgments_alone(roles: dict[str, Any], system: str | None) -> None:
+    """Values are those of a log that has the columns too; c has no results."""
+    roles = roles or {"by": ["topic"], "weight": "visits", "cluster": "user"}
+    log = pl.concat(
+        [RUN.with_columns(run=pl.lit(run), score=pl.col("score") * sign) for run, sign in (("p", 1), ("q", -1))]
+    )
+    log = log if system else RUN
+    said = OF_QUERIES.select("query", "topic", "visits", "user").unique(maintain_order=True)
+    own = log.join(said, on="query", how="left", maintain_order="left")
+    options: Any = {"ci": 0.8, "resamples": 20, "margins": "by" in roles}
+    for duplicates in ("error", "first"):
+        more = {"system": system, "duplicates": duplicates, **roles}
+        here, there = (one.irm(**more).judge(OF_QUERIES) for one in (own, log))
+        pl_testing.assert_frame_equal(
+            there.evaluate("rr", "recall", **options), here.evaluate("rr", "recall", **options)
+        )
+        pl_testing.assert_frame_equal(there.per_query("rr"), here.per_query("rr"))
+
+
+@pytest.mark.parametrize("qrels", KINDS)
+@pytest.mark.parametrize("log", KINDS)
+@pytest.mark.grid(3)
+def test_segments_that_the_judgments_say_are_values_of_any_library(log: str, qrels: str) -> None:
+    """A query without judgments is in the segment null, of which nothing is evaluated."""
+    run = pl.concat([RUN, frame("query doc score", ("d", "x", 1.0))])
+    irm = IRM(as_kind(run, log), by="topic").judge(as_kind(OF_QUERIES.drop_nulls(), qrels))
+    found = as_polars(irm.evaluate("rr", margins=True)).select("topic", "total_over", "value", "n")
+    assert found.rows() == [
+        ("T1", None, 0.5, 1),
+        ("T2", None, 0.0, 1),
+        (None, None, None, 0),
+        (None, "topic", 0.25, 2),
+    ]
+    assert as_polars(irm.per_query("rr"))["topic"].to_list() == ["T1", "T2"]
+
+
+def test_a_weight_in_the_judgments_alone_need_not_be_there_for_queries_without_judgments() -> None:
+    run = pl.concat([RUN, frame("query doc score", ("d", "x", 1.0))])
+    found = run.irm(weight="visits", cluster="user").judge(OF_QUERIES).evaluate("rr")
+    assert found.select("average", "value", "n").row(0) == ("weighted", (3 * 0.5 + 0 + 0) / 6, 3)
+
+
+@pytest.mark.parametrize("role", ["by", "weight", "cluster"])
+def test_a_column_of_the_judgments_alone_says_one_thing_of_a_query(role: str) -> None:
+    column = {"by": "topic", "weight": "visits", "cluster": "user"}[role]
+    more: Any = {role: column}
+    two = OF_QUERIES.with_columns(topic=pl.col("doc"), visits=pl.Series([3.0, 4, 1, 2]), user=pl.col("doc"))
+    with pytest.raises(BadValueError, match=rf"^{column} \(of the judgments\): rows of one query differ"):
+        RUN.irm(**more).judge(two).evaluate("rr")
+    with pytest.raises(ColumnError, match="there is no such column among 'query', 'doc', 'score'"):
+        RUN.irm(**more).judge(QRELS).evaluate("rr")
 
 
 def test_a_grade_without_a_label_is_kept_wherever_judgments_stand() -> None:
