@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
     from typing_extensions import Unpack
 
+    from frame_metrics.metrics.names import Metrics
     from frame_metrics.verbs.audit import Severity
     from frame_metrics.verbs.bounds import Of
     from frame_metrics.verbs.compare import Correction, Over, Test, Unanswered
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.evaluate import Average, Interval, Layout
+    from frame_metrics.verbs.pooled import OverClasses
 
 Frame = TypeVar("Frame")
 Result = TypeVar("Result")
@@ -269,8 +271,8 @@ class IRM(Generic[Frame]):
     @_verb
     def evaluate(
         self,
-        *metrics: str | Metric,
-        average: Average | None = None,
+        *metrics: Metrics,
+        average: Average | Sequence[Average] | None = None,
         ci: float | None = None,
         margins: bool = False,
         layout: Layout = "long",
@@ -282,12 +284,13 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list.
         average : "macro", the mean over queries, in which each counts the same; "weighted", the mean by ``weight``;
-            "micro", the metric of the summed counts of the 2x2 table; "gmean", the geometric mean. None: "weighted"
-            where ``weight`` is named, else "macro", and the sum of a count. Over several classes: "macro" (None),
-            "weighted" (by their rows), "micro", "predicted" (by how often each is predicted). Rows of two classes
-            without a query are pooled.
+            "rows", the mean by how many rows each has; "micro", the metric of the summed counts of the 2x2 table;
+            "gmean", the geometric mean; "median", "min", "max" or another quantile, as "q0.9", of the values that are
+            defined. None: "weighted" where ``weight`` is named, else "macro", and the sum of a count. Over several
+            classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how often each is predicted).
+            Rows of two classes without a query are pooled, and have none. A list of averages gives all of them.
         ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where
             ``cluster`` is named, over clusters of them. Null for fewer than two.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
@@ -308,7 +311,7 @@ class IRM(Generic[Frame]):
         A wide one: system, by..., (total_over, average,) n, and for each metric "ndcg", ("ndcg_n", "ndcg_low",
         "ndcg_high"). ``n`` is the number of queries, or of pooled rows, that are evaluated. How many queries a metric
         rests on stands beside it where undefined ones are left out of its mean. ``average`` is there where it is the
-        same for all metrics.
+        same for all metrics, and with a list of averages, for each of which there is a row.
 
         Examples
         --------
@@ -316,6 +319,8 @@ class IRM(Generic[Frame]):
         >>> log = pl.DataFrame({"query": [1, 1, 2, 2], "score": [2.0, 1.0, 3.0, 2.5], "grade": [0, 3, 1, 0]})
         >>> log.irm.evaluate("rr", "precision@1", layout="wide").rows()
         [('macro', 2, 0.75, 0.5)]
+        >>> log.irm.evaluate("rr", average=["median", "min"]).select("average", "value").rows()
+        [('median', 0.75), ('min', 0.5)]
         """
         from frame_metrics.verbs.evaluate import evaluate
         from frame_metrics.verbs.tidy import Options
@@ -323,7 +328,7 @@ class IRM(Generic[Frame]):
         return evaluate(self._request, metrics, Options(average, ci, margins, layout, resamples, seed, method))
 
     @_verb
-    def per_query(self, *metrics: str | Metric, layout: Layout = "long") -> Frame:
+    def per_query(self, *metrics: Metrics, layout: Layout = "long") -> Frame:
         """Compute metrics for every query that is judged.
 
         Parameters
@@ -348,17 +353,26 @@ class IRM(Generic[Frame]):
         return per_query(self._request, metrics, layout=layout)
 
     @_verb
-    def per_class(self, *metrics: str | Metric) -> Frame:
+    def per_class(
+        self, *metrics: Metrics, average: OverClasses | Sequence[OverClasses] | None = None, layout: Layout = "long"
+    ) -> Frame:
         """Compute metrics for every class against the rest.
 
         Parameters
         ----------
         metrics : measures of the 2x2 table, as "recall", or of scores where each class has one, as "roc_auc".
+        average : adds the averages over the classes: "macro", "weighted" (by their rows), "micro", "predicted", or a
+            list. Measures of the whole table, as "accuracy", are pooled, and micro counts are sums.
+        layout : "long", a row per class and metric, or "wide", a column per metric.
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., class, metric, value, n (rows of the segment), n_undefined. Classes
-        that a segment does not have are left out, unless ``classes=`` names them.
+        A frame of the caller's kind: system, by..., class, (average,) metric, value, support (rows of the class, or
+        their weight), n (rows of the segment), n_undefined. In the rows of averages ``class`` is null, and ``support``
+        is that of all classes; in those of classes ``average`` is null. Classes that a segment does not have are left
+        out, unless ``classes=`` names them.
+
+        A wide one: system, by..., class, (average,) support, n, and a column for each metric.
 
         Examples
         --------
@@ -366,10 +380,12 @@ class IRM(Generic[Frame]):
         >>> animals = pl.DataFrame({"label": ["cat", "cat", "dog", "owl"], "predicted": ["cat", "dog", "dog", "owl"]})
         >>> animals.irm.per_class("recall").select("class", "value").rows()
         [('cat', 0.5), ('dog', 1.0), ('owl', 1.0)]
+        >>> animals.irm.per_class("recall", "precision", average="macro", layout="wide").tail(2).rows()
+        [('owl', None, 1, 4, 1.0, 1.0), (None, 'macro', 4, 4, 0.8333333333333334, 0.8333333333333334)]
         """
         from frame_metrics.verbs.per_class import per_class
 
-        return per_class(self._request, metrics)
+        return per_class(self._request, metrics, average=average, layout=layout)
 
     @_verb
     def confusion(self) -> Frame:
@@ -388,12 +404,12 @@ class IRM(Generic[Frame]):
         >>> cases.irm.confusion().rows()
         [(0, 0, 2), (0, 1, 1), (1, 0, 0), (1, 1, 1)]
         """
-        from frame_metrics.verbs.per_class import confusion
+        from frame_metrics.verbs.confusion import confusion
 
         return confusion(self._request)
 
     @_verb
-    def thresholds(self, *metrics: str | Metric) -> Frame:
+    def thresholds(self, *metrics: Metrics) -> Frame:
         """Decide at every threshold: a row is predicted positive when its score is at least the threshold.
 
         Parameters
@@ -500,7 +516,7 @@ class IRM(Generic[Frame]):
     @_verb
     def compare(
         self,
-        *metrics: str | Metric,
+        *metrics: Metrics,
         baseline: Any = None,
         test: Test = "randomization",
         correction: Correction = "holm",
@@ -601,7 +617,7 @@ class IRM(Generic[Frame]):
         return explain(self._request, metric, query=query)
 
     @_verb
-    def bounds(self, *metrics: str | Metric, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
+    def bounds(self, *metrics: Metrics, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
         """Bound a metric over all orders of equal scores, or over all judgments that are missing.
 
         Parameters

@@ -22,12 +22,14 @@ def roc_auc(scores: Scores, max_fpr: PartOfAll | None = None, multi: Literal["ov
     Formula: the share of pairs of a relevant row and another in which the relevant one has the higher score, equal
         scores counting one half. With max_fpr = m: A, the area up to the fallout m, made to be 1/2 for chance and 1 for
         perfect, (1 + (A - m^2 / 2) / (m - m^2 / 2)) / 2. Of several classes: ovr, of each against the rest; ovo, the
-        mean over all pairs of classes of the areas of each against the other.
+        mean over all pairs of classes of the areas of each against the other. `gauc` (group AUC) is the mean over
+        queries, each weighted by its rows.
     Undefined: no row is relevant, or every row is.
     Parameters: max_fpr, the greatest fallout that counts, above 0, 1 for all; multi, what several classes are
         compared by.
     Source: D. K. McClish, Analyzing a portion of the ROC curve, 1989; D. J. Hand, R. J. Till, A simple generalisation
-        of the area under the ROC curve for multiple class classification problems, 2001.
+        of the area under the ROC curve for multiple class classification problems, 2001; gauc: H. Zhu et al., Optimized
+        cost per click in Taobao display advertising, KDD 2017.
     """
     if max_fpr is None or max_fpr == 1:
         return scores.area

@@ -22,8 +22,7 @@ from frame_metrics.errors import (
     listed,
 )
 from frame_metrics.inputs.rows import Array
-from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import read
+from frame_metrics.metrics.names import Metrics, read
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.needs import Needs
 from frame_metrics.stats import significance
@@ -65,7 +64,7 @@ Unanswered = Literal["zero", "drop"]
 CHOICES = {"test": Test, "correction": Correction, "over": Over, "unanswered": Unanswered}
 
 
-def compare(request: Request, metrics: Sequence[str | Metric], options: Options, *, per_query: bool) -> Any:
+def compare(request: Request, metrics: Sequence[Metrics], options: Options, *, per_query: bool) -> Any:
     """Answer ``irm.compare``, which has the parameters."""
     for name, choices in CHOICES.items():
         check_choice(name, getattr(options, name), get_args(choices))

@@ -199,10 +199,10 @@ def _check_shared(log: Log) -> None:
         )
 
 
-def check_wide(names: Sequence[str], columns: Columns) -> None:
+def check_wide(names: Sequence[str], columns: Columns, others: Sequence[str] = RESULT) -> None:
     """Raise if a metric's column, or one beside it, would be called as another one of a wide result is."""
     for i, name in enumerate(names):
-        if name in (*columns.keys, *RESULT):
+        if name in (*columns.keys, *others):
             raise ColumnError(
                 f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column"
             )

@@ -17,7 +17,10 @@ AVERAGES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "macro beside weights": ({"average": "macro"}, ("rr", "roc_auc", "num_rel")),
     "gmean": ({"average": "gmean"}, ("ap", "recall@2")),
     "micro": ({"average": "micro"}, ("precision", "recall@2", "num_q")),
+    "quantiles": ({"average": ["median", "q0.9", "min"]}, ("rr", "recall", "num_rel", "gm_ap")),
+    "rows": ({"average": ["rows", "micro"]}, ("gauc", "recall@2", "num_rel")),
 }
+UNWEIGHTED = ("micro", "quantiles", "rows")
 CARRIED = {"in the log": None, "beside": [], "beside, by the first": ["day"], "beside, by": ["day", "place"]}
 
 
@@ -61,7 +64,7 @@ def test_a_total_is_the_call_without_the_columns_it_is_over(
 ) -> None:
     """Value, n, n_undefined and interval, for one column and for two, and in the wide layout."""
     said, metrics = AVERAGES[average]
-    roles = {role: column for role, column in roles.items() if (role, average) != ("weight", "micro")}
+    roles = {role: column for role, column in roles.items() if role != "weight" or average not in UNWEIGHTED}
     for seed, by in enumerate((["day"], ["day", "place"], ["place", "day"])):
         log, judgments = made(seed, CARRIED[judge])
         if system is None:

@@ -824,18 +824,43 @@ def test_wrong_calls(name: str) -> None:
 
 # What depends on whether there are two classes or several is found when labels are read
 
+OF_TWO = "is over several classes, and the rows of two are pooled here; say average=None, or classes= to average both"
 READ: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] = {
     "an average of two classes": (
         two(),
         lambda irm: irm.evaluate("precision", average="weighted"),
         NotComputableError,
-        "average='weighted' is over several classes, and rows are pooled here; say classes= to average both",
+        f"average='weighted' {OF_TWO}",
+    ),
+    "a mean over two classes": (
+        two(),
+        lambda irm: irm.evaluate("accuracy", "precision", average="macro"),
+        NotComputableError,
+        f"average='macro' {OF_TWO}",
+    ),
+    "a micro average of two classes": (
+        two(),
+        lambda irm: irm.evaluate("precision", average=["micro", "macro"]),
+        NotComputableError,
+        f"average='micro' {OF_TWO}",
+    ),
+    "a median of rows": (
+        two(),
+        lambda irm: irm.evaluate("precision", average="median"),
+        NotComputableError,
+        "average='median' is over queries; name query=",
+    ),
+    "a mean by rows, of rows": (
+        two(),
+        lambda irm: irm.evaluate("roc_auc", average=["macro", "rows"]),
+        NotComputableError,
+        "average='rows' is over queries; name query=",
     ),
     "an average by what is predicted": (
         two(),
         lambda irm: irm.evaluate("precision", average="predicted"),
         NotComputableError,
-        "average='predicted' is over several classes, and rows are pooled here; say classes= to average both",
+        f"average='predicted' {OF_TWO}",
     ),
     "a geometric mean of rows": (
         two(),
@@ -853,7 +878,7 @@ READ: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] = 
         two(),
         lambda irm: irm.evaluate("gm_precision"),
         NotComputableError,
-        "gm_precision is averaged geometrically over queries; name query=",
+        "gm_precision is an average over queries; name query=",
     ),
     "judged_only": (
         two(),

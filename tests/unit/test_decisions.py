@@ -473,10 +473,13 @@ def test_each_class_is_measured_against_the_rest(weighted: bool, every: int) -> 
     """per_class() gives every class of a segment the measures of its own decision, of scikit-learn."""
     cases = several_classes()[::every]
     mine = IRM(rows_of(cases), by="case", weight="w" if weighted else None).per_class(*TWO)
-    assert mine.columns == ["case", "class", "metric", "value", "n", "n_undefined"]
+    assert mine.columns == ["case", "class", "metric", "value", "support", "n", "n_undefined"]
     keyed = mine.with_columns(case=pl.struct("case", "class")).rows()
-    values = {((case["case"], case["class"]), name): (value, off) for case, _, name, value, _, off in keyed}
+    values = {((case["case"], case["class"]), name): (value, off) for case, _, name, value, _, _, off in keyed}
     assert wrong(values, against_the_rest(cases, weighted=weighted)) == []
+    for i, c, support in mine.select("case", "class", "support").unique().rows():
+        one = cases[i]
+        assert support == pytest.approx(np.sum((one.truth == c) * (one.weight if weighted else 1)), abs=CLOSE)
     assert mine.select("case", "class").rows() == [
         (i, c) for i, one in enumerate(cases) for c in labels_of(one) for _ in TWO
     ]
@@ -988,7 +991,7 @@ def test_measures_of_each_class_are_those_of_pycm() -> None:
     """Every measure of a class against the rest is pycm's, and undefined where pycm has none."""
     cases = of_several_classes()
     mine = IRM(rows_of(cases), by="case", undefined="null").per_class(*OF_CLASS.values())
-    values = {(case, c, name): (value, off) for case, c, name, value, _, off in mine.iter_rows()}
+    values = {(case, c, name): (value, off) for case, c, name, value, _, _, off in mine.iter_rows()}
     theirs = {}
     for i, one in enumerate(cases):
         table = by_pycm(one).class_stat
@@ -1099,7 +1102,8 @@ def test_the_micro_average_over_queries_is_scikit_learn_on_all_rows(way: dict[st
     log = logged().with_columns(taken=(pl.col("score") >= 0.5).cast(pl.Int64))
     whole = case_of(log, "predicted" if "predicted" in way else "taken")
     theirs = {name: value for (_, name), value in expected_two(TWO, [whole], weighted=False).items()}
-    for average, role in (("micro", "query"), ("macro", None)):
+    averages: list[tuple[Any, str | None]] = [("micro", "query"), (None, None)]
+    for average, role in averages:
         mine = IRM(log, query=role, score="score", **way).evaluate(*TWO, average=average)
         assert {name: (pytest.approx(v, abs=CLOSE), off) for name, (v, off) in theirs.items()} == {
             name: (value, off if role is None else theirs[name][1])
@@ -1349,11 +1353,10 @@ def test_the_calibration_error_of_classes_is_that_of_the_greatest(weighted: bool
 @pytest.mark.parametrize(
     ("frame", "roles", "measure", "average", "said"),
     [
-        ("two", {}, "precision", "macro", "pooled"),
-        ("two", {"by": "day"}, "roc_auc", "macro", "pooled"),
-        ("many", {}, "accuracy", "macro", "pooled"),
-        ("many", {}, "precision", "macro", "macro"),
-        ("many", {}, "precision", "weighted", "weighted"),
+        ("two", {}, "precision", None, "pooled"),
+        ("two", {"by": "day"}, "roc_auc", None, "pooled"),
+        ("many", {}, "accuracy", None, "pooled"),
+        ("many", {}, "precision", None, "macro"),
         ("many", {}, "precision", "micro", "micro"),
     ],
 )
@@ -1371,6 +1374,19 @@ def test_a_wide_row_says_the_average_where_it_is_the_same_for_all(
         assert dict(long.select("metric", "average").rows()) == {measure: said, **dict.fromkeys(counts, "sum")}
     for asked, one in ((counts, "sum"), ([measure], said)):
         assert set(irm.evaluate(*asked, layout="wide", average=average)["average"]) == {one}
+
+
+def test_counts_of_classes_are_averaged_where_that_is_asked_for() -> None:
+    """`average="macro"` is the mean over the classes of a count too; by default, and as micro, it is their sum."""
+    irm = IRM(pl.DataFrame({"label": [*"abcb"], "predicted": [*"abca"]}))
+    averages: list[tuple[Any, str, float]] = [
+        *((None, "sum", 3), ("micro", "sum", 3), ("macro", "macro", 1)),
+        *(("weighted", "weighted", 1), ("predicted", "predicted", 1)),
+    ]
+    for average, said, value in averages:
+        assert irm.evaluate("tp", average=average).select("average", "value").rows() == [(said, value)]
+        wide = irm.evaluate("tp", "precision", average=average, layout="wide")
+        assert ("average" in wide.columns) == (said != "sum")
 
 
 @pytest.mark.parametrize(
