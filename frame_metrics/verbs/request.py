@@ -154,20 +154,23 @@ class Reading:
             _check_shared(log)
         return log
 
-    def cases(self, *, named: bool = False, queries: bool = False) -> Cases:
-        """Make the rows to decide about ready, those of judged queries; the result may name the classes, or queries."""
+    def cases(self, *, named: bool = False, queries: bool = False, ranks: bool = False) -> Cases:
+        """Make the rows to decide about ready, those of judged queries; the result may name the classes, or queries.
+
+        With ``ranks`` the scores are those that the ranks stand for.
+        """
         from frame_metrics.data.cases import cases_of, read_cases
         from frame_metrics.data.classes import two_classes
 
         columns, conventions = self.plan.columns, self.plan.conventions
         if not columns.query:
             return read_cases(self.table, columns, conventions, named=named)
-        cases = cases_of(self.log(single=True), queries=queries)
+        cases = cases_of(self.log(single=True), queries=queries, ranks=ranks)
         return replace(cases, classes=two_classes(self.table, columns, conventions)) if named else cases
 
-    def binary(self, *, queries: bool = False) -> Cases:
-        """Make the rows to decide about ready, which are of two classes."""
-        cases = self.cases(queries=queries)
+    def binary(self, *, queries: bool = False, ranks: bool = False) -> Cases:
+        """Make the rows to decide about ready, which are of two classes; the parameters are those of ``cases``."""
+        cases = self.cases(queries=queries, ranks=ranks)
         if not cases.binary:
             raise ColumnError(
                 "there are several classes, and a threshold separates one from the rest; name it with positive="
