@@ -12,7 +12,7 @@ import polars as pl
 from frame_metrics import threads
 from frame_metrics.answer import Answer
 from frame_metrics.data.blocks import spans
-from frame_metrics.data.log import Block, Log, rows_of_the_frame
+from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Confusion, Pool, Ranking, gain_of
 from frame_metrics.metrics.metric import Metric
@@ -48,8 +48,7 @@ def explain(request: Request, metric: str | Metric, *, query: Any) -> Any:
 
     def compute(reading: Reading) -> Answer:
         log = reading.log()
-        with rows_of_the_frame(log):
-            return _explained(log, name, wanted, _rankings_of(log, values, query))
+        return _explained(log, name, wanted, _rankings_of(log, values, query))
 
     return plan.answer(compute, lambda types: {key: types[key] for key in keys} | SCHEMA)
 
