@@ -199,7 +199,7 @@ def _listed(log: Log, *, ranks: bool) -> pl.DataFrame:
     elif "score" in table.columns:
         columns["score"] = table["score"].cast(pl.Float64)
     if log.conventions.threshold is not None:
-        columns["predicted"] = (table["score"] >= log.conventions.threshold).fill_null(False).cast(pl.Int8)
+        columns["predicted"] = (columns["score"] >= log.conventions.threshold).fill_null(False).cast(pl.Int8)
     elif "predicted" in table.columns:
         columns["predicted"] = table["predicted"]
     return pl.DataFrame(columns)

@@ -105,8 +105,14 @@ class Plan:
         """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""
         if self.request.beside is None or self.judged is None:
             return Beside(None, {})
-        own = dict(zip(self.columns.query, self.judged.query, strict=True)) | {name: name for name in self.judged.by}
-        return Beside(self.request.beside.in_memory(self.to_read), own)
+        return Beside(self.request.beside.in_memory(self.to_read), self._keys_beside)
+
+    @property
+    def _keys_beside(self) -> dict[str, str]:
+        """The column of the judgments for each key column of the log that they have."""
+        if self.judged is None:
+            return {}
+        return dict(zip(self.columns.query, self.judged.query, strict=True)) | {name: name for name in self.judged.by}
 
     def answer(self, compute: Callable[[Reading], Answer], schema: Schema) -> Any:
         """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan."""
@@ -115,8 +121,10 @@ class Plan:
             return compute(Reading(self, table, beside))
 
         def of_types(types: dict[str, Any]) -> dict[str, Any]:
-            by, beside = [name for name in self.columns.by if name in self.columns.lent], self.request.beside
-            return schema(types | (beside.types(by) if by and beside else {}))
+            # What the log does not have, or has without a type, is of the judgments' type.
+            lent = {name: own for name, own in self._keys_beside.items() if types.get(name, pl.Null) == pl.Null}
+            found = self.request.beside.types(list(lent.values())) if lent and self.request.beside else {}
+            return schema(types | {name: found[own] for name, own in lent.items()})
 
         return self.request.border.answer(self.columns.needed, run, of_types, self._read_judgments)
 

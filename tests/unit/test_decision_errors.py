@@ -73,6 +73,37 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
         "clicked: of the values 'no', 'yes', nothing says which is the relevant one; name it with positive=, or list "
         "the classes with classes= for measures of all of them",
     ),
+    "two values of two types": (
+        two({"clicked": ["yes"] * 4, "shown": [3, 3, None, 3]}, score=None),
+        precision,
+        NotComputableError,
+        "clicked: of the values 'yes', 3, nothing says which is the relevant one; name it with positive=, or list "
+        "the classes with classes= for measures of all of them",
+    ),
+    "classes of several types, and no label": (
+        many({"animal": [None] * 4, "guess": [None] * 4}, classes=["cat", 1]),
+        accuracy,
+        BadValueError,
+        "classes=['cat', 1] are of several types; give them one",
+    ),
+    "a class that the predictions cannot be, and no label": (
+        many({"animal": [None] * 4, "guess": [True] * 4}, classes=["cat", "dog"]),
+        accuracy,
+        BadValueError,
+        "guess: 'cat' cannot be one of its values, which are Boolean",
+    ),
+    "predictions of another type than the classes": (
+        many({"guess": [True, False, True, None]}, classes=["cat", "dog", "owl"]),
+        accuracy,
+        BadValueError,
+        "guess: 3 of 4 rows have a class that is not among classes= (rows 0, 1, 2); add it, or drop them",
+    ),
+    "predictions that are booleans, and numbers as classes": (
+        many({"animal": [0, 1, 2, 0], "guess": [True, True, None, None]}, classes=[0, 1, 2]),
+        accuracy,
+        BadValueError,
+        "guess: 2 of 4 rows have a class that is not among classes= (rows 0, 1); add it, or drop them",
+    ),
     "positive is one of several of another type": (
         two(YES_NO, positive=["yes", 1]),
         precision,
