@@ -151,14 +151,17 @@ class Reading:
             _check_shared(log)
         return log
 
-    def cases(self, *, named: bool = False, queries: bool = False) -> Cases:
-        """Make the rows to decide about ready, those of judged queries; the result may name the classes, or queries."""
+    def cases(self, *, named: bool = False, queries: bool = False, single: bool = False) -> Cases:
+        """Make the rows to decide about ready, those of judged queries; the result may name the classes, or queries.
+
+        Where there is no query, ``single`` keeps the row of the frame that each one is.
+        """
         from frame_metrics.data.cases import cases_of, read_cases
         from frame_metrics.data.classes import two_classes
 
         columns, conventions = self.plan.columns, self.plan.conventions
         if not columns.query:
-            return read_cases(self.table, columns, conventions, named=named)
+            return read_cases(self.table, columns, conventions, named=named, single=single)
         cases = cases_of(self.log(single=True), queries=queries)
         return replace(cases, classes=two_classes(self.table, columns, conventions)) if named else cases
 
