@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
     import pandas as pd
     import pyarrow as pa
+    import pyarrow.dataset as ds
     from typing_extensions import Unpack
 
+    from frame_metrics.metrics.names import Metrics
     from frame_metrics.verbs.audit import Severity
     from frame_metrics.verbs.bounds import Of
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.differences import Against, Correction, Over, Test, Unanswered
     from frame_metrics.verbs.evaluate import Average, Interval, Layout
+    from frame_metrics.verbs.pooled import OverClasses
 
 Frame = TypeVar("Frame")
 Result = TypeVar("Result")
@@ -107,7 +110,8 @@ class IRM(Generic[Frame]):
 
     Parameters
     ----------
-    frame : a pandas or polars DataFrame, a LazyFrame, or anything that exports Arrow. Results are of the same kind.
+    frame : a pandas or polars DataFrame, a LazyFrame, a dataset or scanner of pyarrow, or anything that exports Arrow.
+        Results are of the same kind, those of Arrow pyarrow Tables.
     query : the column, or columns, of the query id, of any type.
     score : the system's score, higher is better; null where a document is known and was not retrieved. Of several
         classes, a mapping from each class to the column of its score.
@@ -139,7 +143,8 @@ class IRM(Generic[Frame]):
     threshold : a row is predicted positive when its score is at least this.
     abstain : predicted classes that are no decision, as "other".
     match : predicted classes are clusters, each to be taken for a true class: "best" one to one, so that most rows are
-        right, or "majority", several to one.
+        right, "informedness" one to one by what a bookmaker pays, or "majority", several to one. Measures of the
+        clusters themselves (``conditional_entropy``, ``rand_index``) need none of them.
 
     Raises
     ------
@@ -170,7 +175,9 @@ class IRM(Generic[Frame]):
         @overload
         def __init__(self: IRM[pd.DataFrame], frame: pd.DataFrame, **roles: Unpack[Roles]) -> None: ...
         @overload
-        def __init__(self: IRM[pa.Table], frame: ArrowStream, **roles: Unpack[Roles]) -> None: ...
+        def __init__(
+            self: IRM[pa.Table], frame: ArrowStream | ds.Dataset | ds.Scanner, **roles: Unpack[Roles]
+        ) -> None: ...
 
     @_shows_roles
     def __init__(self, frame: Any, *columns: Never, **roles: Unpack[Roles]) -> None:
@@ -264,8 +271,8 @@ class IRM(Generic[Frame]):
     @_verb
     def evaluate(
         self,
-        *metrics: str | Metric,
-        average: Average | None = None,
+        *metrics: Metrics,
+        average: Average | Sequence[Average] | None = None,
         ci: float | None = None,
         margins: bool = False,
         layout: Layout = "long",
@@ -277,12 +284,13 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list.
         average : "macro", the mean over queries, in which each counts the same; "weighted", the mean by ``weight``;
-            "micro", the metric of the summed counts of the 2x2 table; "gmean", the geometric mean. None: "weighted"
-            where ``weight`` is named, else "macro", and the sum of a count. Over several classes: "macro" (None),
-            "weighted" (by their rows), "micro", "predicted" (by how often each is predicted). Rows of two classes
-            without a query are pooled.
+            "rows", the mean by how many rows each has; "micro", the metric of the summed counts of the 2x2 table;
+            "gmean", the geometric mean; "median", "min", "max" or another quantile, as "q0.9", of the values that are
+            defined. None: "weighted" where ``weight`` is named, else "macro", and the sum of a count. Over several
+            classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how often each is predicted).
+            Rows of two classes without a query are pooled, and have none. A list of averages gives all of them.
         ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where
             ``cluster`` is named, over clusters of them. Null for fewer than two.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
@@ -303,7 +311,7 @@ class IRM(Generic[Frame]):
         A wide one: system, by..., (total_over, average,) n, and for each metric "ndcg", ("ndcg_n", "ndcg_low",
         "ndcg_high"). ``n`` is the number of queries, or of pooled rows, that are evaluated. How many queries a metric
         rests on stands beside it where undefined ones are left out of its mean. ``average`` is there where it is the
-        same for all metrics.
+        same for all metrics, and with a list of averages, for each of which there is a row.
 
         Examples
         --------
@@ -311,6 +319,8 @@ class IRM(Generic[Frame]):
         >>> log = pl.DataFrame({"query": [1, 1, 2, 2], "score": [2.0, 1.0, 3.0, 2.5], "grade": [0, 3, 1, 0]})
         >>> log.irm.evaluate("rr", "precision@1", layout="wide").rows()
         [('macro', 2, 0.75, 0.5)]
+        >>> log.irm.evaluate("rr", average=["median", "min"]).select("average", "value").rows()
+        [('median', 0.75), ('min', 0.5)]
         """
         from frame_metrics.verbs.evaluate import evaluate
         from frame_metrics.verbs.tidy import Options
@@ -318,7 +328,7 @@ class IRM(Generic[Frame]):
         return evaluate(self._request, metrics, Options(average, ci, margins, layout, resamples, seed, method))
 
     @_verb
-    def per_query(self, *metrics: str | Metric, layout: Layout = "long") -> Frame:
+    def per_query(self, *metrics: Metrics, layout: Layout = "long") -> Frame:
         """Compute metrics for every query that is judged.
 
         Parameters
@@ -343,17 +353,26 @@ class IRM(Generic[Frame]):
         return per_query(self._request, metrics, layout=layout)
 
     @_verb
-    def per_class(self, *metrics: str | Metric) -> Frame:
+    def per_class(
+        self, *metrics: Metrics, average: OverClasses | Sequence[OverClasses] | None = None, layout: Layout = "long"
+    ) -> Frame:
         """Compute metrics for every class against the rest.
 
         Parameters
         ----------
         metrics : measures of the 2x2 table, as "recall", or of scores where each class has one, as "roc_auc".
+        average : adds the averages over the classes: "macro", "weighted" (by their rows), "micro", "predicted", or a
+            list. Measures of the whole table, as "accuracy", are pooled, and micro counts are sums.
+        layout : "long", a row per class and metric, or "wide", a column per metric.
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., class, metric, value, n (rows of the segment), n_undefined. Classes
-        that a segment does not have are left out, unless ``classes=`` names them.
+        A frame of the caller's kind: system, by..., class, (average,) metric, value, support (rows of the class, or
+        their weight), n (rows of the segment), n_undefined. In the rows of averages ``class`` is null, and ``support``
+        is that of all classes; in those of classes ``average`` is null. Classes that a segment does not have are left
+        out, unless ``classes=`` names them.
+
+        A wide one: system, by..., class, (average,) support, n, and a column for each metric.
 
         Examples
         --------
@@ -361,10 +380,12 @@ class IRM(Generic[Frame]):
         >>> animals = pl.DataFrame({"label": ["cat", "cat", "dog", "owl"], "predicted": ["cat", "dog", "dog", "owl"]})
         >>> animals.irm.per_class("recall").select("class", "value").rows()
         [('cat', 0.5), ('dog', 1.0), ('owl', 1.0)]
+        >>> animals.irm.per_class("recall", "precision", average="macro", layout="wide").tail(2).rows()
+        [('owl', None, 1, 4, 1.0, 1.0), (None, 'macro', 4, 4, 0.8333333333333334, 0.8333333333333334)]
         """
         from frame_metrics.verbs.per_class import per_class
 
-        return per_class(self._request, metrics)
+        return per_class(self._request, metrics, average=average, layout=layout)
 
     @_verb
     def confusion(self) -> Frame:
@@ -383,12 +404,12 @@ class IRM(Generic[Frame]):
         >>> cases.irm.confusion().rows()
         [(0, 0, 2), (0, 1, 1), (1, 0, 0), (1, 1, 1)]
         """
-        from frame_metrics.verbs.per_class import confusion
+        from frame_metrics.verbs.confusion import confusion
 
         return confusion(self._request)
 
     @_verb
-    def thresholds(self, *metrics: str | Metric) -> Frame:
+    def thresholds(self, *metrics: Metrics) -> Frame:
         """Decide at every threshold: a row is predicted positive when its score is at least the threshold.
 
         Parameters
@@ -448,14 +469,17 @@ class IRM(Generic[Frame]):
     @_verb
     def curve(
         self,
-        kind: str,
-        *,
+        kind: str | Sequence[str],
+        *more: str,
         per: Per | None = None,
         levels: int | Sequence[float] | None = None,
         interpolated: bool = False,
         points: int | None = None,
         bins: int | None = None,
         cutoffs: int | Sequence[int] | None = None,
+        ci: float | None = None,
+        resamples: int = 1000,
+        seed: int = 0,
     ) -> Frame:
         """Give the points of a curve.
 
@@ -464,6 +488,9 @@ class IRM(Generic[Frame]):
         kind : "roc": threshold, fpr, tpr. "pr": threshold, recall, precision, a zigzag. "gain": threshold, share (of
             all rows, those that are predicted relevant), gain (of all relevant rows, those among them). "calibration":
             predicted, observed, n, by bins of equal width. A metric of a ranking with ``@k``, as "ndcg@k": k, value.
+            Where ranks and no scores are named, the first three have k, the last rank that is predicted relevant, and
+            no threshold.
+        more : with a metric of a ranking other ones, which may stand in one list with it.
         per : "query" gives each query a curve; by default the rows of a segment are pooled.
         levels : of "pr", recall levels at which the greatest precision at that recall or a higher one is given: a list,
             or how many from 0 to 1, as 11; with ``per="query"``, the mean over the queries.
@@ -473,11 +500,15 @@ class IRM(Generic[Frame]):
             (1 + ln(1 + rows)) / (points - 2) on either axis from the curve through those.
         bins : of "calibration", 10 by default.
         cutoffs : of "ndcg@k" and others of its kind, the cutoffs, or the last of them; 10 by default.
+        ci : of "ndcg@k" and others of its kind, the level of an interval of each mean, as in ``evaluate``.
+        resamples, seed : of its bootstrap.
 
         Returns
         -------
-        A frame of the caller's kind: system, by... (, the query columns), and the columns of the curve. The first
-        point of a curve has an infinite threshold: nothing is predicted, and precision is set to 1.
+        A frame of the caller's kind: system, by... (, the query columns), and the columns of the curve; of metrics at
+        cutoffs (metric, where there are several,) k, value (, ci_low, ci_high). The first point of a curve has an
+        infinite threshold (or k = 0): nothing is predicted, and precision is set to 1. A null k stands for all rows,
+        those that were not retrieved among them.
 
         Examples
         --------
@@ -490,12 +521,14 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.curves import Options, curve
 
-        return curve(self._request, kind, Options(per, levels, interpolated, points, bins, cutoffs))
+        kinds = [*(kind if isinstance(kind, list | tuple) else [kind]), *more]
+        options = Options(per, levels, interpolated, points, bins, cutoffs, ci, resamples, seed)
+        return curve(self._request, kinds, options)
 
     @_verb
     def compare(
         self,
-        *metrics: str | Metric,
+        *metrics: Metrics,
         baseline: Any = None,
         against: Against | None = None,
         test: Test | None = None,
@@ -613,7 +646,7 @@ class IRM(Generic[Frame]):
         return explain(self._request, metric, query=query)
 
     @_verb
-    def bounds(self, *metrics: str | Metric, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
+    def bounds(self, *metrics: Metrics, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
         """Bound a metric over all orders of equal scores, or over all judgments that are missing.
 
         Parameters

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.border.arrow import ArrowFrame
+from frame_metrics.border.exporters import gives_arrow
 from frame_metrics.border.pandas import PandasFrame
 from frame_metrics.border.polars import LazyPolars, PolarsFrame
 from frame_metrics.border.protocol import Border
@@ -25,14 +26,12 @@ def border_of(frame: Any) -> Border:
     pandas = sys.modules.get("pandas")  # asked without importing it: if the frame is pandas', someone has
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         return PandasFrame(frame)
-    if type(frame).__name__ == "RecordBatchReader":
-        raise BadValueError("a RecordBatchReader can be read once only; give the table of its read_all()")
     if type(frame).__module__.split(".")[0] == "pyspark":
         raise BadValueError(
             f"a {kind_of(frame)} is spread over a cluster, and read here it would be pulled to one machine: "
             "give what its toArrow() or toPandas() returns, of the columns that are needed"
         )
-    if hasattr(frame, "__arrow_c_stream__") and type(frame).__name__ not in ("Series", "ChunkedArray"):
+    if gives_arrow(frame):
         return ArrowFrame(frame)
     raise BadValueError(
         f"a {kind_of(frame)} is not a frame: give a pandas or polars DataFrame, a polars LazyFrame or an Arrow table"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -18,16 +19,20 @@ if TYPE_CHECKING:
 class PolarsFrame(Border):
     """A polars DataFrame."""
 
+    @cached_property
+    def _types(self) -> pl.Schema:
+        return self.frame.collect_schema()
+
     def names(self) -> list[Any]:
-        return self.frame.collect_schema().names()
+        return self._types.names()
 
     def check(self, columns: Sequence[str]) -> None:
         super().check(columns)
-        types = self.frame.collect_schema()
         for column in columns:
-            if types[column] == pl.Object:
+            kind = self._types[column]
+            if kind == pl.Object or type(kind).__name__ == "Extension":
                 raise BadValueError(
-                    f"{column}: the column is Object, whose values cannot be compared; make them text or numbers"
+                    f"{column}: the column is {kind}, whose values cannot be compared; make them text or numbers"
                 )
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
@@ -50,7 +55,7 @@ class LazyPolars(PolarsFrame):
         return PolarsFrame(self.read(columns))
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
-        return dict(self.frame.select(columns).collect_schema())
+        return {name: self._types[name] for name in columns}
 
     def at_once(self, answer: pl.LazyFrame) -> pl.LazyFrame:
         return answer.collect().lazy()
@@ -75,9 +80,9 @@ def key_values(table: pl.DataFrame, name: str, rows: Array, beside: Beside) -> p
         own = table[name]
     else:
         own, rows = beside.key(name), beside.rows(rows, len(table))
+    if own.dtype == pl.Null and name in beside.columns:
+        own = own.cast(beside.key(name).dtype)
     if len(rows) and int(rows.max()) >= len(own):
-        later = beside.key(own.name)
-        later = later if own.dtype == pl.Null else later.cast(own.dtype)
-        own = pl.concat([own.cast(later.dtype), later])
+        own = pl.concat([own, beside.key(name).cast(own.dtype)])
     at = pl.Series(rows)
     return own.gather(at.set(at < 0, None) if len(rows) and int(rows.min()) < 0 else at)

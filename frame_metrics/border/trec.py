@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from frame_metrics.border.protocol import Border
+
 FilePath: TypeAlias = "str | os.PathLike[str]"
 _RUN, _QRELS = "query Q0 doc rank score run", "query iter doc grade"
 _FIELD = r"[^ \t\r]+"
@@ -156,10 +158,11 @@ def write_run(
     if not isinstance(run, str):
         raise BadValueError(f"run={run!r} is not text: the name of the run, or of a column that holds it")
     _check_names(query=query, doc=doc, score=score)
-    has_run = run in border_of(frame).names()
+    border = border_of(frame)
+    has_run = run in border.names()
     if run == "run" and not has_run:
         raise ColumnError("the frame has no column 'run'; pass run= with the name of the run, or of its column")
-    rows = _rows_to_write(frame, {"query": query, "doc": doc} | ({"run": run} if has_run else {}), {"score": score})
+    rows = _rows_to_write(border, {"query": query, "doc": doc} | ({"run": run} if has_run else {}), {"score": score})
     if not has_run:
         if pl.Series([run]).str.contains(_UNFIT_ID).item():
             raise FrameMetricsError(f"run={run!r}: the name of a run cannot be empty or have white space in it")
@@ -197,7 +200,7 @@ def write_qrels(frame: Any, path: FilePath, *, query: str = "query", doc: str = 
     """
     name = file_name(path)
     _check_names(query=query, doc=doc, grade=grade)
-    rows = _rows_to_write(frame, {"query": query, "doc": doc}, {"grade": grade})
+    rows = _rows_to_write(border_of(frame), {"query": query, "doc": doc}, {"grade": grade})
     number = pl.col("number")
     whole = pl.when(number == number.floor()).then(number.cast(pl.Int64, strict=False))
     _write(name, rows.select("query", pl.lit("0"), "doc", pl.coalesce(whole.cast(pl.String), number.cast(pl.String))))
@@ -254,11 +257,11 @@ def _check_names(**columns: Any) -> None:
             raise BadValueError(f"{part}={column!r} is not the name of a column")
 
 
-def _rows_to_write(frame: Any, ids: dict[str, str], values: dict[str, str]) -> pl.DataFrame:
+def _rows_to_write(border: Border, ids: dict[str, str], values: dict[str, str]) -> pl.DataFrame:
     """Return the rows that have a value, as ``number``, with the ids as text under the keys of ``ids``."""
     check_parts((ids | values).items())
     (value,) = values.values()
-    given = border_of(frame).read([*ids.values(), value])
+    given = border.read([*ids.values(), value])
     for column, kind in given.schema.items():
         is_number, is_text = kind.is_numeric() or kind == pl.Boolean, kind in (pl.String, pl.Categorical, pl.Enum)
         if kind != pl.Null and not (is_number if column == value else is_text or kind.is_integer()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -26,18 +27,17 @@ class Draws:
 
     def tables(self, table: Classes) -> Iterator[tuple[int, Classes]]:
         """Give segments and the tables of some of their draws; ``table`` has those of all segments."""
-        k, cell = table.k, None
+        shape, cell = table.found.shape[1:], None
         if self.cases.weighted or self.cases.columns.cluster:
             actual, predicted = (self.cases.rows[name].cast(pl.Int64) for name in ("actual", "predicted"))
-            cell = (actual * (k + 1) + predicted.fill_null(k)).to_numpy()
+            cell = (actual * shape[1] + predicted.fill_null(shape[1] - 1)).to_numpy()
         for g, units in self._counted(table) if cell is None else self._units([cell]):
             cells, weight = units.columns
             starts = np.flatnonzero(np.append(True, cells[1:] != cells[:-1]))
             for often in drawn(units, self.resamples, self.seed):
-                counts = np.zeros((len(often), k * (k + 1)))
-                counts[:, cells[starts]] = np.add.reduceat(often * weight, starts, axis=1)
-                seen = np.repeat(table.seen[g][None], len(often), axis=0)
-                yield g, Classes(counts.reshape(-1, k, k + 1), seen)
+                found = np.zeros((len(often), math.prod(shape)))
+                found[:, cells[starts]] = np.add.reduceat(often * weight, starts, axis=1)
+                yield g, table.drawn(g, found.reshape(-1, *shape))
 
     def scores(self) -> Iterator[tuple[int, Scores]]:
         """Give segments and the levels of some of their draws, of two classes."""
@@ -61,7 +61,7 @@ class Draws:
     def _counted(self, table: Classes) -> Iterator[tuple[int, Units]]:
         """Give segments and the cells of their tables, which is all there is to know of their rows."""
         for g in np.flatnonzero(self.segments.n > 1):
-            counts = table.counts[g].ravel()
+            counts = table.found[g].ravel()
             yield int(g), Units([np.arange(len(counts)), np.ones(len(counts))], counts, None)
 
     def _units(self, columns: list[Array]) -> Iterator[tuple[int, Units]]:

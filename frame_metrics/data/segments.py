@@ -21,9 +21,10 @@ CHUNK = 1 << 15  # scores: what is done to them stays in cache
 
 def tables(cases: Cases, segments: Segments) -> Classes:
     """Count true and predicted classes within segments."""
-    counts, rows = crossed(cases, segments)
-    if cases.conventions.match is not None:
-        return Classes(matched(counts, cases.conventions.match)[0], rows.sum(axis=2) > 0)
+    (counts, rows), match = crossed(cases, segments), cases.conventions.match
+    if cases.clusters is not None:
+        taken = None if match is None else matched(counts, match)
+        return Classes(counts, rows.sum(axis=2) > 0, taken, cases.apart)
     if cases.binary or cases.conventions.classes is not None:
         return Classes(counts, np.ones((len(segments), cases.k), bool))
     return Classes(counts, (rows.sum(axis=2) > 0) | (rows[:, :, :-1].sum(axis=1) > 0))

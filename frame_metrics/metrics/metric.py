@@ -199,8 +199,8 @@ class Metric:
 
     def __str__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in sorted(self.params.items()))
-        geometric, brackets = "gm_" * (self.average == "gmean"), f"({given})" * bool(given)
-        return geometric + self.name + brackets + ("" if self.cutoff is None else f"@{self.cutoff}")
+        named = {"gmean": f"gm_{self.name}", "rows": "gauc"}.get(self.average or "", self.name)
+        return named + f"({given})" * bool(given) + ("" if self.cutoff is None else f"@{self.cutoff}")
 
     __repr__ = __str__
 

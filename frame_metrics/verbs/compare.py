@@ -14,12 +14,10 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart, listed
 from frame_metrics.inputs.rows import Array
-from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import read
+from frame_metrics.metrics.names import Metrics, read
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats import significance
 from frame_metrics.stats.significance import Tick, in_clusters, sureness, times, tukey
-from frame_metrics.verbs.compare_rows import rows_compared
 from frame_metrics.verbs.differences import (
     EACH,
     NUMBERS,
@@ -40,12 +38,14 @@ FLEXIBLE = ("randomization", "bootstrap", "tukey")  # tests that can take weight
 LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
 
 
-def compare(request: Request, metrics: Sequence[str | Metric], options: Options, *, per_query: bool) -> Any:
+def compare(request: Request, metrics: Sequence[Metrics], options: Options, *, per_query: bool) -> Any:
     """Answer ``irm.compare``, which has the parameters."""
     check_options(options)
     asked = read(metrics)
     plan = request.plan(request.needs(asked))
     if not plan.columns.query:
+        from frame_metrics.verbs.compare_rows import rows_compared
+
         return rows_compared(plan, asked, options, per_query=per_query)
     options = replace(options, test=options.test or "randomization")
     check_asked(asked, plan)

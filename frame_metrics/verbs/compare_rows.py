@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.cases import Cases
+from frame_metrics.data.cases import Cases, read_cases
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.sides import Sides, paired_rows
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart, listed
@@ -39,7 +39,7 @@ def rows_compared(plan: Plan, asked: Asked, options: Options, *, per_query: bool
     _check(plan, asked, options, per_query=per_query)
 
     def compute(reading: Reading) -> Answer:
-        cases = reading.cases(single=True)
+        cases = read_cases(reading.table, columns, plan.conventions, single=True)
         check_cases(asked, cases)
         if options.against is not None:
             return _against(cases, asked, options)

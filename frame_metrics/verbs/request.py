@@ -46,6 +46,11 @@ class Request:
         return border_of(self.frame)
 
     @cached_property
+    def beside(self) -> Border | None:
+        """The border of the judgments; None where there are none beside the frame."""
+        return None if self.judgments is None else border_of(self.judgments[0])
+
+    @cached_property
     def available(self) -> list[Any]:
         """The names of the frame's columns."""
         return self.border.names()
@@ -53,7 +58,7 @@ class Request:
     @cached_property
     def columns(self) -> Columns:
         """The column of every part that is played, whatever is asked."""
-        names = None if self.judgments is None else border_of(self.judgments[0]).names()
+        names = None if self.beside is None else self.beside.names()
         return resolve(self.roles, self.available, judgments=names, hint=self.border.hint)
 
     @property
@@ -74,9 +79,8 @@ class Request:
         hint = self.border.hint
         columns = read_by(self.columns, needs, self.roles, self.available, judged=self.judged, hint=hint)
         judged = None
-        if self.judgments is not None:
-            qrels, given = self.judgments
-            judged = resolve_judgments(given, border_of(qrels).names(), self.roles, columns)
+        if self.judgments is not None and self.beside is not None:
+            judged = resolve_judgments(self.judgments[1], self.beside.names(), self.roles, columns)
         return Plan(self, columns, conventions(self.roles, columns), judged)
 
 
@@ -99,10 +103,16 @@ class Plan:
 
     def _read_judgments(self) -> Beside:
         """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""
-        if self.request.judgments is None or self.judged is None:
+        if self.request.beside is None or self.judged is None:
             return Beside(None, {})
-        own = dict(zip(self.columns.query, self.judged.query, strict=True)) | {name: name for name in self.judged.by}
-        return Beside(border_of(self.request.judgments[0]).in_memory(self.to_read), own)
+        return Beside(self.request.beside.in_memory(self.to_read), self._keys_beside)
+
+    @property
+    def _keys_beside(self) -> dict[str, str]:
+        """The column of the judgments for each key column of the log that they have."""
+        if self.judged is None:
+            return {}
+        return dict(zip(self.columns.query, self.judged.query, strict=True)) | {name: name for name in self.judged.by}
 
     def answer(self, compute: Callable[[Reading], Answer], schema: Schema) -> Any:
         """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan."""
@@ -111,9 +121,10 @@ class Plan:
             return compute(Reading(self, table, beside))
 
         def of_types(types: dict[str, Any]) -> dict[str, Any]:
-            by = [name for name in self.columns.by if name in self.columns.lent]
-            lent = border_of(self.request.judgments[0]).types(by) if by and self.request.judgments else {}
-            return schema(types | lent)
+            # What the log does not have, or has without a type, is of the judgments' type.
+            lent = {name: own for name, own in self._keys_beside.items() if types.get(name, pl.Null) == pl.Null}
+            found = self.request.beside.types(list(lent.values())) if lent and self.request.beside else {}
+            return schema(types | {name: found[own] for name, own in lent.items()})
 
         return self.request.border.answer(self.columns.needed, run, of_types, self._read_judgments)
 
@@ -151,23 +162,23 @@ class Reading:
             _check_shared(log)
         return log
 
-    def cases(self, *, named: bool = False, queries: bool = False, single: bool = False) -> Cases:
+    def cases(self, *, named: bool = False, queries: bool = False, ranks: bool = False) -> Cases:
         """Make the rows to decide about ready, those of judged queries; the result may name the classes, or queries.
 
-        Where there is no query, ``single`` keeps the row of the frame that each one is.
+        With ``ranks`` the scores are those that the ranks stand for.
         """
         from frame_metrics.data.cases import cases_of, read_cases
         from frame_metrics.data.classes import two_classes
 
         columns, conventions = self.plan.columns, self.plan.conventions
         if not columns.query:
-            return read_cases(self.table, columns, conventions, named=named, single=single)
-        cases = cases_of(self.log(single=True), queries=queries)
+            return read_cases(self.table, columns, conventions, named=named)
+        cases = cases_of(self.log(single=True), queries=queries, ranks=ranks)
         return replace(cases, classes=two_classes(self.table, columns, conventions)) if named else cases
 
-    def binary(self, *, queries: bool = False) -> Cases:
-        """Make the rows to decide about ready, which are of two classes."""
-        cases = self.cases(queries=queries)
+    def binary(self, *, queries: bool = False, ranks: bool = False) -> Cases:
+        """Make the rows to decide about ready, which are of two classes; the parameters are those of ``cases``."""
+        cases = self.cases(queries=queries, ranks=ranks)
         if not cases.binary:
             raise ColumnError(
                 "there are several classes, and a threshold separates one from the rest; name it with positive="
@@ -199,10 +210,10 @@ def _check_shared(log: Log) -> None:
         )
 
 
-def check_wide(names: Sequence[str], columns: Columns) -> None:
+def check_wide(names: Sequence[str], columns: Columns, others: Sequence[str] = RESULT) -> None:
     """Raise if a metric's column, or one beside it, would be called as another one of a wide result is."""
     for i, name in enumerate(names):
-        if name in (*columns.keys, *RESULT):
+        if name in (*columns.keys, *others):
             raise ColumnError(
                 f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column"
             )

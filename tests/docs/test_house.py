@@ -36,6 +36,7 @@ SEEN = ("metrics.metric", "metrics.parameters", "inputs", "errors")
 # Libraries beside polars and numpy, and who imports them, inside a function only.
 FOREIGN = {
     "border.arrow": {"pyarrow"},
+    "border.exporters": {"pyarrow"},
     "border.pandas": {"pandas", "pyarrow"},
     "data.classes": {"scipy"},
     "stats.significance": {"scipy"},

@@ -1,0 +1,129 @@
+"""Exporters of Arrow: the names of their columns, without the rows, and the rows of some columns, read once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakSet
+
+from frame_metrics.errors import BadValueError, kind_of
+
+_BEGUN: WeakSet[Any] = WeakSet()  # of what may be readable only once, that which was read
+
+
+def gives_arrow(frame: Any) -> bool:
+    """Return True for what exports a stream of Arrow, and for datasets and scanners of pyarrow; no array is one."""
+    datasets = sys.modules.get("pyarrow.dataset")
+    if datasets is not None and isinstance(frame, datasets.Dataset | datasets.Scanner):
+        return True
+    return hasattr(frame, "__arrow_c_stream__") and type(frame).__name__ not in ("Series", "ChunkedArray")
+
+
+def column_names(frame: Any) -> list[str]:
+    """Return the names of all columns; a stream is opened for them only where nothing else tells them."""
+    return list(frame.columns if _is_duckdb(frame) else schema_of(frame).names)
+
+
+def schema_of(frame: Any) -> Any:
+    """Return the schema, pyarrow's; no rows are read."""
+    import pyarrow as pa
+
+    for schema in (getattr(frame, "schema", None), getattr(frame, "projected_schema", None)):
+        if isinstance(schema, pa.Schema):
+            return schema
+    if hasattr(frame, "__arrow_c_schema__"):
+        return pa.schema(frame)
+    try:
+        return _opened(frame.limit(0) if _is_duckdb(frame) else frame).schema
+    except pa.ArrowInvalid as error:
+        if "non-struct" in str(error):
+            raise BadValueError(f"a {kind_of(frame)} is an array and not a frame: give a frame that has it") from None
+        raise
+
+
+def table_of(frame: Any, columns: Sequence[str], available: Sequence[str]) -> Any:
+    """Return the named columns as a pyarrow Table; of what has more, no more is exported if it can leave them out.
+
+    Parameters
+    ----------
+    frame : what gives Arrow.
+    columns : the names of some of its columns, each of them once.
+    available : the names of all its columns.
+
+    Raises
+    ------
+    BadValueError
+        The frame can be read only once, and was read before.
+    """
+    import pyarrow as pa
+
+    if isinstance(frame, pa.Table):
+        return frame.select(list(columns))
+    try:
+        reader = _opened_once(frame, columns, available)
+        at = [reader.schema.get_field_index(name) for name in columns]
+        schema = pa.schema([reader.schema.field(i) for i in at])
+        return pa.Table.from_batches([batch.select(at) for batch in reader], schema)
+    except pa.ArrowInvalid as error:
+        if "already scanned" in str(error):
+            raise _read_before(frame) from None
+        raise
+
+
+def _opened_once(frame: Any, columns: Sequence[str], available: Sequence[str]) -> Any:
+    """Open the stream that is read: of the named columns, or of all where they cannot be had alone."""
+    import pyarrow as pa
+
+    if isinstance(frame, pa.RecordBatchReader):  # a second reading of it would find no row, and say nothing
+        if frame in _BEGUN:
+            raise _read_before(frame)
+        _BEGUN.add(frame)
+    if list(columns) != list(available):
+        narrow = _projected(frame, columns)
+        reader = None if narrow is None else _opened(narrow)
+        if reader is not None:
+            # A method of this name that does something else leaves other names.
+            if reader.schema.names == list(columns):
+                return reader
+            reader.close()
+    return _opened(frame)
+
+
+def _projected(frame: Any, columns: Sequence[str]) -> Any:
+    """Return what exports the named columns alone, or None; the frame's library chooses them, and nothing is read."""
+    if hasattr(frame, "scanner"):
+        return frame.scanner(columns=list(columns))
+    if _is_duckdb(frame):
+        narrow = frame.project(", ".join('"{}"'.format(name.replace('"', '""')) for name in columns))
+        return narrow if list(narrow.columns) == list(columns) else None  # of names that differ in case, it takes one
+    for given in ([list(columns)], columns) if hasattr(frame, "select") else ():
+        try:
+            narrow = frame.select(*given)
+        except Exception:  # another library's, for a name that it reads as an expression, or for a list
+            continue
+        if hasattr(narrow, "__arrow_c_stream__"):
+            return narrow
+    return None
+
+
+def _opened(frame: Any) -> Any:
+    """Open a stream of Arrow; its rows are not read yet."""
+    import pyarrow as pa
+
+    if hasattr(frame, "scanner"):
+        return frame.scanner().to_reader()
+    if hasattr(frame, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(frame)
+    return frame.to_reader()  # of a scanner
+
+
+def _is_duckdb(frame: Any) -> bool:
+    """Return True for a relation of DuckDB, which is asked in SQL and knows its columns without running."""
+    return type(frame).__module__.split(".")[0] in ("duckdb", "_duckdb") and hasattr(frame, "project")
+
+
+def _read_before(frame: Any) -> BadValueError:
+    return BadValueError(
+        f"a {kind_of(frame)} can be read once only, and this one was read; make it again and give its table"
+    )

@@ -1,0 +1,332 @@
+"""What gives Arrow is asked for its columns once and for its rows once, and only for those columns that are needed."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from frame_metrics import IRM, BadValueError, ColumnError, read_qrels, write_qrels, write_run
+from helpers import as_polars, error
+
+pytestmark = pytest.mark.border
+
+RANKED = {
+    "query": [1, 1, 2, 2, 1, 2],
+    "doc": ["a", "b", "a", "b", "c", "c"],
+    "score": [2.5, 1.5, 0.5, 0.25, 0.75, 3.0],
+    "grade": [1, 0, 2, 0, 0, 1],
+    "text": ["wide"] * 6,
+}
+RUNS = RANKED | {"run": ["x"] * 4 + ["y"] * 2}
+CASES = {"label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.5, 0.1], "predicted": [1, 1, 0, 0], "text": ["wide"] * 4}
+# What each verb is asked, and the columns that it needs.
+VERBS: dict[str, tuple[dict[str, Any], Callable[[Any], Any], list[str]]] = {
+    "evaluate": (RANKED, lambda irm: irm.evaluate("rr", "ndcg"), ["query", "score", "grade", "doc"]),
+    "evaluate rows": (CASES, lambda irm: irm(predicted=None).evaluate("roc_auc"), ["score", "label"]),
+    "per_query": (RANKED, lambda irm: irm(doc=None).per_query("rr"), ["query", "score", "grade"]),
+    "per_class": (CASES, lambda irm: irm(score=None).per_class("precision"), ["label", "predicted"]),
+    "confusion": (CASES, lambda irm: irm(score=None).confusion(), ["label", "predicted"]),
+    "curve": (CASES, lambda irm: irm(predicted=None).curve("roc"), ["score", "label"]),
+    "thresholds": (CASES, lambda irm: irm(predicted=None).thresholds("f1"), ["score", "label"]),
+    "best_threshold": (CASES, lambda irm: irm(predicted=None).best_threshold("f1"), ["score", "label"]),
+    "compare": (RUNS, lambda irm: irm(system="run").compare("rr"), ["query", "score", "grade", "doc", "run"]),
+    "bounds": (RANKED, lambda irm: irm(doc=None).bounds("rr", of="ties"), ["query", "score", "grade"]),
+    "explain": (RANKED, lambda irm: irm.explain("rr", query=1), ["query", "score", "grade", "doc"]),
+    "audit": (RANKED, lambda irm: irm.audit(), ["query", "score", "grade", "doc"]),
+    "audit that fails": (RANKED, lambda irm: irm.audit(fail_on="error"), ["query", "score", "grade", "doc"]),
+}
+
+
+class Counting:
+    """A table that counts how often its stream is asked for, and says which columns each time."""
+
+    def __init__(self, columns: Any, asked: list[list[str]] | None = None) -> None:
+        self.table = columns if isinstance(columns, pa.Table) else pa.table(columns)
+        self.asked: list[list[str]] = [] if asked is None else asked
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        self.asked.append(self.table.schema.names)
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+class Knowing(Counting):
+    """One that tells its schema beside."""
+
+    def __arrow_c_schema__(self) -> Any:
+        return self.table.schema.__arrow_c_schema__()
+
+
+class OfPyarrow(Counting):
+    """One that has its schema as pyarrow's."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.table.schema
+
+
+class ListSelecting(Knowing):
+    """One that chooses columns by a list of them."""
+
+    def select(self, columns: list[str]) -> "ListSelecting":
+        if not isinstance(columns, list):
+            raise TypeError
+        return type(self)(self.table.select(columns), self.asked)
+
+
+class StarSelecting(Knowing):
+    """One that chooses columns one by one."""
+
+    def select(self, *columns: str) -> "StarSelecting":
+        return type(self)(self.table.select([str.strip(name) for name in columns]), self.asked)
+
+
+class RowSelecting(Knowing):
+    """One whose method of this name chooses rows."""
+
+    def select(self, rows: Sequence[Any]) -> "RowSelecting":
+        return type(self)(self.table.take(range(len(rows))), self.asked)
+
+
+class Failing(Knowing):
+    """One whose method of this name takes something else."""
+
+    def select(self, *given: Any) -> Any:
+        raise LookupError(f"no such expression: {given}")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_one_schema_and_one_read(verb: str) -> None:
+    """Of an exporter that nothing else is known of, a verb opens a stream for the names and one for the rows."""
+    columns, ask, _ = VERBS[verb]
+    source = Counting(columns)
+    assert ask(IRM(source)).equals(ask(IRM(pa.table(columns))))
+    assert source.asked == [list(columns)] * 2
+
+
+@pytest.mark.parametrize("kind", [Knowing, OfPyarrow, RowSelecting, Failing])
+def test_one_read_where_the_schema_is_known(kind: type[Counting]) -> None:
+    """Where an exporter tells its schema, its rows are all that is asked for; what is no projection is none."""
+    for columns, ask, _ in VERBS.values():
+        source = kind(columns)
+        assert ask(IRM(source)).equals(ask(IRM(pa.table(columns))))
+        assert source.asked in ([list(columns)], [list(columns)] * 2)
+        assert len(source.asked) == 1 or kind is RowSelecting
+
+
+@pytest.mark.parametrize("kind", [ListSelecting, StarSelecting])
+@pytest.mark.parametrize("verb", VERBS)
+def test_only_the_needed_columns_are_exported(verb: str, kind: type[Counting]) -> None:
+    """An exporter that can leave columns out is asked for those that the verb needs."""
+    columns, ask, needed = VERBS[verb]
+    source = kind(columns)
+    assert ask(IRM(source)).equals(ask(IRM(pa.table(columns))))
+    assert [sorted(names) for names in source.asked] == [sorted(needed)]
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_judgments_are_asked_once_too(lazy: bool) -> None:
+    """Judgments are exported once for a verb, without the columns that it does not need."""
+    run = pl.DataFrame({"query": [1, 2], "doc": ["a", "a"], "score": [1.0, 2.0]})
+    source = ListSelecting(RANKED)
+    irm: Any = IRM(run.lazy() if lazy else run).judge(source)
+    assert source.asked == []
+    assert as_polars(irm.per_query("rr"))["value"].to_list() == [1.0, 1.0]
+    assert [sorted(names) for names in source.asked] == [["doc", "grade", "query"]]
+    unknown = Counting(RANKED)
+    irm = IRM(run.lazy() if lazy else run).judge(unknown)
+    opened = len(unknown.asked)
+    as_polars(irm.per_query("rr"))
+    assert len(unknown.asked) - opened == 2
+
+
+def test_a_written_file_asks_once(tmp_path: Path) -> None:
+    """A run or judgments that are written are asked for their columns once and for their rows once."""
+    source, judged = Counting(RANKED), Counting(RANKED)
+    write_run(source, tmp_path / "run.txt", run="x")
+    write_qrels(judged, tmp_path / "qrels.txt")
+    assert len(source.asked) == len(judged.asked) == 2
+    assert read_qrels(tmp_path / "qrels.txt").rows()[0] == ("1", "a", 1)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_schema_of_a_plan_is_asked_once(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A verb asks a LazyFrame for its schema once."""
+    columns, ask, _ = VERBS[verb]
+    times: list[pl.LazyFrame] = []
+    of_polars = pl.LazyFrame.collect_schema
+    monkeypatch.setattr(pl.LazyFrame, "collect_schema", lambda plan: times.append(plan) or of_polars(plan))
+    frame = pl.LazyFrame(columns)
+    ask(IRM(frame))
+    assert sum(plan is frame for plan in times) == 1
+    if verb == "evaluate":
+        times.clear()
+        irm = IRM(frame).judge(qrels := pl.LazyFrame(RANKED))
+        times.clear()
+        irm.evaluate("rr").collect()
+        assert sum(plan is qrels for plan in times) == 1
+
+
+# DuckDB
+
+
+@pytest.fixture
+def con() -> Any:
+    """A connection to a database in memory."""
+    with duckdb.connect() as opened:
+        yield opened
+
+
+def _counted(con: Any, name: str) -> list[float]:
+    """Give DuckDB a function that returns what it gets, and a list of all that it got."""
+    seen: list[float] = []
+    con.create_function(name, lambda value: seen.append(value) or value, ["double"], "double")
+    return seen
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_relation_runs_once_for_each_verb(con: Any, verb: str) -> None:
+    """DuckDB computes each needed value once for a verb, and no other column at all."""
+    columns, ask, _ = VERBS[verb]
+    table = pa.table(columns)
+    con.register("rows", table)
+    key = "predicted" if verb in ("per_class", "confusion") else "score"
+    used, unused = _counted(con, "used"), _counted(con, "unused")
+    relation = con.sql(f"select * exclude ({key}), used({key}) as {key}, unused({key}) as more from rows order by text")
+    whole = IRM(table.set_column(table.schema.get_field_index(key), key, table.column(key).cast("double")))
+    assert ask(IRM(relation)).to_pylist() == ask(whole).to_pylist()
+    assert (sorted(used), unused) == (sorted(columns[key]), [])
+
+
+def test_judgments_from_a_relation_run_once(con: Any) -> None:
+    """Judgments that are a relation are computed once for a verb, without the columns that it does not need."""
+    used, unused = _counted(con, "used"), _counted(con, "unused")
+    con.execute("create table t as select 1 as query, unnest(['a', 'b']) as doc, unnest([1.0, 2.0]) as grade")
+    qrels = con.sql("select query, doc, used(grade) as grade, unused(grade) as more from t")
+    irm = pl.DataFrame({"query": [1], "doc": ["a"], "score": [1.0]}).irm.judge(qrels)
+    assert irm.evaluate("recall")["value"].to_list() == [0.5]
+    assert (used, unused) == ([1.0, 2.0], [])
+
+
+@pytest.mark.parametrize("name", ['a"b', "a b", "5", "a.b", "'a'", "select", "x, y", "ü", " "])
+def test_odd_names_in_a_relation(con: Any, name: str) -> None:
+    """A column is found in a relation by any name, and it is that column that is read."""
+    con.register("rows", pa.table({"a": [9, 9], "b": [9, 9], "x": [9, 9], "y": [9, 9]}))
+    quoted = name.replace('"', '""')
+    con.execute(f'create table t as select *, unnest([1, 2]) as "{quoted}" from (select * from rows limit 1)')
+    found = IRM(con.sql("select *, 1 as score, 1 as label from t"), query=name).per_query("rr")
+    assert found.column(name).to_pylist() == [1, 2]
+
+
+def test_names_that_differ_in_case(con: Any) -> None:
+    """Of two columns whose names differ in their case only, which are one to DuckDB, the one that is named is read."""
+    relation = con.sql("""select 1 as key, 'x' as "KEY", 1 as score, 1 as label""")
+    assert IRM(relation, query="KEY").per_query("rr").column("KEY").to_pylist() == ["x"]
+    assert IRM(relation, query="key").per_query("rr").column("key").to_pylist() == [1]
+    twice = con.sql("select 1 as key, 2 as key, 1 as score, 1 as label")
+    said = error(lambda: IRM(twice, query="key").per_query("rr"), ColumnError)
+    assert said == "there are 2 columns called 'key'; rename all but one"
+    assert IRM(twice, score="score").evaluate("roc_auc").num_rows == 1
+
+
+# Datasets and scanners of pyarrow
+
+
+@pytest.fixture
+def parquet(tmp_path: Path) -> ds.Dataset:
+    """A dataset of two files."""
+    for i, part in enumerate((slice(0, 2), slice(2, 6))):
+        pq.write_table(pa.table({name: values[part] for name, values in RANKED.items()}), tmp_path / f"{i}.parquet")
+    return ds.dataset(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["dataset", "scanner", "projecting scanner", "in memory"])
+def test_datasets_and_scanners(parquet: Any, kind: str) -> None:
+    """A dataset or a scanner is a frame, as often as it is asked, and gives Arrow tables; of judgments too."""
+    frame: Any = {
+        "dataset": parquet,
+        "scanner": parquet.scanner(),
+        "projecting scanner": parquet.scanner(columns=["score", "query", "doc", "grade"]),
+        "in memory": ds.dataset(pa.table(RANKED)),
+    }[kind]
+    table = pa.table(RANKED)
+    for _, ask, _ in (VERBS[verb] for verb in ("evaluate", "per_query", "explain", "audit")):
+        assert ask(IRM(frame)).equals(ask(IRM(table)))
+    run = pl.DataFrame({"query": [1, 2], "doc": ["a", "a"], "score": [1.0, 2.0]})
+    assert run.irm.judge(frame).per_query("recall").equals(run.irm.judge(table).per_query("recall"))
+    said = error(lambda: IRM(frame, query="qid").evaluate("rr"), ColumnError)
+    assert said.startswith("query='qid': there is no such column among")
+
+
+def test_a_dataset_reads_the_needed_columns_only(tmp_path: Path) -> None:
+    """A column that is not needed is not read from the file: its bytes may be spoilt."""
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table(RANKED | {"text": ["spoil me"] * 6}), path, compression="none", use_dictionary=False)
+    data = path.read_bytes()
+    start = pq.read_metadata(path).row_group(0).column(4).data_page_offset
+    path.write_bytes(data[:start] + b"\xff" * 16 + data[start + 16 :])
+    with pytest.raises(OSError, match=r".*"):
+        ds.dataset(path).to_table()
+    assert IRM(ds.dataset(path)).evaluate("rr").equals(IRM(pa.table(RANKED)).evaluate("rr"))
+
+
+def test_a_dataset_with_two_columns_of_one_name() -> None:
+    """pyarrow reads no column of a dataset in which two have one name; the error says which to rename."""
+    table = pa.table([[1], [1.0], [1], [2], [3]], names=["query", "score", "label", "more", "more"])
+    said = error(lambda: IRM(ds.dataset(table)).evaluate("rr"), ColumnError)
+    assert said == "there are 2 columns called 'more'; rename all but one"
+    assert IRM(table).evaluate("rr").num_rows == 1
+
+
+# What can be read once
+
+
+def _once() -> dict[str, Callable[[], Any]]:
+    table = pa.table(RANKED)
+    return {
+        "pyarrow.RecordBatchReader": table.to_reader,
+        "pyarrow.RecordBatchStreamReader": lambda: pa.ipc.open_stream(_written(table)),
+        "pyarrow.Scanner": lambda: ds.Scanner.from_batches(table.to_reader()),
+    }
+
+
+def _written(table: pa.Table) -> Any:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("kind", _once())
+def test_what_can_be_read_once(kind: str) -> None:
+    """A reader of batches is read by the first verb; the second one says so, and does not find it empty."""
+    expected = IRM(pa.table(RANKED)).evaluate("rr")
+    said = f"a {kind} can be read once only, and this one was read; make it again and give its table"
+    irm = IRM(_once()[kind]())
+    assert repr(irm) == f"IRM({kind}, found by name: query, score, grade, doc)"
+    assert irm.evaluate("rr").equals(expected)
+    assert error(lambda: irm.evaluate("rr"), BadValueError) == said
+    run = pl.DataFrame({"query": [1, 2], "doc": ["a", "a"], "score": [1.0, 2.0]})
+    judged = run.irm.judge(_once()[kind]())
+    assert judged.per_query("rr")["value"].to_list() == [1.0, 1.0]
+    assert error(lambda: judged.per_query("rr"), BadValueError) == said
+
+
+# What has no columns
+
+
+@pytest.mark.parametrize("values", [pa.chunked_array([[1, 2]]), pl.Series([1.0])])
+def test_an_array_is_no_frame(values: Any) -> None:
+    """A stream that holds an array instead of columns is refused."""
+
+    class Array:
+        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+            return values.__arrow_c_stream__()
+
+    said = error(lambda: IRM(Array()).evaluate("rr"), BadValueError)
+    assert said == "a tests.Array is an array and not a frame: give a frame that has it"
