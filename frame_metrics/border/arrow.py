@@ -95,6 +95,8 @@ def readable(name: str, column: Any) -> Any:
         if pa.types.is_dictionary(kind) and _type_to_read(kind.value_type) != kind.value_type:
             return readable(name, column.cast(kind.value_type))
         column = column.cast(_type_to_read(kind))
+        if pa.types.is_fixed_size_list(column.type):  # a slice of which, with nulls, polars does not read
+            column = column.take(pa.array(range(len(column))))
         if _holds_wide_decimals(column.type):  # which polars panics at
             raise NotImplementedError
         pl.from_arrow(pa.nulls(1, column.type))

@@ -90,7 +90,7 @@ def attacked(seed: int, number: int) -> Drawn:
     parts = ["score" if rng.random() < 0.85 else "rank", "label" if decided or rng.random() < 0.3 else "grade"]
     parts += ["predicted"] * decided + ["query"] * (beside or rng.random() < (0.3 if decided else 0.8))
     parts += ["doc"] * (beside or ("query" in parts and rng.random() < 0.4))
-    parts += [part for part in ("system", "by", "weight", "cluster") if rng.random() < 0.15]
+    parts += [part for part in ("system", "by", "weight", "cluster") if rng.random() < 0.2]
     parts += [part for part in ("count" if "query" not in parts else "n_relevant",) if rng.random() < 0.1]
     parts += [part for part in SANE if part not in parts and rng.random() < odd / 2]
     frame, named = drawn(rng, parts, odd)

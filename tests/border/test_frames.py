@@ -329,6 +329,15 @@ def test_extension_types_of_arrow(name: str, role: str) -> None:
     assert result.schema.field("key").type == values.type
 
 
+@pytest.mark.parametrize("kind", ["pyarrow", "pandas-arrow"])
+def test_slices_of_lists_of_one_size(kind: str) -> None:
+    """A slice of a column of lists of one size, some of them null, is read as any other."""
+    lists = pa.array([[9, 9], [1, 2], None, [1, 2]], pa.list_(pa.int8(), 2))
+    table = pa.table({"query": [0, 1, 1, 1], "by": lists, "score": [1.0] * 4, "label": [1, 0, 1, 1]})[1:]
+    frame = table if kind == "pyarrow" else table.to_pandas(types_mapper=pd.ArrowDtype)
+    assert _values(IRM(frame, by="by").evaluate("num_rel"), "value") == [1.0, 1.0]
+
+
 def test_extension_types_of_polars() -> None:
     """A column of polars that is of an extension type, which it cannot compare, is named with it."""
     if not hasattr(pl, "Extension"):
