@@ -71,7 +71,10 @@ def _as_polars(table: Any) -> pl.DataFrame:
 
     held = [readable(field.name, column) for field, column in zip(table.schema, table.columns, strict=True)]
     fields = [_field(field, column.type) for field, column in zip(table.schema, held, strict=True)]
-    read = pl.from_arrow(pa.table(held, schema=pa.schema(fields)))
+    whole = pa.table(held, schema=pa.schema(fields))
+    if any(pa.types.is_fixed_size_list(field.type) for field in fields):  # which would be sliced where others are
+        whole = whole.combine_chunks()
+    read = pl.from_arrow(whole)
     return read if isinstance(read, pl.DataFrame) else read.to_frame()
 
 

@@ -27,7 +27,7 @@ from odd_frames import POOLS, SANE, drawn, told
 import frame_metrics
 from frame_metrics import IRM, FrameMetricsError
 
-SLOW = 5.0  # seconds of one call on a few rows, from which on it is told
+SLOW = 5.0  # seconds of the processor for one call on a few rows, from which on it is told
 LISTED = frame_metrics.list_metrics()
 FAMILIES = {family: LISTED.filter(family=family).rows(named=True) for family in LISTED["family"].unique().sort()}
 RANKED, DECIDED, CLASSES = ("ranking", "2x2 table"), ("2x2 table", "scores"), ("2x2 table", "several classes")
@@ -205,7 +205,7 @@ def kind_of_result(frame: Any) -> type:
 
 def outcome(call: Callable[[], Any], frame: Any) -> tuple[str, str]:
     """Run a call: how it went ("result", "error", or what should not have been), and where that was."""
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         result = call()
         if not isinstance(result, str | kind_of_result(frame)):
@@ -223,7 +223,7 @@ def outcome(call: Callable[[], Any], frame: Any) -> tuple[str, str]:
         own = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename.startswith(package)]
         where = [f"{Path(entry.filename).stem}.{entry.name}:{entry.lineno}" for entry in own]
         return f"{type(error).__module__}.{type(error).__name__}: {str(error)[:200]}", " < ".join(where[::-1][:4])
-    taken = time.perf_counter() - start
+    taken = time.process_time() - start
     return ("result", "") if taken < SLOW else (f"a call that took {taken:.0f} s", "")
 
 
