@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
     from typing_extensions import Unpack
 
+    from frame_metrics.metrics.names import Metrics
     from frame_metrics.verbs.audit import Severity
     from frame_metrics.verbs.bounds import Of
     from frame_metrics.verbs.compare import Correction, Over, Test, Unanswered
     from frame_metrics.verbs.curves import Per
-    from frame_metrics.verbs.evaluate import Average, Layout
+    from frame_metrics.verbs.evaluate import Average, Interval, Layout
+    from frame_metrics.verbs.pooled import OverClasses
 
 Frame = TypeVar("Frame")
 Result = TypeVar("Result")
@@ -141,7 +143,8 @@ class IRM(Generic[Frame]):
     threshold : a row is predicted positive when its score is at least this.
     abstain : predicted classes that are no decision, as "other".
     match : predicted classes are clusters, each to be taken for a true class: "best" one to one, so that most rows are
-        right, or "majority", several to one.
+        right, "informedness" one to one by what a bookmaker pays, or "majority", several to one. Measures of the
+        clusters themselves (``conditional_entropy``, ``rand_index``) need none of them.
 
     Raises
     ------
@@ -268,11 +271,12 @@ class IRM(Generic[Frame]):
     @_verb
     def evaluate(
         self,
-        *metrics: str | Metric,
-        average: Average | None = None,
+        *metrics: Metrics,
+        average: Average | Sequence[Average] | None = None,
         ci: float | None = None,
         margins: bool = False,
         layout: Layout = "long",
+        method: Interval | None = None,
         resamples: int = 1000,
         seed: int = 0,
     ) -> Frame:
@@ -280,17 +284,21 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list.
         average : "macro", the mean over queries, in which each counts the same; "weighted", the mean by ``weight``;
-            "micro", the metric of the summed counts of the 2x2 table; "gmean", the geometric mean. None: "weighted"
-            where ``weight`` is named, else "macro", and the sum of a count. Over several classes: "macro" (None),
-            "weighted" (by their rows), "micro", "predicted" (by how often each is predicted). Rows of two classes
-            without a query are pooled.
-        ci : level of a percentile bootstrap interval over queries, or over pooled rows, as 0.95; where ``cluster`` is
-            named, over clusters of them. Null for fewer than two.
+            "rows", the mean by how many rows each has; "micro", the metric of the summed counts of the 2x2 table;
+            "gmean", the geometric mean; "median", "min", "max" or another quantile, as "q0.9", of the values that are
+            defined. None: "weighted" where ``weight`` is named, else "macro", and the sum of a count. Over several
+            classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how often each is predicted).
+            Rows of two classes without a query are pooled, and have none. A list of averages gives all of them.
+        ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where
+            ``cluster`` is named, over clusters of them. Null for fewer than two.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
             what the call without the columns in ``total_over`` gives.
         layout : "long", a row per metric, or "wide", a column per metric.
+        method : of intervals. "delong" is the normal interval of DeLong, DeLong and Clarke-Pearson around "roc_auc" and
+            "gini" of pooled rows of two classes, and the default there, unless the rows have weights or clusters. Null
+            for fewer than two relevant rows, or others. "bootstrap" is for all.
         resamples, seed : of the bootstrap.
 
         Returns
@@ -303,7 +311,7 @@ class IRM(Generic[Frame]):
         A wide one: system, by..., (total_over, average,) n, and for each metric "ndcg", ("ndcg_n", "ndcg_low",
         "ndcg_high"). ``n`` is the number of queries, or of pooled rows, that are evaluated. How many queries a metric
         rests on stands beside it where undefined ones are left out of its mean. ``average`` is there where it is the
-        same for all metrics.
+        same for all metrics, and with a list of averages, for each of which there is a row.
 
         Examples
         --------
@@ -311,14 +319,16 @@ class IRM(Generic[Frame]):
         >>> log = pl.DataFrame({"query": [1, 1, 2, 2], "score": [2.0, 1.0, 3.0, 2.5], "grade": [0, 3, 1, 0]})
         >>> log.irm.evaluate("rr", "precision@1", layout="wide").rows()
         [('macro', 2, 0.75, 0.5)]
+        >>> log.irm.evaluate("rr", average=["median", "min"]).select("average", "value").rows()
+        [('median', 0.75), ('min', 0.5)]
         """
         from frame_metrics.verbs.evaluate import evaluate
         from frame_metrics.verbs.tidy import Options
 
-        return evaluate(self._request, metrics, Options(average, ci, margins, layout, resamples, seed))
+        return evaluate(self._request, metrics, Options(average, ci, margins, layout, resamples, seed, method))
 
     @_verb
-    def per_query(self, *metrics: str | Metric, layout: Layout = "long") -> Frame:
+    def per_query(self, *metrics: Metrics, layout: Layout = "long") -> Frame:
         """Compute metrics for every query that is judged.
 
         Parameters
@@ -343,17 +353,26 @@ class IRM(Generic[Frame]):
         return per_query(self._request, metrics, layout=layout)
 
     @_verb
-    def per_class(self, *metrics: str | Metric) -> Frame:
+    def per_class(
+        self, *metrics: Metrics, average: OverClasses | Sequence[OverClasses] | None = None, layout: Layout = "long"
+    ) -> Frame:
         """Compute metrics for every class against the rest.
 
         Parameters
         ----------
         metrics : measures of the 2x2 table, as "recall", or of scores where each class has one, as "roc_auc".
+        average : adds the averages over the classes: "macro", "weighted" (by their rows), "micro", "predicted", or a
+            list. Measures of the whole table, as "accuracy", are pooled, and micro counts are sums.
+        layout : "long", a row per class and metric, or "wide", a column per metric.
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., class, metric, value, n (rows of the segment), n_undefined. Classes
-        that a segment does not have are left out, unless ``classes=`` names them.
+        A frame of the caller's kind: system, by..., class, (average,) metric, value, support (rows of the class, or
+        their weight), n (rows of the segment), n_undefined. In the rows of averages ``class`` is null, and ``support``
+        is that of all classes; in those of classes ``average`` is null. Classes that a segment does not have are left
+        out, unless ``classes=`` names them.
+
+        A wide one: system, by..., class, (average,) support, n, and a column for each metric.
 
         Examples
         --------
@@ -361,10 +380,12 @@ class IRM(Generic[Frame]):
         >>> animals = pl.DataFrame({"label": ["cat", "cat", "dog", "owl"], "predicted": ["cat", "dog", "dog", "owl"]})
         >>> animals.irm.per_class("recall").select("class", "value").rows()
         [('cat', 0.5), ('dog', 1.0), ('owl', 1.0)]
+        >>> animals.irm.per_class("recall", "precision", average="macro", layout="wide").tail(2).rows()
+        [('owl', None, 1, 4, 1.0, 1.0), (None, 'macro', 4, 4, 0.8333333333333334, 0.8333333333333334)]
         """
         from frame_metrics.verbs.per_class import per_class
 
-        return per_class(self._request, metrics)
+        return per_class(self._request, metrics, average=average, layout=layout)
 
     @_verb
     def confusion(self) -> Frame:
@@ -383,12 +404,12 @@ class IRM(Generic[Frame]):
         >>> cases.irm.confusion().rows()
         [(0, 0, 2), (0, 1, 1), (1, 0, 0), (1, 1, 1)]
         """
-        from frame_metrics.verbs.per_class import confusion
+        from frame_metrics.verbs.confusion import confusion
 
         return confusion(self._request)
 
     @_verb
-    def thresholds(self, *metrics: str | Metric) -> Frame:
+    def thresholds(self, *metrics: Metrics) -> Frame:
         """Decide at every threshold: a row is predicted positive when its score is at least the threshold.
 
         Parameters
@@ -448,14 +469,17 @@ class IRM(Generic[Frame]):
     @_verb
     def curve(
         self,
-        kind: str,
-        *,
+        kind: str | Sequence[str],
+        *more: str,
         per: Per | None = None,
         levels: int | Sequence[float] | None = None,
         interpolated: bool = False,
         points: int | None = None,
         bins: int | None = None,
         cutoffs: int | Sequence[int] | None = None,
+        ci: float | None = None,
+        resamples: int = 1000,
+        seed: int = 0,
     ) -> Frame:
         """Give the points of a curve.
 
@@ -464,6 +488,9 @@ class IRM(Generic[Frame]):
         kind : "roc": threshold, fpr, tpr. "pr": threshold, recall, precision, a zigzag. "gain": threshold, share (of
             all rows, those that are predicted relevant), gain (of all relevant rows, those among them). "calibration":
             predicted, observed, n, by bins of equal width. A metric of a ranking with ``@k``, as "ndcg@k": k, value.
+            Where ranks and no scores are named, the first three have k, the last rank that is predicted relevant, and
+            no threshold.
+        more : with a metric of a ranking other ones, which may stand in one list with it.
         per : "query" gives each query a curve; by default the rows of a segment are pooled.
         levels : of "pr", recall levels at which the greatest precision at that recall or a higher one is given: a list,
             or how many from 0 to 1, as 11; with ``per="query"``, the mean over the queries.
@@ -473,11 +500,15 @@ class IRM(Generic[Frame]):
             (1 + ln(1 + rows)) / (points - 2) on either axis from the curve through those.
         bins : of "calibration", 10 by default.
         cutoffs : of "ndcg@k" and others of its kind, the cutoffs, or the last of them; 10 by default.
+        ci : of "ndcg@k" and others of its kind, the level of an interval of each mean, as in ``evaluate``.
+        resamples, seed : of its bootstrap.
 
         Returns
         -------
-        A frame of the caller's kind: system, by... (, the query columns), and the columns of the curve. The first
-        point of a curve has an infinite threshold: nothing is predicted, and precision is set to 1.
+        A frame of the caller's kind: system, by... (, the query columns), and the columns of the curve; of metrics at
+        cutoffs (metric, where there are several,) k, value (, ci_low, ci_high). The first point of a curve has an
+        infinite threshold (or k = 0): nothing is predicted, and precision is set to 1. A null k stands for all rows,
+        those that were not retrieved among them.
 
         Examples
         --------
@@ -490,12 +521,14 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.curves import Options, curve
 
-        return curve(self._request, kind, Options(per, levels, interpolated, points, bins, cutoffs))
+        kinds = [*(kind if isinstance(kind, list | tuple) else [kind]), *more]
+        options = Options(per, levels, interpolated, points, bins, cutoffs, ci, resamples, seed)
+        return curve(self._request, kinds, options)
 
     @_verb
     def compare(
         self,
-        *metrics: str | Metric,
+        *metrics: Metrics,
         baseline: Any = None,
         test: Test = "randomization",
         correction: Correction = "holm",
@@ -512,15 +545,17 @@ class IRM(Generic[Frame]):
         Parameters
         ----------
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
-        baseline : the system that every other is compared with; by default every system with all before it.
+        baseline : the system that every other is compared with, or a list of systems, with each of which all that are
+            not in it are compared; by default every system with all before it.
         test : two-sided. "randomization" flips the signs of the differences (exact where there are no more ways than
             ``permutations``, else as many drawn ones and p = (b + 1) / (n + 1)); "t", "wilcoxon" and "sign" are
             scipy's; "bootstrap" resamples the differences moved to 0; "tukey" exchanges all systems of a query at
             random, and tests all pairs together (randomised Tukey HSD), so that nothing is left to correct. Where
             ``cluster`` is named, "randomization" flips the queries of a cluster together, "bootstrap" and the interval
-            resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error.
+            resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error. So
+            they are where ``weight`` is named, and what is flipped, resampled or exchanged are weighted values.
         correction : of p-values for testing many pairs: "holm", "bonferroni", "bh" (Benjamini-Hochberg) or "none".
-        over : what is corrected together: the pairs of a "metric" in one segment, or "all" rows.
+        over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows.
         unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
             it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
             ``n_unpaired``.
@@ -533,16 +568,18 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
         relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
         standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the difference that so
-        many queries would show with 80 % power at level 1 - ``ci``), test, correction. Where ``cluster`` is named,
+        many queries would show with 80 % power at level 1 - ``ci``), test, correction. Rows are sorted by segment, then
+        metric as asked for, system and baseline; several baselines stand as they are given. Where ``cluster`` is named,
         fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the standard error that
-        clusters give. With ``per_query``: by..., the query columns, the system, baseline, metric, k, value,
-        baseline_value, difference.
+        clusters give. Where ``weight`` is, means, their difference and its deviation are weighted, and mde rests on the
+        robust standard error of a weighted mean; counts are of queries. With ``per_query``: by..., the query columns,
+        the system, baseline, metric, k, value, baseline_value, difference.
 
         Raises
         ------
         FrameMetricsError
             No ``system`` is named, there is only one, ``baseline`` is none of them, a test needs scipy and it is not
-            installed, or clusters are named and the test cannot take them.
+            installed, or clusters or weights are named and the test cannot take them.
 
         Examples
         --------
@@ -592,7 +629,7 @@ class IRM(Generic[Frame]):
         return explain(self._request, metric, query=query)
 
     @_verb
-    def bounds(self, *metrics: str | Metric, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
+    def bounds(self, *metrics: Metrics, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
         """Bound a metric over all orders of equal scores, or over all judgments that are missing.
 
         Parameters

@@ -16,10 +16,11 @@ from frame_metrics.data.classes import (
     relevant,
     sides_of,
     two_classes,
+    unlike,
 )
 from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Block, Log
-from frame_metrics.errors import ColumnError, NotComputableError, listed
+from frame_metrics.errors import ColumnError, FrameMetricsError, NotComputableError, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns, key_columns, label_column, refuse, role_columns, score_column, type_of
 from frame_metrics.roles.conventions import Conventions
@@ -31,7 +32,7 @@ class Cases:
 
     The columns of ``rows``: "cell", the number of each row's cell; "actual" and "predicted", the number of its class,
     null where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for each class;
-    "weight"; "count", how many rows it stands for; "cluster", its number.
+    "weight"; "count", how many rows it stands for, and "each", the weight of one of them; "cluster", its number.
     """
 
     rows: pl.DataFrame
@@ -41,6 +42,7 @@ class Cases:
     classes: pl.Series | None  # in their order, of two the relevant one last; None where nothing needs their names
     clusters: pl.Series | None  # the predicted classes, where they are yet to be matched to the true ones
     binary: bool  # whether there are two classes, one of which is the relevant one
+    apart: FrameMetricsError | None = None  # where clusters are of another type, and nothing says how to match them
 
     @property
     def k(self) -> int:
@@ -76,7 +78,7 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
     out = {"cell": pl.Series(cell)}
     label, predicted = sides_of(frame, columns, conventions)
     binary = is_binary(label, predicted, columns, conventions)
-    classes, clusters = None, None
+    classes, clusters, apart = None, None, None
     if binary:
         out["actual"] = relevant(frame, label, columns, conventions)
         if predicted is not None:
@@ -87,10 +89,13 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
     else:
         if conventions.threshold is not None:
             raise NotComputableError("threshold= decides between two classes; name the relevant one with positive=")
-        classes = class_values(label, predicted if conventions.match is None else None, columns, conventions)
+        if predicted is not None and conventions.match is None and conventions.classes is None:
+            apart = unlike(label, predicted, columns)
+        if predicted is not None and (conventions.match or apart):
+            clusters = distinct_values(predicted)
+        classes = class_values(label, predicted if clusters is None else None, columns, conventions)
         out["actual"] = class_codes(label, classes, str(columns.label))
         if predicted is not None:
-            clusters = distinct_values(predicted) if conventions.match is not None else None
             out["predicted"] = class_codes(predicted, classes if clusters is None else clusters, str(columns.predicted))
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
@@ -99,6 +104,7 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
     out |= _class_scores(frame, columns, classes)
     out |= role_columns(frame, columns, ("weight", "count", "cluster"))
     if columns.count:
+        out |= {"each": out["weight"]} if columns.weight else {}
         out["weight"] = out["count"] * out.get("weight", 1.0)
     if columns.cluster:
         out["cluster"] = numbers(out["cluster"])
@@ -110,7 +116,7 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
         n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
     values = pl.DataFrame({name: frame[name].gather(first) for name in columns.groups})
     cells = Cells(columns, values, dict.fromkeys(columns.groups, first), n)
-    return Cases(rows, cells, columns, conventions, classes, clusters, binary)
+    return Cases(rows, cells, columns, conventions, classes, clusters, binary, apart)
 
 
 def number_of(times: pl.Series | None, marks: pl.Series | None, rows: int) -> int:
@@ -150,17 +156,18 @@ def _class_scores(frame: pl.DataFrame, columns: Columns, classes: pl.Series | No
     return out
 
 
-def cases_of(log: Log, *, queries: bool = False) -> Cases:
+def cases_of(log: Log, *, queries: bool = False, ranks: bool = False) -> Cases:
     """Return the rows of all evaluated queries of a log of which single rows may be asked for.
 
     Documents without a judgment are not relevant, unless they are dropped. Judged documents that a system does not
-    list are rows without a score, predicted to be nothing. With ``queries`` cells are queries, and not segments.
+    list are rows without a score, predicted to be nothing. With ``queries`` cells are queries, and not segments. With
+    ``ranks`` the score of a row is its rank below 0.
     """
     grid, listed = log.grid, log.grid.rankings
     lacking, evaluated = _beside(log)
     ranking, every = np.empty(len(log.table), np.int64), np.arange(len(evaluated))
     ranking[listed.rows_of(spans(listed.starts, listed.lengths))] = np.repeat(every, listed.lengths)
-    rows = _listed(log).with_columns(cell=pl.Series(ranking)).filter(pl.Series(evaluated[ranking]))
+    rows = _listed(log, ranks=ranks).with_columns(cell=pl.Series(ranking)).filter(pl.Series(evaluated[ranking]))
     if log.conventions.unjudged == "drop":
         rows = rows.drop_nulls("actual")
     counts = np.where(evaluated, lacking, 0).astype(np.int64)
@@ -180,7 +187,7 @@ def cases_of(log: Log, *, queries: bool = False) -> Cases:
     return Cases(rows.with_columns(cell=pl.Series(cell)), cells, log.columns, log.conventions, None, None, True)
 
 
-def _listed(log: Log) -> pl.DataFrame:
+def _listed(log: Log, *, ranks: bool) -> pl.DataFrame:
     """The rows of the log: what is relevant of them, null without a judgment, and what is scored or predicted."""
     table = log.table
     known = table["label" if "label" in table.columns else "grade"].cast(pl.Float64).fill_nan(None)
@@ -188,7 +195,9 @@ def _listed(log: Log) -> pl.DataFrame:
     if log.conventions.unjudged == "drop":  # a negative grade is no judgment in condensed lists
         good = good.set((known < 0).fill_null(False), None)
     columns = {"actual": good.cast(pl.Int8)}
-    if "score" in table.columns:
+    if ranks:
+        columns["score"] = -table["rank"].cast(pl.Float64)
+    elif "score" in table.columns:
         columns["score"] = table["score"].cast(pl.Float64)
     if log.conventions.threshold is not None:
         columns["predicted"] = (columns["score"] >= log.conventions.threshold).fill_null(False).cast(pl.Int8)

@@ -66,7 +66,8 @@ def is_binary(label: pl.Series | None, predicted: pl.Series | None, columns: Col
         return True
     values = [value for side in sides for value in _plain(side).drop_nulls().unique()[:4].to_list()]
     distinct = list(dict.fromkeys(values))
-    if len(distinct) > 2 or not distinct:
+    apart = predicted is not None and unlike(label, predicted, columns) is not None
+    if len(distinct) > 2 or not distinct or apart:
         return False
     in_order = sorted(distinct) if len({type(value) for value in distinct}) == 1 else distinct
     raise NotComputableError(
@@ -118,11 +119,6 @@ def class_values(
     if conventions.classes is not None:
         return _given(conventions.classes, kind, columns, label)
     sides = [side for side in (label, predicted) if side is not None and side.null_count() < len(side)]
-    if len(sides) == 2 and not _comparable(sides[0].dtype, sides[1].dtype):
-        raise BadValueError(
-            f"{columns.predicted}: its values are {sides[1].dtype}, those of {columns.label} are {sides[0].dtype}; "
-            "give both one type, or say match= if they are clusters"
-        )
     if sides and all(side.dtype == pl.Enum and side.dtype == label.dtype for side in sides):
         values = distinct_values(pl.concat(sides))
     else:
@@ -139,7 +135,20 @@ def class_values(
     return values
 
 
-def _comparable(one: Any, other: Any) -> bool:
+def unlike(label: pl.Series, predicted: pl.Series, columns: Columns) -> BadValueError | None:
+    """Return the error for predictions that can be no class, by their type; None where they can."""
+    one, other = label.dtype, predicted.dtype
+    empty = any(side.null_count() == len(side) for side in (label, predicted))
+    if empty or _comparable(one, other):
+        return None
+    return BadValueError(
+        f"{columns.predicted}: its values are {other}, those of {columns.label} are {one}; "
+        "give both one type, or say match= if they are clusters"
+    )
+
+
+def _comparable(one: pl.DataType, other: pl.DataType) -> bool:
+    """Return True for types whose values can be equal."""
     return one == other or (one in TEXTS and other in TEXTS) or (one.is_numeric() and other.is_numeric())
 
 
@@ -188,45 +197,58 @@ def two_classes(frame: pl.DataFrame, columns: Columns, conventions: Conventions)
     return pl.Series([0, 1]).cast(kind) if binary else pl.Series([False, True])
 
 
-def matched(counts: Array, rule: str) -> tuple[Array, Array]:
+def matched(counts: Array, rule: str) -> Array:
     """Take each predicted cluster for a true class.
 
     Parameters
     ----------
     counts : rows by true class and predicted cluster, the last column those in none, shape (n, K, F + 1).
-    rule : "best", one to one, so that as many rows as possible are right, or "majority", each to the class that most
-        of its rows have, the first of equals.
+    rule : "best", one to one, so that as many rows as possible are right; "informedness", one to one, by what a
+        bookmaker pays; "majority", each to the class that most of its rows have, the first of equals.
 
     Returns
     -------
-    Rows by true class and the class that their cluster was matched to, shape (n, K, K + 1), and the class of each
-    cluster, shape (n, F): -1 for a cluster that is left without one, whose rows have no prediction.
+    The class of each cluster, shape (n, F): -1 for one that is left without, whose rows have no prediction.
     """
-    (n, k), clusters = counts.shape[:2], counts.shape[2] - 1
-    of = np.full((n, clusters), NONE)
-    out = np.zeros((n, k, k + 1))
-    out[:, :, k] = counts[:, :, clusters]
-    for i in range(n):
-        table = counts[i, :, :clusters]
-        some = table.sum(axis=0) > 0
-        if rule == "majority" and k:
-            of[i, some] = table.argmax(axis=0)[some]
-        else:
-            rows, columns = _assignment(table)
-            kept = some[columns]
-            of[i, columns[kept]] = rows[kept]
-        for cluster in range(clusters):
-            out[i, :, of[i, cluster] if some[cluster] and of[i, cluster] >= 0 else k] += table[:, cluster]
-    return out, of
+    of = np.full((len(counts), counts.shape[2] - 1), NONE)
+    for i, table in enumerate(counts[:, :, :-1]):
+        some = np.flatnonzero(table.any(axis=0))
+        if rule == "majority":
+            of[i, some] = table[:, some].argmax(axis=0) if len(some) else NONE
+            continue
+        ways = [_assignment(table[:, some], rule)]
+        if rule == "informedness":
+            ways = [_assignment(_payoffs(table[:, some]), rule), *ways]
+        rows, columns = max(ways, key=lambda way: _informed(table[:, some], *way)) if len(ways) > 1 else ways[0]
+        of[i, some[columns]] = rows
+    return of
 
 
-def _assignment(table: Array) -> tuple[Array, Array]:
+def _payoffs(table: Array) -> Array:
+    """Winnings at a bookmaker of taking each cluster for each class, at the prevalences of the rows, shape (K, F).
+
+    A row of the class is worth 1 over the rows of the class, another row costs 1 over the rows of the others.
+    """
+    rows, won = table.sum(axis=1, keepdims=True), table
+    lost, others = table.sum(axis=0) - table, table.sum() - rows
+    return table.sum(axis=0) * (won / np.where(rows > 0, rows, 1) - lost / np.where(others > 0, others, 1))
+
+
+def _informed(table: Array, rows: Array, columns: Array) -> float:
+    """The informedness of clusters taken for these classes, times all rows; less than any where it is undefined."""
+    decided = table[:, columns]
+    if np.count_nonzero(decided.any(axis=1)) < 2:
+        return -np.inf
+    return float(_payoffs(decided)[rows, np.arange(len(rows))].sum())
+
+
+def _assignment(worth: Array, rule: str) -> tuple[Array, Array]:
     """The one-to-one assignment of columns to rows with the greatest sum."""
     try:
         from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
     except ImportError:
         raise NotComputableError(
-            "match='best' needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
+            f"match={rule!r} needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
         ) from None
-    rows, columns = linear_sum_assignment(table, maximize=True)
+    rows, columns = linear_sum_assignment(worth, maximize=True)
     return np.asarray(rows), np.asarray(columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import polars as pl
@@ -15,16 +15,16 @@ from frame_metrics.data.groups import Segments
 from frame_metrics.data.sorting import SIGN, in_rank_order, rank_order
 from frame_metrics.inputs import Array, Classes, ClassScores, Scores
 from frame_metrics.inputs.scores import levels
-from frame_metrics.stats.averages import numbered, resampled
 
 CHUNK = 1 << 15  # scores: what is done to them stays in cache
 
 
 def tables(cases: Cases, segments: Segments) -> Classes:
     """Count true and predicted classes within segments."""
-    counts, rows = crossed(cases, segments)
-    if cases.conventions.match is not None:
-        return Classes(matched(counts, cases.conventions.match)[0], rows.sum(axis=2) > 0)
+    (counts, rows), match = crossed(cases, segments), cases.conventions.match
+    if cases.clusters is not None:
+        taken = None if match is None else matched(counts, match)
+        return Classes(counts, rows.sum(axis=2) > 0, taken, cases.apart)
     if cases.binary or cases.conventions.classes is not None:
         return Classes(counts, np.ones((len(segments), cases.k), bool))
     return Classes(counts, (rows.sum(axis=2) > 0) | (rows[:, :, :-1].sum(axis=1) > 0))
@@ -39,7 +39,7 @@ def crossed(cases: Cases, segments: Segments) -> tuple[Array, Array]:
     """
     rows, width = cases.rows, (cases.k if cases.clusters is None else len(cases.clusters)) + 1
     shape = len(segments), cases.k, width
-    cell = _table_cell(rows, width)
+    cell = (rows["actual"] * width + rows["predicted"].fill_null(width - 1)).to_numpy()
     if segments.keys:
         cell = cell + segments.of(rows) * (cases.k * width)
     counts = np.bincount(cell, minlength=math.prod(shape)).reshape(shape).astype(np.float64)
@@ -49,50 +49,6 @@ def crossed(cases: Cases, segments: Segments) -> tuple[Array, Array]:
     weights = np.zeros(math.prod(shape))
     weights[summed["cell"].to_numpy()] = summed["weight"].to_numpy()
     return weights.reshape(shape), counts
-
-
-def _table_cell(rows: pl.DataFrame, width: int) -> Array:
-    """The number of each row's true class and what was predicted together, the last of ``width`` where nothing was."""
-    return (rows["actual"] * width + rows["predicted"].fill_null(width - 1)).to_numpy()
-
-
-def drawn_counts(
-    cases: Cases, segments: Segments, table: Classes, resamples: int, seed: int
-) -> Iterator[tuple[int, Array]]:
-    """Give each segment of two rows, or clusters, or more, and the counts of its resampled rows."""
-    n, shape = segments.n, (resamples, table.k, table.k + 1)
-    cluster = cases.rows["cluster"].to_numpy() if cases.columns.cluster else None
-    order = edges = np.zeros(len(segments) + 1, np.int64)
-    if cases.weighted or cluster is not None:  # then single rows are asked for
-        place = segments.of(cases.rows)
-        order = np.argsort(place, kind="stable")
-        edges = np.searchsorted(place[order], np.arange(len(segments) + 1))
-    for g in np.flatnonzero(n > 1):
-        mine = order[edges[g] : edges[g + 1]]
-        unit = None if cluster is None else numbered(cluster[mine])
-        if unit is not None and not unit.any():
-            continue
-        if unit is None and not cases.weighted:
-            share = table.counts[g].ravel() / table.counts[g].sum()
-            draws = np.random.default_rng(seed).multinomial(n[g], share, resamples)
-            yield int(g), draws.reshape(shape).astype(np.float64)
-            continue
-        rows = cases.rows[mine]
-        times = rows["count"].to_numpy() if "count" in rows.columns and unit is None else None
-        yield int(g), resampled(_cells(rows, table.k, unit, times), resamples, seed, times).T.reshape(shape)
-
-
-def _cells(rows: pl.DataFrame, k: int, cluster: Array | None, times: Array | None) -> Array:
-    """The weight that each row, or cluster, has in each cell of the table, shape (cells, rows).
-
-    It is that of one row of those that a row stands for ``times``.
-    """
-    unit = np.arange(len(rows)) if cluster is None else cluster
-    weight = rows["weight"].to_numpy() if "weight" in rows.columns else None
-    weight = weight if weight is None or times is None else weight / np.maximum(times, 1)
-    n, cells = int(unit.max()) + 1, k * (k + 1)
-    cell = _table_cell(rows, k + 1).astype(np.int64)
-    return np.bincount(cell * n + unit, weight, minlength=cells * n).reshape(cells, n)
 
 
 def scored(cases: Cases, segments: Segments, work: Callable[[Array, Scores], None]) -> None:

@@ -110,18 +110,21 @@ class ClassScores:
 
     def rest(self, c: int) -> Scores:
         """Return the scores of one class against the rest."""
-        return self._of(self.score[:, c], self.actual == c, slice(None))
+        return self._against(c, self.weight > 0)
 
     def pair(self, a: int, b: int) -> Scores:
         """Return the scores of class ``a`` among the rows of classes ``a`` and ``b``."""
-        kept = np.flatnonzero((self.actual == a) | (self.actual == b))
-        return self._of(self.score[:, a], self.actual == a, kept)
+        return self._against(a, (self.weight > 0) & ((self.actual == a) | (self.actual == b)))
 
-    def _of(self, score: Array, good: Array, rows: slice | Array) -> Scores:
-        weight = self.weight[rows]
-        there = weight > 0
-        query, score, good, weight = self.query[rows][there], score[rows][there], good[rows][there], weight[there]
-        return sorted_levels(query, score, good * weight, weight, self.n_queries)
+    def _against(self, c: int, some: Array) -> Scores:
+        """The scores of a class among some rows."""
+        weight, good = self.weight[some], self.actual[some] == c
+        return sorted_levels(self.query[some], self.score[some, c], good * weight, weight, self.n_queries)
+
+    @cached_property
+    def falling(self) -> Array:
+        """The rows of one segment in the falling order of the scores of each class, shape (K, rows)."""
+        return np.argsort(-self.score, axis=0, kind="stable").T
 
     @cached_property
     def probability(self) -> Array:
@@ -133,6 +136,33 @@ class ClassScores:
         weight = np.bincount(self.query, self.weight, minlength=self.n_queries)
         with np.errstate(invalid="ignore"):
             return np.bincount(self.query, self.weight * values, minlength=self.n_queries) / weight
+
+
+class DrawnScores(ClassScores):
+    """The scores of some resamples of the rows of one segment, which are sorted once.
+
+    Parameters
+    ----------
+    rows : the rows, sorted once for each class.
+    often : how often each row is in each resample, shape (resamples, rows).
+    """
+
+    def __init__(self, rows: ClassScores, often: Array) -> None:
+        self.rows, self.often = rows, often * rows.weight
+        draw, row = np.nonzero(self.often)
+        seen = np.repeat(rows.seen, len(often), axis=0)
+        super().__init__(draw, rows.actual[row], rows.score[row], self.often[draw, row], len(often), seen)
+
+    def rest(self, c: int) -> Scores:
+        return self._of(c, self.rows.falling[c])
+
+    def pair(self, a: int, b: int) -> Scores:
+        falling, actual = self.rows.falling[a], self.rows.actual
+        return self._of(a, falling[(actual[falling] == a) | (actual[falling] == b)])
+
+    def _of(self, c: int, falling: Array) -> Scores:
+        """The scores of a class, of rows in their falling order."""
+        return drawn_levels(self.rows.score[falling, c], self.rows.actual[falling] == c, self.often[:, falling])
 
 
 def sorted_levels(query: Array, score: Array, good: Array, weight: Array, n_queries: int) -> Scores:
@@ -165,3 +195,16 @@ def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: in
         for values in (tp, fp):
             values -= np.repeat(np.concatenate([[0], values[begins[1:] - 1]]), counted)
     return scores
+
+
+def drawn_levels(score: Array, good: Array, weight: Array) -> Scores:
+    """Gather resamples of the same rows into levels, a query for each resample.
+
+    Parameters
+    ----------
+    score, good : of the rows, by falling score, and whether each is relevant, shape (rows,).
+    weight : the weight that each row has in each resample, shape (resamples, rows).
+    """
+    draw, row = np.nonzero(weight)
+    kept = weight[draw, row]
+    return levels(draw, score[row], good[row] * kept, kept, len(weight))

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError, NotComputableError
+from frame_metrics.errors import BadValueError, FrameMetricsError, NotComputableError
 from frame_metrics.inputs.rows import Array
 
 
@@ -117,14 +117,46 @@ class Classes:
 
     Parameters
     ----------
-    counts : rows by true and predicted class, the last column those without a prediction, shape (n, K, K + 1).
+    found : rows by true class and what was predicted, the last column those without a prediction, shape (n, K, F + 1):
+        one of F clusters, or of the classes, and then F is K.
     seen : which classes take part, shape (n, K); None for those that stand on either side.
+    taken : class that each cluster is taken for, -1 for none, shape (n, F); None where classes were predicted.
+    apart : error for clusters that nothing takes for classes; None where it is known which class is predicted.
     """
 
-    def __init__(self, counts: Array, seen: Array | None = None) -> None:
-        self.counts = counts
-        self.n, self.k = counts.shape[:2]
+    def __init__(
+        self,
+        found: Array,
+        seen: Array | None = None,
+        taken: Array | None = None,
+        apart: FrameMetricsError | None = None,
+    ) -> None:
+        self.found, self.taken, self.apart = found, taken, apart
+        self.n, self.k = found.shape[:2]
         self.seen = (self.actual + self.predicted > 0) if seen is None else seen
+
+    def drawn(self, g: int, found: Array) -> Classes:
+        """Return tables of rows drawn from a segment, whose clusters are taken for what they are taken for in it."""
+        n = len(found)
+        taken = None if self.taken is None else np.repeat(self.taken[g][None], n, axis=0)
+        return Classes(found, np.repeat(self.seen[g][None], n, axis=0), taken, self.apart)
+
+    @cached_property
+    def counts(self) -> Array:
+        """Rows by true and predicted class, the last column those without a prediction, shape (n, K, K + 1)."""
+        if self.apart is not None:
+            raise self.apart
+        if self.taken is None:
+            return self.found
+        to = np.column_stack([self.taken, np.full(self.n, -1)])  # of what has no class, the last column
+        return np.asarray(self.found @ np.eye(self.k + 1)[to])
+
+    def pairs(self) -> tuple[Array, Array, Array, Array]:
+        """Return pairs of rows with a prediction: all, those of one class, of one prediction, of both, shape (n,)."""
+        rows = self.found[:, :, :-1]
+        groups = rows.sum(axis=(1, 2))[:, None], rows.sum(axis=2), rows.sum(axis=1), rows.reshape(self.n, -1)
+        every, same_class, same_found, both = (np.maximum(n * (n - 1) / 2, 0).sum(axis=1) for n in groups)
+        return every, same_class, same_found, both
 
     @cached_property
     def actual(self) -> Array:

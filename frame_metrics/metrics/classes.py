@@ -1,6 +1,7 @@
 """Measures of several classes: the forms that measures of two classes take, and what is defined of the whole table.
 
-A row without a prediction is not right, and is in none of the predicted classes.
+A row without a prediction is not right, and is in none of the predicted classes. Where clusters are predicted, measures
+of ``table.found`` and of pairs are those of the clusters themselves, whatever classes they are taken for.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def conditional_entropy(table: Classes) -> Array:
     joint = _joint(table)
     given = ratio(joint, joint.sum(axis=1, keepdims=True))
     bits = -(joint * _log2(given)).sum(axis=(1, 2))
-    return np.where(table.predicted.sum(axis=1) > 0, np.maximum(bits, 0), np.nan)
+    return np.where(joint.any(axis=(1, 2)), np.maximum(bits, 0), np.nan)
 
 
 @metric(range=(1, np.inf), best=1, undefined=None)
@@ -62,18 +63,46 @@ def mutual_information(table: Classes) -> Array:
     joint = _joint(table)
     chance = joint.sum(axis=1, keepdims=True) * joint.sum(axis=2, keepdims=True)
     bits = (joint * _log2(ratio(joint, chance))).sum(axis=(1, 2))
-    return np.where(table.predicted.sum(axis=1) > 0, np.maximum(bits, 0), np.nan)
+    return np.where(joint.any(axis=(1, 2)), np.maximum(bits, 0), np.nan)
 
 
 def _joint(table: Classes) -> Array:
-    """Shares of the rows with a prediction, by true and predicted class, shape (n, K, K)."""
-    decided = table.counts[:, :, :-1]
-    return ratio(decided, decided.sum(axis=(1, 2), keepdims=True))
+    """Shares of the rows with a prediction, by true class and what was predicted, 0 without any, shape (n, K, F)."""
+    decided = table.found[:, :, :-1]
+    return np.nan_to_num(ratio(decided, decided.sum(axis=(1, 2), keepdims=True)))
 
 
 def _log2(share: Array) -> Array:
     """The logarithm of shares, 0 for those of nothing."""
     return np.log2(np.where(share > 0, share, 1))
+
+
+@metric(undefined=None, also=("rand_score", "rand"))
+def rand_index(table: Classes) -> Array:
+    """Share of the pairs of rows that predictions and true classes treat alike: together in both, or apart in both.
+
+    Formula: (S + (P - A - B + S)) / P with P all pairs of rows with a prediction, A the pairs of one true class, B the
+        pairs of one predicted class or cluster, and S those of both. n rows make n (n - 1) / 2 pairs; of rows with
+        weights n is their sum, and a group of less than 1 makes none.
+    Undefined: fewer than two rows have a prediction, or their weights sum to no more than 1.
+    Source: W. M. Rand, Objective criteria for the evaluation of clustering methods, 1971.
+    """
+    pairs, same_class, same_found, both = table.pairs()
+    return ratio(pairs - same_class - same_found + 2 * both, pairs)
+
+
+@metric(range=(-1, 1), undefined=None, also=("adjusted_rand_score", "adjusted_rand", "ari"))
+def adjusted_rand_index(table: Classes) -> Array:
+    """The Rand index beyond chance: 0 where rows are dealt at random to clusters of these sizes, in the mean.
+
+    Formula: (S - e) / ((A + B) / 2 - e) with e = A B / P; P, A, B and S as in rand_index.
+    Undefined: as in rand_index, or there is nothing to tell apart: all of them are in one class
+        and one cluster, or each is in one of its own.
+    Source: L. Hubert, P. Arabie, Comparing partitions, 1985.
+    """
+    pairs, same_class, same_found, both = table.pairs()
+    chance = ratio(same_class * same_found, pairs)
+    return ratio(both - chance, (same_class + same_found) / 2 - chance)
 
 
 @for_classes("accuracy")

@@ -55,6 +55,7 @@ class Metric:
     summed: bool
     also: tuple[str, ...]
     pooled: str | None = None
+    slope: float | None = None
     params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     cutoff: float | None = None
     average: str | None = None
@@ -127,6 +128,12 @@ class Metric:
         return self.bounded or ties not in ("worst", "best")
 
     @property
+    def of_area(self) -> float | None:
+        """Rise of the metric with the area under the ROC curve; None where it is no straight line of it."""
+        plain = {name: p.default for name, p in self.options.items()}
+        return self.slope if self.params.items() <= plain.items() else None
+
+    @property
     def weigher(self) -> Metric | None:
         """The metric that is the sum of this one's weights by rank where every gain is 1, if it has such weights."""
         if self.weights is None:
@@ -192,8 +199,8 @@ class Metric:
 
     def __str__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in sorted(self.params.items()))
-        geometric, brackets = "gm_" * (self.average == "gmean"), f"({given})" * bool(given)
-        return geometric + self.name + brackets + ("" if self.cutoff is None else f"@{self.cutoff}")
+        named = {"gmean": f"gm_{self.name}", "rows": "gauc"}.get(self.average or "", self.name)
+        return named + f"({given})" * bool(given) + ("" if self.cutoff is None else f"@{self.cutoff}")
 
     __repr__ = __str__
 
@@ -276,6 +283,7 @@ def metric(
     summed: bool = False,
     also: tuple[str, ...] = (),
     pooled: str | None = None,
+    slope: float | None = None,
 ) -> Callable[[Callable[..., Array]], Metric]:
     """Put a kernel in the registry under its own name.
 
@@ -298,12 +306,14 @@ def metric(
     summed : True for a count, which is summed over queries where others are averaged.
     also : other names of the same function.
     pooled : of a metric of rankings, the one of rows without a query that is known by the same name.
+    slope : of a metric that is a straight line of the area under the ROC curve, unless a parameter says otherwise: how
+        much it rises with the area. Its interval is then DeLong's.
     """
 
     def register(kernel: Callable[..., Array]) -> Metric:
         name = kernel.__name__
         REGISTRY[name] = Metric(
-            name, kernel, range, best, undefined, monotone, expected, unjudged, weights, summed, also, pooled
+            name, kernel, range, best, undefined, monotone, expected, unjudged, weights, summed, also, pooled, slope
         )
         return REGISTRY[name]
 

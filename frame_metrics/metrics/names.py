@@ -37,6 +37,7 @@ LR = "lr_positive (LR+)", "lr_negative (LR-)"
 TWO_MEANINGS = {"g": G, "lr": LR, "likelihoodratio": LR}
 MOST = 1000  # cutoffs of one range
 Asked: TypeAlias = Sequence[tuple[str, Metric]]
+Metrics: TypeAlias = str | Metric | Sequence[str | Metric]  # what a verb takes: one, or a list of some
 LISTED = "frame_metrics.list_metrics() lists them"
 
 
@@ -47,10 +48,10 @@ def plain_name(text: str) -> str:
 
 def _aliases() -> dict[str, str]:
     """Every name as it is compared, and the metric it means."""
-    return {plain_name(other): m.name for m in REGISTRY.values() for other in (m.name, *m.also)}
+    return {plain_name(other): m.name for m in REGISTRY.values() for other in (m.name, *m.also)} | {"gauc": "roc_auc"}
 
 
-def read(asked: Sequence[str | Metric]) -> list[tuple[str, Metric]]:
+def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
     """Read metrics as the caller wrote them, one by one or in a list: texts, or metrics as values.
 
     Returns
@@ -115,10 +116,8 @@ def _several(plain: str) -> list[str]:
 def _geometric(text: str, plain: str) -> tuple[tuple[str, Metric], ...]:
     """The metrics that follow gm_, averaged geometrically."""
     metrics = read_text(plain[3:])
-    if metrics[0][1].summed:
-        raise UnknownNameError(f"{text!r}: counts are summed, and have no geometric mean")
     if metrics[0][1].average is not None:
-        raise UnknownNameError(f"{text!r}: gm_ is said twice")
+        raise UnknownNameError(f"{text!r}: {plain[3:]!r} is an average already")
     return tuple((plain[:3] + name, replace(metric, average="gmean")) for name, metric in metrics)
 
 
@@ -167,6 +166,8 @@ def _named(text: str, name: str, args: str | None) -> Metric:
     if given not in known:
         raise UnknownNameError(f"there is no metric {name!r}{_nearest(name)}")
     metric = REGISTRY[known[given]]
+    if given == "gauc":
+        metric = replace(metric, average="rows")
     params = _parameters(text, metric.name, args) if args else {}
     if given == "setf" and "beta" in params:  # squared, as in trec_eval, and in ir_measures, which asks trec_eval
         if not isinstance(params["beta"], int | float) or not params["beta"] >= 0:
@@ -206,7 +207,7 @@ def _nearest(name: str) -> str:
     if best is None:
         return f"; {LISTED}"
     meant = REGISTRY[known[best]]
-    return did_you_mean(next(name for name in (meant.name, *meant.also) if plain_name(name) == best))
+    return did_you_mean(next((name for name in (meant.name, *meant.also) if plain_name(name) == best), best))
 
 
 def _parameters(text: str, name: str, args: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from frame_metrics.roles.conventions import Conventions, several
 Ties = Literal["doc", "worst", "best", "order", "expected"]
 Undefined = Literal["zero", "one", "null", "raise"]
 Duplicates = Literal["error", "first"]
-Match = Literal["best", "majority"]
+Match = Literal["best", "majority", "informedness"]
 
 
 def _is_name(value: Any) -> bool:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from frame_metrics.inputs import Array, Confusion
 from frame_metrics.metrics.metric import Metric
+from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
 
 FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
+Averages: TypeAlias = Sequence[str | None]  # those asked for; None for the default of each metric
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +25,7 @@ class Tally:
     finish: Callable[[Array], Array]  # sums of the columns, shape (columns, groups), to values, shape (groups,)
     defined: Array  # whether each query counts, shape (queries,)
     undefined: Array  # whether the metric was undefined for each query, shape (queries,)
+    level: float | None = None  # of a quantile, for which the one column is put in order and not summed
 
 
 def _quotient(sums: Array) -> Array:
@@ -29,19 +33,20 @@ def _quotient(sums: Array) -> Array:
         return sums[0] / sums[1]
 
 
-def average_of(metric: Metric, average: str | None, *, weighted: bool) -> str:
-    """Return the average over queries that a metric has, whatever the data: as its name says it, or the call.
+def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[str]:
+    """Return the averages over queries that a metric has, whatever the data: as its name says it, or the call.
 
     Parameters
     ----------
-    average : the one that is asked for; None for the sum of a count, and else the mean.
+    averages : those that are asked for; None for the sum of a count, and else the mean.
     weighted : whether queries have weights.
     """
-    if metric.average or average not in (None, "micro"):
-        return metric.average or str(average)
+    mean = "weighted" if weighted else "macro"
+    if metric.average:
+        return [metric.average]
     if metric.summed:
-        return "sum"
-    return average or ("weighted" if weighted else "macro")
+        return list(dict.fromkeys("sum" if one in (None, "micro") else one for one in averages))
+    return [one or mean for one in averages]
 
 
 def tally(raw: Array, filled: Array, average: str, weight: Array | None) -> Tally:
@@ -51,13 +56,15 @@ def tally(raw: Array, filled: Array, average: str, weight: Array | None) -> Tall
     ----------
     raw : values, NaN where undefined, shape (queries,).
     filled : the same, NaN only where they are left out of the mean.
-    average : "sum", "macro", in which no weight enters, "weighted" or "gmean".
+    average : "sum", "macro", in which no weight enters, "weighted", "gmean", "rows" or a quantile.
+    weight : of each query, for "rows" the number of its rows, shape (queries,); None for one each.
     """
     undefined = np.isnan(raw)
     defined = ~np.isnan(filled) if undefined.any() else ~undefined
     values = np.where(defined, filled, 0) if undefined.any() else filled
-    if average == "sum":
-        return Tally("sum", (values,), lambda sums: sums[0], defined, undefined)
+    level = level_of(average)
+    if average == "sum" or level is not None:
+        return Tally(average, (values,), lambda sums: sums[0], defined, undefined, level)
     if average == "gmean":
         values = np.log(np.maximum(values, FLOOR)) * defined
     plain = weight is None or average == "macro"
@@ -77,7 +84,37 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
         return values if fill is None else np.where(np.isnan(values), fill, values)
 
     here = np.ones(counts.shape[1], bool)
-    return Tally("sum" if metric.summed else "micro", tuple(counts), finish, here, np.isnan(raw))
+    return Tally("micro", tuple(counts), finish, here, np.isnan(raw))
+
+
+def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
+    """Return for each group the averages, NaN over nothing, how many queries they rest on, and how many are undefined.
+
+    Parameters
+    ----------
+    group : the number of each query's group, -1 for none, shape (queries,); None for one group of all.
+    n : number of groups.
+
+    Returns
+    -------
+    Shape (3, tallies, n).
+    """
+    counted = np.array([*(one.defined for one in tallies), *(one.undefined for one in tallies)])
+    columns, ends = _summed(tallies)
+    rests_on, undefined, sums = np.split(within(group, n, [*counted, *columns]), [len(tallies), 2 * len(tallies)])
+    each = np.split(sums, ends)
+    for i, one in enumerate(tallies):
+        if one.level is not None:
+            each[i] = quantile_within(one.columns[0], one.defined, group, n, one.level)[None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.stack([one.finish(own) for one, own in zip(tallies, each, strict=True)])
+    return np.stack([np.where(rests_on == 0, np.nan, value), rests_on, undefined])
+
+
+def _summed(tallies: list[Tally]) -> tuple[list[Array], Array]:
+    """The columns that are summed, and where those of each tally end but the last; a quantile has none."""
+    own = [() if one.level is not None else one.columns for one in tallies]
+    return [column for columns in own for column in columns], np.cumsum([len(columns) for columns in own])[:-1]
 
 
 def within(group: Array | None, n: int, columns: Sequence[Array] | Array) -> Array:
@@ -136,9 +173,7 @@ def intervals(
     queries : the order in which queries are drawn, shape (queries,); None for their own.
     """
     out = np.full((2, len(tallies), n), np.nan)
-    columns = np.array([column for t in tallies for column in t.columns], dtype=np.float64)
-    group = np.zeros(columns.shape[1], np.int64) if group is None else group
-    ends = np.cumsum([len(t.columns) for t in tallies])[:-1]
+    group = np.zeros(len(tallies[0].defined), np.int64) if group is None else group
     tails = [(1 - level) / 2, (1 + level) / 2]
     order = np.argsort(group, kind="stable") if queries is None else queries[np.argsort(group[queries], kind="stable")]
     edges = np.searchsorted(group[order], np.arange(n + 1))
@@ -146,12 +181,8 @@ def intervals(
         members = order[edges[g] : edges[g + 1]]
         if len(members) < 2:
             continue
-        units = columns[:, members]
         of = None if cluster is None else numbered(cluster[members])
-        if of is not None:
-            units = within(of, int(of.max()) + 1, units)
-        draws = resampled(units, resamples, seed)
-        for i, (one, sums) in enumerate(zip(tallies, np.split(draws, ends), strict=True)):
+        for i, (one, sums) in enumerate(zip(tallies, _draws(tallies, members, of, resamples, seed), strict=True)):
             values = one.finish(sums)
             values = values[~np.isnan(values)]
             defined = one.defined[members] if of is None else np.bincount(of, one.defined[members]) > 0
@@ -160,42 +191,73 @@ def intervals(
     return out
 
 
-def resampled(columns: Array, resamples: int, seed: int, times: Array | None = None) -> Array:
-    """Return the sums of columns over resampled queries, rows or clusters, shape (columns, resamples).
+def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: int, seed: int) -> list[Array]:
+    """The sums of each tally's columns over resampled queries, or its quantiles, shape (columns, resamples) each.
+
+    Parameters
+    ----------
+    members : the queries that are drawn, in order, shape (queries,).
+    of : the number of each one's cluster, shape (queries,); None where each has its own.
+    """
+    columns, ends = _summed(tallies)
+    units = np.array([column[members] for column in columns], np.float64).reshape(-1, len(members))
+    if of is not None:
+        units = within(of, int(of.max()) + 1, units)
+    rising = [(i, one.level, *_rising(one, members)) for i, one in enumerate(tallies) if one.level is not None]
+    pieces = []
+    for often in _often(units.shape[1], resamples, seed):
+        each = np.split(units @ often.T.astype(np.float64), ends)
+        for i, level, values, at in rising:
+            each[i] = quantile_drawn(values, often[:, at if of is None else of[at]], level)[None]
+        pieces.append(each)
+    return [np.concatenate(own, axis=1) for own in zip(*pieces, strict=True)]
+
+
+def _rising(one: Tally, members: Array) -> tuple[Array, Array]:
+    """The defined values of some queries, ascending, and their places among these."""
+    some = np.flatnonzero(one.defined[members])
+    values = one.columns[0][members[some]]
+    order = np.argsort(values, kind="stable")
+    return values[order], some[order]
+
+
+def _often(size: int, resamples: int, seed: int) -> Iterator[Array]:
+    """Give how often each unit is drawn, of some resamples at a time, shape (some, units)."""
+    step = max((1 << 20) // size, 1)
+    random = np.random.default_rng(seed)
+    for begin in range(0, resamples, step):
+        m = min(step, resamples - begin)
+        units = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
+        yield np.bincount(units.ravel(), minlength=m * size).reshape(m, size)
+
+
+def resampled(columns: Array, resamples: int, seed: int) -> Array:
+    """Return the sums of columns over resampled queries or clusters, shape (columns, resamples).
 
     Parameters
     ----------
     columns : shape (columns, units).
-    times : how many units each one stands for, shape (units,); None for one.
     """
-    size = columns.shape[1]
-    step = max((1 << 20) // size, 1)
-    random = np.random.default_rng(seed)
-    pieces = []
-    for begin in range(0, resamples, step):
-        m = min(step, resamples - begin)
-        if times is None:
-            drawn = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
-            often = np.bincount(drawn.ravel(), minlength=m * size).reshape(m, size)
-        else:
-            often = random.multinomial(int(times.sum()), times / times.sum(), m)
-        pieces.append(columns @ often.T.astype(np.float64))
-    return np.concatenate(pieces, axis=1)
+    sums = (columns @ often.T.astype(np.float64) for often in _often(columns.shape[1], resamples, seed))
+    return np.concatenate(list(sums), axis=1)
 
 
-def resampled_means(columns: Array, cluster: Array | None, resamples: int, seed: int) -> Array:
-    """Return the means of columns over resampled queries, shape (columns, resamples).
+def resampled_means(columns: Array, weight: Array | None, cluster: Array | None, resamples: int, seed: int) -> Array:
+    """Return the means of columns over resampled queries, shape (columns, resamples); NaN where what is drawn weighs 0.
 
     Parameters
     ----------
     columns : shape (columns, queries).
+    weight : of each query in the mean, shape (queries,); None where all count alike.
     cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn, and a mean is over
         the queries drawn.
     """
-    if cluster is None:
-        sums, drawn = resampled(columns, resamples, seed), np.array(columns.shape[1])
-    else:
-        size = np.bincount(cluster)
-        both = resampled(np.vstack([within(cluster, len(size), columns), size]), resamples, seed)
-        sums, drawn = both[:-1], both[-1]
-    return sums / drawn
+    if weight is None and cluster is None:
+        return resampled(columns, resamples, seed) / columns.shape[1]
+    each = np.ones(columns.shape[1]) if weight is None else weight
+    units = np.vstack([columns * each, each])
+    if cluster is not None:
+        units = within(cluster, int(cluster.max()) + 1, units)
+    sums = resampled(units, resamples, seed)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return sums[:-1] / sums[-1]

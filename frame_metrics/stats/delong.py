@@ -77,7 +77,7 @@ def areas(score: Array, relevant: Array, times: Array | None = None) -> tuple[Ar
     return area, covariance
 
 
-def around(area: Array, variance: Array, level: float) -> Array:
-    """Return normal intervals around areas, cut off at 0 and 1, shape (2, areas)."""
+def around(value: Array, variance: Array, level: float, ends: tuple[float, float] = (0, 1)) -> Array:
+    """Return normal intervals, cut off at the ends of what a value can be, shape (2, values)."""
     wide = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(variance)
-    return np.clip([area - wide, area + wide], 0, 1)
+    return np.clip([value - wide, value + wide], *ends)

@@ -14,7 +14,7 @@ from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.averages import resampled_means, within
 from frame_metrics.threads import in_threads
 
-CLOSE = 1e-10  # sums nearer than this share of what they could be are equal: each is a sum of floats
+CLOSE = 1e-12  # sums nearer than this share of what they could be are equal: each is a sum of floats
 BYTES = 1 << 22  # random bytes drawn at a time
 ATONCE = 16  # blocks of them
 TABLES = 64  # made together
@@ -36,42 +36,74 @@ def in_clusters(values: Array, cluster: Array | None) -> Array:
     return np.where(np.abs(sums) < CLOSE * most, 0, sums).T
 
 
+def times(values: Array, weight: Array | None) -> Array:
+    """Return the values of queries times their weights, shape (queries, columns)."""
+    return values if weight is None else values * weight[:, None]
+
+
 def sureness(
-    differences: Array, cluster: Array | None, level: float, power: float, resamples: int, seed: int
+    differences: Array,
+    weight: Array | None,
+    cluster: Array | None,
+    level: float,
+    power: float,
+    resamples: int,
+    seed: int,
 ) -> dict[str, Array]:
     """Return effect sizes, intervals and smallest differences that can be detected, shape (columns,) each.
 
     Parameters
     ----------
     differences : of two queries or more, shape (queries, columns); all columns are resampled by the same draws.
+    weight : of each query, of which two or more are above 0, shape (queries,); None where all count alike.
     cluster : the number of each query's cluster, shape (queries,). Of one cluster alone only the effect size is known.
     level : of the interval.
     power : how likely the smallest difference that can be detected (mde) is to be seen.
     """
-    least = CLOSE * np.abs(differences).max(axis=0)  # what is nearer to 0 is what adding floats leaves
-    spread = differences.std(axis=0, ddof=1)
+    n, least = len(differences), CLOSE * np.abs(differences).max(axis=0)  # what is nearer to 0 is left by adding floats
+    mean, each = np.average(differences, axis=0, weights=weight), np.ones(n) if weight is None else weight
+    spread = deviation(differences, each, np.ones(n))
     spread = np.where(spread < least, 0, spread)
-    out = {"effect_size": ratio(differences.mean(axis=0), spread)}
-    if cluster is not None and not cluster.any():
+    out = {"effect_size": ratio(mean, spread)}
+    if cluster is not None and len(np.unique(cluster[each > 0])) < 2:
         return out
     tails = [(1 - level) / 2, (1 + level) / 2]
-    means = resampled_means(differences.T, cluster, resamples, seed)
-    out["ci_low"], out["ci_high"] = np.quantile(means, tails, axis=1)
-    robust = spread if cluster is None else _robust_spread(differences, cluster)
+    means = resampled_means(differences.T, weight, cluster, resamples, seed)
+    means = means[:, ~np.isnan(means[0])]
+    if means.shape[1]:
+        out["ci_low"], out["ci_high"] = np.quantile(means, tails, axis=1)
+    error = spread / np.sqrt(n)
+    if weight is not None or cluster is not None:
+        error = _robust_error(times(differences - mean, weight), each, cluster)
     factor = NormalDist().inv_cdf(tails[1]) + NormalDist().inv_cdf(power)
-    out["mde"] = np.where(robust < least, 0, factor * robust / np.sqrt(len(differences)))
+    out["mde"] = np.where(error * np.sqrt(n) < least, 0, factor * error)
     return out
 
 
-def _robust_spread(differences: Array, cluster: Array) -> Array:
-    """Return sqrt(n) times the standard error of the mean of n queries in G clusters, shape (columns,).
+def deviation(values: Array, weight: Array, often: Array) -> Array:
+    """Return the standard deviation of values, shape (columns,): what is lost to their own mean is allowed for.
 
-    The error is sqrt(G / (G - 1) sum_c (S_c - n_c mean)^2) / n, where S_c is the sum over the n_c queries of a cluster.
-    Where each has one query, what is returned is the standard deviation.
+    Parameters
+    ----------
+    values : shape (queries, columns), or rows.
+    weight : of each in their mean, shape (queries,).
+    often : how many each one stands for, shape (queries,).
     """
-    size = np.bincount(cluster)
-    apart = within(cluster, len(size), differences.T) - size * differences.mean(axis=0)[:, None]
-    return np.sqrt(len(size) / (len(size) - 1) * (apart**2).sum(axis=1) / len(differences))
+    heavy = weight * often
+    apart = values - np.average(values, axis=0, weights=heavy)
+    return np.sqrt(ratio(times(apart**2, heavy).sum(axis=0), heavy.sum() - (heavy * weight).sum() / heavy.sum()))
+
+
+def _robust_error(apart: Array, weight: Array, cluster: Array | None) -> Array:
+    """Return the standard error of the weighted mean of queries, or of those in G clusters, shape (columns,).
+
+    It is sqrt(G / (G - 1) sum_c S_c^2) / W, where S_c is the sum over the queries of a cluster of the weight times the
+    distance from the mean, and W that of all weights. Where all weigh alike and each is a cluster, it is the standard
+    deviation over the square root of their number.
+    """
+    sums, size = in_clusters(apart, cluster), in_clusters(weight[:, None], cluster)
+    units = np.count_nonzero(size)
+    return np.sqrt(units / (units - 1) * (sums**2).sum(axis=0)) / weight.sum()
 
 
 def randomization(differences: Array, permutations: int, seed: int, tick: Tick) -> Array:
@@ -158,7 +190,8 @@ def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
     """Exchange the systems of each query at random, and look at the widest gap between them (randomised Tukey HSD).
 
     The p-value of a pair is the share of draws in which the greatest difference of any two means is at least theirs,
-    what was seen counting as one of them, so that the pairs of all systems are tested together.
+    what was seen counting as one of them, so that the pairs of all systems are tested together. What is exchanged are
+    a query's values in ascending order, so that neither the names nor the order of the systems matter.
 
     Parameters
     ----------
@@ -174,10 +207,10 @@ def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
     n, systems = values.shape
     means = values.sum(axis=0)
     gap = np.abs(means[:, None] - means)
-    sums = np.zeros((permutations, systems))
+    ascending, sums = np.sort(values, axis=1), np.zeros((permutations, systems))
     step = max(BYTES // (permutations * systems), 1)
     for i, begin in enumerate(range(0, n, step)):
-        some = values[begin : begin + step]
+        some = ascending[begin : begin + step]
         random = np.random.default_rng([seed, i]).random((permutations, len(some), systems))
         sums += np.take_along_axis(some[None], random.argsort(axis=2), axis=2).sum(axis=1)
         tick(len(some))
@@ -186,26 +219,28 @@ def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
     return ((widest[:, None, None] >= enough).sum(axis=0) + 1) / (permutations + 1)
 
 
-def bootstrap(differences: Array, resamples: int, seed: int, cluster: Array | None = None) -> Array:
+def bootstrap(
+    differences: Array, resamples: int, seed: int, cluster: Array | None = None, weight: Array | None = None
+) -> Array:
     """Resample differences whose mean was moved to 0; the share of means at least as far from 0 as what was seen.
 
     Parameters
     ----------
     differences : shape (queries, columns).
     cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn.
+    weight : of each query, shape (queries,); None where all count alike.
 
     Returns
     -------
     p-values, shape (columns,).
     """
-    n = len(differences)
-    if n < 2:
+    if np.count_nonzero(np.ones(len(differences)) if weight is None else weight) < 2:
         return np.ones(differences.shape[1])
-    seen = np.abs(differences.mean(axis=0))
-    moved = (differences - differences.mean(axis=0)).T
-    means = np.abs(resampled_means(moved, cluster, resamples, seed))
-    close = CLOSE * np.abs(differences).mean(axis=0)
-    return ((means >= (seen - close)[:, None]).sum(axis=1) + 1) / (resamples + 1)
+    mean = np.average(differences, axis=0, weights=weight)
+    means = np.abs(resampled_means((differences - mean).T, weight, cluster, resamples, seed))
+    close = CLOSE * np.average(np.abs(differences), axis=0, weights=weight)
+    known = np.count_nonzero(~np.isnan(means[0]))
+    return ((means >= (np.abs(mean) - close)[:, None]).sum(axis=1) + 1) / (known + 1)
 
 
 def classical(differences: Array, test: str) -> Array:

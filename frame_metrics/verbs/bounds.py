@@ -15,7 +15,7 @@ from frame_metrics.data.sorting import Sorted
 from frame_metrics.errors import NotComputableError, bad_rows, check_apart, check_choice
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import Asked, read
+from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
@@ -29,9 +29,7 @@ BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much
 Of = Literal["ties", "unjudged"]
 
 
-def bounds(
-    request: Request, metrics: Sequence[str | Metric], *, of: Of, max_grade: float | None, per_query: bool
-) -> Any:
+def bounds(request: Request, metrics: Sequence[Metrics], *, of: Of, max_grade: float | None, per_query: bool) -> Any:
     """Answer ``irm.bounds``, which has the parameters."""
     check_choice("of", of, get_args(Of))
     asked, max_grade = read(metrics), plain(max_grade)

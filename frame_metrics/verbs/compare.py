@@ -22,18 +22,17 @@ from frame_metrics.errors import (
     listed,
 )
 from frame_metrics.inputs.rows import Array
-from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import read
+from frame_metrics.metrics.names import Metrics, read
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.needs import Needs
 from frame_metrics.stats import significance
-from frame_metrics.stats.significance import Tick, in_clusters, sureness, tukey
+from frame_metrics.stats.significance import Tick, in_clusters, sureness, times, tukey
 from frame_metrics.verbs.measure import check_asked, measure
 from frame_metrics.verbs.pairs import Paired, Pairing, paired_systems
 from frame_metrics.verbs.request import Reading, Request
 from frame_metrics.verbs.tidy import number, whole
 
-CLUSTERED = ("randomization", "bootstrap", "tukey")  # tests that can take clusters as independent
+FLEXIBLE = ("randomization", "bootstrap", "tukey")  # tests that can take weights, and clusters as independent
 LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
 EACH = ("value", "baseline_value", "difference")
 NUMBERS = (*EACH, "relative", "ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
@@ -65,7 +64,7 @@ Unanswered = Literal["zero", "drop"]
 CHOICES = {"test": Test, "correction": Correction, "over": Over, "unanswered": Unanswered}
 
 
-def compare(request: Request, metrics: Sequence[str | Metric], options: Options, *, per_query: bool) -> Any:
+def compare(request: Request, metrics: Sequence[Metrics], options: Options, *, per_query: bool) -> Any:
     """Answer ``irm.compare``, which has the parameters."""
     for name, choices in CHOICES.items():
         check_choice(name, getattr(options, name), get_args(choices))
@@ -101,12 +100,15 @@ def _check_system(columns: Columns, test: str) -> str:
     """Return the column of systems, or raise for what they cannot be compared by."""
     if columns.system is None:
         raise ColumnError("compare() pairs systems query by query; name their column with system=")
-    if columns.weight is not None:
-        raise ColumnError("compare() counts every query alike; say weight=None")
-    if columns.cluster is not None and test not in CLUSTERED:
+    if columns.weight is not None and test not in FLEXIBLE:
+        raise NotComputableError(
+            f"test={test!r} counts every query alike, and {columns.weight} is their weight; "
+            f"say test= as one of {listed(FLEXIBLE)}, or weight=None"
+        )
+    if columns.cluster is not None and test not in FLEXIBLE:
         raise NotComputableError(
             f"test={test!r} takes every query as independent, and {columns.cluster} says which belong together; "
-            f"say test= as one of {listed(CLUSTERED)}, or cluster=None"
+            f"say test= as one of {listed(FLEXIBLE)}, or cluster=None"
         )
     return columns.system
 
@@ -148,7 +150,7 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
     for one in ones:
         alone, together = one.together(pairs, options.unanswered, options.test)
         for (system, base), unpaired, use in zip(pairs, alone, together, strict=True):
-            row = _described(one.values[use, system], one.values[use, base])
+            row = _described(one.values[use, system], one.values[use, base], one.weights(use))
             row["n_unpaired"] = float(unpaired.sum())
             row["n_undefined"] = float(one.undefined[:, [system, base]].any(axis=1).sum())
             groups.setdefault(use.tobytes(), []).append((row, one.values[use, system] - one.values[use, base]))
@@ -157,40 +159,42 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
             _tested_together(one, together[0], pairs, options, tick, rows[-len(pairs) :])
     for used, some in groups.items():
         each, use = np.column_stack([difference for _, difference in some]), np.frombuffer(used, bool)
-        if not len(each):
+        weight = ones[0].weights(use)
+        if not len(each) or (weight is not None and not weight.any()):
             continue
-        inferred = _inferred(each, ones[0].clusters(use), alone=ones[0].alone(use), options=options, tick=tick)
+        inferred = _inferred(each, weight, ones[0].clusters(use), alone=ones[0].alone(use), options=options, tick=tick)
         for i, (row, _) in enumerate(some):
             row.update((name, float(values[i])) for name, values in inferred.items())
     return rows
 
 
-def _described(value: Array, base: Array) -> dict[str, float]:
+def _described(value: Array, base: Array, weight: Array | None) -> dict[str, float]:
     """Means of two systems on the same queries, and their difference."""
     difference, n = value - base, len(value)
     row = dict.fromkeys((*NUMBERS, "mde"), np.nan)
     row |= {"wins": (difference > 0).sum(), "ties": (difference == 0).sum(), "losses": (difference < 0).sum(), "n": n}
-    if not n:
+    if not n or (weight is not None and not weight.any()):
         return row
-    mean = difference.mean()
-    row |= {"value": value.mean(), "baseline_value": base.mean(), "difference": mean}
-    row["relative"] = mean / abs(base.mean()) if base.mean() else np.nan
+    each = (np.average(values, weights=weight) for values in (value, base, difference))
+    row |= zip(EACH, map(float, each), strict=True)
+    row["relative"] = row["difference"] / abs(row["baseline_value"]) if row["baseline_value"] else np.nan
     return row
 
 
 def _inferred(
-    differences: Array, cluster: Array | None, *, alone: bool, options: Options, tick: Tick
+    differences: Array, weight: Array | None, cluster: Array | None, *, alone: bool, options: Options, tick: Tick
 ) -> dict[str, Array]:
     """Return intervals and p-values of differences, shape (queries, columns), one of each column."""
     inferred: dict[str, Array] = {}
-    if len(differences) > 1:
-        inferred |= sureness(differences, cluster, options.ci, options.power, options.resamples, options.seed)
+    if np.count_nonzero(np.ones(len(differences)) if weight is None else weight) > 1:
+        inferred |= sureness(differences, weight, cluster, options.ci, options.power, options.resamples, options.seed)
     if alone or options.test == "tukey":
         return inferred
     if options.test == "randomization":
-        p = significance.randomization(in_clusters(differences, cluster), options.permutations, options.seed, tick)
+        moved = in_clusters(times(differences, weight), cluster)
+        p = significance.randomization(moved, options.permutations, options.seed, tick)
     elif options.test == "bootstrap":
-        p = significance.bootstrap(differences, options.resamples, options.seed, cluster)
+        p = significance.bootstrap(differences, options.resamples, options.seed, cluster, weight)
     else:
         p = significance.classical(differences, options.test)
     return inferred | {"p_value": p}
@@ -200,10 +204,12 @@ def _tested_together(
     one: Paired, use: Array, pairs: list[tuple[int, int]], options: Options, tick: Tick, rows: list[dict[str, float]]
 ) -> None:
     """Test all pairs of systems at once, on the queries that all are compared on."""
-    if not use.any() or one.alone(use):
+    weight = one.weights(use)
+    if not use.any() or one.alone(use) or (weight is not None and not weight.any()):
         return
     systems = sorted({system for pair in pairs for system in pair})
-    p = tukey(in_clusters(one.values[use][:, systems], one.clusters(use)), options.permutations, options.seed, tick)
+    values = in_clusters(times(one.values[use][:, systems], weight), one.clusters(use))
+    p = tukey(values, options.permutations, options.seed, tick)
     for row, (system, base) in zip(rows, pairs, strict=True):
         row["p_value"] = float(p[systems.index(system), systems.index(base)])
 
@@ -231,9 +237,10 @@ def _each_query(pairing: Pairing, options: Options) -> Answer:
         for metric, one in enumerate(pairing.laid(segment)):
             for pair, use in enumerate(one.together(pairing.pairs, options.unanswered, options.test)[1]):
                 both = one.values[:, list(pairing.pairs[pair])][use]
-                first = np.argsort(-np.abs(both[:, 0] - both[:, 1]), kind="stable")
+                query = one.pair[use]
+                first = np.lexsort((query, -np.abs(both[:, 0] - both[:, 1])))
                 of = np.broadcast_to([[segment], [metric], [pair]], (3, len(first)))
-                labels.append(np.vstack([of, one.pair[use][first]]))
+                labels.append(np.vstack([of, query[first]]))
                 values.append(both[first].T)
     segments, metrics, pairs, queries = np.concatenate(labels, axis=1)
     value, base = np.concatenate(values, axis=1)

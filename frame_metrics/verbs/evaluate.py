@@ -8,42 +8,46 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_choice, check_level, check_whole
 from frame_metrics.inputs import Confusion
-from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import Asked, read
+from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.roles.needs import Needs
-from frame_metrics.stats.averages import average_of
+from frame_metrics.stats.averages import Averages, averages_of
+from frame_metrics.stats.quantiles import level_of
 from frame_metrics.verbs import pooled
 from frame_metrics.verbs.measure import check_asked, measure
 from frame_metrics.verbs.request import Plan, Reading, Request, check_wide
 from frame_metrics.verbs.tidy import Options, Wide, averaged, each_query, schema
 
-Average = Literal["macro", "weighted", "micro", "gmean", "predicted"]
+Named = Literal["macro", "weighted", "micro", "gmean", "median", "min", "max", "rows", "predicted"]
+# Every level is read; these are known to type checkers, which could not tell a misspelt average from any text.
+Low = Literal["q0.01", "q0.05", "q0.1", "q0.2", "q0.25", "q0.3", "q0.4", "q0.5"]
+High = Literal["q0.6", "q0.7", "q0.75", "q0.8", "q0.9", "q0.95", "q0.99"]
+Average = Named | Low | High
 Layout = Literal["long", "wide"]
+Interval = Literal["delong", "bootstrap"]
 
 
-def evaluate(request: Request, metrics: Sequence[str | Metric], options: Options) -> Any:
+def evaluate(request: Request, metrics: Sequence[Metrics], options: Options) -> Any:
     """Answer ``irm.evaluate``, which has the parameters."""
-    average, layout, margins, ci = options.average, options.layout, options.margins, options.ci is not None
-    if average is not None:
-        check_choice("average", average, get_args(Average))
+    layout, margins, ci = options.layout, options.margins, options.ci is not None
+    check_averages(options.average)
     check_choice("layout", layout, get_args(Layout))
-    if options.ci is not None:
-        check_level(options.ci)
-    check_whole("resamples", options.resamples, 1)
-    check_whole("seed", options.seed, 0)
+    _check_interval(options)
     asked = read(metrics)
     plan = request.plan(request.needs(asked))
     if plan.columns.query:
-        check_asked(asked, plan, average)
+        check_asked(asked, plan, options.averages)
+        if options.method == "delong":
+            raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
     else:
-        pooled.check_pooled(asked, average, ci=ci)
+        pooled.check_pooled(asked, options.averages)
+        pooled.check_delong(asked, plan, options.method)
     if not isinstance(margins, bool):
         raise BadValueError(f"margins={margins!r} is not True or False")
     if margins and not plan.columns.by:
         raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
-    wide = _wide(asked, average, plan) if layout == "wide" else None
+    wide = _wide(asked, options, plan) if layout == "wide" else None
     if wide is not None:
         check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], plan.columns)
 
@@ -51,25 +55,56 @@ def evaluate(request: Request, metrics: Sequence[str | Metric], options: Options
         if not plan.columns.query:
             return pooled.evaluated(reading.cases(), asked, options, wide)
         log = reading.log(queries=ci, totals=margins)  # what is drawn is drawn in the order of the queries' names
-        return averaged(measure(log, asked, average), options, wide)
+        return averaged(measure(log, asked, options.averages), options, wide)
 
     return plan.answer_of_segments(compute, lambda types: schema(asked, options, wide))
 
 
-def _wide(asked: Asked, average: str | None, plan: Plan) -> Wide:
+def check_averages(average: Any) -> Averages:
+    """Return the averages that are asked for; raise for what is none, and for one that is asked for twice."""
+    several = isinstance(average, list | tuple)
+    averages = list(average) if several else [average]
+    if not averages:
+        raise BadValueError("average=[] names no average; name one, or say average=None")
+    for one in averages:
+        if averages.count(one) > 1:
+            raise BadValueError(f"average={one!r} is asked for twice")
+        quantile = isinstance(one, str) and level_of(one) is not None
+        if isinstance(one, str) and one.startswith("q") and not quantile:
+            raise BadValueError(f"average={one!r} is no quantile from q0 to q1, as q0.9")
+        if not quantile and (one is not None or several):
+            check_choice("average", one, (*get_args(Named), "q0.9"))
+    return averages
+
+
+def _check_interval(options: Options) -> None:
+    """Raise for options that no interval has."""
+    if options.ci is not None:
+        check_level(options.ci)
+    check_whole("resamples", options.resamples, 1)
+    check_whole("seed", options.seed, 0)
+    if options.method is not None:
+        check_choice("method", options.method, get_args(Interval))
+        if options.ci is None:
+            raise BadValueError(f"method={options.method!r} is that of an interval; say ci=0.95 too")
+
+
+def _wide(asked: Asked, options: Options, plan: Plan) -> Wide:
     """Return what a wide row says of its metrics, which depends on what is asked and not on the data."""
+    averages = options.averages
     if not plan.columns.query:
-        return Wide(pooled.one_average(asked, average, plan), [False] * len(asked))
+        one = options.several or pooled.one_average(asked, averages[0], plan)
+        return Wide(one, [False] * len(asked))
     weighted, conventions = plan.columns.weight is not None, plan.conventions
-    averages, counted = set(), []
+    own = {average for _, metric in asked for average in averages_of(metric, averages, weighted=weighted)}
+    counted = []
     for _, metric in asked:
-        averages.add(average_of(metric, average, weighted=weighted))
-        pools = average == "micro" and metric.input is Confusion and not metric.average
+        pools = set(averages) == {"micro"} and metric.input is Confusion and not metric.average
         counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
-    return Wide(len(averages) == 1, counted)
+    return Wide(options.several or len(own) == 1, counted)
 
 
-def per_query(request: Request, metrics: Sequence[str | Metric], *, layout: Layout) -> Any:
+def per_query(request: Request, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     """Answer ``irm.per_query``, which has the parameters."""
     check_choice("layout", layout, get_args(Layout))
     asked = read(metrics)

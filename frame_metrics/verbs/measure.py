@@ -15,7 +15,8 @@ from frame_metrics.inputs.expected import Expected
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns, refuse
-from frame_metrics.stats.averages import Tally, average_of, pooled, tally
+from frame_metrics.stats.averages import Averages, Tally, averages_of, pooled, tally
+from frame_metrics.stats.quantiles import level_of
 from frame_metrics.verbs.request import Plan
 
 COUNTED = 8  # what the table of a query has to be summed
@@ -29,27 +30,40 @@ class Measured:
     asked: Asked
     values: Array  # shape (metrics, rankings)
     counts: dict[int, Array]  # of each metric that is to be pooled, the counts of its table, shape (counts, rankings)
+    rows: dict[int, Array]  # of each metric that is to be weighed by rows, how many there are, shape (rankings,)
     evaluated: Array  # which rankings have a judged document, shape (rankings,)
     weight: Array | None  # of each ranking's query; None where not named
     cluster: Array | None  # of each ranking's query; None where not named
 
 
-def check_asked(asked: Asked, plan: Plan, average: str | None = None) -> None:
-    """Raise for a metric that the named columns and conventions do not determine; nothing is read."""
-    columns = plan.columns
-    if average == "weighted" and not columns.weight:
-        raise ColumnError("average='weighted' needs the weights of the queries; name their column with weight=")
-    if average == "micro" and columns.weight:
-        raise ColumnError("average='micro' sums counts, and no weight enters; say weight=None")
+def check_asked(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
+    """Raise for a metric or average that the named columns and conventions do not determine; nothing is read."""
+    for average in averages:
+        _check_average(average, f"average={average!r}", plan.columns)
     for name, metric in asked:
         check_parameters(name, metric)
         _check_reads(name, metric, plan)
-        if average == "predicted":
-            raise NotComputableError("average='predicted' is over several classes, and the mean here is over queries")
-        if average == "micro" and metric.input is not Confusion and not (metric.summed or metric.average):
+        _check_average(metric.average, name, plan.columns)
+        if "micro" in averages and metric.input is not Confusion and not (metric.summed or metric.average):
             raise NotComputableError(
                 f"{name} has no micro average: only what the 2x2 table gives has, as precision or recall@10"
             )
+
+
+def _check_average(average: str | None, said: str, columns: Columns) -> None:
+    """Raise for an average over queries that there is not, with these columns."""
+    if average == "predicted":
+        raise NotComputableError(f"{said} is over several classes, and the mean here is over queries")
+    if average == "weighted" and not columns.weight:
+        raise ColumnError(f"{said} needs the weights of the queries; name their column with weight=")
+    if columns.weight and average == "micro":
+        raise ColumnError(f"{said} sums counts, and no weight enters; say weight=None")
+    if columns.weight and average == "rows":
+        raise ColumnError(
+            f"{said} weighs queries by their rows, and {columns.weight} would weigh them too; say weight=None"
+        )
+    if columns.weight and average is not None and level_of(average) is not None:
+        raise ColumnError(f"{said} puts the values of queries in order, and no weight enters; say weight=None")
 
 
 def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
@@ -77,9 +91,10 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
 
 
 def check_parameters(name: str, metric: Metric) -> None:
-    """Raise for a parameter that is needed and not given."""
+    """Raise for a parameter that is needed and not given, and for parameters that contradict each other."""
     if metric.missing:
         raise NotComputableError(f"{name} needs {metric.missing[0]}=, as in {metric.name}({metric.missing[0]}=0.5)")
+    _ = metric.reads  # the kernel, tried on one row, raises for those that it cannot do with
 
 
 def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:
@@ -127,14 +142,16 @@ def _out_of_reach(asked: Asked, log: Log) -> set[float]:
     return {rel for rel in rels if out_of_reach(table["grade"], rel)}
 
 
-def measure(log: Log, asked: Asked, average: str | None = None) -> Measured:
+def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
     """Compute metrics for every ranking, block by block."""
     check_grades(asked, log)
     grid, columns = log.grid, log.columns
     out = np.empty((len(asked), len(grid.pair)))
     evaluated = np.zeros(len(grid.pair), bool)
-    summed = [i for i, (_, metric) in enumerate(asked) if average == "micro" and metric.input is Confusion]
-    counts = {i: np.empty((COUNTED, len(grid.pair))) for i in summed}
+    pools = [i for i, (_, metric) in enumerate(asked) if "micro" in averages and metric.input is Confusion]
+    counts = {i: np.empty((COUNTED, len(grid.pair))) for i in pools}
+    weighs = [i for i, (_, metric) in enumerate(asked) if "rows" in (*averages, metric.average)]
+    rows = {i: np.empty(len(grid.pair)) for i in weighs}
     by_variant: dict[tuple[float, bool], list[int]] = {}
     for i, (_, metric) in enumerate(asked):
         by_variant.setdefault(log.conventions.variant(metric), []).append(i)
@@ -160,11 +177,13 @@ def measure(log: Log, asked: Asked, average: str | None = None) -> Measured:
                 out[i, at] = asked[i][1].compute(run)
                 if i in counts:
                     counts[i][:, at] = run.confusion(asked[i][1].k).counts
+                if i in rows:
+                    rows[i][at] = run.n_known
 
     with rows_of_the_frame(log):
         log.each_block(work, _load(log))
         weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
-    return Measured(log, asked, out, counts, evaluated, weight, cluster)
+    return Measured(log, asked, out, counts, rows, evaluated, weight, cluster)
 
 
 def _load(log: Log) -> Array:
@@ -190,16 +209,20 @@ def filled(measured: Measured, i: int) -> Array:
     return measured.log.conventions.filled(name, metric, measured.values[i], measured.evaluated, "queries")
 
 
-def tallies(measured: Measured, average: str | None) -> list[Tally]:
-    """Return what to sum for each metric, over the queries that are evaluated."""
+def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
+    """Return what to sum over the queries that are evaluated, for each average of each metric, and which metric it is.
+
+    An average that a metric has under two names is there once.
+    """
     some = slice(None) if measured.evaluated.all() else measured.evaluated
     weight = None if measured.weight is None else measured.weight[some]
-    sums = []
+    of, sums = [], []
     for i, (_, metric) in enumerate(measured.asked):
         raw, values = measured.values[i][some], filled(measured, i)[some]
-        if i in measured.counts and not metric.average:
-            sums.append(pooled(metric, measured.counts[i][:, some], measured.log.conventions.fill(metric), raw))
-        else:
-            said = average_of(metric, average, weighted=weight is not None)
-            sums.append(tally(raw, values, said, weight))
-    return sums
+        for said in averages_of(metric, averages, weighted=weight is not None):
+            of.append(i)
+            if said == "micro":
+                sums.append(pooled(metric, measured.counts[i][:, some], measured.log.conventions.fill(metric), raw))
+            else:
+                sums.append(tally(raw, values, said, measured.rows[i][some] if said == "rows" else weight))
+    return of, sums

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadValueError, NotComputableError, closest, listed
+from frame_metrics.errors import BadValueError, NotComputableError, closest, listed, shown
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import key_names
 from frame_metrics.stats.averages import numbered
@@ -21,21 +22,27 @@ from frame_metrics.verbs.tidy import labels
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """The values of one metric on the queries of one segment."""
+    """The values of one metric on the queries of one segment, in the order in which they are drawn."""
 
     pair: Array  # the number of each query's segment and query together, shape (queries,)
     values: Array  # NaN where undefined, shape (queries, systems)
     answered: Array  # whether the system has results, shape (queries, systems)
     undefined: Array  # whether the metric was undefined, shape (queries, systems)
     cluster: Array | None  # of each query; None where queries are independent
+    weight: Array | None  # of each query; None where all count alike
 
     def alone(self, use: Array) -> bool:
-        """Return whether some queries are of fewer than two clusters, which leaves nothing to draw."""
+        """Return whether some queries are of fewer than two clusters that weigh, which leaves nothing to draw."""
+        use = use if self.weight is None else use & (self.weight > 0)
         return self.cluster is not None and len(np.unique(self.cluster[use])) < 2
 
     def clusters(self, use: Array) -> Array | None:
         """Number the clusters of some queries; None where each has its own."""
         return None if self.cluster is None else numbered(self.cluster[use])
+
+    def weights(self, use: Array) -> Array | None:
+        """Return the weights of some queries as shares of the greatest, which leaves means as they are."""
+        return None if self.weight is None else self.weight[use] / (self.weight[use].max(initial=0) or 1)
 
     def together(self, pairs: Sequence[tuple[int, int]], unanswered: str, test: str) -> tuple[list[Array], list[Array]]:
         """Find the queries of each pair of systems that only one of them answered, and those that are compared.
@@ -72,28 +79,47 @@ class Pairing:
         query[grid.pair] = grid.query
         return query[pair]
 
+    @cached_property
+    def drawn(self) -> Array:
+        """The pairs of a segment and a query in the order in which they are drawn, whatever the order of the rows."""
+        grid = self.measured.log.grid
+        first = np.zeros(len(grid.pair), bool)
+        first[np.unique(grid.pair, return_index=True)[1]] = True
+        return grid.pair[first][self.measured.log.drawing_order(first)]
+
+    @cached_property
+    def _turn(self) -> Array:
+        """The place of each pair of a segment and a query in that order."""
+        turn = np.empty(len(self.drawn), np.int64)
+        turn[self.drawn] = np.arange(len(turn))
+        return turn
+
     def laid(self, segment: int) -> list[Paired]:
         """Lay out the values of each metric by query and system, of the queries that are evaluated for all systems."""
         measured, grid = self.measured, self.measured.log.grid
         here = np.flatnonzero(grid.segment == segment)
-        pair, place = np.unique(grid.pair[here], return_inverse=True)
+        turn, place = np.unique(self._turn[grid.pair[here]], return_inverse=True)
+        pair = self.drawn[turn]
 
         def cells(values: Array, fill: Any) -> Array:
             out = np.full((len(pair), len(grid.system_row)), fill)
             out[place, grid.system[here]] = values[here]
             return out
 
+        def of_queries(values: Array | None) -> Array | None:
+            if values is None:
+                return None
+            out = np.zeros(len(pair))
+            out[place] = values[here]
+            return out[some]
+
         some = cells(measured.evaluated, False).all(axis=1)
         answered = cells(_retrieved(measured.log) > 0, False)[some]
-        cluster = None
-        if measured.cluster is not None:
-            cluster = np.zeros(len(pair))
-            cluster[place] = measured.cluster[here]
-            cluster = cluster[some]
+        cluster, weight = of_queries(measured.cluster), of_queries(measured.weight)
         metrics = []
         for i, raw in enumerate(measured.values):
             values, undefined = cells(filled(measured, i), np.nan)[some], cells(np.isnan(raw), False)[some]
-            metrics.append(Paired(pair[some], values, answered, undefined, cluster))
+            metrics.append(Paired(pair[some], values, answered, undefined, cluster, weight))
         return metrics
 
     def answer(
@@ -117,15 +143,45 @@ def paired_systems(measured: Measured, baseline: Any) -> Pairing:
     if len(names) < 2:
         there = f"one system, {listed(names)}" if names else "no systems"
         raise NotComputableError(f"{column} has {there}; two are needed to compare")
+    return Pairing(measured, segments, pairs_of(order, names, baseline, str(column)))
+
+
+def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, column: str) -> list[tuple[int, int]]:
+    """Pair each system with the baselines that are named, or without one with every system before it.
+
+    Parameters
+    ----------
+    order : the numbers of the systems, sorted by their names.
+    names : of each system, by its number.
+    baseline : a system, or a list of them, which are not compared with each other.
+    column : what the caller calls the column of systems.
+    """
     if baseline is None:
-        pairs = [(int(one), int(other)) for i, one in enumerate(order) for other in order[:i]]
-        return Pairing(measured, segments, pairs)
-    if baseline not in names:
+        return [(int(one), int(other)) for i, one in enumerate(order) for other in order[:i]]
+    several = isinstance(baseline, list | tuple) and baseline not in names
+    bases = [_number(one, names, column) for one in (baseline if several else [baseline])]
+    if not bases:
+        raise BadValueError(f"baseline={baseline!r} names no system; name one, or say baseline=None for all pairs")
+    if len(set(bases)) < len(bases):
+        raise BadValueError(f"baseline={shown(baseline)} names a system twice; name each once")
+    others = [int(one) for one in order if one not in bases]
+    if not others:
         raise BadValueError(
-            f"baseline={baseline!r} is not among the systems of {column}: {listed(names[:5])}{closest(baseline, names)}"
+            f"baseline={shown(baseline)} names every system of {column}; "
+            "leave one out, or say baseline=None for all pairs"
         )
-    base = names.index(baseline)
-    return Pairing(measured, segments, [(int(one), base) for one in order if one != base])
+    return [(one, base) for one in others for base in bases]
+
+
+def _number(baseline: Any, names: list[Any], column: str) -> int:
+    """The number of the system that is called so."""
+    try:
+        return names.index(baseline)
+    except (ValueError, TypeError):  # the latter of what cannot be compared with a name
+        raise BadValueError(
+            f"baseline={shown(baseline)} is not among the systems of {column}: "
+            f"{listed(names[:5])}{closest(baseline, names)}"
+        ) from None
 
 
 def _in_order(log: Log, keys: list[str], rows: Array) -> Array:

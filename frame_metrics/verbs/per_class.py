@@ -1,42 +1,66 @@
-"""The verbs per_class and confusion: measures of each class against the rest, and counts of every pair of classes."""
+"""The verb per_class: measures of each class against the rest, and their averages over the classes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.classes import class_type, matched
-from frame_metrics.data.groups import segments_of
-from frame_metrics.data.segments import crossed
-from frame_metrics.errors import ColumnError, NotComputableError
-from frame_metrics.inputs import Confusion, Scores
-from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import Asked, read
-from frame_metrics.roles.needs import decision_of
-from frame_metrics.verbs.pooled import check_cases, check_pooled, each_class, inputs_of
-from frame_metrics.verbs.request import Plan, Request
+from frame_metrics.data.classes import class_type
+from frame_metrics.data.groups import Segments, segments_of
+from frame_metrics.errors import NotComputableError, check_choice, listed
+from frame_metrics.inputs import Array, Confusion, Scores
+from frame_metrics.metrics.names import Asked, Metrics, read
+from frame_metrics.stats.averages import Averages
+from frame_metrics.verbs.evaluate import Layout, check_averages
+from frame_metrics.verbs.pooled import (
+    Inputs,
+    OverClasses,
+    averages_of,
+    check_cases,
+    check_pooled,
+    each_class,
+    inputs_of,
+    one_metric,
+)
+from frame_metrics.verbs.request import Plan, Reading, Request, check_wide
 from frame_metrics.verbs.tidy import labels, number, whole
 
 
-def per_class(request: Request, metrics: Sequence[str | Metric]) -> Any:
+def per_class(request: Request, metrics: Sequence[Metrics], *, average: Any, layout: str) -> Any:
     """Answer ``irm.per_class``, which has the parameters."""
+    averages = [] if average is None else check_averages(average)
+    check_choice("layout", layout, get_args(Layout))
+    over = get_args(OverClasses)
+    for one in averages:
+        if one not in over:
+            raise NotComputableError(f"average={one!r} is over queries; over classes there are {listed(over)}")
     asked = read(metrics)
     plan = request.plan(request.needs(asked))
     check_pooled(asked)
-    plan.check_pooled(("class", "metric", "value", "n", "n_undefined"))
-    columns = {"metric": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
-    return plan.answer_of_segments(
-        lambda reading: _by_class(reading.cases(named=True), asked),
-        lambda types: {"class": _type_of_classes(types, plan)} | columns,
-    )
+    amount = pl.Float64 if plan.columns.weight else pl.Int64
+    said = {"average": pl.String} if averages else {}
+    columns = {"metric": pl.String, "value": pl.Float64, "support": amount, "n": pl.Int64, "n_undefined": pl.Int64}
+    if layout == "wide":
+        columns = {"support": amount, "n": pl.Int64}
+        check_wide([name for name, _ in asked], plan.columns, ("class", *said, *columns))
+        columns |= {name: pl.Float64 for name, _ in asked}
+    columns = said | columns
+    plan.check_pooled(("class", *columns))
+
+    def compute(reading: Reading) -> Answer:
+        lines = _by_class(reading.cases(named=True), asked, averages)
+        return _laid(lines, asked, ["class", *columns], layout)
+
+    return plan.answer_of_segments(compute, lambda types: {"class": type_of_classes(types, plan)} | columns)
 
 
-def _type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
+def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
     """Return the type of the classes, known before anything is read."""
     columns = plan.columns
     if not columns.label or plan.conventions.positive is not None:
@@ -49,8 +73,21 @@ def _type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
     return pl.Series(list(named), strict=False).dtype if kind == pl.Null else kind
 
 
-def _by_class(cases: Cases, asked: Asked) -> Answer:
-    """Return one row per segment, class and metric."""
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The values of metrics for each class and for averages over them, each a line of every segment."""
+
+    cases: Cases
+    segments: Segments
+    averages: list[str]  # of the lines behind those of the classes
+    value: Array  # NaN where null, shape (metrics, lines, segments)
+    undefined: Array  # how often the metric was undefined, of the same shape
+    there: Array  # whether there is such a value, of the same shape
+    support: Array  # rows of the class, or of all, shape (lines, segments)
+
+
+def _by_class(cases: Cases, asked: Asked, averages: Averages) -> Lines:
+    """Return the values of each class and of the averages."""
     check_cases(asked, cases)
     for name, metric in asked:
         if metric.input not in (Confusion, Scores):
@@ -58,60 +95,68 @@ def _by_class(cases: Cases, asked: Asked) -> Answer:
     inputs = inputs_of(cases, segments_of(cases.cells))
     if cases.binary and any(metric.input is Scores for _, metric in asked):
         raise NotComputableError("scores of two classes rank one of them; evaluate() has their metrics")
-    if cases.classes is None:
-        raise NotComputableError("the classes have no names")
-    raw = np.stack([each_class(inputs, metric) for _, metric in asked])  # metrics, classes, segments
+    raw = np.stack([each_class(inputs, metric) for _, metric in asked])
     read_by = [inputs.by_class if metric.input is Scores else inputs.table for _, metric in asked]
-    seen = np.stack([np.zeros((0, 0)) if one is None else one.seen.T for one in read_by])
+    seen = np.stack([np.zeros((0, 0)) if one is None else one.seen.T for one in read_by]).astype(bool)
     value = np.stack([cases.conventions.filled(*asked[i], raw[i], seen[i]) for i in range(len(asked))])
-    keep = seen.transpose(2, 1, 0).ravel().astype(bool) & np.repeat(inputs.segments.n > 0, len(asked) * cases.k)
-    at = np.flatnonzero(keep)
-    segment, rest = np.divmod(at, cases.k * len(asked))
-    c, m = np.divmod(rest, len(asked))
-    columns = {
-        "class": cases.classes.gather(c),
-        "metric": labels(asked, m)["metric"],
-        "value": number(value.transpose(2, 1, 0).ravel()[at]),
-        "n": whole(inputs.segments.n[segment]),
-        "n_undefined": whole(np.isnan(raw.transpose(2, 1, 0).ravel()[at])),
-    }
-    return Answer(inputs.segments.key_rows(segment), columns)
+    support = inputs.by_class.support if inputs.table is None and inputs.by_class is not None else _rows(inputs)
+    lines = Lines(cases, inputs.segments, [], value, np.isnan(raw), seen & (inputs.segments.n > 0), support.T)
+    return _with_averages(lines, inputs, asked, averages) if averages else lines
 
 
-def confusion(request: Request) -> Any:
-    """Answer ``irm.confusion``."""
-    needs = decision_of(request.columns, request.roles, request.available, "confusion()", retrieved=False)
-    plan = request.plan(needs)
-    plan.check_pooled(("predicted", "matched", "actual", "n"))
-    columns, match = plan.columns, plan.conventions.match
-    if match is not None and columns.predicted is None:
-        raise ColumnError("match= is about predicted clusters; name predicted=")
-
-    def schema(types: dict[str, Any]) -> dict[str, Any]:
-        kind = _type_of_classes(types, plan)
-        predicted = {"predicted": kind}
-        if match is not None:
-            predicted = {"predicted": class_type(types[str(columns.predicted)]), "matched": kind}
-        return predicted | {"actual": kind, "n": pl.Float64 if columns.weight else pl.Int64}
-
-    return plan.answer_of_segments(lambda reading: _counts(reading.cases(named=True)), schema)
+def _rows(inputs: Inputs) -> Array:
+    """Rows of each class, shape (segments, K)."""
+    return np.zeros((len(inputs.segments), inputs.cases.k)) if inputs.table is None else inputs.table.actual
 
 
-def _counts(cases: Cases) -> Answer:
-    """Return one row per segment and pair of a predicted and a true class, zeros included."""
-    segments = segments_of(cases.cells)
-    if cases.classes is None:
+def _with_averages(lines: Lines, inputs: Inputs, asked: Asked, averages: Averages) -> Lines:
+    """Put the averages over classes behind the classes; two classes are averaged as several are."""
+    cases = replace(inputs.cases, binary=False)
+    check_cases(asked, cases, averages)
+    of, wanted = averages_of(asked, averages, binary=False)
+    said = list(dict.fromkeys(sorted((one for _, _, one in wanted), key=[*averages, "sum", "pooled"].index)))
+    value, undefined, there = (
+        np.full((len(asked), len(said), len(inputs.segments)), empty) for empty in (np.nan, 0, False)
+    )
+    for i, one in zip(of, wanted, strict=True):
+        own, at = one_metric(replace(inputs, cases=cases), *one), said.index(one[2])
+        value[i, at] = np.where(inputs.segments.n > 0, own.value, np.nan)
+        undefined[i, at], there[i, at] = own.undefined, True
+    return replace(
+        lines,
+        averages=said,
+        value=np.concatenate([lines.value, value], axis=1),
+        undefined=np.concatenate([lines.undefined, undefined], axis=1),
+        there=np.concatenate([lines.there, there], axis=1),
+        support=np.concatenate([lines.support, np.tile(lines.support.sum(axis=0), (len(said), 1))]),
+    )
+
+
+def _laid(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answer:
+    """Return one row per segment, line and metric, or one per segment and line with a column per metric."""
+    classes = lines.cases.classes
+    if classes is None:
         raise NotComputableError("the classes have no names")
-    counts = crossed(cases, segments)[0]  # segments, actual, predicted
-    names = cases.classes if cases.clusters is None else cases.clusters
-    undecided = counts[:, :, -1].any()
-    shown = counts if undecided else counts[:, :, :-1]
-    segment, predicted, actual = (at.ravel() for at in np.indices(shown.swapaxes(1, 2).shape))
-    columns = {"predicted": (names.extend_constant(None, 1) if undecided else names).gather(predicted)}
-    if cases.conventions.match is not None:
-        taken = np.column_stack([matched(counts, cases.conventions.match)[1], np.full((len(counts), 1), -1)])
-        at = pl.Series(taken[segment, predicted])
-        columns["matched"] = cases.classes.gather(at.set(at < 0, None))
-    amounts = shown[segment, actual, predicted]
-    columns |= {"actual": cases.classes.gather(actual), "n": number(amounts) if cases.weighted else whole(amounts)}
-    return Answer(segments.key_rows(segment), columns)
+    there = lines.there.transpose(2, 1, 0)  # segments, lines, metrics
+    at = np.nonzero(there if layout == "long" else there.any(axis=2))
+    segment, line = at[0], at[1]
+    support, place = lines.support[line, segment], pl.Series(line)
+    columns = {
+        "class": classes.gather(place.set(place >= len(classes), None)),
+        "average": pl.Series(lines.averages, dtype=pl.String).gather(_from(place, len(classes))),
+        "support": number(support) if lines.cases.weighted else whole(support),
+        "n": whole(lines.segments.n[segment]),
+    }
+    if layout == "long":
+        columns["metric"] = labels(asked, at[2])["metric"]
+        columns["value"] = number(lines.value[at[2], line, segment])
+        columns["n_undefined"] = whole(lines.undefined[at[2], line, segment])
+    else:
+        value = np.where(lines.there, lines.value, np.nan)
+        columns |= {name: number(own[line, segment]) for (name, _), own in zip(asked, value, strict=True)}
+    return Answer(lines.segments.key_rows(segment), {name: columns[name] for name in names})
+
+
+def _from(place: pl.Series, first: int) -> pl.Series:
+    """Places as they are counted from a later one, null before it."""
+    return (place - first).set(place < first, None)

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
+from frame_metrics.data.drawn import Draws
 from frame_metrics.data.groups import Segments, groups_of
-from frame_metrics.data.segments import class_scores, drawn_counts, scored, tables
+from frame_metrics.data.segments import class_scores, scored, tables
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Scores
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import refuse
+from frame_metrics.stats.averages import Averages
+from frame_metrics.stats.delong import area_variance, around
 from frame_metrics.verbs.measure import COUNTED, check_parameters, check_probabilities, check_probability
 from frame_metrics.verbs.request import Plan
 from frame_metrics.verbs.tidy import Averaged, Options, Wide, tidied
 
+Wanted: TypeAlias = tuple[str, Metric, str]  # a name, its metric, and an average that it has
+OverClasses = Literal["macro", "weighted", "micro", "predicted"]
 CLOSE = 1e-6  # probabilities may be rounded so far
+BOOTSTRAP = "say method='bootstrap'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +39,7 @@ class Inputs:
     segments: Segments
     table: Classes | None  # true and predicted classes; None where nothing is predicted
     by_class: ClassScores | None  # the scores of several classes; None where there are none
-    of_scores: dict[Metric, Array] = field(default_factory=dict)  # of two classes, known already
+    of_scores: dict[Metric | None, Array] = field(default_factory=dict)  # of two classes; None: how their area varies
     of_class: dict[int, Confusion] = field(default_factory=dict)  # each class against the rest, known already
 
 
@@ -53,9 +60,19 @@ def average_of(metric: Metric, average: str | None, *, binary: bool) -> str:
     average : the one that is asked for; None for the mean over classes.
     binary : whether there are two classes, one of which is the relevant one.
     """
-    if metric.summed:
+    if metric.summed and average in (None, "micro", "sum"):
         return "sum"
     return "pooled" if binary or metric.of_classes is not None else average or "macro"
+
+
+def averages_of(asked: Asked, averages: Averages, *, binary: bool) -> tuple[list[int], list[Wanted]]:
+    """Return each metric with each average that it has, and its place among those asked for."""
+    of, wanted = [], []
+    for i, (name, metric) in enumerate(asked):
+        for said in dict.fromkeys(average_of(metric, average, binary=binary) for average in averages):
+            of.append(i)
+            wanted.append((name, metric, said))
+    return of, wanted
 
 
 def one_average(asked: Asked, average: str | None, plan: Plan) -> bool:
@@ -64,43 +81,57 @@ def one_average(asked: Asked, average: str | None, plan: Plan) -> bool:
     several = conventions.classes is not None or columns.class_scores or conventions.match is not None
     two = conventions.positive is not None or conventions.threshold is not None or columns.label is None
     two = two or conventions.documents is not None or any(metric.input is Scores for _, metric in asked)
-    several = several or average in ("weighted", "predicted")
+    several = several or average is not None
     kinds = [False] if several else [True] if two else [True, False]
     return all(len({average_of(metric, average, binary=binary) for _, metric in asked}) == 1 for binary in kinds)
 
 
-def check_pooled(asked: Asked, average: str | None = None, *, ci: bool = False) -> None:
+def check_pooled(asked: Asked, averages: Averages = (None,)) -> None:
     """Raise for a metric or an average that rows without a query do not have; nothing is read."""
-    if average == "gmean":
-        raise NotComputableError("average='gmean' is over queries; name query=")
+    for average in averages:
+        if average not in (None, *get_args(OverClasses)):
+            raise NotComputableError(f"average={average!r} is over queries; name query=")
     for name, metric in asked:
         check_parameters(name, metric)
         if metric.average is not None:
-            raise NotComputableError(f"{name} is averaged geometrically over queries; name query=")
+            raise NotComputableError(f"{name} is an average over queries; name query=")
         if "judged_only" in metric.params or "rel" in metric.params:
             raise NotComputableError(
                 f"{name}: rel= and judged_only= are for queries; say rel= or unjudged= of all rows"
             )
-        if ci and metric.input is Scores:
-            raise NotComputableError(f"{name}: ci= resamples queries, or decided rows; name query=, or say ci=None")
 
 
-def check_cases(asked: Asked, cases: Cases, average: str | None = None, *, ci: bool = False) -> None:
-    """Raise for a metric that two classes, or several, do not have."""
-    if ci and cases.conventions.match is not None and cases.weighted:
-        raise NotComputableError("ci= with match= resamples rows, and they have weights; say weight=None or ci=None")
-    if ci and cases.conventions.match is not None and cases.columns.cluster:
-        raise NotComputableError("ci= with match= resamples rows, and they have a cluster; say cluster=None or ci=None")
-    if cases.binary:
-        if average not in (None, "macro", "micro"):
+def check_delong(asked: Asked, plan: Plan, method: str | None) -> None:
+    """Raise where DeLong's interval is asked for, and there is none; nothing is read."""
+    if method != "delong":
+        return
+    for name, metric in asked:
+        if metric.of_area is None:
+            raise NotComputableError(f"{name} has no interval by DeLong, which is of roc_auc and gini; {BOOTSTRAP}")
+    for role in ("weight", "cluster"):
+        if column := getattr(plan.columns, role):
             raise NotComputableError(
-                f"average={average!r} is over several classes, and rows are pooled here; say classes= to average both"
+                f"{column} is the {role} of rows, and method='delong' is for independent rows that count one each; "
+                f"say {role}=None, or {BOOTSTRAP.removeprefix('say ')}"
             )
+
+
+def check_cases(asked: Asked, cases: Cases, averages: Averages = (None,), options: Options | None = None) -> None:
+    """Raise for a metric that two classes, or several, do not have."""
+    if cases.binary:
+        for average in averages:
+            if average is not None:
+                raise NotComputableError(
+                    f"average={average!r} is over several classes, and the rows of two are pooled here; "
+                    "say average=None, or classes= to average both"
+                )
         if cases.columns.score:
             check_probabilities(asked, cases.rows, cases.columns)
         return
     if cases.conventions.documents is not None:
         raise NotComputableError("collection_size= is for two classes: documents that are listed nowhere have no class")
+    if options is not None and options.method == "delong":
+        raise NotComputableError(f"there are {cases.k} classes, and method='delong' is for two; {BOOTSTRAP}")
     for name, metric in asked:
         own = metric.of_classes
         of_scores = metric.input is Scores or (own is not None and own.input is ClassScores)
@@ -109,8 +140,9 @@ def check_cases(asked: Asked, cases: Cases, average: str | None = None, *, ci: b
                 f"{name}: there are {cases.k} classes; name the score of each, score={{class: column}}, "
                 "or the relevant one with positive="
             )
-        if of_scores and own is None and average in ("micro", "predicted"):
-            raise NotComputableError(f"{name} has no {average} average over classes: macro and weighted it has")
+        lacks = [average for average in averages if average in ("micro", "predicted")]
+        if of_scores and own is None and lacks:
+            raise NotComputableError(f"{name} has no {lacks[0]} average over classes: macro and weighted it has")
         if own is not None and not set(metric.params) <= set(own.options):
             wrong = next(one for one in metric.params if one not in own.options)
             raise NotComputableError(f"{name}: of several classes it takes no {wrong}=")
@@ -139,7 +171,7 @@ def inputs_of(cases: Cases, segments: Segments) -> Inputs:
     return Inputs(cases, segments, table, by_class)
 
 
-def _two_by_two(inputs: Inputs, c: int) -> Confusion:
+def two_by_two(inputs: Inputs, c: int) -> Confusion:
     """Return the table of one class against the rest, in the collection if its size is given."""
     if c not in inputs.of_class:
         rest, documents = _table(inputs).rest(c), inputs.cases.conventions.documents
@@ -159,7 +191,7 @@ def each_class(inputs: Inputs, metric: Metric) -> Array:
         if inputs.by_class is None:
             raise NotComputableError("there are no scores of classes")
         return np.stack([metric.compute(inputs.by_class.rest(c)) for c in range(k)])
-    return np.stack([metric.compute(_two_by_two(inputs, c)) for c in range(k)])
+    return np.stack([metric.compute(two_by_two(inputs, c)) for c in range(k)])
 
 
 def _table(inputs: Inputs) -> Classes:
@@ -184,7 +216,7 @@ def _whole(inputs: Inputs, metric: Metric) -> Array:
     if metric.input is Classes:
         return metric.compute(_table(inputs))
     if metric.input is Confusion:
-        return metric.compute(_two_by_two(inputs, 1))
+        return metric.compute(two_by_two(inputs, 1))
     if metric.input is ClassScores and inputs.by_class is not None:
         return metric.compute(inputs.by_class)
     if metric not in inputs.of_scores:
@@ -192,15 +224,22 @@ def _whole(inputs: Inputs, metric: Metric) -> Array:
     return inputs.of_scores[metric]
 
 
-def _sort_scores(inputs: Inputs, wanted: Sequence[Metric]) -> None:
-    """Compute metrics of the scores of two classes, all in one pass."""
-    new = {metric: np.full(len(inputs.segments), np.nan) for metric in wanted if metric.input is Scores}
+def _sort_scores(inputs: Inputs, wanted: Sequence[Metric], *, vary: bool = False) -> None:
+    """Compute metrics of the scores of two classes, and if asked for how the area under the curve varies, in one pass.
+
+    They are kept in ``inputs.of_scores``.
+    """
+    kernels: dict[Metric | None, Callable[[Scores], Array]] = {
+        metric: metric.compute for metric in wanted if metric.input is Scores
+    }
+    kernels |= {None: area_variance} if vary else {}
+    new = {metric: np.full(len(inputs.segments), np.nan) for metric in kernels}
 
     def work(at: Array, scores: Scores) -> None:
-        for metric, values in new.items():
-            values[at] = metric.compute(scores)
+        for metric, kernel in kernels.items():
+            new[metric][at] = kernel(scores)
 
-    if new:
+    if kernels:
         scored(inputs.cases, inputs.segments, work)
         inputs.of_scores.update(new)
 
@@ -232,41 +271,91 @@ def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
     table = _table(inputs)
     sums = np.zeros((COUNTED, table.n))
     for c in range(table.k):
-        sums += np.where(table.seen[:, c], np.array(_two_by_two(inputs, c).counts), 0)
+        sums += np.where(table.seen[:, c], np.array(two_by_two(inputs, c).counts), 0)
     raw = metric.compute(Confusion.of_counts(sums))
     return inputs.cases.conventions.filled(name, metric, raw, inputs.segments.n > 0)
 
 
 def evaluated(cases: Cases, asked: Asked, options: Options, wide: Wide | None) -> Answer:
     """Return one row per segment and metric, or one per segment with a column per metric."""
-    check_cases(asked, cases, options.average, ci=options.ci is not None)
+    check_cases(asked, cases, options.averages, options)
     groups = groups_of(cases.cells, options.margins)
+    of, wanted = averages_of(asked, options.averages, binary=cases.binary)
+    normal = _by_delong(cases, wanted, options)
     tables: list[list[Array]] = []
     for segments in groups.each:
         inputs = inputs_of(cases, segments)
         if cases.binary:
-            _sort_scores(inputs, [metric for _, metric in asked])
-        values = [one_metric(inputs, name, metric, options.average) for name, metric in asked]
-        n, undefined = np.tile(segments.n, (len(asked), 1)), np.stack([one.undefined for one in values])
+            _sort_scores(inputs, [metric for _, metric in asked], vary=bool(normal))
+        values = [one_metric(inputs, *one) for one in wanted]
+        n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([one.undefined for one in values])
         table = [np.where(n, [one.value for one in values], np.nan), n, undefined]
-        tables.append(table if options.ci is None else [*table, *_ends(inputs, asked, options, options.ci)])
-    each = Averaged(asked, tables, [one.average for one in values], [segments.n for segments in groups.each])
+        if options.ci is not None:
+            ends = _drawn_ends(inputs, [i for i in range(len(wanted)) if i not in normal], wanted, options, options.ci)
+            for i, slope in normal.items():
+                ends[:, i] = around(table[0][i], slope**2 * inputs.of_scores[None], options.ci, wanted[i][1].range)
+            table += [*ends]
+        tables.append(table)
+    said = [average for _, _, average in wanted]
+    each = Averaged(asked, of, said, tables, [segments.n for segments in groups.each])
     return tidied(each, options, groups, wide)
 
 
-def _ends(inputs: Inputs, asked: Asked, options: Options, level: float) -> Array:
-    """Percentile intervals over resampled rows, or clusters; NaN for fewer than two; shape (2, metrics, segments)."""
-    out = np.full((2, len(asked), len(inputs.segments)), np.nan)
-    table, n, cases = _table(inputs), inputs.segments.n, inputs.cases
-    if cases.conventions.undefined == "raise":
-        cases = replace(cases, conventions=replace(cases.conventions, undefined="null"))
-    for g, counts in drawn_counts(inputs.cases, inputs.segments, table, options.resamples, options.seed):
-        drawn = Classes(counts, np.repeat(table.seen[g][None], len(counts), axis=0))
-        draws = replace(inputs.segments, n=np.repeat(n[g], len(counts)))
-        here = Inputs(cases, draws, drawn, None)
-        for i, (name, metric) in enumerate(asked):
-            values = one_metric(here, name, metric, options.average).value
+def _by_delong(cases: Cases, wanted: Sequence[Wanted], options: Options) -> dict[int, float]:
+    """The metrics whose intervals are DeLong's, and how much each rises with the area under the ROC curve."""
+    independent = cases.binary and not (cases.weighted or cases.columns.cluster)
+    if options.ci is None or options.method == "bootstrap" or not independent:
+        return {}
+    return {i: metric.of_area for i, (_, metric, _) in enumerate(wanted) if metric.of_area is not None}
+
+
+def _drawn_ends(
+    inputs: Inputs, places: Sequence[int], wanted: Sequence[Wanted], options: Options, level: float
+) -> Array:
+    """Percentile intervals over resampled rows, or clusters; NaN for fewer than two; shape (2, values, segments)."""
+    out = np.full((2, len(wanted), len(inputs.segments)), np.nan)
+    by_source: dict[type, list[int]] = {}
+    for i in places:
+        by_source.setdefault(_source(inputs.cases, wanted[i][1]), []).append(i)
+    for source, some in by_source.items():
+        pieces: dict[tuple[int, int], list[Array]] = {}
+        for g, here in _resampled(inputs, source, [wanted[i][1] for i in some], options):
+            for i in some:
+                pieces.setdefault((i, g), []).append(one_metric(here, *wanted[i]).value)
+        for at, drawn in pieces.items():
+            values = np.concatenate(drawn)
             values = values[~np.isnan(values)]
             if len(values):
-                out[:, i, g] = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+                out[:, *at] = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return out
+
+
+def _source(cases: Cases, metric: Metric) -> type:
+    """The input that is drawn for a metric: the table of any number of classes, or the scores of two, or of several."""
+    own = metric if cases.binary else metric.of_classes or metric
+    if own.input in (Scores, ClassScores):
+        return Scores if cases.binary else ClassScores
+    return Classes
+
+
+def _resampled(
+    inputs: Inputs, source: type, metrics: Sequence[Metric], options: Options
+) -> Iterator[tuple[int, Inputs]]:
+    """Give segments and what some of their resamples are measured from, each resample as a segment."""
+    cases, draws = inputs.cases, Draws(inputs.cases, inputs.segments, options.resamples, options.seed)
+    if cases.conventions.undefined == "raise":
+        cases = replace(cases, conventions=replace(cases.conventions, undefined="null"))
+
+    def like(g: int, n: int) -> Segments:
+        return replace(inputs.segments, n=np.repeat(inputs.segments.n[g], n))
+
+    if source is Classes:
+        for g, table in draws.tables(_table(inputs)):
+            yield g, Inputs(cases, like(g, table.n), table, None)
+    elif source is Scores:
+        for g, scores in draws.scores():
+            known: dict[Metric | None, Array] = {metric: metric.compute(scores) for metric in metrics}
+            yield g, Inputs(cases, like(g, scores.n_queries), None, None, known)
+    elif inputs.by_class is not None:
+        for g, several in draws.class_scores(inputs.by_class):
+            yield g, Inputs(cases, like(g, several.n_queries), None, several)

@@ -162,20 +162,23 @@ class Reading:
             _check_shared(log)
         return log
 
-    def cases(self, *, named: bool = False, queries: bool = False) -> Cases:
-        """Make the rows to decide about ready, those of judged queries; the result may name the classes, or queries."""
+    def cases(self, *, named: bool = False, queries: bool = False, ranks: bool = False) -> Cases:
+        """Make the rows to decide about ready, those of judged queries; the result may name the classes, or queries.
+
+        With ``ranks`` the scores are those that the ranks stand for.
+        """
         from frame_metrics.data.cases import cases_of, read_cases
         from frame_metrics.data.classes import two_classes
 
         columns, conventions = self.plan.columns, self.plan.conventions
         if not columns.query:
             return read_cases(self.table, columns, conventions, named=named)
-        cases = cases_of(self.log(single=True), queries=queries)
+        cases = cases_of(self.log(single=True), queries=queries, ranks=ranks)
         return replace(cases, classes=two_classes(self.table, columns, conventions)) if named else cases
 
-    def binary(self, *, queries: bool = False) -> Cases:
-        """Make the rows to decide about ready, which are of two classes."""
-        cases = self.cases(queries=queries)
+    def binary(self, *, queries: bool = False, ranks: bool = False) -> Cases:
+        """Make the rows to decide about ready, which are of two classes; the parameters are those of ``cases``."""
+        cases = self.cases(queries=queries, ranks=ranks)
         if not cases.binary:
             raise ColumnError(
                 "there are several classes, and a threshold separates one from the rest; name it with positive="
@@ -207,10 +210,10 @@ def _check_shared(log: Log) -> None:
         )
 
 
-def check_wide(names: Sequence[str], columns: Columns) -> None:
+def check_wide(names: Sequence[str], columns: Columns, others: Sequence[str] = RESULT) -> None:
     """Raise if a metric's column, or one beside it, would be called as another one of a wide result is."""
     for i, name in enumerate(names):
-        if name in (*columns.keys, *RESULT):
+        if name in (*columns.keys, *others):
             raise ColumnError(
                 f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column"
             )

@@ -19,7 +19,7 @@ from frame_metrics.data.segments import reached, scored
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, shown
 from frame_metrics.inputs import Array, Confusion, Scores
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import Asked, read
+from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
@@ -35,7 +35,7 @@ STEP = 1 << 15  # thresholds: what their tables need stays in cache
 Limits: TypeAlias = Mapping[str, tuple[Metric, float]]  # by name, a metric and the value to reach, or not to pass
 
 
-def thresholds(request: Request, metrics: Sequence[str | Metric]) -> Any:
+def thresholds(request: Request, metrics: Sequence[Metrics]) -> Any:
     """Answer ``irm.thresholds``, which has the parameters."""
     asked = read(metrics) if metrics else []
     plan = _plan(request, asked)

@@ -13,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Groups, groups_of, segments_of
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.names import Asked
-from frame_metrics.stats.averages import intervals, within
+from frame_metrics.stats.averages import Averages, averages_within, intervals
 from frame_metrics.verbs.measure import Measured, filled, tallies
 
 
@@ -21,12 +21,23 @@ from frame_metrics.verbs.measure import Measured, filled, tallies
 class Options:
     """Options of averages; the verb evaluate has the parameters."""
 
-    average: str | None = None
+    average: str | Sequence[str] | None = None
     ci: float | None = None
     margins: bool = False
     layout: str = "long"
     resamples: int = 1000
     seed: int = 0
+    method: str | None = None
+
+    @property
+    def several(self) -> bool:
+        """True for a list of averages, which may have one."""
+        return isinstance(self.average, list | tuple)
+
+    @property
+    def averages(self) -> Averages:
+        """The averages that are asked for; None for the default of each metric."""
+        return list(self.average) if isinstance(self.average, list | tuple) else [self.average]  # type: ignore[list-item]
 
 
 @dataclass(frozen=True)
@@ -55,8 +66,9 @@ class Averaged:
     """The values of metrics in groups."""
 
     asked: Asked
-    tables: list[list[Array]]  # of segments, then each total: value, n, n_undefined (, low, high) of (metrics, groups)
-    averages: list[str]  # of each metric
+    of: list[int]  # which metric each value is of, by its place among those asked for
+    averages: list[str]  # of each value
+    tables: list[list[Array]]  # of segments, then each total: value, n, n_undefined (, low, high) of (values, groups)
     evaluated: list[Array]  # of segments, then each total: queries or rows that are evaluated, shape (groups,)
 
 
@@ -65,53 +77,66 @@ def averaged(measured: Measured, options: Options | None = None, wide: Wide | No
     options = options or Options()
     log, some = measured.log, measured.evaluated
     groups, cell = groups_of(log.cells, options.margins), log.grid.cell[some]
-    sums = tallies(measured, options.average)
+    of, sums = tallies(measured, options.averages)
     cluster = None if measured.cluster is None else measured.cluster[some]
     order = None if options.ci is None else log.drawing_order(some)
-    counted = [*(one.defined for one in sums), *(one.undefined for one in sums)]
-    columns = [*counted, *(column for one in sums for column in one.columns)]
-    ends = np.cumsum([len(sums), len(sums), *(len(one.columns) for one in sums)])[:-1]
     tables: list[list[Array]] = []
     evaluated: list[Array] = []
     for segments in groups.each:
         count = len(segments)
         member = segments.place[cell] if count > 1 or log.grid.placed is not None else None
-        n, undefined, *each = np.split(within(member, count, columns), ends)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = np.stack([one.finish(own) for one, own in zip(sums, each, strict=True)])
-        table = [np.where(n == 0, np.nan, value), n, undefined]
+        table = [*averages_within(sums, member, count)]
         if options.ci is not None:
             table += [*intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster, order)]
         tables.append(table)
         evaluated.append(np.array([len(cell)]) if member is None else np.bincount(member[member >= 0], minlength=count))
-    return tidied(Averaged(measured.asked, tables, [one.average for one in sums], evaluated), options, groups, wide)
+    said = [one.average for one in sums]
+    return tidied(Averaged(measured.asked, of, said, tables, evaluated), options, groups, wide)
 
 
 def tidied(each: Averaged, options: Options, groups: Groups, wide: Wide | None) -> Answer:
-    """Return one row per group and metric, or with ``wide`` one per group with a column per metric."""
+    """Return one row per group, metric and average, or with ``wide`` one per group with a column per metric.
+
+    With several averages a wide group has a row for each.
+    """
     tables = (np.concatenate(some, axis=1) for some in zip(*each.tables, strict=True))
     value, n, undefined, *ends = (table[:, groups.order] for table in tables)
-    keys, count, m = groups.key_rows(), value.shape[1], len(each.asked)
+    keys, count, m = groups.key_rows(), value.shape[1], len(each.of)
     total = {"total_over": groups.total_over()} if options.margins else {}
     if wide is not None:
-        evaluated = np.concatenate(each.evaluated)[groups.order]
-        columns = _columns(each, evaluated, [value, n, *ends])
-        return Answer(keys, total | {name: columns[name] for name in wide.columns(each.asked, options.ci)})
+        lines = list(dict.fromkeys(each.averages)) if options.several else each.averages[:1]
+        group = np.repeat(np.arange(count), len(lines))
+        evaluated = np.concatenate(each.evaluated)[groups.order][group]
+        columns = {"average": pl.Series(lines * count, dtype=pl.String), "n": whole(evaluated)}
+        columns |= _of_metrics(each, lines if options.several else None, [value, n, *ends])
+        columns |= {name: names[group] for name, names in total.items()}
+        named = [*total, *wide.columns(each.asked, options.ci)]
+        return Answer({name: rows[group] for name, rows in keys.items()}, {name: columns[name] for name in named})
     at, group = np.tile(np.arange(m), count), np.repeat(np.arange(count), m)
     long = {name: names[group] for name, names in total.items()}
-    long |= labels(each.asked, at) | {"average": pl.Series(each.averages, dtype=pl.String)[at]}
+    long |= labels(each.asked, np.asarray(each.of)[at])
+    long |= {"average": pl.Series(each.averages, dtype=pl.String)[at]}
     long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
     if ends:
         long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
     return Answer({name: rows[group] for name, rows in keys.items()}, long)
 
 
-def _columns(each: Averaged, evaluated: Array, table: list[Array]) -> dict[str, pl.Series]:
-    """All columns that a row of several metrics may have."""
-    average = pl.Series(each.averages[:1], dtype=pl.String).new_from_index(0, len(evaluated))
-    columns = {"average": average, "n": whole(evaluated)}
-    for name, lay, values in zip(("", "_n", "_low", "_high"), (number, whole, number, number), table, strict=False):
-        columns |= {metric + name: lay(own) for (metric, _), own in zip(each.asked, values, strict=True)}
+def _of_metrics(each: Averaged, lines: list[str] | None, table: list[Array]) -> dict[str, pl.Series]:
+    """The columns of each metric; null in the lines of averages that it has not.
+
+    Parameters
+    ----------
+    lines : the averages, a line of a group for each; None for one line of all.
+    table : value, n (, low, high), shape (values, groups) each.
+    """
+    at = [0 if lines is None else lines.index(average) for average in each.averages]
+    columns: dict[str, pl.Series] = {}
+    for end, values in zip(("", "_n", "_low", "_high"), table, strict=False):
+        laid = np.full((len(each.asked), values.shape[1], len(lines or [""])), np.nan)
+        laid[each.of, :, at] = values
+        for (metric, _), own in zip(each.asked, laid, strict=True):
+            columns[metric + end] = number(own.ravel()).cast(pl.Int64 if end == "_n" else pl.Float64)
     return columns
 
 

@@ -45,7 +45,13 @@ def of_pandas(frame: pd.DataFrame, qrels: pl.DataFrame) -> None:
     assert_type(log.judge(qrels, doc="docid", label=True), IRM[pd.DataFrame])
     assert_type(log.evaluate("ndcg@10", metrics.ndcg(gain="exp") @ 10), pd.DataFrame)
     assert_type(log.evaluate("rr", average="micro", ci=0.95, margins=True, layout="wide", seed=1), pd.DataFrame)
-    assert_type(log.per_query("rr", layout="wide"), pd.DataFrame)
+    assert_type(log.evaluate(["rr", metrics.ndcg @ 10], ("map",), average=["macro", "median", "q0.9"]), pd.DataFrame)
+    names = ["rr", "map"]
+    assert_type(log.per_query(names, layout="wide"), pd.DataFrame)
+    assert_type(log.compare(names), pd.DataFrame)
+    assert_type(log.bounds(names, of="ties"), pd.DataFrame)
+    assert_type(log.per_class(names), pd.DataFrame)
+    assert_type(log.thresholds(names), pd.DataFrame)
     assert_type(log.audit(), pd.DataFrame)
     assert_type(log.judge(qrels)(rel=1).evaluate("rr"), pd.DataFrame)
     log.evaluate("rr").groupby("metric")
@@ -95,6 +101,8 @@ def wrong(frame: pd.DataFrame, table: pa.Table, qrels: pl.DataFrame, log: IRM[pl
     log.judge(qrels, "q")  # wrong
     log.evaluate(5)  # wrong
     log.evaluate("rr", average="marco")  # wrong
+    log.evaluate("rr", average=["macro", "q9"])  # wrong
+    log.evaluate(["rr", 5])  # wrong
     log.evaluate("rr", layout="wid")  # wrong
     log.evaluate("rr", ci="0.95")  # wrong
     log.evaluate("rr").groupby("metric")  # wrong

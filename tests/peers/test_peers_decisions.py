@@ -93,7 +93,7 @@ def asked(irm: IRM[pl.DataFrame], name: str, average: str | None) -> Any:
     """One value, or without an average one of each class."""
     if average is None:
         return irm.per_class(name)["value"].to_list()
-    over: Any = average if average in ("micro", "weighted") else "macro"  # Hand and Till have one of their own
+    over: Any = average if average in ("micro", "weighted") else None  # else the mean over classes, or of two, pooled
     return irm.evaluate(name, average=over)["value"].item()
 
 

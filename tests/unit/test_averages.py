@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import polars.testing as pl_testing
 import pytest
+import sklearn.metrics as skl
 
-from frame_metrics import BadValueError, ColumnError, FrameMetricsError, NotComputableError
+from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
+from helpers import KINDS, as_kind, as_polars
+from inside import REGISTRY, Array, Confusion, read, registered
 
 
 def values(frame: pl.DataFrame, column: str = "value") -> list[Any]:
@@ -221,6 +226,291 @@ def test_an_average_that_does_not_exist_is_an_error(average: Any) -> None:
     """The averages that there are stand in the error."""
     with pytest.raises(FrameMetricsError, match="'macro'"):
         four_queries().irm.evaluate("rr", average=average)
+
+
+# Quantiles
+
+
+QUANTILES = {"median": 0.5, "min": 0.0, "max": 1.0, "q0.9": 0.9, "q.25": 0.25, "q0": 0.0, "q1": 1.0, "q0.333": 0.333}
+
+
+def spread(queries: int = 40) -> pl.DataFrame:
+    """Queries of one to six results, of some of which nothing is relevant, with users and devices."""
+    random = np.random.default_rng(8)
+    parts = []
+    for query in range(queries):
+        n = int(random.integers(1, 7))
+        one = {"query": [query] * n, "score": random.random(n), "grade": random.integers(0, 2, n)}
+        where = {"user": [query % 11] * n, "device": [["phone", "desk", None][query % 3]] * n}
+        parts.append(pl.DataFrame(one | where))
+    return pl.concat(parts)
+
+
+def test_the_median_by_hand() -> None:
+    """Reciprocal ranks 1, 1/2, 1/4 and 0; of an even number, the middle between the two in the middle."""
+    said: list[tuple[Any, float]] = [
+        *(("median", 0.375), ("min", 0), ("max", 1), ("q0.9", 1 / 2 + 0.7 * 1 / 2), ("q0.5", 0.375)),
+    ]
+    for average, value in said:
+        row = four_queries().irm.evaluate("rr", average=average).row(0, named=True)
+        assert (row["average"], row["n"], row["n_undefined"]) == (average, 4, 1)
+        assert row["value"] == pytest.approx(value, abs=1e-15)
+
+
+@pytest.mark.parametrize("average", QUANTILES)
+def test_a_quantile_is_that_of_numpy_polars_and_pandas(average: Any) -> None:
+    """Of the values of queries, in every segment and total, with and without undefined ones; of a count too."""
+    level, log = QUANTILES[average], spread()
+    for undefined in (None, "null"):
+        irm = log.irm(by="device", undefined=undefined)
+        each = irm.per_query("rr", "num_rel_ret", "recall", layout="wide")
+        found = irm.evaluate("rr", "num_rel_ret", "recall", average=average, margins=True)
+        assert found["average"].unique().to_list() == [average]
+        for device in (None, "phone", "desk"):
+            for name in ("rr", "num_rel_ret", "recall"):
+                here = pl.col("device").eq_missing(pl.lit(device))
+                own = each.filter(here)[name].drop_nulls()
+                row = found.filter(here, pl.col("total_over").is_null(), metric=name).row(0, named=True)
+                assert row["n"] == len(own)
+                assert row["value"] == pytest.approx(np.quantile(own.to_numpy(), level), abs=1e-14)
+                assert row["value"] == pytest.approx(own.quantile(level, interpolation="linear"), abs=1e-14)
+        by_pandas = each.to_pandas().groupby("device", dropna=False)["rr"].quantile(level)
+        own = found.filter(pl.col("total_over").is_null(), metric="rr")
+        assert values(own) == pytest.approx(by_pandas.tolist(), abs=1e-14)
+        total = found.filter(total_over="device").drop("device", "total_over")
+        assert total.equals(log.irm(undefined=undefined).evaluate("rr", "num_rel_ret", "recall", average=average))
+
+
+def test_a_quantile_of_values_without_an_end() -> None:
+    """Infinite values are in order too, and between a finite one and an infinite one it is infinite."""
+
+    @registered(undefined=None, range=(0, math.inf))
+    def odds(table: Confusion) -> Array:
+        """Relevant documents by other ones."""
+        with np.errstate(divide="ignore"):
+            return table.tp / table.fp
+
+    log = pl.DataFrame({"query": [1, 2, 3, 3, 4], "score": [1.0] * 5, "label": [1, 1, 1, 0, 1]})
+    try:
+        for average, value in (("min", 1), ("q0.1", math.inf), ("median", math.inf), ("max", math.inf)):
+            asked: Any = average
+            assert values(log.irm.evaluate(odds, average=asked)) == [value]
+    finally:
+        del REGISTRY["odds"]
+
+
+@pytest.mark.parametrize("average", ["median", "q0.9", "max"])
+@pytest.mark.parametrize("cluster", [None, "user"])
+def test_the_interval_of_a_quantile_is_that_of_a_plain_bootstrap(average: Any, cluster: str | None) -> None:
+    """The ends are those of the quantiles of queries, or of whole clusters, that are drawn with the same seed."""
+    log = spread().filter(pl.col("device") == "phone")
+    irm = log.irm(cluster=cluster, undefined="null")
+    found = irm.evaluate("rr", average=average, ci=0.9, resamples=200, seed=3)
+    each = irm.per_query("rr").join(log.select("query", "user").unique(), on="query", maintain_order="left")
+    own, unit = each["value"].to_list(), each["user"].to_list() if cluster else each["query"].to_list()
+    units = list(dict.fromkeys(unit))
+    drawn = np.random.default_rng(3).integers(0, len(units), (200, len(units)))
+    ends = []
+    for draw in drawn:
+        some = [v for u in draw for v, of in zip(own, unit, strict=True) if of == units[u] and v is not None]
+        ends += [np.quantile(some, QUANTILES[average])] if some else []
+    assert found.select("ci_low", "ci_high").row(0) == pytest.approx(tuple(np.quantile(ends, [0.05, 0.95])), abs=1e-12)
+
+
+def test_intervals_of_other_averages_are_not_moved_by_a_quantile() -> None:
+    """Averages that are asked for together have the intervals that they have alone."""
+    log, both = spread(), ["macro", "median", "gmean", "q0.9"]
+    averages: Any = both
+    found = log.irm(by="device", cluster="user").evaluate("rr", "num_ret", average=averages, ci=0.8, margins=True)
+    for average in both:
+        one: Any = average
+        alone = log.irm(by="device", cluster="user").evaluate("rr", "num_ret", average=one, ci=0.8, margins=True)
+        pl_testing.assert_frame_equal(found.filter(average=average), alone, abs_tol=1e-12)
+
+
+def test_fewer_than_two_defined_queries_have_a_quantile_without_an_interval() -> None:
+    """One value is its own quantile; none has none."""
+    log = pl.DataFrame({"query": [1, 2, 3], "score": [1.0] * 3, "grade": [1, 0, 0], "seg": [*"uuv"]})
+    found = log.irm(by="seg", undefined="null").evaluate("rr", average="median", ci=0.9)
+    assert found.select("value", "n", "ci_low", "ci_high").rows() == [(1, 1, None, None), (None, 0, None, None)]
+
+
+@pytest.mark.parametrize("average", ["median", "min", "max", "q0.9"])
+def test_a_quantile_takes_no_weight(average: Any) -> None:
+    """It is an error that says so, in a list of averages too, before anything is read."""
+    log = weighted({"a": 3, "b": 0.5, "c": 0, "d": 1.5}).irm(weight="w")
+    said = f"average='{average}' puts the values of queries in order, and no weight enters; say weight=None"
+    for averages in (average, ["macro", average]):
+        with pytest.raises(ColumnError, match=f"^{re.escape(said)}$"):
+            log.evaluate("rr", average=averages)
+    assert log(weight=None).evaluate("rr", average=average)["n"].item() == 4
+
+
+def test_a_quantile_in_a_wide_row() -> None:
+    """Its columns are those of any average."""
+    found = spread().irm(undefined="null").evaluate("rr", "num_ret", average="median", layout="wide", ci=0.9)
+    assert found.columns[:4] == ["average", "n", "rr", "rr_n"]
+    assert found.row(0)[:2] == ("median", 40)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_frame_has_quantiles(kind: str) -> None:
+    """The same values in pandas, polars, plans and Arrow."""
+    frame = as_kind(spread(), kind)
+    averages: Any = ["median", "q0.9", "rows"]
+    found = IRM(frame, by="device").evaluate("rr", "gauc", average=averages, margins=True, ci=0.9)
+    expected = spread().irm(by="device").evaluate("rr", "gauc", average=averages, margins=True, ci=0.9)
+    pl_testing.assert_frame_equal(as_polars(found), expected, abs_tol=1e-12)
+
+
+# Several averages
+
+
+def test_several_averages_in_one_call() -> None:
+    """A row for each, in their order, behind each metric; a list of one is a list."""
+    averages: Any = ["micro", "macro", "median"]
+    found = four_queries().irm.evaluate("recall", "num_ret", average=averages)
+    assert found.select("metric", "average").rows() == [
+        *(("recall", "micro"), ("recall", "macro"), ("recall", "median")),
+        *(("num_ret", "sum"), ("num_ret", "macro"), ("num_ret", "median")),
+    ]
+    assert values(found) == [1, 0.75, 1, 10, 2.5, 2]
+    one = four_queries().irm
+    assert one.evaluate("recall", average=["macro"]).equals(one.evaluate("recall", average="macro"))
+
+
+def test_a_metric_with_an_average_of_its_own_has_one_row() -> None:
+    """`gm_` names it, whatever is asked for."""
+    found = four_queries().irm.evaluate("gm_rr", "rr", average=["macro", "max"])
+    assert found.select("metric", "average").rows() == [("gm_rr", "gmean"), ("rr", "macro"), ("rr", "max")]
+
+
+def test_each_of_several_averages_is_the_one_it_is_alone() -> None:
+    """With segments, totals, weights, systems and intervals."""
+    log = pl.concat([spread().with_columns(run=pl.lit(run)) for run in "ab"]).with_columns(w=pl.col("query") + 1.0)
+    averages: Any
+    for averages, weight in ((["weighted", "macro", "gmean"], "w"), (["max", "macro", "rows", "micro"], None)):
+        irm = log.irm(system="run", by="device", weight=weight)
+        found = irm.evaluate("precision", "recall", average=averages, margins=True, ci=0.8, resamples=50)
+        assert found["average"].to_list()[: len(averages)] == averages
+        for average in averages:
+            alone = irm.evaluate("precision", "recall", average=average, margins=True, ci=0.8, resamples=50)
+            pl_testing.assert_frame_equal(found.filter(average=average), alone, abs_tol=1e-12)
+
+
+def test_a_wide_row_for_each_of_several_averages() -> None:
+    """`average` says which one it is; a metric is null in the rows of averages that it does not have."""
+    averages: Any = ["macro", "micro"]
+    irm = spread().irm(by="device", undefined="null", collection_size=9)
+    found = irm.evaluate("recall", "num_ret", "gm_rr", average=averages, layout="wide", margins=True, ci=0.9)
+    parts = [f"{name}{end}" for name in ("recall", "num_ret", "gm_rr") for end in ("", "_n", "_low", "_high")]
+    assert found.columns == ["device", "total_over", "average", "n", *parts]
+    assert found["average"].to_list() == ["macro", "micro", "sum", "gmean"] * 4
+    long = irm.evaluate("recall", "num_ret", "gm_rr", average=averages, margins=True, ci=0.9)
+    rows = found.iter_rows(named=True)
+    laid = {(r["device"], r["total_over"], r["average"], m): (r[m], r[f"{m}_n"], r[f"{m}_low"], r[f"{m}_high"])
+            for r in rows for m in ("recall", "num_ret", "gm_rr")}  # fmt: skip
+    keys = [(r["device"], r["total_over"], r["average"], r["metric"]) for r in long.iter_rows(named=True)]
+    for key, row in zip(keys, long.select("value", "n", "ci_low", "ci_high").rows(), strict=True):
+        assert laid.pop(key) == row
+    assert set(laid.values()) == {(None,) * 4}
+    lazy = spread().lazy().irm(by="device", undefined="null", collection_size=9)
+    plan = lazy.evaluate("recall", "num_ret", "gm_rr", average=averages, layout="wide", margins=True, ci=0.9)
+    assert plan.collect_schema() == found.schema
+    one = irm.evaluate("recall", average=["macro"], layout="wide")
+    assert one.equals(irm.evaluate("recall", average="macro", layout="wide"))
+
+
+# By the rows of queries, and GAUC
+
+
+def clicks() -> pl.DataFrame:
+    """Three users who saw 4, 2 and 2 things: of the first two the areas are 3/4 and 0, the third clicked on nothing."""
+    return pl.DataFrame(
+        {
+            "user": [*"aaaabbcc"],
+            "score": [0.9, 0.8, 0.7, 0.1, 0.3, 0.6, 0.2, 0.4],
+            "label": [1, 0, 1, 0, 1, 0, 0, 0],
+        }
+    )
+
+
+def test_gauc_by_hand() -> None:
+    """(4 * 3/4 + 2 * 0) / (4 + 2): users are weighted by what they saw, and those of one class are left out."""
+    irm = clicks().irm(query="user")
+    for found in (irm.evaluate("gauc"), irm.evaluate("GAUC"), irm.evaluate("roc_auc", average="rows")):
+        assert found.select("average", "value", "n", "n_undefined").row(0) == ("rows", 0.5, 2, 1)
+    assert irm.evaluate("roc_auc")["value"].item() == 0.375
+    assert irm(undefined="one").evaluate("gauc").select("value", "n").row(0) == (5 / 8, 3)
+    assert irm.per_query("gauc", layout="wide")["gauc"].to_list() == [0.75, 0, None]
+    assert str(read(["gauc"])[0][1]) == "gauc"
+
+
+def test_gauc_is_a_plain_loop_over_users() -> None:
+    """scikit-learn's area of every user with both classes, by how many rows the user has."""
+    random = np.random.default_rng(4)
+    n = 600
+    log = pl.DataFrame(
+        {
+            "user": random.integers(0, 60, n),
+            "score": random.integers(0, 20, n) / 20,
+            "label": random.integers(0, 4, n) // 3,
+            "day": random.integers(0, 2, n),
+        }
+    ).with_columns(day=pl.col("user") % 2)
+    found = log.irm(query="user", by="day").evaluate("gauc", margins=True, ci=0.9, resamples=50)
+    for day, over in ((0, None), (1, None), (None, "day")):
+        some = log if day is None else log.filter(day=day)
+        users = [one for _, one in some.group_by("user") if one["label"].n_unique() == 2]
+        areas = [skl.roc_auc_score(one["label"], one["score"]) for one in users]
+        value = np.average(areas, weights=[len(one) for one in users])
+        row = found.filter(pl.col("day").eq_missing(day), pl.col("total_over").eq_missing(pl.lit(over)))
+        assert row["value"].item() == pytest.approx(value, abs=1e-12)
+        assert row["n"].item() == len(users)
+    assert (found["ci_low"] < found["value"]).all()
+    named = log.with_columns(seen=pl.len().over("user"))
+    by_weight = named.irm(query="user", by="day", weight="seen").evaluate("roc_auc", margins=True, ci=0.9, resamples=50)
+    columns = ["value", "n", "n_undefined", "ci_low", "ci_high"]
+    assert found.select(columns).equals(by_weight.select(columns))
+
+
+def test_the_rows_of_a_query_are_those_its_metric_is_about() -> None:
+    """Judged documents that were not retrieved are rows; unjudged ones that are dropped are none."""
+    run = pl.DataFrame({"query": [1, 1, 2, 2], "doc": [*"abab"], "score": [2.0, 1.0, 2.0, 1.0]})
+    qrels = pl.DataFrame({"query": [1, 1, 1, 1, 2], "doc": [*"acdea"], "grade": [1, 0, 0, 0, 0]})
+    judged = run.irm.judge(qrels)
+    assert judged.per_query("rr")["value"].to_list() == [1, 0]
+    assert judged.evaluate("rr", average="rows")["value"].item() == 5 / 7
+    assert judged(unjudged="drop").evaluate("rr", average="rows")["value"].item() == 4 / 5
+    assert judged.evaluate("num_ret", average="rows")["average"].item() == "rows"
+
+
+def test_rows_are_the_only_weight() -> None:
+    """A weight that is named beside it is an error, which names the metric or the average."""
+    log = clicks().with_columns(w=1.0).irm(query="user", weight="w")
+    for asked, average, said in (("gauc", None, "gauc"), ("rr", "rows", "average='rows'")):
+        given: Any = average
+        words = f"{said} weighs queries by their rows, and w would weigh them too; say weight=None"
+        with pytest.raises(ColumnError, match=f"^{re.escape(words)}$"):
+            log.evaluate(asked, average=given)
+
+
+def test_gauc_needs_queries() -> None:
+    """Of pooled rows there is one area; and compare() pairs the values of queries."""
+    log = clicks().drop("user")
+    with pytest.raises(NotComputableError, match=r"^gauc is an average over queries; name query=$"):
+        log.irm.evaluate("gauc")
+    both = pl.concat([clicks().with_columns(model=pl.lit(name)) for name in "xy"])
+    with pytest.raises(NotComputableError, match=r"^gauc is an average, and compare\(\) pairs the values of queries$"):
+        both.irm(query="user", system="model").compare("gauc")
+
+
+def test_a_count_has_a_geometric_mean_by_its_name_too() -> None:
+    """`gm_num_ret` is what `average="gmean"` gives."""
+    named = four_queries().irm.evaluate("gm_num_ret")
+    assert named.select("metric", "average", "value").row(0) == ("gm_num_ret", "gmean", pytest.approx(32 ** (1 / 4)))
+    asked = four_queries().irm.evaluate("num_ret", average="gmean")
+    assert named.drop("metric").equals(asked.drop("metric"))
 
 
 # Segments

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from polars import testing as pl_testing
 
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
 from helpers import as_polars
@@ -360,11 +361,14 @@ def decided(seed: int, clusters: int = 12) -> pl.DataFrame:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.grid(2)
 def test_pooled_rows_are_drawn_by_cluster(seed: int, weight: str | None) -> None:
-    """Draws of clusters one after the other, with the same seed, give the ends of a metric of pooled rows."""
+    """Draws of clusters, in the order of the rows that they have, give the ends of a metric of pooled rows."""
     rows = decided(seed)
     found = IRM(rows, query=None, weight=weight, cluster="user").evaluate("accuracy", ci=0.9, resamples=300, seed=seed)
-    units = rows["user"].unique(maintain_order=True).to_list()
-    parts = {u: rows.filter(pl.col("user") == u) for u in units}
+    read = ["label", "predicted", *([weight] if weight else [])]
+    parts = {user: rows.filter(pl.col("user") == user).sort(read) for user in rows["user"].unique()}
+    kinds = rows.select(read).unique().sort(read).with_row_index("kind")
+    held = {user: part.join(kinds, on=read)["kind"].value_counts().sort("kind").rows() for user, part in parts.items()}
+    units = sorted(parts, key=held.__getitem__)
     random, values = np.random.default_rng(seed), []
     for _ in range(300):
         drawn = pl.concat([parts[units[at]] for at in random.integers(0, len(units), len(units))])
@@ -392,12 +396,16 @@ def test_pooled_rows_with_a_cluster_each_have_none(weight: str | None) -> None:
     assert found.select("ci_low", "ci_high").rows()[:2] == [pytest.approx(one) for one in expected]
 
 
-def test_clusters_that_are_matched_have_no_intervals() -> None:
-    """match= and ci= do not go together where rows have a cluster, and the message says so."""
-    irm = IRM(decided(0), query=None, cluster="user", match="majority")
-    assert irm.evaluate("accuracy")["n"].to_list() == [len(irm.frame)]
-    with pytest.raises(NotComputableError, match=r"they have a cluster; say cluster=None or ci=None$"):
-        irm.evaluate("accuracy", ci=0.9)
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_clusters_that_are_matched_have_the_intervals_of_their_classes(weight: Any) -> None:
+    """Found clusters stay what they were taken for; users are drawn by what their rows hold, so ends differ a bit."""
+    irm = IRM(decided(0), query=None, cluster="user", weight=weight, match="majority")
+    taken = irm.confusion().select("predicted", "matched").unique()
+    said = (
+        irm.frame.join(taken, on="predicted", maintain_order="left").drop("predicted").rename({"matched": "predicted"})
+    )
+    expected = IRM(said, query=None, cluster="user", weight=weight).evaluate("accuracy", ci=0.9)
+    pl_testing.assert_frame_equal(irm.evaluate("accuracy", ci=0.9), expected, abs_tol=0.02)
 
 
 # What a cluster may be

@@ -76,9 +76,8 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
     "two values of two types": (
         two({"clicked": ["yes"] * 4, "shown": [3, 3, None, 3]}, score=None),
         precision,
-        NotComputableError,
-        "clicked: of the values 'yes', 3, nothing says which is the relevant one; name it with positive=, or list "
-        "the classes with classes= for measures of all of them",
+        BadValueError,
+        "shown: its values are Int64, those of clicked are String; give both one type, or say match= if they are clusters",
     ),
     "classes of several types, and no label": (
         many({"animal": [None] * 4, "guess": [None] * 4}, classes=["cat", 1]),
@@ -748,6 +747,34 @@ ASKED: dict[str, tuple[dict[str, Any], dict[str, Any], Verb, type[FrameMetricsEr
         BadValueError,
         "roc_auc: max_fpr=0 is not above 0, at most 1",
     ),
+    "a stretch that is none": (
+        TWO,
+        ROLES,
+        lambda irm: irm.evaluate("roc_auc(fpr=[0.5, 0.2])"),
+        BadValueError,
+        "roc_auc: fpr=[0.5, 0.2] is not a list of two numbers between 0 and 1, the lesser first",
+    ),
+    "two stretches of a curve": (
+        TWO,
+        ROLES,
+        lambda irm: irm.evaluate("roc_auc(max_fpr=0.5, tpr=[0.5, 1])"),
+        BadValueError,
+        "roc_auc: max_fpr=, fpr= and tpr= each name a part of the curve; give one of them",
+    ),
+    "a correction that falls below 0": (
+        TWO,
+        ROLES,
+        lambda irm: irm.evaluate("roc_auc(fpr=[0.5, 0.75])"),
+        BadValueError,
+        "roc_auc: corrected between 0.5 and 0.75 of fpr it could be below 0; say correction=None",
+    ),
+    "a correction of recalls that falls below 0": (
+        TWO,
+        ROLES,
+        lambda irm: irm.evaluate("roc_auc(tpr=[0, 0.75])"),
+        BadValueError,
+        "roc_auc: corrected between 0 and 0.75 of tpr it could be below 0; say correction=None",
+    ),
     "a way that classes are not compared": (
         MANY,
         CLASSES | {"score": SCORES},
@@ -855,18 +882,43 @@ def test_wrong_calls(name: str) -> None:
 
 # What depends on whether there are two classes or several is found when labels are read
 
+OF_TWO = "is over several classes, and the rows of two are pooled here; say average=None, or classes= to average both"
 READ: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] = {
     "an average of two classes": (
         two(),
         lambda irm: irm.evaluate("precision", average="weighted"),
         NotComputableError,
-        "average='weighted' is over several classes, and rows are pooled here; say classes= to average both",
+        f"average='weighted' {OF_TWO}",
+    ),
+    "a mean over two classes": (
+        two(),
+        lambda irm: irm.evaluate("accuracy", "precision", average="macro"),
+        NotComputableError,
+        f"average='macro' {OF_TWO}",
+    ),
+    "a micro average of two classes": (
+        two(),
+        lambda irm: irm.evaluate("precision", average=["micro", "macro"]),
+        NotComputableError,
+        f"average='micro' {OF_TWO}",
+    ),
+    "a median of rows": (
+        two(),
+        lambda irm: irm.evaluate("precision", average="median"),
+        NotComputableError,
+        "average='median' is over queries; name query=",
+    ),
+    "a mean by rows, of rows": (
+        two(),
+        lambda irm: irm.evaluate("roc_auc", average=["macro", "rows"]),
+        NotComputableError,
+        "average='rows' is over queries; name query=",
     ),
     "an average by what is predicted": (
         two(),
         lambda irm: irm.evaluate("precision", average="predicted"),
         NotComputableError,
-        "average='predicted' is over several classes, and rows are pooled here; say classes= to average both",
+        f"average='predicted' {OF_TWO}",
     ),
     "a geometric mean of rows": (
         two(),
@@ -884,7 +936,7 @@ READ: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] = 
         two(),
         lambda irm: irm.evaluate("gm_precision"),
         NotComputableError,
-        "gm_precision is averaged geometrically over queries; name query=",
+        "gm_precision is an average over queries; name query=",
     ),
     "judged_only": (
         two(),
@@ -892,17 +944,11 @@ READ: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] = 
         NotComputableError,
         "precision(judged_only=True): rel= and judged_only= are for queries; say rel= or unjudged= of all rows",
     ),
-    "an interval of scores": (
-        two(),
-        lambda irm: irm.evaluate("roc_auc", ci=0.9),
-        NotComputableError,
-        "roc_auc: ci= resamples queries, or decided rows; name query=, or say ci=None",
-    ),
-    "an interval of class scores": (
+    "DeLong's interval of several classes": (
         many(score=SCORES),
-        lambda irm: irm.evaluate("log_loss", ci=0.9),
+        lambda irm: irm.evaluate("roc_auc", ci=0.9, method="delong"),
         NotComputableError,
-        "log_loss: ci= resamples queries, or decided rows; name query=, or say ci=None",
+        "there are 3 classes, and method='delong' is for two; say method='bootstrap'",
     ),
     "a micro average of scores": (
         many(score=SCORES),
@@ -967,8 +1013,8 @@ def test_what_classes_do_not_have(name: str) -> None:
         ({"score": {"a": 1.5, "b": 2.5}}, "score={'a': 1.5, 'b': 2.5} is not a column for each of several classes"),
         ({"score": ["p", "q"]}, "score=['p', 'q'] is not the name of a column"),
         ({"predicted": ["p"]}, "predicted=['p'] is not the name of a column"),
-        ({"match": "most"}, "match='most' is not one of 'best', 'majority'"),
-        ({"match": True}, "match=True is not one of 'best', 'majority'"),
+        ({"match": "most"}, "match='most' is not one of 'best', 'majority', 'informedness'"),
+        ({"match": True}, "match=True is not one of 'best', 'majority', 'informedness'"),
     ],
 )
 def test_bad_roles(roles: dict[str, Any], message: str) -> None:

@@ -505,7 +505,10 @@ BAD_METRICS: dict[str, tuple[type[FrameMetricsError], str]] = {
         "\"ndcg(gain='exp', gains='linear')\": gain= and gains= say the same; give one of them",
     ),
     "iprec(recall=0.1)@0.2": (BadValueError, "iprec@0.2: recall= and @ say the same; give one of them"),
-    "gm_gm_map": (UnknownNameError, "'gm_gm_map': gm_ is said twice"),
+    "gm_gm_map": (UnknownNameError, "'gm_gm_map': 'gm_map' is an average already"),
+    "gm_gauc": (UnknownNameError, "'gm_gauc': 'gauc' is an average already"),
+    "guac": (UnknownNameError, "there is no metric 'guac'; did you mean 'gauc'?"),
+    "gauc@5": (BadValueError, "roc_auc takes no cutoff: roc_auc@5"),
     "rprec@5": (BadValueError, "rprec takes no cutoff: rprec@5"),
     "iprec@2": (BadValueError, "iprec@2: the recall level is not between 0 and 1"),
     "ndcg(gian='exp')": (
@@ -516,7 +519,6 @@ BAD_METRICS: dict[str, tuple[type[FrameMetricsError], str]] = {
         UnknownNameError,
         "success has no parameter 'k'; it has 'rel', 'judged_only'; write the cutoff as success@3",
     ),
-    "gm_num_ret": (UnknownNameError, "'gm_num_ret': counts are summed, and have no geometric mean"),
     "ndcg(gain='expo')": (BadValueError, "ndcg: gain='expo' is not 'linear', 'exp' or a mapping from grades to gains"),
     "ndcg(gain={})": (BadValueError, "ndcg: gain={} is not 'linear', 'exp' or a mapping from grades to gains"),
     "ndcg(exp)": (BadValueError, "'ndcg(exp)': the parameters do not read as (name=value, ...)"),
@@ -645,11 +647,12 @@ def test_bad_roles(named: dict[str, Any], cause: type[FrameMetricsError], messag
         assert error(name, cause) == message
 
 
+AVERAGES = "'macro', 'weighted', 'micro', 'gmean', 'median', 'min', 'max', 'rows', 'predicted', 'q0.9'"
 BAD_OPTIONS: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
     (
         {"average": "marco"},
         UnknownNameError,
-        "average='marco' is not one of 'macro', 'weighted', 'micro', 'gmean', 'predicted'; did you mean 'macro'?",
+        f"average='marco' is not one of {AVERAGES}; did you mean 'macro'?",
     ),
     (
         {"average": "weighted"},
@@ -661,6 +664,15 @@ BAD_OPTIONS: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
         NotComputableError,
         "average='predicted' is over several classes, and the mean here is over queries",
     ),
+    *(
+        ({"average": said}, BadValueError, f"average={said!r} is no quantile from q0 to q1, as q0.9")
+        for said in ("q90", "q1.5", "q", "q-1", "qnan", "q1e-3", "q 0.9", "quantile")
+    ),
+    ({"average": []}, BadValueError, "average=[] names no average; name one, or say average=None"),
+    ({"average": ["macro", "macro"]}, BadValueError, "average='macro' is asked for twice"),
+    ({"average": [None]}, UnknownNameError, f"average=None is not one of {AVERAGES}"),
+    ({"average": [["macro"]]}, UnknownNameError, f"average=['macro'] is not one of {AVERAGES}"),
+    ({"average": ["macro", "mid"]}, UnknownNameError, f"average='mid' is not one of {AVERAGES}; did you mean 'min'?"),
     ({"layout": "wid"}, UnknownNameError, "layout='wid' is not one of 'long', 'wide'; did you mean 'wide'?"),
     ({"ci": 0}, BadValueError, "ci=0 is not a level between 0 and 1, as 0.95"),
     ({"ci": 1}, BadValueError, "ci=1 is not a level between 0 and 1, as 0.95"),

@@ -604,6 +604,8 @@ def test_metrics_worked_by_hand(worked: Worked, name: str) -> None:
 SCORED = {"label": [1, 0, 1, 1, 0, 0], "score": [0.9, 0.8, 0.8, 0.4, 0.4, 0.1]}
 # Of two rows of each of three classes, a is predicted twice, b three times, c once.
 CALLED = {"label": list("aabbcc"), "predicted": list("abbbac")}
+# Of 15 pairs 6 are in one class, 3 in one cluster, and 2 in both (0.67 and 0.24 in the user guide of scikit-learn).
+PARTED = {"label": [0, 0, 0, 1, 1, 1], "predicted": [0, 0, 1, 1, 2, 2]}
 # Two rows are a, three b; one of those has no prediction.
 SILENT = {"label": ["a", "a", "b", "b", "b"], "predicted": ["a", "a", "a", "b", None]}
 # Of ten rows half are relevant: tp 2, fp 1, fn 1, tn 3, and of those without a decision 2 are relevant and 1 is not.
@@ -619,8 +621,15 @@ ROWS: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, float]], ...] = (
         {
             "roc_auc": (3 + 2.5 + 1.5) / 9,
             "roc_auc(max_fpr=0.5)": (1 + ((1 / 3 + 2 / 3) / 6 + (2 / 3 + 5 / 6) / 12 - 1 / 8) / (1 / 2 - 1 / 8)) / 2,
+            "roc_auc(fpr=[0, 0.5])": (1 + ((1 / 3 + 2 / 3) / 6 + (2 / 3 + 5 / 6) / 12 - 1 / 8) / (1 / 2 - 1 / 8)) / 2,
+            "roc_auc(fpr=[0.25, 0.5], correction=None)": (7 / 12 + 2 / 3) / 24 + (2 / 3 + 5 / 6) / 12,
+            "roc_auc(fpr=[0.25, 0.5])": (1 + (51 / 288 - 3 / 32) / (1 / 4 - 3 / 32)) / 2,
+            "roc_auc(tpr=[0.5, 1], correction=None)": (5 / 6 + 1 / 3) / 4,
+            "roc_auc(tpr=[0.5, 1])": (1 + (7 / 24 - 1 / 8) / (1 / 2 - 1 / 8)) / 2,
+            "roc_auc(tpr=[0, 1])": (3 + 2.5 + 1.5) / 9,
             "gini": 2 * 7 / 9 - 1,
             "average_precision": (1 / 1 + 2 / 3 + 3 / 5) / 3,
+            "average_precision(area='trapezoid')": (1 + (1 + 2 / 3) / 2 + (2 / 3 + 3 / 5) / 2) / 3,
             "ks": 1 / 3 - 0 / 3,
             "max_precision(min_recall=0.5)": 2 / 3,
             "max_precision(min_recall=1)": 3 / 5,
@@ -648,6 +657,14 @@ ROWS: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, float]], ...] = (
             "informedness": 2 / 6 * (1 / 2 - 1 / 4) + 3 / 6 * (2 / 2 - 1 / 4) + 1 / 6 * (1 / 2 - 0 / 4),
             "payoff": 2 / 6 * (1 / 2 - 1 / 4) + 3 / 6 * (2 / 2 - 1 / 4) + 1 / 6 * (1 / 2 - 0 / 4),
             "coverage": 1,
+        },
+    ),
+    (
+        PARTED,
+        {},
+        {
+            "rand_index": (15 - 6 - 3 + 2 * 2) / 15,
+            "adjusted_rand_index": (2 - 6 * 3 / 15) / ((6 + 3) / 2 - 6 * 3 / 15),
         },
     ),
     (

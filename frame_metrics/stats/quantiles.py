@@ -1,0 +1,62 @@
+"""Quantiles of values: by the name of an average, within groups, and of values that are drawn again and again."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from frame_metrics.inputs import Array
+
+NAMED = {"median": 0.5, "min": 0.0, "max": 1.0}
+
+
+def level_of(average: str) -> float | None:
+    """Return the level of an average that is a quantile, as .9 of "q0.9"; None of others, and of what is no level."""
+    if average in NAMED:
+        return NAMED[average]
+    level = re.fullmatch(r"q(\d+\.?\d*|\.\d+)", average)
+    return float(level[1]) if level is not None and float(level[1]) <= 1 else None
+
+
+def quantile_within(values: Array, defined: Array, group: Array | None, n: int, level: float) -> Array:
+    """Return the quantile of the defined values of each group, NaN of none, shape (n,).
+
+    Parameters
+    ----------
+    values, defined : of each query, shape (queries,).
+    group : the number of each query's group, -1 for none, shape (queries,); None for one group of all.
+    n : number of groups.
+    level : between 0 and 1; a place between two values gives a value between them, in proportion.
+    """
+    group = np.zeros(len(values), np.int64) if group is None else group
+    some = np.flatnonzero(defined & (group >= 0))
+    order = some[np.lexsort((values[some], group[some]))]
+    rising = np.append(values[order], np.nan)  # the last, where a group of none would begin
+    size = np.bincount(group[some], minlength=n)
+    place, start = np.maximum(size - 1, 0) * level, np.cumsum(size) - size
+    low, high = (rising[start + whole(place).astype(np.int64)] for whole in (np.floor, np.ceil))
+    return np.where(size > 0, _between(low, high, place), np.nan)
+
+
+def quantile_drawn(values: Array, times: Array, level: float) -> Array:
+    """Return the quantile of values that are drawn so many times each, NaN of none, shape (resamples,).
+
+    Parameters
+    ----------
+    values : ascending, shape (values,).
+    times : shape (resamples, values).
+    """
+    if not len(values):
+        return np.full(len(times), np.nan)
+    reached = np.cumsum(times, axis=1)
+    size = reached[:, -1]
+    place = np.maximum(size - 1, 0) * level
+    low, high = (values[(reached > whole(place)[:, None]).argmax(axis=1)] for whole in (np.floor, np.ceil))
+    return np.where(size > 0, _between(low, high, place), np.nan)
+
+
+def _between(low: Array, high: Array, place: Array) -> Array:
+    """The values at places between whole numbers, from the values at these, which may be infinite."""
+    with np.errstate(invalid="ignore"):
+        return np.where(low == high, low, low + (high - low) * (place - np.floor(place)))

@@ -1,0 +1,106 @@
+"""Rows that are resampled: alike ones are drawn as one, in an order that does not depend on where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from frame_metrics.inputs import Array
+
+AT_ONCE = 1 << 20  # numbers that are drawn together
+MANY = 8  # rows that a unit stands for, on average, from which on units and not rows are drawn
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Rows to draw from, those that are alike as one, sorted by what they hold, column by column."""
+
+    columns: list[Array]  # what is read of them, each of shape (units,)
+    times: Array  # how many rows each one stands for, shape (units,)
+    cluster: Array | None  # the number of its cluster, shape (units,); None where rows are drawn one by one
+
+
+def units_of(columns: Sequence[Array], times: Array, cluster: Array | None = None) -> Units | None:
+    """Return the units of rows; None for fewer than two rows, or clusters.
+
+    Clusters are numbered in the order of the rows that they have, so that neither their names nor the places of their
+    rows make a difference. A cluster for each row is no cluster.
+
+    Parameters
+    ----------
+    columns : numbers that are read of each row, each of shape (rows,).
+    times : how many rows each one stands for, shape (rows,).
+    cluster : the cluster of each row, shape (rows,).
+    """
+    if cluster is not None:
+        (*own, of), counted = _alike([*columns, cluster], times)
+        place = _in_order(own, counted, of)
+        if place.max(initial=0) + 1 < times.sum():
+            return Units(own, counted, place) if place.any() else None
+    own, counted = _alike(columns, times)
+    return Units(own, counted, None) if times.sum() > 1 else None
+
+
+def _alike(columns: Sequence[Array], times: Array) -> tuple[list[Array], Array]:
+    """Sort rows by their columns, and add up the times of those that are alike."""
+    order = np.lexsort(columns[::-1])
+    own = [column[order] for column in columns]
+    starts = _starts(own)
+    return [column[starts] for column in own], np.add.reduceat(times[order], starts)
+
+
+def _starts(columns: Sequence[Array]) -> Array:
+    """Rows in which any column has another value than in the row before."""
+    new = np.ones(len(columns[0]), bool)
+    new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return np.flatnonzero(new)
+
+
+def _in_order(columns: Sequence[Array], times: Array, cluster: Array) -> Array:
+    """Number clusters in the order of the rows that they have, of rows sorted by their columns, shape (rows,)."""
+    value = np.zeros(len(times), np.int64)
+    value[_starts(columns)] = 1
+    held = np.stack([np.cumsum(value), times], axis=1).astype(">i8")  # as bytes in the order of the numbers
+    order = np.argsort(cluster, kind="stable")
+    starts = _starts([cluster[order]])
+    texts = [held[rows].tobytes() for rows in np.split(order, starts[1:])]
+    number = np.empty(len(texts), np.int64)
+    number[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+    place = np.empty(len(times), np.int64)
+    place[order] = np.repeat(number, np.diff(np.append(starts, len(order))))
+    return place
+
+
+def drawn(units: Units, resamples: int, seed: int) -> Iterator[Array]:
+    """Give how often each unit is in some resamples, until there are enough, shape (resamples, units) each.
+
+    As many rows as there are, or clusters, are drawn with replacement.
+    """
+    random, times, width = np.random.default_rng(seed), units.times.astype(np.int64), len(units.times)
+    total = int(times.sum())
+    if units.cluster is not None:
+        clusters = int(units.cluster.max()) + 1
+        for m in _pieces(resamples, max(clusters, width)):
+            yield _counted(random.integers(0, clusters, (m, clusters)), clusters)[:, units.cluster] * times
+    elif total <= MANY * width:
+        of = np.repeat(np.arange(width), times)
+        for m in _pieces(resamples, total):
+            yield _counted(of[random.integers(0, total, (m, total))], width)
+    else:
+        for m in _pieces(resamples, width):
+            yield random.multinomial(total, times / total, m)
+
+
+def _pieces(resamples: int, size: int) -> Iterator[int]:
+    """Cut resamples of a size into pieces that are drawn together."""
+    step = max(AT_ONCE // size, 1)
+    for begin in range(0, resamples, step):
+        yield min(step, resamples - begin)
+
+
+def _counted(chosen: Array, width: int) -> Array:
+    """Count how often each number up to a width stands in each row."""
+    m = len(chosen)
+    return np.bincount((chosen + np.arange(m)[:, None] * width).ravel(), minlength=m * width).reshape(m, width)

@@ -1,0 +1,272 @@
+"""Intervals of rows without a query: DeLong's of the area under the ROC curve, and the bootstrap of everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
+
+from frame_metrics import IRM, BadValueError, NotComputableError
+from helpers import KINDS, as_kind, as_polars, error
+from inside import delong
+
+ENDS = ("ci_low", "ci_high")
+DRAWN: dict[str, Any] = {"ci": 0.9, "resamples": 60, "seed": 5}
+
+
+def rows_of(seed: int, n: int = 40, classes: int = 2) -> pl.DataFrame:
+    """Rows with a class, a score (of each class, where there are several), a weight, a user and a day."""
+    random = np.random.default_rng(seed)
+    label = random.integers(0, classes, n)
+    merit = random.normal(size=(n, classes)) + 1.5 * (np.arange(classes) == label[:, None])
+    share = np.exp(merit) / np.exp(merit).sum(axis=1, keepdims=True)
+    frame = {"label": label if classes == 2 else np.array(["a", "b", "c"])[label]}
+    frame |= {"score": share[:, 1].round(2)} if classes == 2 else {f"p{i}": share[:, i] for i in range(classes)}
+    frame |= {"w": random.integers(0, 4, n) / 2, "user": random.integers(0, 9, n), "day": random.integers(0, 3, n)}
+    return pl.DataFrame(frame).with_columns(predicted=pl.col("label").shuffle(seed=seed))
+
+
+def ends(found: Any) -> Any:
+    """The ends of intervals, shape (rows, 2), NaN for null."""
+    return as_polars(found).select(ENDS).to_numpy()
+
+
+def redrawn(rows: pl.DataFrame, read: list[str], values: Callable[[pl.DataFrame], list[float]]) -> Any:
+    """Ends of the percentile bootstrap by drawing rows, sorted by what is read of them, one by one."""
+    rows, random, drawn = rows.sort(read), np.random.default_rng(DRAWN["seed"]), []
+    for _ in range(DRAWN["resamples"]):
+        drawn.append(values(rows[random.integers(0, len(rows), len(rows))]))
+    return np.quantile(drawn, [0.05, 0.95], axis=0).T
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_scores_of_two_classes_are_resampled_row_by_row(weight: str | None) -> None:
+    """The bootstrap of pooled scores is that of scikit-learn's values on rows that are drawn one by one."""
+    rows = rows_of(0)
+    names = ["roc_auc", "roc_auc(max_fpr=0.3)", "average_precision", "brier", "log_loss"]
+    irm = rows.irm(query=None, predicted=None, weight=weight)
+
+    def by_hand(drawn: pl.DataFrame) -> list[float]:
+        given = drawn["label"].to_numpy(), drawn["score"].to_numpy()
+        mass = None if weight is None else drawn[weight].to_numpy()
+        partial = roc_auc_score(*given, max_fpr=0.3, sample_weight=mass)
+        others = [one(*given, sample_weight=mass) for one in (average_precision_score, brier_score_loss, log_loss)]
+        return [roc_auc_score(*given, sample_weight=mass), partial, *others]
+
+    expected = redrawn(rows, ["label", "score", "w"] if weight else ["label", "score"], by_hand)
+    found = irm.evaluate(*names, method="bootstrap", **DRAWN)
+    np.testing.assert_allclose(ends(found), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted"])
+def test_scores_of_several_classes_are_resampled_row_by_row(average: Any) -> None:
+    """The bootstrap of several classes' scores is that of scikit-learn's values on rows drawn one by one."""
+    rows = rows_of(1, n=80, classes=3)
+    irm = rows.irm(query=None, predicted=None, score={"a": "p0", "b": "p1", "c": "p2"})
+
+    def by_hand(drawn: pl.DataFrame) -> list[float]:
+        label, share = drawn["label"].to_numpy(), drawn.select("p0", "p1", "p2").to_numpy()
+        ovr = roc_auc_score(label, share, multi_class="ovr", average=average)
+        ovo = roc_auc_score(label, share, multi_class="ovo")
+        return [ovr, ovo, log_loss(label, share), average_precision_score(label, share, average=average)]
+
+    expected = redrawn(rows, ["label", "p0", "p1", "p2"], by_hand)
+    asked = ["roc_auc", "roc_auc(multi='ovo')", "log_loss", "average_precision"]
+    found = irm.evaluate(*asked, average=average, **DRAWN)
+    np.testing.assert_allclose(ends(found), expected, rtol=0, atol=1e-12)
+
+
+def test_delong_is_the_default_of_roc_auc() -> None:
+    """Of pooled rows of two classes that count one each; the ends are those of the variance, gini's twice as far."""
+    rows = rows_of(2)
+    irm = rows.irm(query=None, predicted=None)
+    found = irm.evaluate("roc_auc", "gini", "ks", ci=0.9)
+    area, covariance = delong.areas(rows["score"].to_numpy()[None], rows["label"].to_numpy())
+    expected = delong.around(area, covariance[0], 0.9)[:, 0]
+    assert ends(found)[:2] == pytest.approx(np.array([expected, 2 * expected - 1]), abs=1e-12)
+    assert irm.evaluate("roc_auc", "gini", ci=0.9, method="delong").equals(found[:2])
+    drawn = irm.evaluate("roc_auc", "gini", "ks", ci=0.9, method="bootstrap")
+    assert drawn[2:].equals(found[2:])
+    assert (np.abs(ends(drawn) - ends(found))[:2, 0] > 1e-6).all()
+    for roles in ({"weight": "w"}, {"cluster": "user"}):
+        other = irm(**roles)
+        assert other.evaluate("roc_auc", ci=0.9).equals(other.evaluate("roc_auc", ci=0.9, method="bootstrap"))
+    partial = "roc_auc(max_fpr=0.5)"
+    assert irm.evaluate(partial, ci=0.9).equals(irm.evaluate(partial, ci=0.9, method="bootstrap"))
+
+
+def test_delong_of_a_counted_table() -> None:
+    """Hanley and McNeil's 109 tomographies as ten rows with counts, with the interval that Stata prints."""
+    counted = {"label": [0] * 5 + [1] * 5, "score": [1, 2, 3, 4, 5] * 2, "n": [33, 6, 6, 11, 2, 3, 2, 2, 11, 33]}
+    found = pl.DataFrame(counted).irm(count="n").evaluate("roc_auc", ci=0.95)
+    assert found.select(pl.col("value", *ENDS).round(5)).row(0) == (0.89317, 0.83295, 0.95339)
+    assert found["n"].item() == 109
+
+
+def test_a_perfect_order_has_a_point_for_an_interval() -> None:
+    """Nothing varies where every relevant row is above every other; an interval ends at 0 and 1 at the most."""
+    perfect = pl.DataFrame({"label": [1, 1, 0, 0], "score": [4, 3, 2, 1]})
+    assert ends(perfect.irm.evaluate("roc_auc", ci=0.9)).tolist() == [[1, 1]]
+    wide = pl.DataFrame({"label": [1, 1, 0, 0], "score": [4, 1, 3, 0]}).irm.evaluate("roc_auc", "gini", ci=0.99)
+    assert ends(wide).tolist() == [[0, 1], [-1, 1]]
+
+
+def test_fewer_than_two_have_no_interval() -> None:
+    """One row, one cluster; for DeLong one relevant row, or one other."""
+    rows = rows_of(3).with_columns(one=pl.lit("x"))
+    irm = rows.irm(query=None)
+    assert np.isnan(ends(irm(cluster="one").evaluate("roc_auc", "ks", "recall", ci=0.9))).all()
+    first = rows[:1].irm(query=None)
+    assert np.isnan(ends(first.evaluate("brier", "accuracy", ci=0.9))).all()
+    for label in ([1, 0, 0], [1, 1, 0]):
+        few = pl.DataFrame({"label": label, "score": [0.1, 0.5, 0.3]}).irm
+        assert np.isnan(ends(few.evaluate("roc_auc", ci=0.9))).all()
+        assert not np.isnan(ends(few.evaluate("roc_auc", ci=0.9, method="bootstrap"))).any()
+
+
+ROLES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "weights": {"weight": "w"},
+    "clusters": {"cluster": "user"},
+    "both": {"weight": "w", "cluster": "user"},
+    "counts": {"count": "day"},
+    "segments": {"by": "day"},
+}
+KIND_OF_ROWS: dict[str, tuple[int, dict[str, Any], list[str]]] = {
+    "two classes": (2, {}, ["roc_auc", "average_precision", "f1", "mcc", "brier"]),
+    "several": (3, {"score": {"a": "p0", "b": "p1", "c": "p2"}}, ["roc_auc", "log_loss", "f1", "kappa", "accuracy"]),
+}
+
+
+@pytest.mark.parametrize("roles", ROLES)
+@pytest.mark.parametrize("what", KIND_OF_ROWS)
+def test_order_and_library_make_no_difference(what: str, roles: str) -> None:
+    """Shuffled rows, other names of clusters and other kinds of frames leave the ends as they are, to 1e-12."""
+    classes, given, names = KIND_OF_ROWS[what]
+    rows = rows_of(4, n=60, classes=classes)
+    named: dict[str, Any] = {"query": None, **given, **ROLES[roles]}
+    expected = ends(IRM(rows, **named).evaluate(*names, method="bootstrap", **DRAWN))
+    assert not np.isnan(expected).any()
+    shuffled = rows.sample(fraction=1, shuffle=True, seed=1)
+    renamed = shuffled.with_columns(user=pl.format("u{}", (pl.col("user") * 7) % 11))
+    for other in (shuffled, renamed, *(as_kind(shuffled, kind) for kind in KINDS)):
+        found = ends(IRM(other, **named).evaluate(*names, method="bootstrap", **DRAWN))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("roles", ["plain", "weights", "clusters"])
+@pytest.mark.parametrize("what", KIND_OF_ROWS)
+@pytest.mark.parametrize("most", [4, 40])
+def test_counted_rows_are_drawn_as_those_they_stand_for(what: str, roles: str, most: int) -> None:
+    """A counted table has the interval of its rows one by one, drawn as cells where they are many."""
+    classes, given, names = KIND_OF_ROWS[what]
+    rows = rows_of(5, classes=classes).with_columns(n=pl.Series(np.random.default_rng(6).integers(0, most, 40)))
+    rows = pl.concat([rows, rows[:10]])  # so that the same row is counted in two places
+    expanded = rows.filter(pl.col("n") > 0).select(pl.all().repeat_by("n")).explode(pl.all())
+    named: dict[str, Any] = {"query": None, **given, **ROLES[roles]}
+    mine, many = (irm.evaluate(*names, **DRAWN) for irm in (IRM(rows, count="n", **named), IRM(expanded, **named)))
+    np.testing.assert_allclose(ends(mine), ends(many), rtol=0, atol=1e-12)
+    assert mine["n"].to_list() == many["n"].to_list()
+
+
+def test_cells_that_stand_for_many_rows_are_drawn_as_cells() -> None:
+    """A billion rows are drawn as fast as ten, and their interval is as wide as DeLong's."""
+    counted = pl.DataFrame({"label": [0] * 3 + [1] * 3, "score": [1, 2, 3] * 2, "n": [3, 2, 1, 1, 2, 3]})
+    irm = counted.with_columns(pl.col("n") * 10**8).irm(count="n")
+    found = [ends(irm.evaluate("roc_auc", ci=0.9, resamples=4000, method=how))[0] for how in ("bootstrap", "delong")]
+    width = [high - low for low, high in found]
+    assert width[0] == pytest.approx(width[1], rel=0.05)
+    assert sum(found[0]) == pytest.approx(sum(found[1]), abs=width[0] / 10)
+
+
+def test_totals_are_those_of_the_call_without_the_column() -> None:
+    """The ends of a total are those of all rows, whichever way they were found."""
+    rows = rows_of(7, n=90)
+    for roles in ({}, {"weight": "w"}, {"cluster": "user"}):
+        irm = IRM(rows, query=None, **roles)
+        total = irm(by="day").evaluate("roc_auc", "ks", "f1", margins=True, **DRAWN).filter(total_over="day")
+        expected = irm.evaluate("roc_auc", "ks", "f1", **DRAWN)
+        assert total.select(expected.columns).equals(expected)
+        segment = irm(by="day").evaluate("roc_auc", "ks", "f1", **DRAWN).filter(day=1).drop("day")
+        alone = IRM(rows.filter(pl.col("day") == 1), query=None, **roles).evaluate("roc_auc", "ks", "f1", **DRAWN)
+        assert segment.equals(alone)
+
+
+def test_an_interval_is_the_one_that_a_metric_has_alone() -> None:
+    """Neither the other metrics nor the columns that they read make a difference."""
+    irm = rows_of(8).irm(query=None, threshold=0.5)
+    names = ["roc_auc", "average_precision", "f1", "brier"]
+    together = irm.evaluate(*names, **DRAWN)
+    for i, name in enumerate(names):
+        assert irm.evaluate(name, **DRAWN).equals(together[i : i + 1])
+
+
+def test_rows_are_sorted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many resamples there are, each costs no more than a walk along the rows."""
+    done: list[str] = []
+    for name in ("argsort", "lexsort", "sort"):
+        own = getattr(np, name)
+        monkeypatch.setattr(np, name, lambda *args, own=own, **given: (done.append("sorted"), own(*args, **given))[1])
+    for classes, given, names in KIND_OF_ROWS.values():
+        irm = rows_of(9, classes=classes).irm(query=None, cluster="user", **given)
+        sorts = []
+        for resamples in (5, 50):
+            done.clear()
+            irm.evaluate(*names, ci=0.9, resamples=resamples)
+            sorts.append(len(done))
+        assert sorts[0] == sorts[1]
+
+
+TWO = rows_of(0)
+LOG = pl.DataFrame({"query": [1, 1], "score": [0.3, 0.1], "label": [1, 0]})
+WRONG: dict[str, tuple[Callable[[], Any], type[BadValueError | NotComputableError], str]] = {
+    "another measure": (
+        lambda: TWO.irm.evaluate("roc_auc", "ks", ci=0.9, method="delong"),
+        NotComputableError,
+        "ks has no interval by DeLong, which is of roc_auc and gini; say method='bootstrap'",
+    ),
+    "a part of the curve": (
+        lambda: TWO.irm.evaluate("roc_auc(max_fpr=0.1)", ci=0.9, method="delong"),
+        NotComputableError,
+        "roc_auc(max_fpr=0.1) has no interval by DeLong, which is of roc_auc and gini; say method='bootstrap'",
+    ),
+    "weights": (
+        lambda: TWO.irm(weight="w").evaluate("auc", ci=0.9, method="delong"),
+        NotComputableError,
+        "w is the weight of rows, and method='delong' is for independent rows that count one each; "
+        "say weight=None, or method='bootstrap'",
+    ),
+    "clusters": (
+        lambda: TWO.irm(cluster="user").evaluate("auc", ci=0.9, method="delong"),
+        NotComputableError,
+        "user is the cluster of rows, and method='delong' is for independent rows that count one each; "
+        "say cluster=None, or method='bootstrap'",
+    ),
+    "queries": (
+        lambda: LOG.irm.evaluate("roc_auc", ci=0.9, method="delong"),
+        NotComputableError,
+        "method='delong' is for rows without a query, and these are averaged over queries",
+    ),
+    "no interval": (
+        lambda: TWO.irm.evaluate("roc_auc", method="delong"),
+        BadValueError,
+        "method='delong' is that of an interval; say ci=0.95 too",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_where_delong_does_not_apply(case: str) -> None:
+    """An error says why, and the way out."""
+    call, cause, message = WRONG[case]
+    assert error(call, cause) == message
+
+
+def test_a_method_that_does_not_exist() -> None:
+    """The error lists those that do."""
+    said = error(lambda: TWO.irm.evaluate("roc_auc", ci=0.9, method="delon"))  # type: ignore[arg-type]
+    assert said == "method='delon' is not one of 'delong', 'bootstrap'; did you mean 'delong'?"
