@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.border.exporters import column_names, schema_of, table_of
+from frame_metrics.border.exporters import is_duckdb, schema_of, table_of
 from frame_metrics.border.polars import key_values
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.errors import BadValueError
@@ -23,8 +23,12 @@ class ArrowFrame(Border):
     """A pyarrow Table, dataset or scanner, or anything that exports Arrow."""
 
     @cached_property
+    def _schema(self) -> Any:
+        return schema_of(self.frame)
+
+    @cached_property
     def _names(self) -> list[str]:
-        return column_names(self.frame)
+        return list(self.frame.columns if is_duckdb(self.frame) else self._schema.names)
 
     def names(self) -> list[Any]:
         return self._names.copy()
@@ -40,8 +44,7 @@ class ArrowFrame(Border):
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         self.check(columns)
-        schema = schema_of(self.frame)
-        return dict(_as_polars(schema.empty_table().select(list(columns))).schema)
+        return dict(_as_polars(self._schema.empty_table().select(list(columns))).schema)
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         self.check(columns)
