@@ -93,10 +93,11 @@ def small_blocks(rows: int) -> Iterator[None]:
 
 
 @contextmanager
-def pieces_of(size: int | None) -> Iterator[None]:
-    """Read files in pieces of so many bytes, and the rest of a line; None: in those of the package."""
+def pieces_of(size: int | None, lines: int | None = None) -> Iterator[None]:
+    """Read files in pieces of so many bytes, and the rest of a line, so many lines at once; None: as the package."""
     with pytest.MonkeyPatch.context() as patch:
         _replaced(patch, "PIECE", files.PIECE if size is None else size)
+        _replaced(patch, "LINES", files.LINES if lines is None else lines)
         yield
 
 
