@@ -154,15 +154,21 @@ class Reading:
             _check_shared(log)
         return log
 
-    def cases(self, *, named: bool = False, queries: bool = False) -> Cases:
-        """Make the rows to decide about ready, those of judged queries; the result may name the classes, or queries."""
+    def cases(self, *, named: bool = False, queries: bool = False, totals: bool = False) -> Cases:
+        """Make the rows to decide about ready, those of judged queries.
+
+        Parameters
+        ----------
+        named, queries : whether the result names the classes, or queries.
+        totals : whether it has totals, where there are queries; see ``read_log``.
+        """
         from frame_metrics.data.cases import cases_of, read_cases
         from frame_metrics.data.classes import two_classes
 
         columns, conventions = self.plan.columns, self.plan.conventions
         if not columns.query:
             return read_cases(self.table, columns, conventions, named=named)
-        cases = cases_of(self.log(single=True), queries=queries)
+        cases = cases_of(self.log(single=True, totals=totals), queries=queries)
         return replace(cases, classes=two_classes(self.table, columns, conventions)) if named else cases
 
     def binary(self, *, queries: bool = False) -> Cases:
