@@ -479,14 +479,17 @@ class IRM(Generic[Frame]):
     @_verb
     def curve(
         self,
-        kind: str,
-        *,
+        kind: str | Sequence[str],
+        *more: str,
         per: Per | None = None,
         levels: int | Sequence[float] | None = None,
         interpolated: bool = False,
         points: int | None = None,
         bins: int | None = None,
         cutoffs: int | Sequence[int] | None = None,
+        ci: float | None = None,
+        resamples: int = 1000,
+        seed: int = 0,
     ) -> Frame:
         """Give the points of a curve.
 
@@ -495,6 +498,9 @@ class IRM(Generic[Frame]):
         kind : "roc": threshold, fpr, tpr. "pr": threshold, recall, precision, a zigzag. "gain": threshold, share (of
             all rows, those that are predicted relevant), gain (of all relevant rows, those among them). "calibration":
             predicted, observed, n, by bins of equal width. A metric of a ranking with ``@k``, as "ndcg@k": k, value.
+            Where ranks and no scores are named, the first three have k, the last rank that is predicted relevant, and
+            no threshold.
+        more : with a metric of a ranking other ones, which may stand in one list with it.
         per : "query" gives each query a curve; by default the rows of a segment are pooled.
         levels : of "pr", recall levels at which the greatest precision at that recall or a higher one is given: a list,
             or how many from 0 to 1, as 11; with ``per="query"``, the mean over the queries.
@@ -504,11 +510,15 @@ class IRM(Generic[Frame]):
             (1 + ln(1 + rows)) / (points - 2) on either axis from the curve through those.
         bins : of "calibration", 10 by default.
         cutoffs : of "ndcg@k" and others of its kind, the cutoffs, or the last of them; 10 by default.
+        ci : of "ndcg@k" and others of its kind, the level of an interval of each mean, as in ``evaluate``.
+        resamples, seed : of its bootstrap.
 
         Returns
         -------
-        A frame of the caller's kind: system, by... (, the query columns), and the columns of the curve. The first
-        point of a curve has an infinite threshold: nothing is predicted, and precision is set to 1.
+        A frame of the caller's kind: system, by... (, the query columns), and the columns of the curve; of metrics at
+        cutoffs (metric, where there are several,) k, value (, ci_low, ci_high). The first point of a curve has an
+        infinite threshold (or k = 0): nothing is predicted, and precision is set to 1. A null k stands for all rows,
+        those that were not retrieved among them.
 
         Examples
         --------
@@ -521,7 +531,9 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.curves import Options, curve
 
-        return curve(self._request, kind, Options(per, levels, interpolated, points, bins, cutoffs))
+        kinds = [*(kind if isinstance(kind, list | tuple) else [kind]), *more]
+        options = Options(per, levels, interpolated, points, bins, cutoffs, ci, resamples, seed)
+        return curve(self._request, kinds, options)
 
     @_verb
     def compare(

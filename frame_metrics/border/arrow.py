@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.border.exporters import column_names, table_of
+from frame_metrics.border.exporters import column_names, schema_of, table_of
 from frame_metrics.border.polars import key_values
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.errors import BadValueError
@@ -35,15 +35,13 @@ class ArrowFrame(Border):
             super().check(self._names)
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
-        import pyarrow as pa
-
         self.check(columns)
-        table = table_of(self.frame, columns, self._names)
-        held = {name: readable(name, table.column(name)) for name in columns}
-        # What a field says of its column, as the order of an Enum, goes with it.
-        fields = [table.schema.field(name).with_type(column.type) for name, column in held.items()]
-        read = pl.from_arrow(pa.table(list(held.values()), schema=pa.schema(fields)))
-        return read if isinstance(read, pl.DataFrame) else read.to_frame()
+        return _as_polars(table_of(self.frame, columns, self._names))
+
+    def types(self, columns: Sequence[str]) -> dict[str, Any]:
+        self.check(columns)
+        schema = schema_of(self.frame)
+        return dict(_as_polars(schema.empty_table().select(list(columns))).schema)
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         self.check(columns)
@@ -60,17 +58,27 @@ class ArrowFrame(Border):
                 continue
             column = self.frame.column(source)
             beyond = len(rows) > 0 and int(rows.max()) >= len(column)
-            if beyond or _is_view(column.type) or pa.types.is_run_end_encoded(column.type):
-                out[name] = _as_type(key_values(table, source, rows, beside), column.type)
+            if beyond or not has_rows(column.type):
+                out[name] = as_type(key_values(table, source, rows, beside), column.type)
             else:
                 out[name] = column.take(pa.array(rows, mask=rows < 0))
         return pa.table(out | {name: narrow(values).to_arrow() for name, values in answer.columns.items()})
 
 
+def _as_polars(table: Any) -> pl.DataFrame:
+    """Return a pyarrow Table as polars."""
+    import pyarrow as pa
+
+    held = [readable(field.name, column) for field, column in zip(table.schema, table.columns, strict=True)]
+    fields = [_field(field, column.type) for field, column in zip(table.schema, held, strict=True)]
+    read = pl.from_arrow(pa.table(held, schema=pa.schema(fields)))
+    return read if isinstance(read, pl.DataFrame) else read.to_frame()
+
+
 def readable(name: str, column: Any) -> Any:
     """Return a column of Arrow as polars can read it.
 
-    Run-ends are decoded, decimals of 256 bits held in 128, moments with a fixed offset told in UTC.
+    Run-ends are decoded, decimals of 256 bits held in 128, moments with a fixed offset told in UTC, extensions stored.
 
     Raises
     ------
@@ -110,6 +118,8 @@ def _type_to_read(kind: Any) -> Any:
     """The type in which a column of this one is read."""
     import pyarrow as pa
 
+    if isinstance(kind, pa.BaseExtensionType):
+        return kind.storage_type
     if pa.types.is_decimal256(kind) and kind.scale <= DIGITS:
         return pa.decimal128(DIGITS, kind.scale)
     if pa.types.is_timestamp(kind) and kind.tz is not None and kind.tz[:1] in ("+", "-"):
@@ -127,26 +137,37 @@ def _holds_wide_decimals(kind: Any) -> bool:
     return pa.types.is_decimal256(kind) or any(map(_holds_wide_decimals, inner))
 
 
-def _is_view(kind: Any) -> bool:
-    """Return True for the types of text that Arrow cannot take rows of."""
+def _field(field: Any, kind: Any) -> Any:
+    """Return what a field says of its column, as the order of an Enum, for a type; not that it is an extension."""
+    said = field.metadata or {}
+    return field.with_type(kind).with_metadata(
+        {key: value for key, value in said.items() if not key.startswith(b"ARROW:extension")}
+    )
+
+
+def has_rows(kind: Any) -> bool:
+    """Return False for types that Arrow cannot take rows of, views of text and run-ends, and for that of no value."""
     import pyarrow as pa
 
-    return bool(pa.types.is_string_view(kind) or pa.types.is_binary_view(kind))
+    of_text = pa.types.is_string_view(kind) or pa.types.is_binary_view(kind)
+    return not (of_text or pa.types.is_run_end_encoded(kind) or pa.types.is_null(kind))
 
 
-def _as_type(values: pl.Series, kind: Any) -> Any:
-    """Values as an Arrow array of a type that has to be built."""
+def as_type(values: pl.Series, kind: Any) -> Any:
+    """Return values as an Arrow array of a type that has to be built."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if _is_view(kind):
-        return pa.array(values.to_list(), type=kind)
+    if isinstance(kind, pa.BaseExtensionType):
+        return as_type(values, kind.storage_type).cast(kind)
     if pa.types.is_run_end_encoded(kind):
-        plain = _as_type(values, kind.value_type)
+        plain = as_type(values, kind.value_type)
         return pc.run_end_encode(plain, run_end_type=kind.run_end_type)  # type: ignore[attr-defined]
     if pa.types.is_dictionary(kind):
-        coded = _as_type(values, kind.value_type).dictionary_encode()
+        coded = as_type(values, kind.value_type).dictionary_encode()
         return pa.DictionaryArray.from_arrays(
             coded.indices.cast(kind.index_type), coded.dictionary, ordered=kind.ordered
         )
-    return values.to_arrow().cast(kind)
+    if pa.types.is_null(kind):
+        return narrow(values).to_arrow()
+    return values.to_arrow().cast(kind) if has_rows(kind) else pa.array(values.to_list(), type=kind)

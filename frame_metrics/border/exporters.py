@@ -22,17 +22,20 @@ def gives_arrow(frame: Any) -> bool:
 
 def column_names(frame: Any) -> list[str]:
     """Return the names of all columns; a stream is opened for them only where nothing else tells them."""
+    return list(frame.columns if _is_duckdb(frame) else schema_of(frame).names)
+
+
+def schema_of(frame: Any) -> Any:
+    """Return the schema, pyarrow's; no rows are read."""
     import pyarrow as pa
 
     for schema in (getattr(frame, "schema", None), getattr(frame, "projected_schema", None)):
         if isinstance(schema, pa.Schema):
-            return list(schema.names)
-    if _is_duckdb(frame):
-        return list(frame.columns)
+            return schema
     if hasattr(frame, "__arrow_c_schema__"):
-        return list(pa.schema(frame).names)
+        return pa.schema(frame)
     try:
-        return list(_opened(frame).schema.names)
+        return _opened(frame.limit(0) if _is_duckdb(frame) else frame).schema
     except pa.ArrowInvalid as error:
         if "non-struct" in str(error):
             raise BadValueError(f"a {kind_of(frame)} is an array and not a frame: give a frame that has it") from None

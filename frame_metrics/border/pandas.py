@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.arrow import narrow, readable
+from frame_metrics.border.arrow import as_type, has_rows, narrow, readable
+from frame_metrics.border.polars import key_values
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array
@@ -47,12 +48,17 @@ class PandasFrame(Border):
         keys = {}
         for name, at in answer.keys.items():
             source = answer.source(name)
-            if source in table.columns:
-                own = self.column(source)
-            else:
-                own, at = _key_column(source, beside), beside.rows(at, len(table))
-            keys[self._label(name) if source == name else name] = _key_values(source, own, at, beside)
+            keys[self._label(name) if source == name else name] = self._key(source, at, table, beside)
         return pd.DataFrame(keys | {name: _as_pandas(name, values) for name, values in answer.columns.items()})
+
+    def _key(self, name: str, at: Array, table: pl.DataFrame, beside: Beside) -> Any:
+        """The values of a key column at rows of the frame, or of the judgments past its end."""
+        if name not in table.columns:
+            return _key_values(name, _key_column(name, beside), beside.rows(at, len(table)), beside)
+        own = self.column(name)
+        if _has_rows(own):
+            return _key_values(name, own, at, beside)
+        return _as_arrow(as_type(key_values(table, name, at, beside), own.dtype.pyarrow_dtype))
 
 
 def _is_integer(name: Any) -> bool:
@@ -77,7 +83,8 @@ def _as_series(name: str, values: Any) -> pl.Series:
             return _from_text(name, values)
         if dtype.name == "object":
             return _from_objects(name, values)
-        return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
+        read = pl.Series(name, pl.from_pandas(values, nan_to_null=False))
+        return read.ext.storage() if type(read.dtype).__name__ == "Extension" else read
     except UnicodeEncodeError:
         raise BadValueError(f"{name}: the column has text that is not Unicode; decode it") from None
     except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
@@ -85,13 +92,8 @@ def _as_series(name: str, values: Any) -> pl.Series:
 
 
 def _from_arrow(name: str, values: Any) -> pl.Series:
-    """Return a column that is Arrow's; its run-ends cannot be taken rows of."""
-    import pyarrow as pa
-
-    column = values.array.__arrow_array__()
-    if pa.types.is_run_end_encoded(column.type):
-        raise BadValueError(f"{name}: the column is {column.type}, which cannot be read; cast it to another type")
-    return pl.Series(name, pl.from_arrow(readable(name, column)))
+    """Return a column that is Arrow's."""
+    return pl.Series(name, pl.from_arrow(readable(name, values.array.__arrow_array__())))
 
 
 def _from_text(name: str, values: Any) -> pl.Series:
@@ -197,10 +199,22 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
     return values.mask(absent) if absent.any() else values
 
 
+def _has_rows(values: Any) -> bool:
+    """Return False for a column of an Arrow type of which pandas cannot take rows."""
+    return type(values.dtype).__name__ != "ArrowDtype" or has_rows(values.dtype.pyarrow_dtype)
+
+
+def _as_arrow(values: Any) -> Any:
+    """An Arrow array as a column of pandas that stays one."""
+    import pandas as pd
+
+    return pd.Series(pd.arrays.ArrowExtensionArray(values))
+
+
 def _key_column(name: str, beside: Beside) -> Any:
     """A key column of the judgments as pandas."""
     import pandas as pd
 
-    if isinstance(beside.border, PandasFrame):
-        return beside.border.column(beside.columns[name])
+    if isinstance(beside.border, PandasFrame) and _has_rows(own := beside.border.column(beside.columns[name])):
+        return own
     return pd.Series(beside.key(name).to_list())

@@ -29,9 +29,10 @@ class PolarsFrame(Border):
     def check(self, columns: Sequence[str]) -> None:
         super().check(columns)
         for column in columns:
-            if self._types[column] == pl.Object:
+            kind = self._types[column]
+            if kind == pl.Object or type(kind).__name__ == "Extension":
                 raise BadValueError(
-                    f"{column}: the column is Object, whose values cannot be compared; make them text or numbers"
+                    f"{column}: the column is {kind}, whose values cannot be compared; make them text or numbers"
                 )
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
@@ -79,9 +80,9 @@ def key_values(table: pl.DataFrame, name: str, rows: Array, beside: Beside) -> p
         own = table[name]
     else:
         own, rows = beside.key(name), beside.rows(rows, len(table))
+    if own.dtype == pl.Null and name in beside.columns:
+        own = own.cast(beside.key(name).dtype)
     if len(rows) and int(rows.max()) >= len(own):
-        later = beside.key(own.name)
-        later = later if own.dtype == pl.Null else later.cast(own.dtype)
-        own = pl.concat([own.cast(later.dtype), later])
+        own = pl.concat([own, beside.key(name).cast(own.dtype)])
     at = pl.Series(rows)
     return own.gather(at.set(at < 0, None) if len(rows) and int(rows.min()) < 0 else at)

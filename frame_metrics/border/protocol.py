@@ -71,13 +71,15 @@ class Border(ABC):
         return closest(column, self.names())
 
     def check(self, columns: Sequence[str]) -> None:
-        """Raise for a column that is not there, or that stands twice."""
+        """Raise for a column that is not there, that stands twice, or whose name polars takes for a pattern."""
         there = self.names()
         for column in columns:
             if column not in there:
                 raise ColumnError(f"there is no column {column!r} among {listed(there)}{self.hint(column)}")
             if there.count(column) > 1:
                 raise ColumnError(f"there are {there.count(column)} columns called {column!r}; rename all but one")
+            if column == "*" or (column.startswith("^") and column.endswith("$")):
+                raise ColumnError(f"polars takes the name {column!r} for a pattern of names; rename the column")
 
 
 @dataclass(frozen=True, eq=False)

@@ -155,17 +155,18 @@ def _class_scores(frame: pl.DataFrame, columns: Columns, classes: pl.Series | No
     return out
 
 
-def cases_of(log: Log, *, queries: bool = False) -> Cases:
+def cases_of(log: Log, *, queries: bool = False, ranks: bool = False) -> Cases:
     """Return the rows of all evaluated queries of a log of which single rows may be asked for.
 
     Documents without a judgment are not relevant, unless they are dropped. Judged documents that a system does not
-    list are rows without a score, predicted to be nothing. With ``queries`` cells are queries, and not segments.
+    list are rows without a score, predicted to be nothing. With ``queries`` cells are queries, and not segments. With
+    ``ranks`` the score of a row is its rank below 0.
     """
     grid, listed = log.grid, log.grid.rankings
     lacking, evaluated = _beside(log)
     ranking, every = np.empty(len(log.table), np.int64), np.arange(len(evaluated))
     ranking[listed.rows_of(spans(listed.starts, listed.lengths))] = np.repeat(every, listed.lengths)
-    rows = _listed(log).with_columns(cell=pl.Series(ranking)).filter(pl.Series(evaluated[ranking]))
+    rows = _listed(log, ranks=ranks).with_columns(cell=pl.Series(ranking)).filter(pl.Series(evaluated[ranking]))
     if log.conventions.unjudged == "drop":
         rows = rows.drop_nulls("actual")
     counts = np.where(evaluated, lacking, 0).astype(np.int64)
@@ -185,7 +186,7 @@ def cases_of(log: Log, *, queries: bool = False) -> Cases:
     return Cases(rows.with_columns(cell=pl.Series(cell)), cells, log.columns, log.conventions, None, None, True)
 
 
-def _listed(log: Log) -> pl.DataFrame:
+def _listed(log: Log, *, ranks: bool) -> pl.DataFrame:
     """The rows of the log: what is relevant of them, null without a judgment, and what is scored or predicted."""
     table = log.table
     known = table["label" if "label" in table.columns else "grade"].cast(pl.Float64).fill_nan(None)
@@ -193,10 +194,12 @@ def _listed(log: Log) -> pl.DataFrame:
     if log.conventions.unjudged == "drop":  # a negative grade is no judgment in condensed lists
         good = good.set((known < 0).fill_null(False), None)
     columns = {"actual": good.cast(pl.Int8)}
-    if "score" in table.columns:
+    if ranks:
+        columns["score"] = -table["rank"].cast(pl.Float64)
+    elif "score" in table.columns:
         columns["score"] = table["score"].cast(pl.Float64)
     if log.conventions.threshold is not None:
-        columns["predicted"] = (table["score"] >= log.conventions.threshold).fill_null(False).cast(pl.Int8)
+        columns["predicted"] = (columns["score"] >= log.conventions.threshold).fill_null(False).cast(pl.Int8)
     elif "predicted" in table.columns:
         columns["predicted"] = table["predicted"]
     return pl.DataFrame(columns)

@@ -69,8 +69,9 @@ def is_binary(label: pl.Series | None, predicted: pl.Series | None, columns: Col
     apart = predicted is not None and unlike(label, predicted, columns) is not None
     if len(distinct) > 2 or not distinct or apart:
         return False
+    in_order = sorted(distinct) if len({type(value) for value in distinct}) == 1 else distinct
     raise NotComputableError(
-        f"{columns.label}: of the values {listed(sorted(distinct))}, nothing says which is the relevant one; "
+        f"{columns.label}: of the values {listed(in_order)}, nothing says which is the relevant one; "
         "name it with positive=, or list the classes with classes= for measures of all of them"
     )
 
@@ -138,12 +139,17 @@ def unlike(label: pl.Series, predicted: pl.Series, columns: Columns) -> BadValue
     """Return the error for predictions that can be no class, by their type; None where they can."""
     one, other = label.dtype, predicted.dtype
     empty = any(side.null_count() == len(side) for side in (label, predicted))
-    if empty or one == other or (one in TEXTS and other in TEXTS) or (one.is_numeric() and other.is_numeric()):
+    if empty or _comparable(one, other):
         return None
     return BadValueError(
         f"{columns.predicted}: its values are {other}, those of {columns.label} are {one}; "
         "give both one type, or say match= if they are clusters"
     )
+
+
+def _comparable(one: pl.DataType, other: pl.DataType) -> bool:
+    """Return True for types whose values can be equal."""
+    return one == other or (one in TEXTS and other in TEXTS) or (one.is_numeric() and other.is_numeric())
 
 
 def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series) -> pl.Series:
@@ -153,10 +159,12 @@ def _given(values: Sequence[Any], kind: Any, columns: Columns, label: pl.Series)
         try:
             pl.Series([value], dtype=dtype, strict=True)
         except (TypeError, OverflowError, pl.exceptions.PolarsError):
-            raise BadValueError(
-                f"{columns.label}: {shown(value)} cannot be one of its values, which are {label.dtype}"
-            ) from None
-    return pl.Series(list(values), dtype=dtype, strict=True)
+            column, held = (columns.predicted, kind) if label.dtype == pl.Null else (columns.label, label.dtype)
+            raise BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {held}") from None
+    try:
+        return pl.Series(list(values), dtype=dtype, strict=True)
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        raise BadValueError(f"classes={shown(list(values))} are of several types; give them one") from None
 
 
 def class_codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series:
@@ -167,7 +175,7 @@ def class_codes(values: pl.Series, classes: pl.Series, column: str) -> pl.Series
     BadValueError
         A value is none of the classes.
     """
-    if not len(classes) or values.null_count() == len(values):
+    if not len(classes) or values.null_count() == len(values) or not _comparable(values.dtype, classes.dtype):
         code = pl.Series([None], dtype=pl.Int32).new_from_index(0, len(values))
     else:
         kind = class_type(values.dtype, classes.dtype)

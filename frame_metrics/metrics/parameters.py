@@ -19,7 +19,14 @@ Positive: TypeAlias = Annotated[float, "above 0", lambda x: x > 0]
 NotNegative: TypeAlias = Annotated[float, "0 or more", lambda x: x >= 0]
 PartOfAll: TypeAlias = Annotated[float, "above 0, at most 1", lambda x: 0 < x <= 1]
 LogBase: TypeAlias = Annotated[float, "above 1", lambda x: 1 < x < math.inf]
-Levels: TypeAlias = Annotated[Sequence[float], "a list of levels between 0 and 1", lambda x: 0 <= x <= 1]
+Levels: TypeAlias = Annotated[
+    Sequence[float], "a list of levels between 0 and 1", lambda xs: 0 <= min(xs) <= max(xs) <= 1
+]
+Stretch: TypeAlias = Annotated[
+    Sequence[float],
+    "a list of two numbers between 0 and 1, the lesser first",
+    lambda xs: len(xs) == 2 and 0 <= xs[0] < xs[1] <= 1,
+]
 Count: TypeAlias = Annotated[int, "a whole number from 1", lambda x: 1 <= x < math.inf and x == int(x)]
 GainName: TypeAlias = Annotated[Gain, "'linear', 'exp' or a mapping from grades to gains"]
 
@@ -48,10 +55,11 @@ def fits(value: Any, hint: Any) -> bool:
         return value in get_args(kind)
     if kind is GainName:
         return value in ("linear", "exp") if isinstance(value, str) else _is_gain_table(value)
-    if kind is Levels and (not isinstance(value, list | tuple) or not value):
+    several = kind in (Levels, Stretch)
+    if several and (not isinstance(value, list | tuple) or not value):
         return False
     in_range = kind.__metadata__[1] if get_origin(kind) is Annotated else lambda x: not math.isnan(x)
-    return all(is_number(one) and in_range(one) for one in (value if kind is Levels else [value]))
+    return all(map(is_number, value if several else [value])) and bool(in_range(value))
 
 
 def _without_none(hint: Any) -> Any:

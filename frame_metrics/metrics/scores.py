@@ -10,37 +10,67 @@ from typing import Literal
 
 import numpy as np
 
+from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array, Scores, ratio
 from frame_metrics.metrics.metric import metric
-from frame_metrics.metrics.parameters import Count, PartOfAll, Share
+from frame_metrics.metrics.parameters import Count, PartOfAll, Share, Stretch
 
 
 @metric(undefined=None, slope=1, also=("auc", "auroc", "roc", "roc_auc_score"))
-def roc_auc(scores: Scores, max_fpr: PartOfAll | None = None, multi: Literal["ovr", "ovo"] = "ovr") -> Array:
+def roc_auc(
+    scores: Scores,
+    max_fpr: PartOfAll | None = None,
+    fpr: Stretch | None = None,
+    tpr: Stretch | None = None,
+    correction: Literal["mcclish"] | None = "mcclish",
+    multi: Literal["ovr", "ovo"] = "ovr",
+) -> Array:
     """Probability that a relevant row has a higher score than one that is not: the area under the ROC curve.
 
     Formula: the share of pairs of a relevant row and another in which the relevant one has the higher score, equal
-        scores counting one half. With max_fpr = m: A, the area up to the fallout m, made to be 1/2 for chance and 1 for
-        perfect, (1 + (A - m^2 / 2) / (m - m^2 / 2)) / 2. Of several classes: ovr, of each against the rest; ovo, the
-        mean over all pairs of classes of the areas of each against the other. `gauc` (group AUC) is the mean over
-        queries, each weighted by its rows.
+        scores counting one half. With fpr = [a, b]: A, the area between the fallouts a and b, made to be 1/2 for chance
+        and 1 for perfect, (1 + (A - c) / (b - a - c)) / 2, where c = (b^2 - a^2) / 2 is that of chance. With tpr =
+        [a, b]: the same of the area right of the curve between the recalls a and b, where c = b - a - (b^2 - a^2) / 2.
+        Of several classes: ovr, of each against the rest; ovo, the mean over all pairs of classes of the areas of each
+        against the other. `gauc` (group AUC) is the mean over queries, each weighted by its rows.
     Undefined: no row is relevant, or every row is.
-    Parameters: max_fpr, the greatest fallout that counts, above 0, 1 for all; multi, what several classes are
-        compared by.
-    Source: D. K. McClish, Analyzing a portion of the ROC curve, 1989; D. J. Hand, R. J. Till, A simple generalisation
-        of the area under the ROC curve for multiple class classification problems, 2001; gauc: H. Zhu et al., Optimized
-        cost per click in Taobao display advertising, KDD 2017.
+    Parameters: fpr, the fallouts between which the area counts; max_fpr, the same from 0 on, 1 for all; tpr, the
+        recalls between which it counts; correction, None for A itself, which a range needs where the correction could
+        fall below 0 (fpr with a + b > 1, tpr with a + b < 1); multi, what several classes are compared by.
+    Source: D. K. McClish, Analyzing a portion of the ROC curve, 1989; Y. Jiang, C. E. Metz, R. M. Nishikawa, A receiver
+        operating characteristic partial area index for highly sensitive diagnostic tests, 1996; D. J. Hand, R. J. Till,
+        A simple generalisation of the area under the ROC curve for multiple class classification problems, 2001; gauc:
+        H. Zhu et al., Optimized cost per click in Taobao display advertising, KDD 2017.
     """
-    if max_fpr is None or max_fpr == 1:
+    if sum(part is not None for part in (max_fpr, fpr, tpr)) > 1:
+        raise BadValueError("roc_auc: max_fpr=, fpr= and tpr= each name a part of the curve; give one of them")
+    low, high = tpr or fpr or (0, 1 if max_fpr is None else max_fpr)
+    if (low, high) == (0, 1):
         return scores.area
-    wide, high = scores.each(scores.negatives), scores.each(scores.positives)
-    left, fpr = ratio(scores.before(scores.fp), wide), ratio(scores.fp, wide)
-    inside = np.clip(max_fpr - left, 0, fpr - left)
-    rise = np.where(fpr > left, ratio(scores.pos, high) * ratio(inside, fpr - left), 0)
-    area = scores.total(inside * (ratio(scores.before(scores.tp), high) + rise / 2))
-    least = max_fpr * max_fpr / 2
-    scaled = (1 + (area - least) / (max_fpr - least)) / 2
-    return np.where((scores.positives > 0) & (scores.negatives > 0), scaled, np.nan)
+    over_recall = tpr is not None
+    if correction and (low + high < 1 if over_recall else low + high > 1):
+        name = "tpr" if over_recall else "fpr"
+        raise BadValueError(
+            f"roc_auc: corrected between {low:g} and {high:g} of {name} it could be below 0; say correction=None"
+        )
+    area = _part(scores, low, high, over_recall=over_recall)
+    if correction:
+        below = (high**2 - low**2) / 2
+        chance = high - low - below if over_recall else below
+        area = (1 + (area - chance) / (high - low - chance)) / 2
+    return np.where((scores.positives > 0) & (scores.negatives > 0), area, np.nan)
+
+
+def _part(scores: Scores, low: float, high: float, *, over_recall: bool) -> Array:
+    """The area below the ROC curve between two fallouts, or right of it between two recalls, shape (queries,)."""
+    fallout, recall = (
+        [ratio(rows, scores.each(total)) for rows in (scores.before(reached), reached)]
+        for reached, total in ((scores.fp, scores.negatives), (scores.tp, scores.positives))
+    )
+    (start, end), (first, last) = (recall, [1 - x for x in fallout]) if over_recall else (fallout, recall)
+    begin, stop = np.clip(start, low, high), np.clip(end, low, high)
+    inside = np.where(end > start, ratio((begin + stop) / 2 - start, end - start), 0)
+    return scores.total(np.nan_to_num((stop - begin) * (first + (last - first) * inside)))
 
 
 @metric(range=(-1, 1), undefined=None, slope=2, also=("somers_d",))
@@ -56,16 +86,25 @@ def gini(scores: Scores) -> Array:
 
 
 @metric(also=("average_precision_score", "pr_auc", "auprc"))
-def average_precision(scores: Scores) -> Array:
+def average_precision(scores: Scores, area: Literal["step", "trapezoid"] = "step") -> Array:
     """Precision averaged over recall: the sum of the precisions at each distinct score, by the recall that it adds.
 
     Formula: sum over the distinct scores, from the greatest, of (r_i - r_(i-1)) p_i. Rows with equal scores are
-        taken together; `ap` orders them. What was not retrieved adds nothing.
+        taken together; `ap` orders them. What was not retrieved adds nothing. With area="trapezoid": of
+        (r_i - r_(i-1)) (p_i + p_(i-1)) / 2, where p_0 = 1.
     Undefined: no row is relevant.
-    Source: scikit-learn, average_precision_score.
+    Parameters: area, step by step, or the trapezoids below straight lines between the points of `curve("pr")`. No
+        threshold has the values on such a line, and across equal scores they are too high: where all scores are equal
+        the area would be (1 + prevalence) / 2, and not the prevalence.
+    Source: scikit-learn, average_precision_score; J. Davis, M. Goadrich, The relationship between precision-recall and
+        ROC curves, 2006.
     """
     precision = ratio(scores.tp, scores.tp + scores.fp)
     counts = (scores.pos > 0) & scores.retrieved
+    if area == "trapezoid":
+        above = scores.before(precision)
+        above[scores.begins] = 1
+        precision = (precision + above) / 2
     return ratio(scores.total(np.where(counts, scores.pos * precision, 0)), scores.positives)
 
 

@@ -205,7 +205,7 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
         units = within(of, int(of.max()) + 1, units)
     rising = [(i, one.level, *_rising(one, members)) for i, one in enumerate(tallies) if one.level is not None]
     pieces = []
-    for often in drawn(units.shape[1], resamples, seed):
+    for often in _often(units.shape[1], resamples, seed):
         each = np.split(units @ often.T.astype(np.float64), ends)
         for i, level, values, at in rising:
             each[i] = quantile_drawn(values, often[:, at if of is None else of[at]], level)[None]
@@ -221,7 +221,7 @@ def _rising(one: Tally, members: Array) -> tuple[Array, Array]:
     return values[order], some[order]
 
 
-def drawn(size: int, resamples: int, seed: int) -> Iterator[Array]:
+def _often(size: int, resamples: int, seed: int) -> Iterator[Array]:
     """Give how often each unit is drawn, of some resamples at a time, shape (some, units)."""
     step = max((1 << 20) // size, 1)
     random = np.random.default_rng(seed)
@@ -238,7 +238,7 @@ def resampled(columns: Array, resamples: int, seed: int) -> Array:
     ----------
     columns : shape (columns, units).
     """
-    sums = (columns @ often.T.astype(np.float64) for often in drawn(columns.shape[1], resamples, seed))
+    sums = (columns @ often.T.astype(np.float64) for often in _often(columns.shape[1], resamples, seed))
     return np.concatenate(list(sums), axis=1)
 
 

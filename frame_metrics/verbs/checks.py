@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.groups import as_text
+from frame_metrics.data.groups import Segments, as_text
 from frame_metrics.data.log import Block, Log, rows_of_the_frame
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.inputs import Array, Ranking
@@ -17,6 +18,8 @@ from frame_metrics.roles.columns import Columns, key_names
 
 Look = Callable[[Any], Any]
 TOP = 10  # the cutoff that is looked at
+RARE = 0.1  # with less than this share, or more than the rest, accuracy says little
+POOR = 0.5  # recall below this is poor
 
 
 class Seen(NamedTuple):
@@ -25,6 +28,18 @@ class Seen(NamedTuple):
     n: int
     of: int | None = None
     example: str | None = None
+    words: Mapping[str, Any] = MappingProxyType({})  # what the message says of the first one
+
+
+def seen_in(
+    segments: Segments, marked: Array, there: Array, values: Mapping[str, Array] = MappingProxyType({})
+) -> Seen:
+    """Return the marked segments, of those that are there, with the values of the first."""
+    at = np.flatnonzero(marked & there)
+    if not len(at):
+        return Seen(0, int(there.sum()))
+    words = {name: float(value[at[0]]) for name, value in values.items()}
+    return Seen(len(at), int(there.sum()), segments.text(int(at[0])), words)
 
 
 class Finding(NamedTuple):
@@ -83,13 +98,15 @@ def check(severity: str, *, of: Look | None = None, name: str = "") -> Callable[
 def run_checks(words: dict[str, Any], *subjects: Any, known: dict[Check, Seen] | None = None) -> Iterator[Finding]:
     """Give the findings of all checks that read one of the subjects, or that are known, those of nothing too.
 
-    Messages leave ``words`` open.
+    Messages leave ``words`` open, and those that the check fills in where there is something.
     """
     of_class = {type(subject): subject for subject in subjects}
     for one in CHECKS:
         seen: Seen | None = one.look(of_class[one.reads]) if one.reads in of_class else (known or {}).get(one)
         if seen is not None:
-            yield Finding(one.name, one.severity, *seen, one.message.format(**words))
+            n, of, example, own = seen
+            told = n or one.severity == "fact"
+            yield Finding(one.name, one.severity, n, of, example, one.message.format(**words, **own) if told else "")
 
 
 class Keys(NamedTuple):
@@ -152,6 +169,8 @@ class Counted:
     log: Log
     judged: Array  # documents of each ranking's query that are judged, shape (rankings,)
     relevant: Array  # and those that are relevant
+    results: Array  # documents that each ranking retrieved
+    hits: Array  # and those of them that are relevant
     seen: dict[Check, Seen]  # what the checks of blocks saw in all of them
 
     def of_queries(self, values: Array) -> int:
@@ -163,7 +182,7 @@ class Counted:
 
     def but_for(self, unjudged: Check) -> Seen | None:
         """Return how many results there are beside those that a check saw."""
-        n, of, _ = self.seen[unjudged]
+        n, of, *_ = self.seen[unjudged]
         return Seen((of or 0) - n, of) if self.log.columns.rank or self.log.columns.score else None
 
 
@@ -177,25 +196,38 @@ def counted(log: Log) -> Counted:
         the log was read from.
     """
     numbers = np.arange(len(log.grid.pair))
-    judged, relevant = np.zeros((2, len(numbers)), np.int64)
+    judged, relevant, results, hits = np.zeros((4, len(numbers)), np.int64)
     checks = [one for one in CHECKS if one.reads is RankedBlock]
     sums = [[(0, 0, len(numbers))] * len(checks)]
 
     def work(block: Block) -> None:
         at, rows = block.at, block.rows
         run = block.ranking(scored="score" in rows.cells and "rank" not in rows.cells)
-        judged[at], relevant[at] = run.n_judged, run.n_relevant
+        judged[at], relevant[at], results[at], hits[at] = run.n_judged, run.n_relevant, run.n_ret, run.hits()
         ranked = RankedBlock(log, rows, run, {role: values[at] for role, values in said.items() if values is not None})
         sums.append([_sums(one, ranked, numbers[at], len(numbers)) for one in checks])
 
     with rows_of_the_frame(log):
         said = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}
-        said |= {role: log.said_of_queries(role) for role in ("weight", "cluster")}
+        said |= {role: log.said_of_queries(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
         log.each_block(work)
     seen = {}
     for one, (n, of, first) in zip(checks, np.moveaxis(np.array(sums), 0, -1), strict=True):
         seen[one] = Seen(int(n.sum()), int(of.sum()), _name(log, int(first.min())) if n.any() else None)
-    return Counted(log, judged, relevant, seen)
+    return Counted(log, judged, relevant, results, hits, seen)
+
+
+def _beyond(log: Log) -> Array | None:
+    """Mark rankings whose query has a judged document that no system retrieved; None unless they share judgments."""
+    if log.judged is None or not log.judges_itself:
+        return None
+    place = "rank" if log.columns.rank else "score"
+    keys = log.judged.keys
+    rows = log.table if place in log.table.columns else log.table.with_columns(pl.lit(1).alias(place))
+    found = rows.filter(pl.col(place).is_not_null())
+    unfound = log.judged.pairs.join(found, on=[*keys, "doc"], how="anti", nulls_equal=True)
+    beyond = log.joined(unfound.select(keys).unique().with_columns(beyond=pl.lit(True)), keys)["beyond"]
+    return beyond.fill_null(False).to_numpy()
 
 
 def _sums(one: Check, block: RankedBlock, numbers: Array, past: int) -> tuple[int, int, int]:

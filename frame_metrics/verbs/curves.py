@@ -13,14 +13,16 @@ from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.data.segments import scored
-from frame_metrics.errors import BadValueError, check_apart, check_choice, shown
+from frame_metrics.errors import BadValueError, check_apart, check_choice, check_level, check_whole, shown
 from frame_metrics.inputs import Array, Scores, ratio
+from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.ranking import iprec
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.measure import check_asked, check_probability, measure
 from frame_metrics.verbs.request import Reading, Request, one_of
 from frame_metrics.verbs.thresholds import EQUAL, Points, check_no_threshold, points_of
+from frame_metrics.verbs.tidy import Options as Averages
 from frame_metrics.verbs.tidy import averaged, each_query, number, whole
 
 COLUMNS = {
@@ -43,42 +45,87 @@ class Options:
     points: int | None
     bins: int | None
     cutoffs: int | Sequence[int] | None
+    ci: float | None
+    resamples: int
+    seed: int
 
 
-def curve(request: Request, kind: str, options: Options) -> Any:
+def curve(request: Request, kinds: Sequence[str], options: Options) -> Any:
     """Answer ``irm.curve``, which has the parameters."""
-    _check(kind, options)
-    if kind not in COLUMNS:
-        return _by_cutoff(request, kind, options)
+    for kind in kinds:
+        _check(kind, options)
+    of_cutoffs = [kind for kind in kinds if kind not in COLUMNS]
+    if of_cutoffs:
+        _check_together(kinds, of_cutoffs)
+        return _by_cutoff(request, kinds, options)
+    (kind,) = _one_kind(kinds)
     levels = _recall_levels(options.levels)
-    per = options.per is not None
-    plan = request.plan(Needs(score=True, query=per or request.judged))
-    plan.check_pooled(COLUMNS[kind])
+    per, ranked = options.per is not None, _by_rank(request, kind)
+    query = per or ranked or request.judged
+    plan = request.plan(Needs(query=query, order=True) if ranked else Needs(query=query, score=True))
+    columns = _columns(kind, ranked=ranked)
+    plan.check_pooled(columns)
     check_no_threshold(plan.conventions)
-    columns: dict[str, Any] = dict.fromkeys(COLUMNS[kind], pl.Float64)
+    types: dict[str, Any] = dict.fromkeys(columns, pl.Float64) | ({"k": pl.Int64} if ranked else {})
     if kind == "calibration" and not (plan.columns.weight and not plan.columns.query):
-        columns["n"] = pl.Int64
+        types["n"] = pl.Int64
     keys = plan.columns.keys if per and levels is None else None
     return plan.answer_of_segments(
-        lambda reading: _drawn(reading.binary(queries=per), kind, options, levels), lambda types: columns, keys
+        lambda reading: _drawn(reading.binary(queries=per, ranks=ranked), kind, options, levels), lambda _: types, keys
     )
 
 
-def _by_cutoff(request: Request, kind: str, options: Options) -> Any:
-    """A ranked metric at each cutoff."""
-    ((_, metric),) = one_of(read([kind[:-2]]))
-    asked = [(f"{kind[:-2]}@{k}", metric @ k) for k in _cutoffs(10 if options.cutoffs is None else options.cutoffs)]
+def _by_rank(request: Request, kind: str) -> bool:
+    """Return True where ranks, and no scores, say how far down a curve goes."""
+    return kind != "calibration" and request.columns.score is None and request.columns.rank is not None
+
+
+def _columns(kind: str, *, ranked: bool) -> tuple[str, ...]:
+    """The columns of a curve, with a cutoff in the place of the threshold where ranks are all there is."""
+    return ("k", *COLUMNS[kind][1:]) if ranked else COLUMNS[kind]
+
+
+def _by_cutoff(request: Request, kinds: Sequence[str], options: Options) -> Any:
+    """Ranked metrics at each cutoff."""
+    cutoffs = _cutoffs(10 if options.cutoffs is None else options.cutoffs)
+    asked: list[tuple[str, Metric]] = []
+    of: dict[str, str] = {}
+    for kind in kinds:
+        ((_, metric),) = one_of(read([kind[:-2]]))
+        asked += [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs]
+        of |= {f"{kind[:-2]}@{k}": kind for k in cutoffs}
     plan = request.plan(request.needs(asked))
     check_asked(asked, plan)
-    columns = {"k": pl.Int64, "value": pl.Float64}
+    columns: dict[str, Any] = {"k": pl.Int64, "value": pl.Float64}
+    columns = columns if len(kinds) == 1 else {"metric": pl.String, **columns}
+    columns |= {} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64}
     check_apart(plan.columns.keys, columns)
+    averages = Averages(ci=options.ci, resamples=options.resamples, seed=options.seed)
 
     def compute(reading: Reading) -> Answer:
         measured = measure(reading.log(), asked)
-        rows = each_query(measured) if options.per else averaged(measured)
-        return Answer(rows.keys, {name: rows.columns[name] for name in columns})
+        rows = each_query(measured) if options.per else averaged(measured, averages)
+        values = {**rows.columns, "metric": rows.columns["metric"].replace_strict(of, return_dtype=pl.String)}
+        return Answer(rows.keys, {name: values[name] for name in columns})
 
     return plan.answer_of_segments(compute, lambda types: columns, plan.columns.keys if options.per else None)
+
+
+def _one_kind(kinds: Sequence[str]) -> Sequence[str]:
+    """Return the one curve that is asked for, of those that several metrics at cutoffs are not."""
+    if len(kinds) != 1:
+        wrong = f"{shown(list(kinds))} have columns of their own" if kinds else "no curve is named"
+        raise BadValueError(f"curve: {wrong}; ask for one, or for metrics at cutoffs as 'ndcg@k', 'recall@k'")
+    return kinds
+
+
+def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
+    """Raise for curves that do not stand in one frame, and for one that is asked for twice."""
+    if len(of_cutoffs) < len(kinds):
+        other = next(kind for kind in kinds if kind in COLUMNS)
+        raise BadValueError(f"curve: {other!r} has columns of its own; ask for it apart from {of_cutoffs[0]!r}")
+    if len(set(kinds)) < len(kinds):
+        raise BadValueError(f"curve: {shown(list(kinds))} names a metric twice")
 
 
 def _check(kind: str, options: Options) -> None:
@@ -86,11 +133,11 @@ def _check(kind: str, options: Options) -> None:
     if not isinstance(kind, str) or not kind.endswith("@k"):
         check_choice("curve", kind, list(COLUMNS))
     of = {"levels": ("pr",), "interpolated": ("pr",), "points": ("roc", "pr", "gain"), "bins": ("calibration",)}
-    for name in (*of, "cutoffs"):
+    for name in (*of, "cutoffs", "ci"):
         value = getattr(options, name)
         if value is None or (name == "interpolated" and not value):
             continue
-        if kind in COLUMNS if name == "cutoffs" else kind not in of[name]:
+        if kind in COLUMNS if name not in of else kind not in of[name]:
             raise BadValueError(f"{name}= is not for the curve {kind!r}")
         least = {"points": 3, "bins": 1}.get(name)
         if least and (isinstance(value, bool) or not isinstance(value, int) or value < least):
@@ -101,6 +148,17 @@ def _check(kind: str, options: Options) -> None:
         raise BadValueError(f"interpolated={options.interpolated!r} is not True or False")
     if options.per is not None:
         check_choice("per", options.per, get_args(Per))
+    _check_interval(options)
+
+
+def _check_interval(options: Options) -> None:
+    """Raise for an interval of single queries, and for what no interval has."""
+    if options.ci is not None:
+        check_level(options.ci)
+        if options.per is not None:
+            raise BadValueError("ci= is of the mean over queries, and per='query' gives each its own; say one of them")
+    check_whole("resamples", options.resamples, 1)
+    check_whole("seed", options.seed, 0)
 
 
 def _drawn(cases: Cases, kind: str, options: Options, levels: Sequence[float] | None) -> Answer:
@@ -110,16 +168,25 @@ def _drawn(cases: Cases, kind: str, options: Options, levels: Sequence[float] | 
         check_probability("curve('calibration')", cases.rows["score"], str(cases.columns.score))
         return _calibration(cases, segments, options.bins or 10)
     points = points_of(cases, segments, scored_only=kind == "pr")
+    ranked = cases.columns.score is None
     if levels is not None:
         if options.per is None:
-            return _at_levels(segments, levels, *_heights(points, levels))
+            return _at_levels(segments, levels, *_heights(points, levels), ranked=ranked)
         return _mean_at_levels(cases, segments, points, levels)
     x, y = _axes(points, kind, interpolated=options.interpolated)
     if options.points is not None:
         arc = np.nan_to_num(x) + (np.log1p(points.tp + points.fp) if kind == "pr" else np.nan_to_num(y))
         at = _thinned(points, arc, options.points)
         points, x, y = points.kept(at), x[at], y[at]
-    return _answer(kind, segments, points.segment, pl.Series(points.threshold), number(x), number(y))
+    return _answer(kind, segments, points.segment, _reached(points.threshold, ranked=ranked), number(x), number(y))
+
+
+def _reached(threshold: Array, *, ranked: bool) -> pl.Series:
+    """Thresholds, or the cutoffs that they stand for: 0 where nothing is predicted, null where all rows are."""
+    if not ranked:
+        return number(threshold)
+    cutoff = np.where(threshold == np.inf, 0, -threshold)
+    return number(np.where(np.isfinite(cutoff), cutoff, np.nan)).cast(pl.Int64)
 
 
 def _thinned(points: Points, arc: Array, most: int) -> Array:
@@ -139,7 +206,8 @@ def _thinned(points: Points, arc: Array, most: int) -> Array:
 
 def _answer(kind: str, segments: Segments, segment: Array, *columns: pl.Series) -> Answer:
     """A curve's columns, each row with the keys of its segment."""
-    return Answer(segments.key_rows(segment), dict(zip(COLUMNS[kind], columns, strict=True)))
+    names = _columns(kind, ranked=segments.cells.columns.score is None)
+    return Answer(segments.key_rows(segment), dict(zip(names, columns, strict=True)))
 
 
 def _axes(points: Points, kind: str, *, interpolated: bool) -> tuple[Array, Array]:
@@ -179,11 +247,11 @@ def _heights(points: Points, levels: Sequence[float]) -> tuple[Array, Array]:
     return height, threshold
 
 
-def _at_levels(segments: Segments, levels: Sequence[float], height: Array, threshold: Array) -> Answer:
+def _at_levels(segments: Segments, levels: Sequence[float], height: Array, threshold: Array, *, ranked: bool) -> Answer:
     """A row for each segment and recall level."""
     level = pl.Series(np.tile(np.asarray(levels, np.float64), len(segments)))
     segment = np.repeat(np.arange(len(segments)), len(levels))
-    return _answer("pr", segments, segment, number(threshold.ravel()), level, number(height.ravel()))
+    return _answer("pr", segments, segment, _reached(threshold.ravel(), ranked=ranked), level, number(height.ravel()))
 
 
 def _mean_at_levels(cases: Cases, queries: Segments, points: Points, levels: Sequence[float]) -> Answer:
@@ -196,7 +264,8 @@ def _mean_at_levels(cases: Cases, queries: Segments, points: Points, levels: Seq
     total = np.zeros((len(segments), len(levels)))
     np.add.at(total, place[defined], height[defined])
     mean = ratio(total, np.bincount(place[defined], minlength=len(segments))[:, None])
-    return _at_levels(segments, levels, mean, np.full(mean.shape, np.nan))
+    ranked = cases.columns.score is None
+    return _at_levels(segments, levels, mean, np.full(mean.shape, np.nan), ranked=ranked)
 
 
 def _calibration(cases: Cases, segments: Segments, bins: int) -> Answer:

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.data.cases import Cases, number_of, read_cases
-from frame_metrics.data.classes import out_of_reach
+from frame_metrics.data.classes import distinct_values, out_of_reach, unlike
 from frame_metrics.data.groups import segments_of
-from frame_metrics.errors import listed
-from frame_metrics.inputs import Array
+from frame_metrics.errors import closest, listed
+from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.roles.columns import Columns, largest_grade, number_column, one_of, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.checks import Finding, Keys, Seen, check, run_checks
-from frame_metrics.verbs.pooled import Inputs, inputs_of, one_metric
+from frame_metrics.verbs.checks import POOR, RARE, Finding, Keys, Seen, check, run_checks, seen_in
+from frame_metrics.verbs.pooled import Inputs, each_class, inputs_of, one_metric, two_by_two
 
-RARE = 0.1  # with less than this share, or more than the rest, accuracy says little
+SURE = 3.0  # standard errors below chance that are no chance
+ENOUGH = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds
 FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
 
 
@@ -39,6 +40,34 @@ def grades_that_do_not_reach_rel(grades: Grades) -> Seen | None:
     if not out_of_reach(values, grades.rel):
         return None
     return Seen(int(good.sum()), len(values) - values.null_count(), f"row {good.arg_true()[0]}")
+
+
+class Sides(NamedTuple):
+    """Labels and predictions that are classes by their values, and how many rows each stands for."""
+
+    label: pl.Series
+    predicted: pl.Series
+    named: list[Any]  # predictions that are known to be no label
+    times: pl.Series | None
+
+
+@check("warning")
+def classes_predicted_and_never_true(sides: Sides) -> Seen:
+    """{said} has {lost}, and {true} never: there {known}; {so}: mend it, or name it with abstain= if it is no
+    decision{hint}
+    """
+    known = distinct_values(sides.label).to_list()
+    lost = [one for one in distinct_values(sides.predicted).to_list() if one not in {*known, *sides.named}]
+    if not lost:
+        return Seen(0, sides.label.len())
+    marks = one_of(sides.predicted, lost, sides.predicted.name).fill_null(False)
+    n, of = (number_of(sides.times, some, len(marks)) for some in (marks, sides.predicted.is_not_null()))
+    words = {
+        "lost": listed(lost[:3]),
+        "known": f"are {listed(known[:5])}" if known else "is none",
+        "hint": closest(lost[0], known),
+    }
+    return Seen(n, of, str(lost[0]), words)
 
 
 class Positives(NamedTuple):
@@ -77,48 +106,143 @@ class Pooled:
         with np.errstate(invalid="ignore"):
             return good / np.bincount(place, weight, minlength=n)
 
-    def segments(self, marked: Array) -> Seen:
-        """Return marked segments, of those with rows."""
+    @cached_property
+    def of_classes(self) -> Array:
+        """The informedness of each class against the rest, of two classes of the relevant one, shape (K, segments)."""
+        own = each_class(self.inputs, REGISTRY["informedness"])
+        return own[1:] if self.cases.binary else own
+
+    @cached_property
+    def below_chance(self) -> Array:
+        """Mark of decisions for a class that are surely worse than chance, shape (K, segments), as ``of_classes``."""
+        classes = range(int(self.cases.binary), self.cases.k)
+        sure = [_below_chance(two_by_two(self.inputs, c), self.rows_in_one) for c in classes]
+        return np.reshape(sure, self.of_classes.shape).astype(bool) & (self.of_classes < 0)
+
+    @cached_property
+    def rows_in_one(self) -> Array:
+        """The rows that a weight of one is worth in each segment: 1 where rows have no weights, shape (segments,)."""
+        if not self.cases.weighted:
+            return np.ones(len(self.inputs.segments))
+        rows, place, n = self.cases.rows, self.inputs.segments.of(self.cases.rows), len(self.inputs.segments)
+        weight = rows["weight"].to_numpy()
+        each = weight / rows["count"].to_numpy() if "count" in rows.columns else weight
+        return ratio(*(np.bincount(place, amount, minlength=n) for amount in (weight, weight * each)))
+
+    def segments(self, marked: Array, **values: Array) -> Seen:
+        """Return marked segments, of those with rows, with the values of the first."""
         segments = self.inputs.segments
-        at = np.flatnonzero(marked & (segments.n > 0))
-        return Seen(len(at), int((segments.n > 0).sum()), segments.text(int(at[0])) if len(at) else None)
+        return seen_in(segments, marked, segments.n > 0, values)
+
+    def classes(self, marked: Array, there: Array, **values: Array) -> Seen:
+        """Return marked classes, of those that are there in each segment, with the values of the first."""
+        at = np.argwhere((marked & there).T)
+        if not len(at) or self.cases.classes is None:
+            return Seen(0, int(there.sum()))
+        segment, c = (int(place) for place in at[0])
+        name = str(self.cases.classes[c])
+        words = {name: float(value[c, segment]) for name, value in values.items()} | {"name": name}
+        text = self.inputs.segments.text(segment)
+        return Seen(len(at), int(there.sum()), name if text is None else f"{text}, {name}", words)
+
+
+def _below_chance(table: Confusion, rows_in_one: Array) -> Array:
+    """Mark tables whose decided rows agree less with what is true than by chance, where there are enough of them."""
+    decided = Confusion(table.tp, table.fp, table.fn, table.empty, rest=table.tn)
+    n, (actual, predicted) = decided.population, (decided.actual, decided.predicted)
+    least = ratio(np.minimum(actual, n - actual) * np.minimum(predicted, n - predicted), n)
+    return (least * rows_in_one >= ENOUGH) & (REGISTRY["mcc"].compute(decided) * np.sqrt(n * rows_in_one) < -SURE)
 
 
 @check("warning")
 def prevalence_near_0_or_1(pooled: Pooled) -> Seen | None:
-    """less than {rare:.0%} of the rows are relevant, or are not: always saying the same has a high accuracy; look at
+    """{prevalence:.2%} of the rows are relevant: always saying the same has an accuracy of {same:.2%}; look at
     precision, recall and informedness
     """
     if not pooled.cases.binary or (pooled.inputs.table is None and "score" not in pooled.cases.rows.columns):
         return None
-    return pooled.segments((pooled.prevalence < RARE) | (pooled.prevalence > 1 - RARE))
+    same = np.maximum(pooled.prevalence, 1 - pooled.prevalence)
+    return pooled.segments(same > 1 - RARE, prevalence=pooled.prevalence, same=same)
 
 
 @check("warning")
 def accuracy_below_the_majority_class(pooled: Pooled) -> Seen | None:
-    """always saying the most frequent class would be right more often"""
+    """accuracy is {accuracy:.2%}, and that of the most frequent class, always said, {most:.2%}; look at confusion()"""
     table = pooled.inputs.table
-    return None if table is None else pooled.segments(table.hits.sum(axis=1) < table.actual.max(axis=1, initial=0))
+    if table is None:
+        return None
+    right, most = table.hits.sum(axis=1), table.actual.max(axis=1, initial=0)
+    return pooled.segments(right < most, accuracy=ratio(right, table.size), most=ratio(most, table.size))
+
+
+@check("warning")
+def accuracy_that_hides_the_recall(pooled: Pooled) -> Seen | None:
+    """accuracy is {accuracy:.2%}, and recall {recall:.1%}: to predict nothing has an accuracy of {nothing:.2%}, as few
+    rows are relevant; look at recall, precision and informedness
+    """
+    if not pooled.cases.binary or pooled.inputs.table is None:
+        return None
+    values = {name: pooled.value(name) for name in ("accuracy", "recall")}
+    marked = (values["accuracy"] > 1 - RARE) & (values["recall"] < POOR)
+    return pooled.segments(marked & (pooled.prevalence > 0), nothing=1 - pooled.prevalence, **values)
+
+
+@check("warning")
+def decisions_worse_than_chance(pooled: Pooled) -> Seen | None:
+    """informedness is {informedness:.3f}, and 0 by chance: {said} and {true} agree less often than at random; is the
+    other class the relevant one (positive=), or are values turned round?
+    """
+    if pooled.inputs.table is None:
+        return None
+    informedness = pooled.value("informedness")
+    return pooled.segments((informedness < 0) & pooled.below_chance.any(axis=0), informedness=informedness)
+
+
+@check("warning")
+def classes_worse_than_chance(pooled: Pooled) -> Seen | None:
+    """informedness of {name} is {informedness:.3f}, and 0 by chance: {said} has it less often where {true} has it than
+    elsewhere; confusion() says what it is taken for
+    """
+    if pooled.cases.binary or pooled.inputs.table is None:
+        return None
+    return pooled.classes(pooled.below_chance, pooled.inputs.table.seen.T, informedness=pooled.of_classes)
+
+
+@check("warning")
+def rare_classes_among_several(pooled: Pooled) -> Seen | None:
+    """{name} is {share:.2%} of the rows, less than a fifth of an equal share: accuracy and averages by rows hardly see
+    it, and the macro average counts it as much as any other; look at per_class()
+    """
+    if pooled.cases.binary or pooled.inputs.table is None:
+        return None
+    table = pooled.inputs.table
+    there = (table.actual > 0).T
+    share = ratio(table.actual, table.actual.sum(axis=1, keepdims=True)).T
+    return pooled.classes(share < 2 * RARE / np.maximum(there.sum(axis=0), 1), there, share=share)
 
 
 @check("warning")
 def bias_far_from_prevalence(pooled: Pooled) -> Seen | None:
-    """much more or fewer rows are predicted relevant than are; precision and recall then say as much of the bias as
-    of the decisions: look at informedness
+    """{bias:.2%} of the rows are predicted relevant, and {prevalence:.2%} are; precision and recall then say as much of
+    the bias as of the decisions: look at informedness
     """
     if not pooled.cases.binary or pooled.inputs.table is None:
         return None
     bias, prevalence = pooled.value("bias"), pooled.prevalence
     sides = ((bias, prevalence), (prevalence, bias), (1 - bias, 1 - prevalence), (1 - prevalence, 1 - bias))
-    return pooled.segments(np.any([one > FAR * other for one, other in sides], axis=0))
+    far = np.any([one > FAR * other for one, other in sides], axis=0)
+    return pooled.segments(far, bias=bias, prevalence=prevalence)
 
 
 @check("warning")
 def score_worse_than_chance(pooled: Pooled) -> Seen | None:
-    """roc_auc < 0.5: relevant rows have lower scores than others; is the score a distance, or another class's?"""
+    """roc_auc is {auc:.3f}, and 0.5 by chance: relevant rows have lower scores than others; is {score} a distance, or
+    another class's?
+    """
     if not pooled.cases.binary or "score" not in pooled.cases.rows.columns:
         return None
-    return pooled.segments(pooled.value("roc_auc") < 0.5)
+    auc = pooled.value("roc_auc")
+    return pooled.segments(auc < 0.5, auc=auc)
 
 
 class Judgments(NamedTuple):
@@ -189,18 +313,38 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
     times = role_columns(rows, columns, ("count",)).get("count")
     judgments = Judgments(rows[str(columns.label or columns.grade)], times)
     words = {"columns": columns, "by": ", ".join(columns.by), "judgment": "label" if columns.label else "grade"}
-    return [*of_positives(rows, columns, conventions), *guarded(cases), *run_checks(words, keys, judgments, cases)]
+    sides = of_sides(rows, columns, conventions, times, several=not cases.binary)
+    return [*sides, *guarded(cases), *run_checks(words, keys, judgments, cases)]
 
 
-def of_positives(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> Iterator[Finding]:
-    """Give the findings about ``positive=``, where it was said."""
+def of_sides(
+    rows: pl.DataFrame,
+    columns: Columns,
+    conventions: Conventions,
+    times: pl.Series | None = None,
+    *,
+    several: bool = False,
+) -> Iterator[Finding]:
+    """Give the findings about labels and predictions by their values: where ``positive=`` was said, or of several."""
+    positive = conventions.positive
     sides = [rows[column] for column in (columns.label, columns.predicted) if column]
-    if conventions.positive is not None and sides:
-        marks = [one_of(side, conventions.positive, side.name) for side in sides]
+    if positive is not None and sides:
+        marks = [one_of(side, positive, side.name) for side in sides]
         known = dict.fromkeys(value for side in sides for value in side.drop_nulls().unique().sort()[:5].to_list())
-        yield from run_checks({"positive": listed(conventions.positive), "known": listed(known)}, Positives(marks))
+        yield from run_checks({"positive": listed(positive), "known": listed(known)}, Positives(marks))
+    if len(sides) < 2 or not (several or positive is not None) or conventions.match is not None:
+        return
+    label, predicted = sides
+    if any(side.dtype.is_nested() for side in sides) or unlike(label, predicted, columns) is not None:
+        return
+    so = "without rows its precision is 0, and counts in macro averages" if several else "it counts as not positive"
+    words = {"said": columns.predicted, "true": columns.label, "so": so}
+    yield from run_checks(words, Sides(label, predicted, [*(positive or ()), *conventions.abstain], times))
 
 
 def guarded(cases: Cases) -> Iterator[Finding]:
     """Give the findings about decisions and scores, pooled in each segment."""
-    return run_checks({"rare": RARE}, Pooled(cases, inputs_of(cases, segments_of(cases.cells))))
+    columns, threshold = cases.columns, cases.conventions.threshold
+    said = columns.predicted if threshold is None else f"{columns.score} >= {threshold:g}"
+    words = {"score": columns.score, "said": said, "true": columns.label or columns.grade or "the judgments"}
+    return run_checks(words, Pooled(cases, inputs_of(cases, segments_of(cases.cells))))

@@ -8,12 +8,26 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from frame_metrics.data.blocks import spans
 from frame_metrics.data.classes import out_of_reach
-from frame_metrics.data.groups import as_text
+from frame_metrics.data.groups import as_text, segments_of
 from frame_metrics.data.log import Log
-from frame_metrics.inputs import Array
+from frame_metrics.inputs import Array, ratio
 from frame_metrics.roles.columns import key_names
-from frame_metrics.verbs.checks import TOP, Counted, Finding, Keys, RankedBlock, Seen, check, counted, run_checks
+from frame_metrics.verbs.checks import (
+    POOR,
+    RARE,
+    TOP,
+    Counted,
+    Finding,
+    Keys,
+    RankedBlock,
+    Seen,
+    check,
+    counted,
+    run_checks,
+    seen_in,
+)
 
 FEW = 10  # a segment with fewer queries is small
 ORDER = {
@@ -64,7 +78,9 @@ def ties_across_the_top(block: RankedBlock) -> Array | None:
 
 @check("info", of=RankedBlock.evaluated)
 def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
-    """relevant documents that were not retrieved are unknown; recall, ap and ndcg may be too high"""
+    """relevant documents {that_were_not} retrieved are unknown; recall, ap and ndcg may be too high"""
+    if "beyond" in block.said and "n_relevant" not in block.said:
+        return ~block.said["beyond"]
     if block.log.judged is not None or "n_relevant" in block.said:
         return None
     return block.run.n_ret == (block.run.lengths if block.run.pool is None else block.run.n_judged)
@@ -80,6 +96,24 @@ def ranks_with_gaps(block: RankedBlock) -> Array:
 def ranks_that_begin_late(block: RankedBlock) -> Array:
     """the first position is missing, and counts as not relevant"""
     return block.run.late
+
+
+@check("warning")
+def accuracy_that_hides_the_recall(counts: Counted) -> Seen | None:
+    """accuracy is {accuracy:.2%} with collection_size=, and recall {recall:.1%}: to retrieve nothing has an accuracy of
+    {nothing:.2%}, as few documents are relevant; look at recall, precision and informedness
+    """
+    log, size = counts.log, counts.log.sizes(slice(None))
+    if size is None or log.columns.predicted or log.conventions.threshold is not None:
+        return None  # what is decided about is looked at as decisions
+    some, segments = np.flatnonzero(counts.relevant > 0), segments_of(log.cells)
+    found, results, relevant = (of[some].astype(np.float64) for of in (counts.hits, counts.results, counts.relevant))
+    values = {"accuracy": 1 - (results + relevant - 2 * found) / size[some], "recall": found / relevant}
+    values |= {"nothing": 1 - relevant / size[some]}
+    place = segments.place[log.grid.cell[some]]
+    n = np.bincount(place, minlength=len(segments))
+    means = {name: ratio(np.bincount(place, each, minlength=len(segments)), n) for name, each in values.items()}
+    return seen_in(segments, (means["accuracy"] > 1 - RARE) & (means["recall"] < POOR), n > 0, means)
 
 
 @check("warning")
@@ -201,22 +235,64 @@ def _sharing(log: Log, least: float, most: float) -> Seen:
     few = np.flatnonzero((share >= least) & (share < most))
     if not len(few):
         return Seen(0, len(share))
-    names = log.keys_at(["system"], log.grid.system_row[[one[few[0]], other[few[0]]]])
-    return Seen(len(few), len(share), f"{as_text(names)}, {as_text(names, 1)}")
+    pair = [one[few[0]], other[few[0]]]
+    names = [as_text(log.keys_at(["system"], log.grid.system_row[[at]])) for at in pair]
+    words = {"one": names[0], "other": names[1], "common": common[*pair], "fewer": own[pair].min()}
+    return Seen(len(few), len(share), ", ".join(names), words)
+
+
+@check("warning")
+def rankings_split_over_segments(log: Log) -> Seen | None:
+    """each of their ranks stands in one segment only: {by} says what documents are and cuts a ranking in parts, which
+    are measured with gaps; by= is for what queries are: leave it out
+    """
+    if not (log.columns.by and log.columns.rank):
+        return None
+    grid, rankings = log.grid, log.grid.rankings
+    rank = rankings.values["rank"][spans(rankings.starts, rankings.lengths)]
+    at, rank = (of[~np.isnan(rank)] for of in (np.repeat(np.arange(len(grid.pair)), rankings.lengths), rank))
+    rows = {"system": grid.system[at], "query": grid.query[at], "segment": grid.segment[at], "rank": rank}
+    asked = pl.DataFrame(rows).group_by("system", "query", maintain_order=True)
+    ways = asked.agg(pl.col("segment").n_unique(), pl.len(), ranks=pl.col("rank").n_unique())
+    split = ways.filter(pl.col("segment") > 1, pl.col("ranks") == pl.col("len"))
+    system, _, query = key_names(log.columns)
+    first = (
+        log.keys_at(names, rows_of[split[code][:1].to_numpy()])
+        for names, code, rows_of in ((system, "system", grid.system_row), (query, "query", grid.query_row))
+        if names
+    )
+    return Seen(len(split), len(ways), as_text(pl.concat(first, how="horizontal")))
+
+
+@check("info")
+def queries_in_several_segments(log: Log) -> Seen | None:
+    """each segment has a ranking of its own for them, and totals count them once in each; if {by} says what documents
+    are, it cuts the rankings in parts: leave it out of by=
+    """
+    if not log.columns.by:
+        return None
+    grid = log.grid
+    own = grid.rankings.lengths > 0
+    query = np.unique(np.stack([grid.query[own], grid.segment[own]]), axis=1)[0]
+    times = np.bincount(query, minlength=len(grid.query_row))
+    several = np.flatnonzero(times > 1)
+    example = as_text(log.keys_at(key_names(log.columns)[2], grid.query_row[several[:1]]))
+    return Seen(len(several), int((times > 0).sum()), example)
 
 
 @check("error")
 def systems_that_share_almost_no_query(log: Log) -> Seen | None:
-    """less than 10% of the queries of the one that has fewer; each is measured on all queries, and gets 0 where it has
-    no results: name {columns.system} with by= if each query was one system's
+    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: each
+    is measured on all queries, with 0 where it has no results; if each query was one system's, name {columns.system}
+    with by= and not with system=
     """
     return _sharing(log, 0, 0.1) if log.columns.system else None
 
 
 @check("warning")
 def systems_that_share_few_queries(log: Log) -> Seen | None:
-    """less than half of the queries of the one that has fewer; each is measured on all queries, and gets 0 where it has
-    no results
+    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: each
+    is measured on all queries, with 0 where it has no results; keep the queries that all have
     """
     return _sharing(log, 0.1, 0.5) if log.columns.system else None
 
@@ -280,6 +356,7 @@ def _words(log: Log) -> dict[str, Any]:
         "top": TOP,
         "below": TOP + 1,
         "few": FEW,
+        "that_were_not": "that no system" if columns.system and columns.doc else "that were not",
         "place": "rank" if columns.rank else "score",
         "order": "by rank" if columns.rank else ORDER[conventions.ties],
         "unjudged": "left out of the rankings" if conventions.unjudged == "drop" else counted,

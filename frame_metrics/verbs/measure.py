@@ -91,9 +91,10 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
 
 
 def check_parameters(name: str, metric: Metric) -> None:
-    """Raise for a parameter that is needed and not given."""
+    """Raise for a parameter that is needed and not given, and for parameters that contradict each other."""
     if metric.missing:
         raise NotComputableError(f"{name} needs {metric.missing[0]}=, as in {metric.name}({metric.missing[0]}=0.5)")
+    _ = metric.reads  # the kernel, tried on one row, raises for those that it cannot do with
 
 
 def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:

@@ -66,7 +66,11 @@ def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
     if not columns.label or plan.conventions.positive is not None:
         return pl.Boolean
     matched = columns.predicted is None or plan.conventions.match is not None
-    return class_type(types[columns.label], None if matched else types[str(columns.predicted)])
+    kind = class_type(types[columns.label], None if matched else types[str(columns.predicted)])
+    if columns.query:
+        return kind if kind.is_numeric() else pl.Boolean
+    named = plan.conventions.classes or [value for value, _ in columns.class_scores]
+    return pl.Series(list(named), strict=False).dtype if kind == pl.Null else kind
 
 
 @dataclass(frozen=True, eq=False)

@@ -171,7 +171,7 @@ def inputs_of(cases: Cases, segments: Segments) -> Inputs:
     return Inputs(cases, segments, table, by_class)
 
 
-def _two_by_two(inputs: Inputs, c: int) -> Confusion:
+def two_by_two(inputs: Inputs, c: int) -> Confusion:
     """Return the table of one class against the rest, in the collection if its size is given."""
     if c not in inputs.of_class:
         rest, documents = _table(inputs).rest(c), inputs.cases.conventions.documents
@@ -191,7 +191,7 @@ def each_class(inputs: Inputs, metric: Metric) -> Array:
         if inputs.by_class is None:
             raise NotComputableError("there are no scores of classes")
         return np.stack([metric.compute(inputs.by_class.rest(c)) for c in range(k)])
-    return np.stack([metric.compute(_two_by_two(inputs, c)) for c in range(k)])
+    return np.stack([metric.compute(two_by_two(inputs, c)) for c in range(k)])
 
 
 def _table(inputs: Inputs) -> Classes:
@@ -216,7 +216,7 @@ def _whole(inputs: Inputs, metric: Metric) -> Array:
     if metric.input is Classes:
         return metric.compute(_table(inputs))
     if metric.input is Confusion:
-        return metric.compute(_two_by_two(inputs, 1))
+        return metric.compute(two_by_two(inputs, 1))
     if metric.input is ClassScores and inputs.by_class is not None:
         return metric.compute(inputs.by_class)
     if metric not in inputs.of_scores:
@@ -271,7 +271,7 @@ def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
     table = _table(inputs)
     sums = np.zeros((COUNTED, table.n))
     for c in range(table.k):
-        sums += np.where(table.seen[:, c], np.array(_two_by_two(inputs, c).counts), 0)
+        sums += np.where(table.seen[:, c], np.array(two_by_two(inputs, c).counts), 0)
     raw = metric.compute(Confusion.of_counts(sums))
     return inputs.cases.conventions.filled(name, metric, raw, inputs.segments.n > 0)
 

@@ -105,8 +105,14 @@ class Plan:
         """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""
         if self.request.beside is None or self.judged is None:
             return Beside(None, {})
-        own = dict(zip(self.columns.query, self.judged.query, strict=True)) | {name: name for name in self.judged.by}
-        return Beside(self.request.beside.in_memory(self.to_read), own)
+        return Beside(self.request.beside.in_memory(self.to_read), self._keys_beside)
+
+    @property
+    def _keys_beside(self) -> dict[str, str]:
+        """The column of the judgments for each key column of the log that they have."""
+        if self.judged is None:
+            return {}
+        return dict(zip(self.columns.query, self.judged.query, strict=True)) | {name: name for name in self.judged.by}
 
     def answer(self, compute: Callable[[Reading], Answer], schema: Schema) -> Any:
         """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan."""
@@ -115,8 +121,10 @@ class Plan:
             return compute(Reading(self, table, beside))
 
         def of_types(types: dict[str, Any]) -> dict[str, Any]:
-            by, beside = [name for name in self.columns.by if name in self.columns.lent], self.request.beside
-            return schema(types | (beside.types(by) if by and beside else {}))
+            # What the log does not have, or has without a type, is of the judgments' type.
+            lent = {name: own for name, own in self._keys_beside.items() if types.get(name, pl.Null) == pl.Null}
+            found = self.request.beside.types(list(lent.values())) if lent and self.request.beside else {}
+            return schema(types | {name: found[own] for name, own in lent.items()})
 
         return self.request.border.answer(self.columns.needed, run, of_types, self._read_judgments)
 
@@ -154,13 +162,14 @@ class Reading:
             _check_shared(log)
         return log
 
-    def cases(self, *, named: bool = False, queries: bool = False, totals: bool = False) -> Cases:
+    def cases(self, *, named: bool = False, queries: bool = False, totals: bool = False, ranks: bool = False) -> Cases:
         """Make the rows to decide about ready, those of judged queries.
 
         Parameters
         ----------
         named, queries : whether the result names the classes, or queries.
         totals : whether it has totals, where there are queries; see ``read_log``.
+        ranks : whether the scores are those that the ranks stand for.
         """
         from frame_metrics.data.cases import cases_of, read_cases
         from frame_metrics.data.classes import two_classes
@@ -168,12 +177,12 @@ class Reading:
         columns, conventions = self.plan.columns, self.plan.conventions
         if not columns.query:
             return read_cases(self.table, columns, conventions, named=named)
-        cases = cases_of(self.log(single=True, totals=totals), queries=queries)
+        cases = cases_of(self.log(single=True, totals=totals), queries=queries, ranks=ranks)
         return replace(cases, classes=two_classes(self.table, columns, conventions)) if named else cases
 
-    def binary(self, *, queries: bool = False) -> Cases:
-        """Make the rows to decide about ready, which are of two classes."""
-        cases = self.cases(queries=queries)
+    def binary(self, *, queries: bool = False, ranks: bool = False) -> Cases:
+        """Make the rows to decide about ready, which are of two classes; the parameters are those of ``cases``."""
+        cases = self.cases(queries=queries, ranks=ranks)
         if not cases.binary:
             raise ColumnError(
                 "there are several classes, and a threshold separates one from the rest; name it with positive="

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from frame_metrics import IRM
+from frame_metrics import IRM, FrameMetricsError
 from helpers import as_kind, as_polars
 
 pytestmark = pytest.mark.border
@@ -335,6 +335,24 @@ def test_nothing_is_predicted(predicted: Any) -> None:
     assert mine["value"].to_list() == [0, 0, 0]
     table = IRM(frame).confusion()
     assert table.filter(pl.col("n") > 0).rows() == [(None, "a", 4), (None, "b", 2), (None, "c", 2)]
+
+
+@pytest.mark.parametrize(
+    "types", [(pl.Null, pl.Null), (pl.String, pl.Boolean), (pl.Null, pl.String), (pl.Int8, pl.Null)]
+)
+@pytest.mark.parametrize("roles", [{"query": "query"}, {}, {"classes": ["a", "b"]}, {"classes": [0, 1]}])
+def test_the_schema_of_a_plan_without_labels(types: Any, roles: Any) -> None:
+    """Where labels have no value, or no type, a plan says what types its result has."""
+    label, predicted = (pl.Series([], dtype=dtype) for dtype in types)
+    plan = pl.LazyFrame({"query": pl.Series([], dtype=pl.Int8), "label": label, "predicted": predicted})
+    plan = plan if "query" in roles else plan.drop("query")
+    try:
+        IRM(plan.collect(), **roles).confusion()
+    except FrameMetricsError:  # classes that such labels cannot be
+        assert roles.get("classes") in (["a", "b"], [0, 1])
+        return
+    for result in (IRM(plan, **roles).confusion(), IRM(plan, **roles).per_class("recall")):
+        assert result.collect_schema() == result.collect().schema
 
 
 # pandas

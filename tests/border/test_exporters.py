@@ -213,7 +213,7 @@ def test_judgments_from_a_relation_run_once(con: Any) -> None:
     assert (used, unused) == ([1.0, 2.0], [])
 
 
-@pytest.mark.parametrize("name", ['a"b', "a b", "5", "*", "a.b", "'a'", "select", "x, y", "ü", " "])
+@pytest.mark.parametrize("name", ['a"b', "a b", "5", "a.b", "'a'", "select", "x, y", "ü", " "])
 def test_odd_names_in_a_relation(con: Any, name: str) -> None:
     """A column is found in a relation by any name, and it is that column that is read."""
     con.register("rows", pa.table({"a": [9, 9], "b": [9, 9], "x": [9, 9], "y": [9, 9]}))

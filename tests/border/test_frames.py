@@ -267,23 +267,94 @@ def test_arrow_types_that_cannot_be_read(name: str, role: str) -> None:
     assert said == f"key: the column is {values.type}, which cannot be read; cast it to another type"
 
 
-@pytest.mark.parametrize("name", ["decimal256", "fixed offset"])
+@pytest.mark.parametrize("name", ["decimal256", "fixed offset", "run ends", "string_view"])
 def test_arrow_types_in_pandas(name: str) -> None:
     """What is read of Arrow is read where pandas holds it, and keeps its type."""
     values = ARROW_KEYS[name]
-    frame = _pandas_frame("query", pd.Series(pd.arrays.ArrowExtensionArray(values)))
-    result = _ask(frame, "query")
-    assert result["key"].dtype == frame["key"].dtype
-    assert _answers(result) == _expected("query", list(frame["key"].drop_duplicates().sort_index()))
+    taken = pd.arrays.ArrowExtensionArray(_arrow_taken(values, _taken("query", values)))
+    result = _ask(pd.DataFrame({**LOG, "key": taken}), "query")
+    assert result["key"].dtype == taken.dtype
+    assert _answers(result) == _expected("query", list(pd.Series(pd.arrays.ArrowExtensionArray(values))))
 
 
-@pytest.mark.parametrize("values", [UNREADABLE["month_day_nano"], ARROW_KEYS["run ends"][:2]])
-def test_arrow_types_in_pandas_that_cannot_be_read(values: Any) -> None:
+@pytest.mark.parametrize("name", ["run ends", "string_view"])
+def test_arrow_types_in_pandas_from_the_judgments(name: str) -> None:
+    """A query that only the judgments have is named, where pandas cannot take rows of either column too."""
+    values = ARROW_KEYS[name]
+    log, qrels = _judged_frames(lambda code: pd.arrays.ArrowExtensionArray(_arrow_taken(values, code)))
+    result = IRM(pd.DataFrame(log), query="key").judge(pd.DataFrame(qrels)).per_query("recall", "rr")
+    assert _answers(result) == _judged_answers(values.to_pylist())
+    assert result["key"].dtype == pd.DataFrame(log)["key"].dtype
+    text = IRM(pd.DataFrame({**log, "key": [str(key) for key in log["key"]]}), query="key")
+    assert _answers(text.judge(pd.DataFrame(qrels)).per_query("recall", "rr")) == _judged_answers(values.to_pylist())
+
+
+def test_arrow_types_in_pandas_that_cannot_be_read() -> None:
     """A column of pandas that is of such a type is named with it."""
+    values = UNREADABLE["month_day_nano"]
     frame = pd.DataFrame({"score": [1.0, 2.0], "grade": [1, 0]})
     frame["key"] = pd.arrays.ArrowExtensionArray(values)
     said = error(lambda: IRM(frame, query="key").evaluate("rr"), BadValueError)
     assert said.startswith(f"key: the column is {values.type}, which cannot be read")
+
+
+def test_keys_without_a_type_beside_judgments(kind: str) -> None:
+    """A log without a row, whose query has no type, names judged queries in the judgments' type; a plan knows it."""
+    log = as_kind(pl.DataFrame({"query": [], "doc": [], "score": []}, schema_overrides={"score": pl.Float64}), kind)
+    qrels = as_kind(pl.DataFrame({"query": ["a", "b"], "doc": ["x", "x"], "grade": [1, 1]}), kind)
+    result = IRM(log).judge(qrels).per_query("rr")
+    assert as_polars(result).select("query", "value").rows() == [("a", 0.0), ("b", 0.0)]
+    if kind == "lazy":
+        assert result.collect_schema() == result.collect().schema
+
+
+EXTENSIONS = {
+    "of pyarrow": pa.ExtensionArray.from_storage(
+        pa.fixed_shape_tensor(pa.int8(), [2]), pa.array([[i, 0] for i in range(4)], pa.list_(pa.int8(), 2))
+    ),
+    "unknown": pa.array(["b", "a", "c", ""]),
+}
+
+
+@pytest.mark.parametrize("role", CODES)
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_extension_types_of_arrow(name: str, role: str) -> None:
+    """An extension type is read as what is stored, whether pyarrow knows it or its field says it, and comes back."""
+    values = EXTENSIONS[name]
+    says = {"ARROW:extension:name": "no.such", "ARROW:extension:metadata": ""} if name == "unknown" else None
+    key = pa.chunked_array([pa.array(values).take(pa.array(_taken(role, values)))])
+    schema = pa.schema([*pa.table(LOG).schema, pa.field("key", values.type, metadata=says)])
+    result = _ask(pa.table([*pa.table(LOG).columns, key], schema=schema), role)
+    assert _answers(result) == _expected(role, values.to_pylist())
+    assert result.schema.field("key").type == values.type
+
+
+def test_extension_types_of_polars() -> None:
+    """A column of polars that is of an extension type, which it cannot compare, is named with it."""
+    if not hasattr(pl, "Extension"):
+        assert not hasattr(pl.Series, "ext")  # such a version has none
+        return
+    kind = pl.Extension("no.such", pl.Int64)
+    frame = pl.DataFrame({"query": [1, 2], "score": [1.0, 2.0], "label": [1, 0]})
+    frame = frame.with_columns(pl.col("query").ext.to(kind).alias("key"))
+    said = error(lambda: IRM(frame, query="key").evaluate("rr"), BadValueError)
+    assert said.startswith("key: the column is Extension")
+
+
+@pytest.mark.parametrize("name", ["*", "^a.*$", "^$"])
+def test_names_that_are_patterns(name: str, kind: str) -> None:
+    """A column whose name polars takes for a pattern is refused by name, in every kind of frame."""
+    frame = as_kind(pl.DataFrame({"query": [1, 2], "score": [1.0, 2.0], "label": [1, 0]}), kind)
+    frame = frame.rename(columns={"query": name}) if kind.startswith("pandas") else _renamed(frame, name)
+    said = error(lambda: IRM(frame, query=name).evaluate("rr"))
+    assert said == f"polars takes the name {name!r} for a pattern of names; rename the column"
+    assert as_polars(IRM(frame).evaluate("roc_auc"))["value"].to_list() == [0.0]
+
+
+def _renamed(frame: Any, name: str) -> Any:
+    if isinstance(frame, pa.Table):
+        return frame.rename_columns([name, *frame.column_names[1:]])
+    return frame.rename({"query": name})
 
 
 @pytest.mark.parametrize("role", ["by", "system", "query", "doc", "cluster"])

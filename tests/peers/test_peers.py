@@ -163,11 +163,6 @@ OTHERS = (
         way=at_rounded_places,
     ),
     Other("c0256 c0287 c0318 c0350", "trec_eval 10's rbp has p = 0.9; ours 0.8", way=asking("rbp(p=0.9)")),
-    Other(
-        "c0257 c0288 c0319 c0351",
-        "trec_eval 10's unj_k (unjudged, over k) is not among our metrics; judged@k is over the filled places",
-        UnknownNameError,
-    ),
 )
 DIFFERS = {case: other for other in OTHERS for case in other.cases.split()}
 PATH = DATA / "peer_cases.json"
@@ -188,12 +183,13 @@ ALIKE = [
     by_hand("P", 1 / 3, k=3),
     by_hand("IPrec", 1 / 2, recall=0.5),
     by_hand("trec_eval:recall_5", 1 / 2),
+    by_hand("trec_eval:unj_5", 1 / 5),
     *(case for name, case in CASES.items() if name not in DIFFERS),
 ]
 # trec_eval 10's rbp has p = 0.9 where nothing is said
 UNLIKE = [
     (by_hand("trec_eval:rbp", 0.1 * 0.9), Other("", "p is 0.8 here", way=asking("rbp(p=0.9)"))),
-    (by_hand("unj_k", 1 / 3), Other("", "there is no such metric", UnknownNameError)),
+    (by_hand("Compat", 1 / 3), Other("", "there is no such metric", UnknownNameError)),
     *((CASES[name], other) for name, other in DIFFERS.items() if name in CASES),
 ]
 

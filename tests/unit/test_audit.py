@@ -13,7 +13,7 @@ import pytest
 
 import frame_metrics
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError
-from helpers import as_kind, as_polars, facts, odd, real
+from helpers import KINDS, as_kind, as_polars, facts, odd, real
 from inside import TIE_ORDERS, Ties, log_checks, small_blocks
 
 COLUMNS = {
@@ -194,6 +194,31 @@ def graded(grade: float) -> frame_metrics.IRM[pl.DataFrame]:
     return CLEAN.with_columns(grade=pl.when(here).then(grade).otherwise("grade")).irm(query="query")
 
 
+def half_found(found: int = 1, judged: int = 4, size: int = 1000) -> frame_metrics.IRM[pl.DataFrame]:
+    """The results of two queries, of four relevant documents each, in a collection; the others were not retrieved."""
+    rows = [(q, f"d{i}", 9.0 - i if i < found else None, 1) for q in ("q1", "q2") for i in range(judged)]
+    return log(*rows).irm(query="query", collection_size=size)
+
+
+def two_days() -> pl.DataFrame:
+    """Twelve queries on each of two days, no query on both."""
+    other = six(CLEAN).with_columns(query=pl.col("query") + " again", day=pl.lit("tu"))
+    return pl.concat([six(CLEAN).with_columns(day=pl.lit("mo")), other])
+
+
+def asked_again() -> frame_metrics.IRM[pl.DataFrame]:
+    return two_days().with_columns(pl.col("query").replace("q2 3 again", "q2 3")).irm(by="day")
+
+
+def split() -> frame_metrics.IRM[pl.DataFrame]:
+    """One ranking of which the first document is of the other day, and one that was not retrieved."""
+    ranked = two_days().with_columns(rank=pl.col("score").rank("ordinal", descending=True).over("query"))
+    here = (pl.col("query") == "q1 0") & (pl.col("doc") == "a")
+    missed = log(("q1 0", "z", None, 0, "tu", None), columns=" ".join(ranked.columns)).cast(dict(ranked.schema))
+    torn = ranked.with_columns(day=pl.when(here).then(pl.lit("tu")).otherwise("day"))
+    return pl.concat([torn, missed]).irm(query="query", rank="rank", by="day")
+
+
 FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "queries without judgments": (unjudged_query, "warning", 1, 1 / 3, "q3"),
     "queries without results": (no_results, "warning", 2, 2 / 4, "q3"),
@@ -216,6 +241,9 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "queries without a cluster": (lambda: unweighted()(weight=None, cluster="visits"), "error", 2, 2 / 4, "q3"),
     "grades that do not reach rel": (out_of_reach, "error", 3, 3 / 6, "q1"),
     "nothing to evaluate": (lambda: RUN.with_columns(grade=None).irm, "error", 1, None, ""),
+    "accuracy that hides the recall": (half_found, "warning", 1, 1, ""),
+    "rankings split over segments": (split, "warning", 1, 1 / 24, "q1 0"),
+    "queries in several segments": (asked_again, "info", 1, 1 / 23, "q2 3"),
     "grades below 0": (lambda: graded(-1.0), "warning", 1, 1 / 6, "q2"),
     "grades with a fraction": (lambda: graded(0.5), "info", 1, 1 / 6, "q2"),
 }
@@ -223,8 +251,8 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
 
 def test_every_check_is_made_to_fire() -> None:
     """There is a case here for each check, and none for what is no check."""
-    irm = CLEAN.with_columns(pl.col("grade").cast(pl.Float64)).irm(query="query")
-    assert log_checks(irm) == set(FIRED)
+    irm = CLEAN.with_columns(pl.col("grade").cast(pl.Float64), rank=pl.lit(None, pl.Int64), day=1)
+    assert log_checks(irm.irm(query="query", rank="rank", by="day", collection_size=9)) == set(FIRED)
 
 
 @pytest.mark.parametrize("check", FIRED)
@@ -250,6 +278,11 @@ def test_a_check_is_silent_about_the_rest(check: str) -> None:
         "unjudged in the top 10": {"unjudged results"},
         "unjudged results": {"unjudged in the top 10"},
         "ranks that begin late": {"ranks with gaps"},
+        "rankings split over segments": {
+            "queries in several segments",
+            "ranks with gaps",
+            "ranks that begin late",
+        },
     }
     fired = checks(FIRED[check][0]())
     assert set(fired) - {check} <= with_it.get(check, set())
@@ -318,6 +351,111 @@ def test_a_count_of_relevant_documents_makes_the_ideal_known() -> None:
     assert checks(results.irm(query="query")) == ["ideal from the results alone"]
     assert checks(results.with_columns(total=pl.lit(2)).irm(n_relevant="total")) == []
     assert checks(RUN.irm.judge(QRELS.join(RUN, on=["query", "doc"], how="semi"))) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_judgments_that_systems_share_are_those_of_their_results(kind: str) -> None:
+    """What no system retrieved is unknown, unless the log has a judged document that none of them retrieved."""
+    check = "ideal from the results alone"
+    both = pl.concat(
+        [
+            log(("q1", "a", 2.0, 1), ("q1", "b", 1.0, 0), ("q2", "a", 1.0, 1)).with_columns(run=pl.lit("A")),
+            log(("q1", "b", 2.0, 0), ("q1", "c", 1.0, 1), ("q2", "b", 1.0, 0)).with_columns(run=pl.lit("B")),
+        ]
+    )
+
+    def looked(frame: pl.DataFrame, **roles: Any) -> tuple[Any, ...] | None:
+        audit = as_polars(IRM(as_kind(frame, kind), system="run", **roles).audit()).filter(check=check)
+        return audit.select("severity", "n", "share", "example", "message").row(0) if len(audit) else None
+
+    message = "relevant documents that no system retrieved are unknown; recall, ap and ndcg may be too high"
+    assert looked(both) == ("info", 4, 1.0, "A, q1", message)
+    missed = log(("q1", "d", None, 1)).with_columns(run=pl.lit("B")).cast(dict(both.schema))
+    assert looked(pl.concat([both, missed])) == ("info", 2, 0.5, "A, q2", message)
+    known = missed.with_columns(doc=pl.lit("a"))  # A retrieved it
+    assert looked(pl.concat([both, known])) == ("info", 4, 1.0, "A, q1", message)
+    assert looked(both.with_columns(total=2), n_relevant="total") is None
+    segments = pl.concat([both, missed]).with_columns(day=1)
+    assert looked(segments, by="day") == ("info", 2, 0.5, "A, 1, q2", message)
+    ranked = pl.concat([both, missed]).with_columns(pl.col("score").rank(descending=True).over("run", "query"))
+    assert looked(ranked.rename({"score": "rank"})) == ("info", 2, 0.5, "A, q2", message)
+
+
+# Accuracy and recall in a collection
+
+
+def test_an_accuracy_that_hides_a_recall_of_a_fifth() -> None:
+    """Of 99,128 documents 125 are relevant, and 25 of the 28 retrieved: 99.9 % are right, and 100 are missed."""
+    rows = [("q", f"d{i:03}", 200.0 - i if i < 28 else None, int(i < 25 or i >= 28)) for i in range(128)]
+    irm = log(*rows).irm(query="query", collection_size=99128)
+    row = found(irm, "accuracy that hides")
+    assert row == {
+        "check": "accuracy that hides the recall",
+        "severity": "warning",
+        "n": 1,
+        "share": 1.0,
+        "example": None,
+        "message": "accuracy is 99.90% with collection_size=, and recall 20.0%: to retrieve nothing has an accuracy of "
+        "99.87%, as few documents are relevant; look at recall, precision and informedness",
+    }
+    values = irm.evaluate("accuracy", "recall")["value"].to_list()
+    assert values == pytest.approx([1 - 103 / 99128, 0.2])
+    assert "accuracy that hides the recall" not in checks(irm(collection_size=None))
+
+
+def test_an_accuracy_that_hides_nothing() -> None:
+    """Where half of what is relevant was found, or the accuracy is no better than nine in ten, nothing is said."""
+    check = "accuracy that hides the recall"
+    assert check in checks(half_found(1))
+    assert check not in checks(half_found(2))
+    assert check in checks(half_found(1, size=31))
+    assert check not in checks(half_found(1, size=30))
+    assert check not in checks(half_found(1)(threshold=5.0, collection_size=None))
+    more = CLEAN.with_columns(pl.col("query") + " more")  # a recall of 1/2 and of 1
+    assert check not in checks(pl.concat([half_found(1).frame, more]).irm(query="query", collection_size=1000))
+
+
+def test_an_accuracy_that_hides_the_recall_of_a_segment() -> None:
+    """Systems and segments are looked at one by one, with the sizes that a column says; the first is named."""
+    parts = [
+        half_found(found).frame.with_columns(day=pl.lit(day), run=pl.lit(run), size=size)
+        for day, run, found, size in (("mo", "x", 2, 1000), ("mo", "y", 1, 1000), ("tu", "x", 1, 9), ("tu", "y", 1, 9))
+    ]
+    irm = pl.concat(parts).irm(query="query", by="day", system="run", doc=None, collection_size="size")
+    row = found(irm, "accuracy that hides")
+    assert (row["n"], row["share"], row["example"]) == (1, 1 / 4, "y, mo")
+    assert row["message"].startswith("accuracy is 99.70% with collection_size=, and recall 25.0%")
+
+
+# Queries and segments
+
+
+def test_a_query_that_stands_in_several_segments() -> None:
+    """By day it is asked again; whoever of the systems answers, it is one query, and without by= there is nothing."""
+    check = "queries in several segments"
+    irm = asked_again()
+    assert checks(irm) == [check]
+    assert "if day says what documents are" in found(irm, check)["message"]
+    assert check not in checks(irm(by=None, doc=None, duplicates=None))
+    systems = irm.frame.with_columns(run=pl.when(pl.col("day") == "mo").then(pl.lit("A")).otherwise(pl.lit("B")))
+    row = found(systems.irm(by="day", system="run"), check)
+    assert (row["n"], row["share"], row["example"]) == (1, 1 / 23, "q2 3")
+    two = pl.concat([systems, systems.with_columns(run=pl.lit("C"))]).irm(by=["day", "run"], doc=None)
+    assert found(two, check)["n"] == 23
+
+
+def test_a_ranking_that_by_cuts_in_parts() -> None:
+    """Ranks that stand once in all segments are of one ranking; a query asked again has its first rank twice."""
+    check = "rankings split over segments"
+    assert check in checks(split())
+    assert check not in checks(split()(by=None))
+    whole = split().frame.drop_nulls("rank").with_columns(run=pl.lit("A"))
+    two = pl.concat([whole.with_columns(run=pl.lit("B"), day=pl.lit("mo")), whole])
+    row = found(two.irm(query="query", rank="rank", by="day", system="run"), check)
+    assert (row["n"], row["share"], row["example"]) == (1, 1 / 48, "A, q1 0")
+    again = asked_again().frame.with_columns(rank=pl.col("score").rank("ordinal", descending=True).over("query", "day"))
+    assert "queries in several segments" in checks(again.irm(query="query", rank="rank", by="day"))
+    assert check not in checks(again.irm(query="query", rank="rank", by="day"))
 
 
 def test_nothing_relevant_means_at_the_level_asked_for() -> None:

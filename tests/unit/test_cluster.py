@@ -398,7 +398,7 @@ def test_pooled_rows_with_a_cluster_each_have_none(weight: str | None) -> None:
 
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_clusters_that_are_matched_have_the_intervals_of_their_classes(weight: Any) -> None:
-    """Found clusters stay what they were taken for; users are drawn by what their rows hold, so ends may differ a bit."""
+    """Found clusters stay what they were taken for; users are drawn by what their rows hold, so ends differ a bit."""
     irm = IRM(decided(0), query=None, cluster="user", weight=weight, match="majority")
     taken = irm.confusion().select("predicted", "matched").unique()
     said = (

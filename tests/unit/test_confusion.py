@@ -12,26 +12,15 @@ import pytest
 import sklearn.metrics as skl
 
 from frame_metrics import IRM, BadValueError, ColumnError, UnknownNameError
-from helpers import KINDS, as_kind, as_polars
+from helpers import KINDS, as_kind, as_polars, made_classes
 
 SHARES = ["share", "share_of_predicted", "share_of_actual"]
 
 
 def rows(seed: int = 0, n: int = 80) -> pl.DataFrame:
-    """Rows of four classes, some without a prediction, on days and in places, with weights."""
-    random = np.random.default_rng(seed)
-    truth = random.integers(0, 4, n)
-    said = np.where(random.random(n) < 0.5, truth, random.integers(0, 4, n))
-    names = np.array([*"abcd"])
-    return pl.DataFrame(
-        {
-            "label": names[truth],
-            "predicted": [None if random.random() < 0.1 else str(name) for name in names[said]],
-            "day": [["mo", "tu", None][i] for i in random.integers(0, 3, n)],
-            "place": random.integers(0, 2, n),
-            "w": random.integers(1, 9, n) / 4,
-        }
-    )
+    """Rows of several classes, every ninth without a prediction."""
+    undecided = pl.int_range(pl.len()) % 9 == 4
+    return made_classes(seed, n).with_columns(predicted=pl.when(~undecided).then("predicted"))
 
 
 def test_totals_by_hand() -> None:
@@ -85,6 +74,7 @@ def test_totals_and_shares_are_those_of_pandas_and_scikit_learn(seed: int, weigh
     label, said = frame["label"].to_pandas(), frame["predicted"].to_pandas()
     weights = None if weight is None else frame["w"].to_pandas()
     given: Any = {} if weights is None else {"values": weights, "aggfunc": "sum"}
+    found = found.fillna(dict.fromkeys(SHARES, 0))
     for name, normalize in (
         ("n", False),
         ("share", "all"),
@@ -101,7 +91,7 @@ def test_totals_and_shares_are_those_of_pandas_and_scikit_learn(seed: int, weigh
     pairs = found[found["total_over"].isna()]
     for name, over in (("share", "all"), ("share_of_predicted", "pred"), ("share_of_actual", "true")):
         theirs = skl.confusion_matrix(label, said, normalize=over, sample_weight=weights)
-        np.testing.assert_allclose(pairs[name].to_numpy().reshape(4, 4).T, theirs, atol=1e-12)
+        np.testing.assert_allclose(pairs[name].fillna(0).to_numpy().reshape(5, 5).T, theirs, atol=1e-12)
 
 
 @pytest.mark.parametrize("by", [["day"], ["day", "place"]])

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
+import polars.testing
 import pytest
 import sklearn.metrics as skl
 from hypothesis import given
@@ -17,8 +18,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.calibration import calibration_curve
 
-from frame_metrics import IRM, BadValueError, NotComputableError, UnknownNameError
-from helpers import error, examples
+from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError, UnknownNameError
+from helpers import KINDS, as_kind, as_polars, error, examples
 from inside import Confusion, metrics_of
 
 Array: TypeAlias = NDArray[Any]
@@ -590,6 +591,116 @@ def test_a_metric_at_every_cutoff_of_every_segment() -> None:
     assert irm.curve("ndcg@k", cutoffs=[1, 2]).rows() == theirs.rows()
     judged = IRM(RUN).judge(QRELS)
     assert judged.curve("recall@k", cutoffs=[3]).rows() == judged.evaluate("recall@3").select("k", "value").rows()
+
+
+def test_several_metrics_at_every_cutoff() -> None:
+    """One call gives a row for each metric and cutoff, named as they were asked for, one by one or in a list."""
+    irm = IRM(LOG.with_columns(day=pl.col("qid") == "a"), query="qid", by="day")
+    ks = [1, 3, 7]
+    mine = irm.curve("ndcg@k", "recall@k", "P@k", cutoffs=ks)
+    assert mine.columns == ["day", "metric", "k", "value"]
+    assert mine.rows() == irm.curve(["ndcg@k", "recall@k", "P@k"], cutoffs=ks).rows()
+    for name in ("ndcg@k", "recall@k", "P@k"):
+        assert mine.filter(metric=name).drop("metric").equals(irm.curve(name, cutoffs=ks))
+    each = irm.curve("ndcg@k", "recall@k", per="query", cutoffs=ks)
+    assert each.columns == ["day", "qid", "metric", "k", "value"]
+    assert each.filter(metric="recall@k").drop("metric").equals(irm.curve("recall@k", per="query", cutoffs=ks))
+
+
+@pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"cluster": "user"}, {"by": "day"}])
+def test_intervals_at_every_cutoff(roles: dict[str, Any]) -> None:
+    """The intervals of a curve are those of evaluate(), in any order of the rows and in every kind of frame."""
+    random = np.random.default_rng(0)
+    query = np.repeat(np.arange(12), 5)
+    log = pl.DataFrame({"query": query, "score": random.random(60), "grade": random.integers(0, 3, 60)})
+    log = log.with_columns(w=pl.col("query") % 3 + 1, user=pl.col("query") % 4, day=pl.col("query") % 2)
+    given: dict[str, Any] = {"ci": 0.9, "resamples": 50, "seed": 3}
+    mine = IRM(log, **roles).curve("ndcg@k", "recall@k", cutoffs=[1, 4], **given)
+    theirs = IRM(log, **roles).evaluate("ndcg@1", "ndcg@4", "recall@1", "recall@4", **given)
+    assert mine.drop("metric").rows() == theirs.select(mine.drop("metric").columns).rows()
+    assert mine.columns[-4:] == ["k", "value", "ci_low", "ci_high"]
+    assert mine["ci_low"].null_count() == 0
+    shuffled = log.sample(fraction=1, shuffle=True, seed=1)
+    for kind in KINDS:
+        found = as_polars(IRM(as_kind(shuffled, kind), **roles).curve("ndcg@k", "recall@k", cutoffs=[1, 4], **given))
+        pl.testing.assert_frame_equal(found, mine, abs_tol=1e-12, check_dtypes=False)
+
+
+# Logs with ranks and no scores
+
+RANKED = pl.DataFrame(
+    {"query": ["a"] * 3 + ["b"] * 3, "rank": [1, 2, 4, 1, 2, None], "label": [1, 0, 1, 0, 1, 1], "day": list("xxxyyy")}
+)
+
+
+def test_precision_and_recall_by_rank() -> None:
+    """By hand: at rank 1 one of two results is relevant, of four relevant rows; at rank 4 three of five are."""
+    assert RANKED.irm.curve("pr").rows() == [(0, 0, 1), (1, 1 / 4, 1 / 2), (2, 2 / 4, 2 / 4), (4, 3 / 4, 3 / 5)]
+    assert RANKED.irm.curve("roc").rows()[-2:] == [(4, 1, 3 / 4), (None, 1, 1)]
+    assert RANKED.irm.curve("gain").rows()[:2] == [(0, 0, 0), (1, 2 / 6, 1 / 4)]
+    assert RANKED.irm.curve("pr", per="query").filter(query="b").rows()[1:] == [("b", 1, 0, 0), ("b", 2, 1 / 2, 1 / 2)]
+
+
+@pytest.mark.parametrize("options", [{}, {"per": "query"}, {"levels": 5}, {"levels": 5, "per": "query"}, {"points": 4}])
+@pytest.mark.parametrize("kind", ["pr", "roc", "gain"])
+@pytest.mark.parametrize("roles", [{}, {"by": "day"}])
+def test_ranks_are_scores_that_fall(kind: str, options: dict[str, Any], roles: dict[str, Any]) -> None:
+    """A curve by rank is the one of scores that fall with the rank, in every kind of frame."""
+    if kind != "pr" and "levels" in options:
+        assert "levels= is not for" in error(lambda: RANKED.irm.curve(kind, **options))
+        return
+    scored = RANKED.select("query", "label", "day", score=-pl.col("rank"))
+    theirs = IRM(scored, **roles).curve(kind, **options)
+    mine = IRM(RANKED, **roles).curve(kind, **options)
+    assert mine["k"].dtype == pl.Int64
+    assert mine.drop("k").equals(theirs.drop("threshold"))
+    falling = theirs["threshold"].replace(np.inf, 0).replace(-np.inf, None)
+    assert mine["k"].to_list() == (0 - falling).to_list()
+    for one in KINDS:
+        pl.testing.assert_frame_equal(
+            as_polars(IRM(as_kind(RANKED, one), **roles).curve(kind, **options)), mine, check_dtypes=False
+        )
+
+
+def test_judgments_beside_a_ranked_log() -> None:
+    """Relevant documents that no result is are never reached."""
+    run = pl.DataFrame({"query": ["a", "a"], "doc": ["x", "y"], "rank": [1, 3]})
+    qrels = pl.DataFrame({"query": ["a", "a"], "doc": ["y", "z"], "label": [1, 1]})
+    assert run.irm.judge(qrels).curve("pr").rows() == [(0, 0, 1), (1, 0, 0), (3, 1 / 2, 1 / 2)]
+
+
+def test_scores_go_before_ranks_in_curves() -> None:
+    """Where both are named thresholds are scores, and calibration needs them."""
+    both = RANKED.with_columns(score=pl.col("rank") * 1.0)
+    assert both.irm(score="score", rank="rank").curve("pr").columns == ["threshold", "recall", "precision"]
+    assert "score" in error(lambda: RANKED.irm.curve("calibration"), ColumnError)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "options", "message"),
+    [
+        (
+            ["pr", "roc"],
+            {},
+            "curve: ['pr', 'roc'] have columns of their own; ask for one, or for metrics at cutoffs as ",
+        ),
+        (["ndcg@k", "roc"], {}, "curve: 'roc' has columns of its own; ask for it apart from 'ndcg@k'"),
+        (["ndcg@k", "ndcg@k"], {}, "curve: ['ndcg@k', 'ndcg@k'] names a metric twice"),
+        ([], {}, "curve: no curve is named; ask for one"),
+        (["pr"], {"ci": 0.9}, "ci= is not for the curve 'pr'"),
+        (["ndcg@k"], {"ci": 95}, "ci=95 is not a level between 0 and 1, as 0.95"),
+        (
+            ["ndcg@k"],
+            {"ci": 0.9, "per": "query"},
+            "ci= is of the mean over queries, and per='query' gives each its own",
+        ),
+        (["ndcg@k"], {"ci": 0.9, "resamples": 0}, "resamples=0 is not a whole number from 1"),
+        (["ndcg@k"], {"ci": 0.9, "seed": -1}, "seed=-1 is not a whole number from 0"),
+    ],
+)
+def test_curves_that_are_not_one_frame(kinds: list[str], options: dict[str, Any], message: str) -> None:
+    """What does not stand in one frame is an error, and so is an interval that a curve does not have."""
+    assert error(lambda: RANKED.irm.curve(kinds, **options), BadValueError).startswith(message)
 
 
 # Options

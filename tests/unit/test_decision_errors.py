@@ -73,6 +73,37 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
         "clicked: of the values 'no', 'yes', nothing says which is the relevant one; name it with positive=, or list "
         "the classes with classes= for measures of all of them",
     ),
+    "two values of two types": (
+        two({"clicked": ["yes"] * 4, "shown": [3, 3, None, 3]}, score=None),
+        precision,
+        NotComputableError,
+        "clicked: of the values 'yes', 3, nothing says which is the relevant one; name it with positive=, or list "
+        "the classes with classes= for measures of all of them",
+    ),
+    "classes of several types, and no label": (
+        many({"animal": [None] * 4, "guess": [None] * 4}, classes=["cat", 1]),
+        accuracy,
+        BadValueError,
+        "classes=['cat', 1] are of several types; give them one",
+    ),
+    "a class that the predictions cannot be, and no label": (
+        many({"animal": [None] * 4, "guess": [True] * 4}, classes=["cat", "dog"]),
+        accuracy,
+        BadValueError,
+        "guess: 'cat' cannot be one of its values, which are Boolean",
+    ),
+    "predictions of another type than the classes": (
+        many({"guess": [True, False, True, None]}, classes=["cat", "dog", "owl"]),
+        accuracy,
+        BadValueError,
+        "guess: 3 of 4 rows have a class that is not among classes= (rows 0, 1, 2); add it, or drop them",
+    ),
+    "predictions that are booleans, and numbers as classes": (
+        many({"animal": [0, 1, 2, 0], "guess": [True, True, None, None]}, classes=[0, 1, 2]),
+        accuracy,
+        BadValueError,
+        "guess: 2 of 4 rows have a class that is not among classes= (rows 0, 1); add it, or drop them",
+    ),
     "positive is one of several of another type": (
         two(YES_NO, positive=["yes", 1]),
         precision,
@@ -716,6 +747,34 @@ ASKED: dict[str, tuple[dict[str, Any], dict[str, Any], Verb, type[FrameMetricsEr
         lambda irm: irm.evaluate("roc_auc(max_fpr=0)"),
         BadValueError,
         "roc_auc: max_fpr=0 is not above 0, at most 1",
+    ),
+    "a stretch that is none": (
+        TWO,
+        ROLES,
+        lambda irm: irm.evaluate("roc_auc(fpr=[0.5, 0.2])"),
+        BadValueError,
+        "roc_auc: fpr=[0.5, 0.2] is not a list of two numbers between 0 and 1, the lesser first",
+    ),
+    "two stretches of a curve": (
+        TWO,
+        ROLES,
+        lambda irm: irm.evaluate("roc_auc(max_fpr=0.5, tpr=[0.5, 1])"),
+        BadValueError,
+        "roc_auc: max_fpr=, fpr= and tpr= each name a part of the curve; give one of them",
+    ),
+    "a correction that falls below 0": (
+        TWO,
+        ROLES,
+        lambda irm: irm.evaluate("roc_auc(fpr=[0.5, 0.75])"),
+        BadValueError,
+        "roc_auc: corrected between 0.5 and 0.75 of fpr it could be below 0; say correction=None",
+    ),
+    "a correction of recalls that falls below 0": (
+        TWO,
+        ROLES,
+        lambda irm: irm.evaluate("roc_auc(tpr=[0, 0.75])"),
+        BadValueError,
+        "roc_auc: corrected between 0 and 0.75 of tpr it could be below 0; say correction=None",
     ),
     "a way that classes are not compared": (
         MANY,

@@ -627,16 +627,48 @@ def _auc(**options: Any) -> Theirs:
     return _with_both(skl.roc_auc_score, **options)
 
 
+def _part_of_curve(low: float, high: float, *, over_recall: bool = False, corrected: bool = True) -> Theirs:
+    """The trapezoids below scikit-learn's curve between two fallouts, or right of it between two recalls."""
+
+    def area(truth: Array, score: Array, sample_weight: Array | None = None) -> float:
+        fpr, tpr, _ = skl.roc_curve(truth, score, sample_weight=sample_weight, drop_intermediate=False)
+        x, y = (tpr, 1 - fpr) if over_recall else (fpr, tpr)
+        parts = 0.0
+        for (x0, y0), (x1, y1) in itertools.pairwise(zip(x, y, strict=True)):
+            a, b = max(x0, low), min(x1, high)
+            if a < b:
+                parts += (b - a) * (y0 + (y1 - y0) * ((a + b) / 2 - x0) / (x1 - x0))
+        least = (high**2 - low**2) / 2
+        least = high - low - least if over_recall else least
+        return (1 + (parts - least) / (high - low - least)) / 2 if corrected else parts
+
+    return _with_both(area)
+
+
+def _below_straight_lines(truth: Array, score: Array, sample_weight: Array | None = None) -> float:
+    """The trapezoids below scikit-learn's curve of precision and recall."""
+    if not truth.any():
+        return nan
+    precision, recall, _ = skl.precision_recall_curve(truth, score, sample_weight=sample_weight)
+    return float(skl.auc(recall, precision))
+
+
 SCORES: dict[str, Theirs] = {
     "roc_auc": _auc(),
     "roc_auc(max_fpr=0.05)": _auc(max_fpr=0.05),
     "roc_auc(max_fpr=0.3)": _auc(max_fpr=0.3),
     "roc_auc(max_fpr=0.5)": _auc(max_fpr=0.5),
     "roc_auc(max_fpr=1)": _auc(max_fpr=1),
+    "roc_auc(fpr=[0, 0.3])": _auc(max_fpr=0.3),
+    "roc_auc(fpr=[0.1, 0.3])": _part_of_curve(0.1, 0.3),
+    "roc_auc(fpr=[0.5, 0.9], correction=None)": _part_of_curve(0.5, 0.9, corrected=False),
+    "roc_auc(tpr=[0.8, 1])": _part_of_curve(0.8, 1, over_recall=True),
+    "roc_auc(tpr=[0.1, 0.4], correction=None)": _part_of_curve(0.1, 0.4, over_recall=True, corrected=False),
     "gini": lambda t, s, sample_weight=None: 2 * _auc()(t, s, sample_weight=sample_weight) - 1,
     "average_precision": lambda t, s, sample_weight=None: (
         skl.average_precision_score(t, s, sample_weight=sample_weight) if t.any() else nan
     ),
+    "average_precision(area='trapezoid')": _below_straight_lines,
     "ks": _ks,
     "brier": _of(skl.brier_score_loss, labels=[0, 1]),
     "log_loss": _of(skl.log_loss, labels=[0, 1]),
@@ -649,7 +681,7 @@ def expected_scores(cases: Sequence[Scored], *, weighted: bool, names: Iterable[
     for (i, one), name in itertools.product(enumerate(cases), names):
         value = asked(SCORES, name, one.truth, one.score, one.weight if weighted else None)
         off = math.isnan(value)
-        out[i, name] = ((0 if name == "average_precision" else None) if off else value, int(off))
+        out[i, name] = ((0 if name.startswith("average_precision") else None) if off else value, int(off))
     return out
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from frame_metrics import IRM, BadValueError
 from helpers import as_kind, as_polars, facts
@@ -16,6 +17,11 @@ RARE = "prevalence near 0 or 1"
 MAJORITY = "accuracy below the majority class"
 BIAS = "bias far from prevalence"
 CHANCE = "score worse than chance"
+HIDDEN = "accuracy that hides the recall"
+WORSE = "decisions worse than chance"
+BELOW = "classes worse than chance"
+FEW = "rare classes among several"
+NEVER = "classes predicted and never true"
 
 
 def table(tp: int, fp: int, fn: int, tn: int, **more: Any) -> pl.DataFrame:
@@ -34,6 +40,14 @@ def checks(irm: IRM[pl.DataFrame]) -> dict[str, tuple[int, float, str | None]]:
     return {row["check"]: (row["n"], row["share"], row["example"]) for row in odd.iter_rows(named=True)}
 
 
+def classes(cells: dict[str, int], **more: Any) -> pl.DataFrame:
+    """Return rows of several classes, so many of each pair of a true and a predicted class."""
+    rows = [(pair[0], pair[1]) for pair, n in cells.items() for _ in range(n)]
+    return pl.DataFrame(rows, schema=["label", "predicted"], orient="row").with_columns(
+        **{name: pl.lit(value) for name, value in more.items()}
+    )
+
+
 # A table that fires one guard and no other, and what it is about.
 FIRED: dict[str, pl.DataFrame] = {
     RARE: table(tp=1, fp=0, fn=0, tn=19),
@@ -42,6 +56,14 @@ FIRED: dict[str, pl.DataFrame] = {
     BIAS: table(tp=10, fp=0, fn=15, tn=75),
     f"{BIAS}, of the others": table(tp=70, fp=16, fn=0, tn=14),
     CHANCE: pl.DataFrame({"label": [1, 0, 1, 0], "score": [0.125, 0.25, 0.5, 0.75]}),
+    HIDDEN: table(tp=5, fp=1, fn=7, tn=87),
+}
+# Tables of several classes that do, and the class.
+FIRED_CLASSES: dict[str, tuple[pl.DataFrame, int, float, str]] = {
+    # b is taken for c, and c for b, and yet most are right.
+    BELOW: (classes({"aa": 100, "bc": 40, "cb": 40, "bb": 1, "cc": 1}), 2, 2 / 3, "b"),
+    FEW: (classes({"aa": 60, "bb": 36, "cc": 4}), 1, 1 / 3, "c"),
+    NEVER: (classes({"aa": 20, "bb": 18, "bB": 2, "cc": 20}), 2, 2 / 60, "B"),
 }
 CLEAN: dict[str, pl.DataFrame] = {
     "balanced": table(tp=40, fp=10, fn=10, tn=40),
@@ -50,6 +72,10 @@ CLEAN: dict[str, pl.DataFrame] = {
     "as good as the majority": table(tp=15, fp=15, fn=15, tn=55),
     "twice as many": table(tp=20, fp=20, fn=0, tn=60),
     "scores at chance": pl.DataFrame({"label": [1, 0, 0, 1], "score": [0.25, 0.125, 0.5, 0.375]}),
+    "half of few": table(tp=6, fp=1, fn=6, tn=87),
+    "few against chance": table(tp=0, fp=4, fn=0, tn=6).vstack(table(tp=4, fp=0, fn=0, tn=0)),
+    "three classes": classes({"aa": 60, "bb": 32, "cc": 8}),
+    "as chance has it": classes({"aa": 10, "ab": 10, "ba": 10, "bb": 10, "cc": 10}),
     "scores that tie": pl.DataFrame({"label": [1, 0], "score": [0.5, 0.5]}),
 }
 
@@ -69,7 +95,126 @@ def test_several_values_beside_the_relevant_one_are_no_hindrance() -> None:
 def test_several_guards_may_fire() -> None:
     """To predict more than twice as many as are relevant is wrong more often than to predict none."""
     assert checks(IRM(table(tp=20, fp=25, fn=0, tn=55))) == {MAJORITY: (1, 1.0, None), BIAS: (1, 1.0, None)}
-    assert set(checks(IRM(table(tp=0, fp=0, fn=1, tn=19)))) == {RARE, BIAS}
+    assert set(checks(IRM(table(tp=0, fp=0, fn=1, tn=19)))) == {RARE, BIAS, HIDDEN}
+
+
+# Decisions and classes that are worse than chance
+
+
+def test_decisions_worse_than_chance() -> None:
+    """Twenty rows of each class that are turned round are no chance; nor is a small share of many rows."""
+    assert checks(IRM(table(tp=0, fp=20, fn=20, tn=0))) == {MAJORITY: (1, 1.0, None), WORSE: (1, 1.0, None)}
+    assert set(checks(IRM(table(tp=4500, fp=5500, fn=5500, tn=4500)))) == {MAJORITY, WORSE}
+    irm = IRM(
+        table(tp=0, fp=20, fn=20, tn=0).rename({"label": "spam", "predicted": "guess"}), label="spam", predicted="guess"
+    )
+    assert irm.audit().filter(check=WORSE)["message"].item() == (
+        "informedness is -1.000, and 0 by chance: guess and spam agree less often than at random; is the other class "
+        "the relevant one (positive=), or are values turned round?"
+    )
+    turned = IRM(pl.DataFrame({"label": [1, 0] * 20, "score": [0.25, 0.75] * 20}), threshold=0.5)
+    assert "score >= 0.5 and label agree less often" in turned.audit().filter(check=WORSE)["message"].item()
+
+
+def test_decisions_that_a_few_rows_may_put_below_chance() -> None:
+    """With few rows, or few beyond what chance does, nothing is said; undecided rows say nothing."""
+    assert WORSE not in checks(IRM(table(tp=0, fp=4, fn=4, tn=0)))
+    assert WORSE not in checks(IRM(table(tp=45, fp=55, fn=55, tn=45)))
+    assert WORSE not in checks(IRM(table(tp=0, fp=18, fn=1, tn=1)))
+    some = table(tp=0, fp=20, fn=20, tn=0).with_columns(pl.when(pl.int_range(40) % 5 == 0).then("predicted"))
+    assert WORSE not in checks(IRM(some))
+
+
+def test_decisions_worse_than_chance_are_seldom_chance() -> None:
+    """Where it is said Fisher's exact test says it too, at 1 %, and where that is beyond doubt it is said."""
+    rng = np.random.default_rng(5)
+    counts = [rng.multinomial(n, rng.dirichlet([1] * 4)) for n in rng.integers(5, 400, 60)]
+    tables = [table(*map(int, cells)).with_columns(day=pl.lit(i)) for i, cells in enumerate(counts)]
+    said = 0
+    for i, (tp, fp, fn, tn) in enumerate(counts):
+        p = stats.fisher_exact([[tp, fp], [fn, tn]], alternative="less").pvalue
+        fired = WORSE in checks(IRM(tables[i]))
+        said += fired
+        assert p < 0.01 if fired else p > 1e-6, (tp, fp, fn, tn)
+    assert said > 5
+
+
+@pytest.mark.parametrize("name", FIRED_CLASSES)
+def test_a_guard_of_several_classes_fires(name: str) -> None:
+    """A frame of several classes with one thing odd has that finding and no other, with a class as its example."""
+    frame, n, share, example = FIRED_CLASSES[name]
+    assert checks(IRM(frame)) == {name: (n, pytest.approx(share), example)}
+
+
+@pytest.mark.parametrize("name", [BELOW, FEW])
+def test_a_guard_of_several_classes_looks_at_every_segment(name: str) -> None:
+    """It counts the classes of every segment, and names the first segment and class."""
+    odd, n, _, example = FIRED_CLASSES[name]
+    parts = [("mo", CLEAN["three classes"]), ("tu", odd), ("we", odd)]
+    frame = pl.concat(part.with_columns(day=pl.lit(day)) for day, part in parts)
+    assert checks(IRM(frame, by="day")) == {name: (2 * n, pytest.approx(2 * n / 9), f"tu, {example}")}
+
+
+def test_classes_below_chance_that_make_the_whole_worse() -> None:
+    """Where the informedness of all is below 0 too, both are said."""
+    found = checks(IRM(classes({"ab": 30, "ba": 30, "cc": 9})))
+    assert set(found) == {MAJORITY, WORSE, BELOW}
+    assert found[BELOW] == (2, pytest.approx(2 / 3), "a")
+
+
+def test_messages_about_classes() -> None:
+    """A message has the class, what was found and what to do, in the caller's columns."""
+    frames = {
+        name: frame.rename({"label": "animal", "predicted": "guess"}) for name, (frame, *_) in FIRED_CLASSES.items()
+    }
+    messages = {
+        name: IRM(frame, label="animal", predicted="guess").audit().filter(check=name)["message"].item()
+        for name, frame in frames.items()
+    }
+    assert messages == {
+        BELOW: "informedness of b is -0.259, and 0 by chance: guess has it less often where animal has it than "
+        "elsewhere; confusion() says what it is taken for",
+        FEW: "c is 4.00% of the rows, less than a fifth of an equal share: accuracy and averages by rows hardly see "
+        "it, and the macro average counts it as much as any other; look at per_class()",
+        NEVER: "guess has 'B', and animal never: there are 'a', 'b', 'c'; without rows its precision is 0, and counts "
+        "in macro averages: mend it, or name it with abstain= if it is no decision; did you mean 'b'?",
+    }
+
+
+def test_a_misspelt_class() -> None:
+    """Beside a relevant class it counts as not relevant; what is named, or found as a cluster, is no mistake."""
+    rows = pl.DataFrame({"label": ["spam", "ham"] * 20, "predicted": ["spam", "ham"] * 19 + ["Spam", "ham"]})
+    found = IRM(rows, positive="spam").audit().filter(check=NEVER)
+    assert found.select("n", "share", "example").rows() == [(1, 1 / 40, "Spam")]
+    assert found["message"].item() == (
+        "predicted has 'Spam', and label never: there are 'ham', 'spam'; it counts as not positive: mend it, or name "
+        "it with abstain= if it is no decision; did you mean 'spam'?"
+    )
+    assert NEVER not in checks(IRM(rows, positive=["spam", "Spam"]))
+    assert NEVER in checks(IRM(rows))
+    ways: list[dict[str, Any]] = [{"abstain": ["Spam"], "classes": ["ham", "spam"]}, {"match": "majority"}]
+    for way in ways:
+        assert NEVER not in checks(IRM(rows, **way))
+    counted = rows.with_columns(n=pl.when(pl.int_range(40) == 38).then(7).otherwise(1))
+    assert checks(IRM(counted, positive="spam", count="n"))[NEVER] == (7, 7 / 46, "Spam")
+    query = rows.with_columns(query=pl.int_range(40) % 2, score=pl.lit(1.0))
+    assert checks(IRM(query, query="query", predicted="predicted", positive="spam"))[NEVER][2] == "Spam"
+
+
+def test_nothing_true_at_all_is_no_misspelling() -> None:
+    """Of labels 0 and 1 a day without a positive is a day like any other."""
+    assert NEVER not in checks(IRM(table(tp=0, fp=5, fn=0, tn=5)))
+
+
+def test_weights_are_no_rows() -> None:
+    """Weights of a thousand leave four rows four; and rows that stand for many are so many."""
+    four = pl.DataFrame({"label": [1, 1, 0, 0], "predicted": [0, 0, 1, 1], "n": [1000] * 4})
+    assert WORSE not in checks(IRM(four, weight="n"))
+    assert WORSE in checks(IRM(four, count="n"))
+    many = table(tp=0, fp=200, fn=200, tn=0).with_columns(w=0.001, n=pl.lit(3))
+    assert WORSE in checks(IRM(many, weight="w"))
+    assert WORSE in checks(IRM(many, weight="w", count="n"))
+    assert WORSE not in checks(IRM(four.with_columns(n=5), weight="n"))
 
 
 @pytest.mark.parametrize("name", CLEAN)
@@ -220,22 +365,31 @@ def test_guards_fire_in_every_kind_of_frame(name: str, kind: str) -> None:
 
 def test_a_guard_says_what_follows() -> None:
     """Messages say what to look at."""
-    messages = {name: IRM(FIRED[name]).audit()["message"][0] for name in (RARE, MAJORITY, BIAS, CHANCE)}
+    messages = {name: IRM(FIRED[name]).audit()["message"][0] for name in (RARE, MAJORITY, BIAS, CHANCE, HIDDEN)}
     assert messages == {
-        RARE: "less than 10% of the rows are relevant, or are not: always saying the same has a high accuracy; look at "
-        "precision, recall and informedness",
-        MAJORITY: "always saying the most frequent class would be right more often",
-        BIAS: "much more or fewer rows are predicted relevant than are; precision and recall then say as much of the "
+        RARE: "5.00% of the rows are relevant: always saying the same has an accuracy of 95.00%; look at precision, "
+        "recall and informedness",
+        MAJORITY: "accuracy is 58.82%, and that of the most frequent class, always said, 64.71%; look at confusion()",
+        BIAS: "10.00% of the rows are predicted relevant, and 25.00% are; precision and recall then say as much of the "
         "bias as of the decisions: look at informedness",
-        CHANCE: "roc_auc < 0.5: relevant rows have lower scores than others; is the score a distance, or another "
-        "class's?",
+        CHANCE: "roc_auc is 0.250, and 0.5 by chance: relevant rows have lower scores than others; is score a "
+        "distance, or another class's?",
+        HIDDEN: "accuracy is 92.00%, and recall 41.7%: to predict nothing has an accuracy of 88.00%, as few rows are "
+        "relevant; look at recall, precision and informedness",
     }
 
 
 def test_every_guard_is_made_to_fire() -> None:
     """There is a case here for each guard but one, that an audit of a log has too."""
     irm = IRM(table(tp=1, fp=1, fn=1, tn=1, score=0.5))
-    assert decision_checks(irm) == {n.split(",")[0] for n in FIRED} | {"nothing to evaluate"}
+    beside = {"nothing to evaluate", WORSE}  # beside another one, always
+    assert decision_checks(irm) == {n.split(",")[0] for n in FIRED} | beside
+    assert decision_checks(IRM(classes({"aa": 1, "bc": 1}, score=0.5))) == {
+        *FIRED_CLASSES,
+        MAJORITY,
+        WORSE,
+        "nothing to evaluate",
+    }
 
 
 # Plain facts

@@ -116,6 +116,16 @@ def test_whole_scores_are_compared_with_a_fraction() -> None:
         assert column(log.irm(query=query, threshold=0.7).evaluate("tp", "fp")) == [2, 2]
 
 
+@pytest.mark.parametrize("threshold", [-1, 0, 300])
+def test_a_threshold_that_the_type_of_the_scores_does_not_hold(threshold: float) -> None:
+    """It is above or below all scores, in the audit of queries too."""
+    log = pl.DataFrame({"query": [1, 1], "score": pl.Series([1, 3], dtype=pl.UInt8), "label": [1, 0]})
+    irm = log.irm(query="query", threshold=threshold)
+    assert irm.evaluate("precision")["value"].to_list() == [0.5 if threshold < 1 else 0.0]
+    wide = log.cast({"score": pl.Int64}).irm(query="query", threshold=threshold)
+    assert irm.audit().rows() == wide.audit().rows()
+
+
 def test_metrics_of_single_precision_are_computed_in_double() -> None:
     """As if the caller had cast the column, to the last bit."""
     rng = np.random.default_rng(0)

@@ -1,0 +1,275 @@
+"""Random attack: small frames of odd types through every verb, with random parts, conventions, metrics and options.
+
+Whatever is given, the outcome is a frame of the caller's kind or a FrameMetricsError: never an error of another
+library, a warning, or a change of what was given. What is drawn for a frame depends on the seed and the frame's number
+alone, so ``--first NUMBER --frames 1`` repeats one that failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from odd_frames import POOLS, SANE, drawn, told
+
+import frame_metrics
+from frame_metrics import IRM, FrameMetricsError
+
+SLOW = 5.0  # seconds of one call on a few rows, from which on it is told
+LISTED = frame_metrics.list_metrics()
+FAMILIES = {family: LISTED.filter(family=family).rows(named=True) for family in LISTED["family"].unique().sort()}
+RANKED, DECIDED, CLASSES = ("ranking", "2x2 table"), ("2x2 table", "scores"), ("2x2 table", "several classes")
+SPELLED = (
+    *("P_5,10", "ndcg@1..3", "ndcg_cut_5", "f1", "F-score", "hit rate", "rbp(p=0.5)", "ndcg(gain='exp')@3", "fbeta(2)"),
+    *("precision@0", "ndcg@", "err(max_grade=3)", "err(max_grade=0)", "payoff(tp=1)", "cost(fp=1, fn=5)", "iprec@0.1"),
+    *("", "x", "@", "((((", "ndcg@99999999999999999999", "ndcg(rel=2)", "ap(rel=nan)", None, 5, ["rr", "ap"], [], "G"),
+)
+# Of each convention, values that it can have, and others.
+CONVENTIONS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
+    "rel": ((1, 2, 0.5, 0, -1), (float("nan"), float("inf"), 10**400, "x", True)),
+    "ties": (("doc", "worst", "best", "order", "expected"), ("x", ["doc"])),
+    "undefined": (("zero", "one", "null", "raise"), (0,)),
+    "unjudged": (("drop",), (True,)),
+    "duplicates": (("first", "error"), ("last",)),
+    "positive": ((1, True, "a", 2, ["a", "b"]), ([1, "a"], 0.5, POOLS["date"][0], b"a", [], {}, float("nan"))),
+    "classes": ((["a", "b", "c"], [0, 1, 2, 3]), ([True, False], [1, "a"], ["a"], "ab", [], [POOLS["date"][0], 1])),
+    "threshold": ((0.5, 0, 1, -1), (1e308, float("nan"), float("inf"), "x")),
+    "abstain": ((["a"], [0]), ([None], "a", [b"a", 1])),
+    "match": (("best", "majority"), ("x",)),
+    "collection_size": ((True, True, True, 10), (0, -1, 2.5, False, 10**30, "n_relevant", "x")),
+}
+OF_ROWS = ("classes", "abstain", "match", "positive")
+FOREIGN: tuple[Any, ...] = (
+    None,
+    True,
+    7,
+    1.5,
+    [],
+    ["query", "doc"],
+    pl.col("query"),
+    object(),
+    {"a": "score"},
+    "absent",
+)
+
+
+class Drawn(NamedTuple):
+    """What one frame is asked."""
+
+    frame: Any
+    irm: Callable[[], Any]  # makes the object of the frame
+    judgments: Any  # beside the frame, or None
+
+
+class Found(NamedTuple):
+    """What should not have been."""
+
+    number: int  # of the frame
+    verb: str
+    what: str
+    where: str
+
+
+def attacked(seed: int, number: int) -> Drawn:
+    """Draw a frame, the parts of its columns, conventions, and judgments beside it."""
+    rng = Random(f"{seed} {number}")
+    odd = rng.choice((0, 0, 0.02, 0.15))  # how much of it is
+    decided, beside = rng.random() < 0.35, rng.random() < 0.15
+    parts = ["score" if rng.random() < 0.85 else "rank", "label" if decided or rng.random() < 0.3 else "grade"]
+    parts += ["predicted"] * decided + ["query"] * (beside or rng.random() < (0.3 if decided else 0.8))
+    parts += ["doc"] * (beside or ("query" in parts and rng.random() < 0.4))
+    parts += [part for part in ("system", "by", "weight", "cluster") if rng.random() < 0.15]
+    parts += [part for part in ("count" if "query" not in parts else "n_relevant",) if rng.random() < 0.1]
+    parts += [part for part in SANE if part not in parts and rng.random() < odd / 2]
+    frame, named = drawn(rng, parts, odd)
+    roles: dict[str, Any] = {part: name for part, name in named.items() if name != part or rng.random() < 0.5}
+    roles |= {
+        part: named[part] for part in ("system", "by", "weight", "cluster", "count", "n_relevant") if part in named
+    }
+    if decided and "query" in named and rng.random() < 0.8:
+        roles["query"] = rng.choice((None, named["query"]))
+    if rng.random() < odd:
+        roles[rng.choice([*SANE, "querry"])] = rng.choice(FOREIGN)
+    if rng.random() < 0.03:
+        roles["score"] = {"a": named.get("score", "x"), "b": named.get("weight", "y")}
+    said = {
+        name: rng.choice(plain if rng.random() > odd else strange)
+        for name, (plain, strange) in CONVENTIONS.items()
+        if rng.random() < (0.3 if name == "collection_size" else 0.06 if name not in OF_ROWS or decided else 0.01)
+    }
+    if not beside:
+        return Drawn(frame, lambda: IRM(frame, **roles, **said), None)
+    qrels, columns = drawn(rng, ["query", "doc", rng.choice(("grade", "label"))], odd)
+    judged = {part: name for part, name in columns.items() if name != part or rng.random() < 0.2}
+    judged |= {rng.choice(("label", "grade", "doc")): rng.choice((True, *FOREIGN))} if rng.random() < odd else {}
+    return Drawn(frame, lambda: IRM(frame, **roles, **said).judge(qrels, **judged), qrels)
+
+
+def metric_of(rng: Random, families: Sequence[str], *, cutoff: bool = True) -> Any:
+    """Draw a metric, most often one of some families, with what it needs."""
+    if rng.random() < 0.04:
+        return rng.choice(SPELLED)
+    one = rng.choice(FAMILIES[rng.choice(families if rng.random() < 0.95 else list(FAMILIES))])
+    needs = [need for need in one["needs"].split(", ") if need and need in one["parameters"]]
+    needed = ", ".join(f"{need}={rng.choice((0.5, 1, 2, 3))}" for need in needs)
+    at = {"k": ("@1", "@3", ""), "recall": ("@0.5", "@0")}.get(one["cutoff"], ("",))
+    return one["name"] + (f"({needed})" if needed else "") + (rng.choice(at) if cutoff else "")
+
+
+def metrics_of(rng: Random, families: Sequence[str], *, cutoff: bool = True) -> list[Any]:
+    """Draw some metrics."""
+    return [metric_of(rng, families, cutoff=cutoff) for _ in range(rng.choice((1, 1, 2)))]
+
+
+def some(rng: Random, **options: tuple[Any, ...]) -> dict[str, Any]:
+    """Draw some of the options."""
+    return {name: rng.choice(values) for name, values in options.items() if rng.random() < 0.15}
+
+
+def fitting(irm: Any, rng: Random) -> Sequence[str]:
+    """Return families of metrics that the columns may have."""
+    return RANKED if "query=" in repr(irm) or rng.random() < 0.3 else DECIDED
+
+
+LEVELS = (0.95, 0.9, 0.5, 0.5, 0, "x")
+VERBS: dict[str, Callable[[Any, Random], Any]] = {
+    "evaluate": lambda irm, rng: irm.evaluate(
+        *metrics_of(rng, fitting(irm, rng)),
+        resamples=7,
+        **some(
+            rng,
+            average=("macro", "weighted", "micro", "gmean", "predicted"),
+            ci=LEVELS,
+            margins=(True,),
+            layout=("wide",),
+        ),
+    ),
+    "per_query": lambda irm, rng: irm.per_query(*metrics_of(rng, RANKED), **some(rng, layout=("wide",))),
+    "per_class": lambda irm, rng: irm.per_class(*metrics_of(rng, CLASSES, cutoff=False)),
+    "confusion": lambda irm, rng: irm.confusion(),
+    "curve": lambda irm, rng: irm.curve(
+        rng.choice(("roc", "pr", "gain", "calibration", "ndcg@k", "recall@k", "x", None)),
+        **some(
+            rng, per=("query",), levels=(3, [0.5]), interpolated=(True,), points=(3, 2), bins=(3,), cutoffs=(3, [1])
+        ),
+    ),
+    "thresholds": lambda irm, rng: irm.thresholds(*metrics_of(rng, DECIDED[:1], cutoff=False)),
+    "best_threshold": lambda irm, rng: irm.best_threshold(
+        rng.choice(("closest", metric_of(rng, DECIDED[:1], cutoff=False))),
+        **some(rng, subject_to=({"recall": 0.5}, {"precision": 1}, {"fallout": 0}, {}, {"x": 1}, {"recall": None})),
+    ),
+    "compare": lambda irm, rng: irm.compare(
+        *metrics_of(rng, RANKED),
+        permutations=9,
+        resamples=9,
+        **some(
+            rng,
+            baseline=("a", 0, 1, None, "x"),
+            test=("t", "wilcoxon", "sign", "bootstrap", "tukey", "x"),
+            correction=("bonferroni", "bh", "none"),
+            unanswered=("drop",),
+            per_query=(True,),
+            ci=LEVELS,
+        ),
+    ),
+    "bounds": lambda irm, rng: irm.bounds(
+        *metrics_of(rng, RANKED),
+        of=rng.choice(("ties", "unjudged")),
+        **some(rng, max_grade=(3, 3, 3, 0, "x"), per_query=(True,)),
+    ),
+    "explain": lambda irm, rng: irm.explain(
+        metric_of(rng, RANKED[:1]),
+        query=rng.choice((0, 0, 1, 1, "a", "a", "b", True, None, ("a", 1), [1], object(), b"a")),
+    ),
+    "audit": lambda irm, rng: irm.audit(**some(rng, fail_on=("error", "warning", "info", "x"))),
+    "repr": lambda irm, rng: repr(irm),
+}
+
+
+def kind_of_result(frame: Any) -> type:
+    """Return the type of the frames that come of a frame."""
+    return next((kind for kind in (pl.DataFrame, pl.LazyFrame, pd.DataFrame) if isinstance(frame, kind)), pa.Table)
+
+
+def outcome(call: Callable[[], Any], frame: Any) -> tuple[str, str]:
+    """Run a call: how it went ("result", "error", or what should not have been), and where that was."""
+    start = time.perf_counter()
+    try:
+        result = call()
+        if not isinstance(result, str | kind_of_result(frame)):
+            return f"a {type(result)} of a {type(frame)}", ""
+        if isinstance(result, pl.LazyFrame):
+            promised, result = result.collect_schema(), result.collect()
+            if promised != result.schema:
+                return f"the plan promised {promised} and gave {result.schema}", ""
+    except FrameMetricsError as error:
+        return ("error", "") if str(error) else ("an error without words", "")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a panic of polars is no Exception
+        package = str(Path(frame_metrics.__file__).parent)
+        own = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename.startswith(package)]
+        where = [f"{Path(entry.filename).stem}.{entry.name}:{entry.lineno}" for entry in own]
+        return f"{type(error).__module__}.{type(error).__name__}: {str(error)[:200]}", " < ".join(where[::-1][:4])
+    taken = time.perf_counter() - start
+    return ("result", "") if taken < SLOW else (f"a call that took {taken:.0f} s", "")
+
+
+def attack(numbers: range, seed: int = 0, count: Counter[str] | None = None) -> Iterator[Found]:
+    """Ask every verb of every frame, and yield what should not have been; ``count`` gets the outcomes of each verb."""
+    count = Counter() if count is None else count
+    for number in numbers:
+        asked = attacked(seed, number)
+        before = told(asked.frame), told(asked.judgments)
+        made: list[Any] = []
+        went, where = outcome(lambda: made.append(asked.irm()) or "", asked.frame)  # noqa: B023
+        if went not in ("result", "error"):
+            yield Found(number, "irm", went, where)
+        count[f"irm {went}" if went in ("result", "error") else "irm fault"] += 1
+        for verb, ask in VERBS.items() if made else ():
+            rng = Random(f"{seed} {number} {verb}")
+            went, where = outcome(lambda: ask(made[0], rng), asked.frame)  # noqa: B023
+            if went not in ("result", "error"):
+                yield Found(number, verb, went, where)
+            count[f"{verb} {went}" if went in ("result", "error") else f"{verb} fault"] += 1
+        if (told(asked.frame), told(asked.judgments)) != before:
+            yield Found(number, "any", "the caller's frame was changed", "")
+
+
+def main() -> None:
+    """Print what should not have been, each kind once, and how many calls gave a result."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--frames", type=lambda text: int(float(text)), default=100_000, help="how many")
+    parser.add_argument("--first", type=int, default=0, help="number of the first")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    faulthandler.enable()
+    warnings.simplefilter("error")
+    count, kinds = Counter[str](), Counter[str]()
+    start = time.perf_counter()
+    for found in attack(range(options.first, options.first + options.frames), options.seed, count):
+        kinds[kind := found.where or found.what] += 1
+        if kinds[kind] <= 2:
+            print(f"frame {found.number}, {found.verb}: {found.what}\n    {found.where}", flush=True)
+    for verb in ("irm", *VERBS):
+        result, error, fault = (count[f"{verb} {went}"] for went in ("result", "error", "fault"))
+        print(f"{verb:15} {result:9,} results {error:9,} errors {fault:9,} faults")
+    taken = time.perf_counter() - start
+    print(f"{options.frames:,} frames, {count.total():,} calls, {kinds.total():,} faults, {taken:.0f} s")
+    sys.exit(bool(kinds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""The random attack runs, and what it draws is drawn again; a hundred frames are tried in every run of the tests."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from frame_metrics import FrameMetricsError
+from helpers import script
+
+PATH = Path(__file__).with_name("attack.py")
+
+
+@pytest.fixture(scope="module")
+def attack() -> Iterator[ModuleType]:
+    module = script(PATH)
+    yield module
+    del sys.modules[module.__name__]
+
+
+@pytest.mark.parametrize("frames", [100, pytest.param(2000, marks=pytest.mark.slow)])
+def test_no_frame_makes_a_verb_fail(attack: Any, frames: int) -> None:
+    """Every verb of every frame gives a frame or an error of the package, and every verb gives some of both."""
+    count: Counter[str] = Counter()
+    assert list(attack.attack(range(frames), seed=1, count=count)) == []
+    assert all(count[f"{verb} result"] for verb in attack.VERBS if verb != "compare" or frames > 100)
+    assert all(count[f"{verb} error"] for verb in ("irm", *attack.VERBS) if verb != "repr")
+
+
+def test_a_number_draws_the_same_frame_again(attack: Any) -> None:
+    """A frame that failed can be tried again by its number."""
+    for number in range(30):
+        one, again = (attack.attacked(7, number) for _ in range(2))
+        assert type(one.frame) is type(again.frame)
+        assert attack.told(one.frame) == attack.told(again.frame)
+
+
+def _raise(error: BaseException) -> Any:
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("call", "went"),
+    [
+        (lambda: pl.DataFrame(), "result"),
+        (lambda: _raise(FrameMetricsError("no")), "error"),
+        (lambda: _raise(FrameMetricsError()), "an error without words"),
+        (lambda: _raise(KeyError("x")), "builtins.KeyError: 'x'"),
+        (lambda: _raise(BaseException("panic")), "builtins.BaseException: panic"),
+        (lambda: pl.LazyFrame(), "a <class 'polars.lazyframe.frame.LazyFrame'> of a <class 'polars"),
+        (lambda: None, "a <class 'NoneType'> of a"),
+    ],
+)
+def test_what_should_not_be_is_seen(attack: Any, call: Any, went: str) -> None:
+    """An error that is not of the package, or a result of another kind, is no result."""
+    assert attack.outcome(call, pl.DataFrame())[0].startswith(went)
+
+
+def test_a_plan_that_promises_another_schema_is_seen(attack: Any) -> None:
+    """The schema of a lazy result is that of what it collects."""
+    plan = pl.LazyFrame({"a": [1]}).map_batches(lambda frame: frame.cast(pl.String), schema={"a": pl.Int64})
+    went, _ = attack.outcome(lambda: plan, plan)
+    assert went not in ("result", "error")
+
+
+def test_a_changed_frame_is_seen(attack: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A verb that changes what it was given is found."""
+    monkeypatch.setattr(attack, "VERBS", {"spoil": lambda irm, rng: irm.frame.insert(0, "more", 1) or "done"})
+    frame = pd.DataFrame({"score": [1.0]})
+    monkeypatch.setattr(attack, "attacked", lambda *_: attack.Drawn(frame, lambda: attack.IRM(frame), None))
+    assert [found.what for found in attack.attack(range(1))] == ["the caller's frame was changed"]
