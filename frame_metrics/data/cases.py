@@ -89,7 +89,8 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
     else:
         if conventions.threshold is not None:
             raise NotComputableError("threshold= decides between two classes; name the relevant one with positive=")
-        apart = unlike(label, predicted, columns) if predicted is not None and conventions.match is None else None
+        if predicted is not None and conventions.match is None and conventions.classes is None:
+            apart = unlike(label, predicted, columns)
         if predicted is not None and (conventions.match or apart):
             clusters = distinct_values(predicted)
         classes = class_values(label, predicted if clusters is None else None, columns, conventions)

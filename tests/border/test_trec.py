@@ -354,14 +354,14 @@ def test_pieces_make_the_whole_file(tmp_path: Path, content: bytes, size: int) -
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (lambda: gzip.compress(b"x" * 400_000_000, 1), "line 1: expected at most 100,000 bytes"),
-        (lambda: b"q Q0 d 1 2.5 r\n" + b"x" * 400_000_000, "line 2: expected at most 100,000 bytes"),
-        (lambda: gzip.compress((b"#" * 99 + b"\n") * 4_000_000 + b"q\n", 1), "line 4000001: expected 6 fields"),
+        (lambda: gzip.compress(b"x" * 200_000_000, 1), "line 1: expected at most 100,000 bytes"),
+        (lambda: b"q Q0 d 1 2.5 r\n" + b"x" * 200_000_000, "line 2: expected at most 100,000 bytes"),
+        (lambda: gzip.compress((b"#" * 99 + b"\n") * 2_000_000 + b"q\n", 1), "line 2000001: expected 6 fields"),
     ],
     ids=["one line, packed", "one line", "comments, packed"],
 )
 def test_memory_is_bounded_where_nothing_can_be_read(tmp_path: Path, content: Any, message: str) -> None:
-    """A file that unfolds to 400 MB takes far less, and not the 3.2 GB that it took as a whole."""
+    """A file that unfolds to 200 MB takes less, and not the 1.6 GB that it took as a whole."""
     path = file_of(tmp_path, content())
     code = (
         "import resource, frame_metrics\n"
@@ -372,10 +372,12 @@ def test_memory_is_bounded_where_nothing_can_be_read(tmp_path: Path, content: An
         "except frame_metrics.FrameMetricsError as error:\n"
         "    print(peak() - before, error)\n"
     )
-    printed = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, text=True).stdout
+    # A shell starts it, since a process begins with the peak of the one that it comes from.
+    command = ["sh", "-c", '"$0" -c "$1"; exit $?', sys.executable, code]
+    printed = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
     taken, error = printed.split(" ", 1)
     assert message in error
-    assert int(taken) < 200, f"{taken} MB"
+    assert int(taken) < 150, f"{taken} MB"
 
 
 def test_many_lines_packed_are_those_lines(tmp_path: Path) -> None:

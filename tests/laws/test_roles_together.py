@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from frame_metrics import NotComputableError
+from helpers import SEARCH
 
 Row: TypeAlias = dict[str, Any]
 Setting: TypeAlias = dict[str, Any]
@@ -566,7 +567,7 @@ def test_roles_together(setting: Setting) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 32))
+@pytest.mark.parametrize("seed", range(2, 32 if SEARCH else 8))
 def test_roles_together_at_length(seed: int) -> None:
     """The same with other logs, and with other settings beside each two."""
     for setting in covering(seed):

@@ -65,23 +65,23 @@ def test_a_total_is_the_call_without_the_columns_it_is_over(
     """Value, n, n_undefined and interval, for one column and for two, and in the wide layout."""
     said, metrics = AVERAGES[average]
     roles = {role: column for role, column in roles.items() if role != "weight" or average not in UNWEIGHTED}
-    for seed, by in enumerate((["day"], ["day", "place"], ["place", "day"])):
+    forms = ((["day"], "long"), (["day", "place"], "wide"), (["place", "day"], "long"))
+    for seed, (by, layout) in enumerate(forms):
         log, judgments = made(seed, CARRIED[judge])
         if system is None:
             log = log.filter(pl.col("system") == "p")
-        for layout in ("long", "wide"):
-            options: dict[str, Any] = {**said, "ci": 0.8, "resamples": 40, "layout": layout}
-            whole = asked(log, judgments, by, system=system, **roles).evaluate(*metrics, margins=True, **options)
-            parts = whole.partition_by("total_over", as_dict=True, maintain_order=True)
-            totals = {over for (over,) in parts if over is not None}
-            assert totals == {", ".join(by), *(by if len(by) > 1 else [])}
-            for (over,), part in parts.items():
-                left_out = [] if over is None else over.split(", ")
-                kept = [name for name in by if name not in left_out]
-                alone = asked(log, judgments, kept or None, system=system, **roles).evaluate(*metrics, **options)
-                mine = part.drop("total_over", *left_out)
-                assert mine["n"].max() > 0
-                pl_testing.assert_frame_equal(mine, alone, abs_tol=1e-12)
+        options: dict[str, Any] = {**said, "ci": 0.8, "resamples": 40, "layout": layout}
+        whole = asked(log, judgments, by, system=system, **roles).evaluate(*metrics, margins=True, **options)
+        parts = whole.partition_by("total_over", as_dict=True, maintain_order=True)
+        totals = {over for (over,) in parts if over is not None}
+        assert totals == {", ".join(by), *(by if len(by) > 1 else [])}
+        for (over,), part in parts.items():
+            left_out = [] if over is None else over.split(", ")
+            kept = [name for name in by if name not in left_out]
+            alone = asked(log, judgments, kept or None, system=system, **roles).evaluate(*metrics, **options)
+            mine = part.drop("total_over", *left_out)
+            assert mine["n"].max() > 0
+            pl_testing.assert_frame_equal(mine, alone, abs_tol=1e-12)
 
 
 def test_what_is_drawn_depends_on_no_order_of_the_rows() -> None:

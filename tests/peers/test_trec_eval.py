@@ -218,7 +218,7 @@ def cases(draw: st.DrawFn) -> tuple[Run, Qrels]:
     return run, qrels
 
 
-@examples(150)
+@examples(75)
 @given(cases(), st.booleans())
 def test_generated_rankings_agree(case: tuple[Run, Qrels], judged_only: bool) -> None:
     """No small ranking is known that trec_eval measures otherwise."""

@@ -972,8 +972,10 @@ VALUES = st.lists(st.tuples(*[st.integers(0, 20).map(float)] * 3), min_size=2, m
 LAWS = examples(25)
 
 
-def as_values(drawn: list[tuple[float, ...]]) -> dict[str, Sequence[float | None]]:
-    return dict(zip("abc", (list(column) for column in zip(*drawn, strict=True)), strict=True))
+def as_values(drawn: list[tuple[float, ...]], test: str = "") -> dict[str, Sequence[float | None]]:
+    """The values of three systems; for wilcoxon of five queries at most, as scipy tries all signs of small samples."""
+    rows = drawn[:5] if test == "wilcoxon" else drawn
+    return dict(zip("abc", (list(column) for column in zip(*rows, strict=True)), strict=True))
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -982,7 +984,7 @@ def as_values(drawn: list[tuple[float, ...]]) -> dict[str, Sequence[float | None
 @pytest.mark.grid
 def test_swapping_system_and_baseline_changes_the_sign_only(test: str, drawn: list[tuple[float, ...]]) -> None:
     """The other way round the difference, its interval and its effect have the other sign, and p is the same."""
-    values = as_values(drawn)
+    values = as_values(drawn, test)
     there, back = (
         row_of(of({first: values["a"], second: values["b"]}), test=test, permutations=200, resamples=200)
         for first, second in (("x", "y"), ("y", "x"))
@@ -1004,7 +1006,7 @@ def test_swapping_system_and_baseline_changes_the_sign_only(test: str, drawn: li
 @pytest.mark.grid(2)
 def test_the_order_of_rows_does_not_matter(test: str, drawn: list[tuple[float, ...]], seed: int) -> None:
     """Rows in another order give the same comparison, where every flip is counted."""
-    frame = made(as_values(drawn))
+    frame = made(as_values(drawn, test))
     drop = ("ci_low", "ci_high")
     first, second = (
         IRM(rows, system="system", doc="doc").compare("cg", test=test).drop(drop)  # type: ignore[arg-type]
@@ -1020,7 +1022,7 @@ def test_the_order_of_rows_does_not_matter(test: str, drawn: list[tuple[float, .
 @pytest.mark.grid
 def test_scale_and_origin_do_not_matter(test: str, drawn: list[tuple[float, ...]], power: int, constant: int) -> None:
     """A constant added to both systems changes no difference; a factor changes it alike, and no p-value."""
-    values, factor = as_values(drawn), 2.0**power
+    values, factor = as_values(drawn, test), 2.0**power
     both: list[dict[str, Sequence[float | None]]] = [
         {name: values[name] for name in "ab"},
         {name: [factor * (v + constant) for v in values[name] if v is not None] for name in "ab"},
@@ -1038,12 +1040,13 @@ def test_scale_and_origin_do_not_matter(test: str, drawn: list[tuple[float, ...]
 @pytest.mark.grid
 def test_numbers_keep_within_their_bounds(test: str, drawn: list[tuple[float, ...]]) -> None:
     """p-values are above 0 and up to 1, corrected ones no less, intervals in order, and counts add up."""
-    found = of(as_values(drawn)).compare("cg", test=test, permutations=200, resamples=200)  # type: ignore[arg-type]
+    values = as_values(drawn, test)
+    found = of(values).compare("cg", test=test, permutations=200, resamples=200)  # type: ignore[arg-type]
     for row in found.iter_rows(named=True):
         assert row["p_value"] > 0 or (test == "t" and row["effect_size"] is None)
         assert row["p_value"] <= row["p_adjusted"] <= 1
         assert row["ci_low"] <= row["ci_high"]
-        assert row["wins"] + row["ties"] + row["losses"] == row["n"] == len(drawn)
+        assert row["wins"] + row["ties"] + row["losses"] == row["n"] == len(values["a"])
         assert row["difference"] == pytest.approx(row["value"] - row["baseline_value"], abs=1e-9)
         assert row["mde"] >= 0
 

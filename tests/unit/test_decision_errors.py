@@ -76,9 +76,8 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
     "two values of two types": (
         two({"clicked": ["yes"] * 4, "shown": [3, 3, None, 3]}, score=None),
         precision,
-        NotComputableError,
-        "clicked: of the values 'yes', 3, nothing says which is the relevant one; name it with positive=, or list "
-        "the classes with classes= for measures of all of them",
+        BadValueError,
+        "shown: its values are Int64, those of clicked are String; give both one type, or say match= if they are clusters",
     ),
     "classes of several types, and no label": (
         many({"animal": [None] * 4, "guess": [None] * 4}, classes=["cat", 1]),
