@@ -388,14 +388,22 @@ class IRM(Generic[Frame]):
         return per_class(self._request, metrics, average=average, layout=layout)
 
     @_verb
-    def confusion(self) -> Frame:
+    def confusion(self, *, margins: bool = False, shares: bool = False) -> Frame:
         """Count every pair of a predicted and a true class.
+
+        Parameters
+        ----------
+        margins : whether to add totals over predictions, over true classes and over both, and where ``by`` is named
+            the same over all segments, with several ``by`` columns by each of them too. A key that is totalled is null.
+        shares : whether to add ``share`` (of all rows), ``share_of_predicted`` (of those with the same prediction: of
+            a right one the precision) and ``share_of_actual`` (of those of the same class: of a right one the recall).
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., predicted, actual, n (rows, or their weight), zeros included. A
-        null ``predicted`` is no prediction. With ``match``, ``predicted`` is the cluster, and a column ``matched``
-        after it the class that it was taken for.
+        A frame of the caller's kind: system, by..., (total_over,) predicted, actual, n (rows, or their weight), zeros
+        included (, share, share_of_predicted, share_of_actual, null of nothing). A null ``predicted`` is no prediction,
+        unless ``total_over``, which names the keys that a total is over, has it. With ``match``, ``predicted`` is the
+        cluster, and a column ``matched`` after it the class that it was taken for.
 
         Examples
         --------
@@ -403,10 +411,12 @@ class IRM(Generic[Frame]):
         >>> cases = pl.DataFrame({"label": [1, 1, 0, 0], "predicted": [1, 0, 0, 0]})
         >>> cases.irm.confusion().rows()
         [(0, 0, 2), (0, 1, 1), (1, 0, 0), (1, 1, 1)]
+        >>> cases.irm.confusion(margins=True).tail(3).rows()
+        [('actual', 0, None, 3), ('actual', 1, None, 1), ('predicted, actual', None, None, 4)]
         """
         from frame_metrics.verbs.confusion import confusion
 
-        return confusion(self._request)
+        return confusion(self._request, margins=margins, shares=shares)
 
     @_verb
     def thresholds(self, *metrics: Metrics) -> Frame:
