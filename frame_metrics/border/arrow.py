@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from frame_metrics.border.exporters import is_duckdb, schema_of, table_of
@@ -102,7 +103,7 @@ def readable(name: str, column: Any) -> Any:
             return readable(name, column.cast(kind.value_type))
         column = column.cast(_type_to_read(kind))
         if pa.types.is_fixed_size_list(column.type):  # a slice of which, with nulls, polars does not read
-            column = column.take(pa.array(range(len(column))))
+            column = column.take(np.arange(len(column)))
         if _holds_wide_decimals(column.type):  # which polars panics at
             raise NotImplementedError
         pl.from_arrow(pa.nulls(1, column.type))

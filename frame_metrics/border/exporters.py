@@ -24,12 +24,11 @@ def schema_of(frame: Any) -> Any:
     """Return the schema, pyarrow's; no rows are read."""
     import pyarrow as pa
 
-    for schema in (getattr(frame, "schema", None), getattr(frame, "projected_schema", None)):
-        if isinstance(schema, pa.Schema):
-            return schema
-    if hasattr(frame, "__arrow_c_schema__"):
-        return pa.schema(frame)
     try:
+        known: Any
+        for known in (getattr(frame, "schema", None), getattr(frame, "projected_schema", None), frame):
+            if hasattr(known, "__arrow_c_schema__"):
+                return pa.schema(known)
         return _opened(frame.limit(0) if is_duckdb(frame) else frame).schema
     except pa.ArrowInvalid as error:
         if "non-struct" in str(error):

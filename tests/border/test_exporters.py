@@ -70,6 +70,14 @@ class OfPyarrow(Counting):
         return self.table.schema
 
 
+class WithSchema(Counting):
+    """One that has a schema of its own library."""
+
+    @property
+    def schema(self) -> Any:
+        return Knowing(self.table)
+
+
 class ListSelecting(Knowing):
     """One that chooses columns by a list of them."""
 
@@ -109,7 +117,7 @@ def test_one_schema_and_one_read(verb: str) -> None:
     assert source.asked == [list(columns)] * 2
 
 
-@pytest.mark.parametrize("kind", [Knowing, OfPyarrow, RowSelecting, Failing])
+@pytest.mark.parametrize("kind", [Knowing, OfPyarrow, WithSchema, RowSelecting, Failing])
 def test_one_read_where_the_schema_is_known(kind: type[Counting]) -> None:
     """Where an exporter tells its schema, its rows are all that is asked for; what is no projection is none."""
     for columns, ask, _ in VERBS.values():
