@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from frame_metrics.metrics.names import Metrics
     from frame_metrics.verbs.audit import Severity
     from frame_metrics.verbs.bounds import Of
-    from frame_metrics.verbs.compare import Correction, Over, Test, Unanswered
     from frame_metrics.verbs.curves import Per
+    from frame_metrics.verbs.differences import Against, Correction, Over, Test, Unanswered
     from frame_metrics.verbs.evaluate import Average, Interval, Layout
     from frame_metrics.verbs.pooled import OverClasses
 
@@ -540,7 +540,8 @@ class IRM(Generic[Frame]):
         self,
         *metrics: Metrics,
         baseline: Any = None,
-        test: Test = "randomization",
+        against: Against | None = None,
+        test: Test | None = None,
         correction: Correction = "holm",
         over: Over = "metric",
         unanswered: Unanswered = "zero",
@@ -550,26 +551,35 @@ class IRM(Generic[Frame]):
         seed: int = 0,
         per_query: bool = False,
     ) -> Frame:
-        """Compare systems query by query: their differences, with intervals and p-values.
+        """Compare systems query by query, or row by row: their differences, with intervals and p-values.
 
         Parameters
         ----------
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
         baseline : the system that every other is compared with, or a list of systems, with each of which all that are
             not in it are compared; by default every system with all before it.
-        test : two-sided. "randomization" flips the signs of the differences (exact where there are no more ways than
+        against : without a query, what each system is compared with instead of another one: "chance", the value that a
+            metric has where decisions or scores have nothing to do with the truth (0 for informedness, 0.5 for
+            roc_auc), or "majority", a classifier that always says the most frequent class.
+        test : two-sided; None for "randomization", or without a query for the first below that the metric has.
+
+            Of queries: "randomization" flips the signs of the differences (exact where there are no more ways than
             ``permutations``, else as many drawn ones and p = (b + 1) / (n + 1)); "t", "wilcoxon" and "sign" are
             scipy's; "bootstrap" resamples the differences moved to 0; "tukey" exchanges all systems of a query at
             random, and tests all pairs together (randomised Tukey HSD), so that nothing is left to correct. Where
             ``cluster`` is named, "randomization" flips the queries of a cluster together, "bootstrap" and the interval
             resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error. So
             they are where ``weight`` is named, and what is flipped, resampled or exchanged are weighted values.
+
+            Of rows: "mcnemar", exact, for shares of rows (accuracy, error_rate, recall, specificity ...); "delong" for
+            roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every metric. Where rows
+            have a ``weight`` or a ``cluster`` only the last is left.
         correction : of p-values for testing many pairs: "holm", "bonferroni", "bh" (Benjamini-Hochberg) or "none".
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows.
         unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
             it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
-            ``n_unpaired``.
-        ci : level of the percentile bootstrap interval of the difference.
+            ``n_unpaired``. Rows that only one system has are always left out, and counted there.
+        ci : level of the interval of the difference: percentile bootstrap, and DeLong's beside his test.
         permutations, resamples, seed : of what is drawn; the same on every machine.
         per_query : whether to return the paired differences instead, the greatest first.
 
@@ -585,11 +595,17 @@ class IRM(Generic[Frame]):
         robust standard error of a weighted mean; counts are of queries. With ``per_query``: by..., the query columns,
         the system, baseline, metric, k, value, baseline_value, difference.
 
+        Without a query rows are paired by ``doc``. effect_size, wins, ties and losses are those of rows, for shares of
+        rows, and null for other metrics; n counts the documents that both systems have, and mde rests on the bootstrap
+        (or DeLong). With ``against`` there is no system column where none is named, and baseline is its text.
+
         Raises
         ------
         FrameMetricsError
             No ``system`` is named, there is only one, ``baseline`` is none of them, a test needs scipy and it is not
-            installed, or clusters or weights are named and the test cannot take them.
+            installed, or clusters or weights are named and the test cannot take them. Without a query: no ``doc`` is
+            named, it stands twice in a system, or systems differ in its label (weight, count, cluster); a metric has no
+            value that chance gives.
 
         Examples
         --------
@@ -600,14 +616,15 @@ class IRM(Generic[Frame]):
         >>> runs.irm(system="system").compare("rr").select("system", "baseline", "difference", "p_value", "n").rows()
         [('b', 'a', -0.6666666666666666, 0.5, 3)]
         """
-        from frame_metrics.verbs.compare import Options, compare
+        from frame_metrics.verbs.compare import compare
+        from frame_metrics.verbs.differences import Options
 
-        options = Options(baseline, test, correction, over, unanswered, ci, permutations, resamples, seed)
+        options = Options(baseline, against, test, correction, over, unanswered, ci, permutations, resamples, seed)
         return compare(self._request, metrics, options, per_query=per_query)
 
     @_verb
     def explain(self, metric: str | Metric, *, query: Any) -> Frame:
-        """Take a metric of one query apart: the contribution of each result of its ranking.
+        """Take a metric of one query apart: the contribution of each result of its ranking, and what was missed.
 
         Parameters
         ----------
@@ -620,12 +637,15 @@ class IRM(Generic[Frame]):
         columns, the document if one is named, rank, gain (of its grade; for metrics that ask only whether it is
         relevant, 0 or 1), discount (the weight of its rank in cg, dcg, ndcg and rbp, before anything is divided; null
         for others), contribution (by how much the result changes the metric's value, those below it being taken away;
-        they add up to the value; null where it is undefined).
+        they add up to the value; null where it is undefined), judged. Then the documents that have a gain and add
+        nothing: those past the cutoff, and with a null rank those that were not retrieved, as far as they are known by
+        name.
 
         Raises
         ------
         FrameMetricsError
-            The frame has no such query, or the metric is not of a ranking or is not 0 where nothing is retrieved.
+            The frame has no such query, or the metric is not of a ranking or is not 0 where nothing is retrieved, or
+            the judgments have documents that the frame's column cannot hold.
 
         Examples
         --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 def kind(request: pytest.FixtureRequest) -> str:
     """Every kind of frame, one after the other."""
     return str(request.param)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without looking for garbage among what stays: a quarter of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 PARAM = type(pytest.param(None))

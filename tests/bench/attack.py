@@ -27,7 +27,7 @@ from odd_frames import POOLS, SANE, drawn, told
 import frame_metrics
 from frame_metrics import IRM, FrameMetricsError
 
-SLOW = 5.0  # seconds of one call on a few rows, from which on it is told
+SLOW = 5.0  # seconds of the processor for one call on a few rows, from which on it is told
 LISTED = frame_metrics.list_metrics()
 FAMILIES = {family: LISTED.filter(family=family).rows(named=True) for family in LISTED["family"].unique().sort()}
 RANKED, DECIDED, CLASSES = ("ranking", "2x2 table"), ("2x2 table", "scores"), ("2x2 table", "several classes")
@@ -91,7 +91,7 @@ def attacked(seed: int, number: int) -> Drawn:
     parts = ["score" if rng.random() < 0.85 else "rank", "label" if decided or rng.random() < 0.3 else "grade"]
     parts += ["predicted"] * decided + ["query"] * (beside or rng.random() < (0.3 if decided else 0.8))
     parts += ["doc"] * (beside or ("query" in parts and rng.random() < 0.4))
-    parts += [part for part in ("system", "by", "weight", "cluster") if rng.random() < 0.15]
+    parts += [part for part in ("system", "by", "weight", "cluster") if rng.random() < 0.2]
     parts += [part for part in ("count" if "query" not in parts else "n_relevant",) if rng.random() < 0.1]
     parts += [part for part in SANE if part not in parts and rng.random() < odd / 2]
     frame, named = drawn(rng, parts, odd)
@@ -212,7 +212,7 @@ def kind_of_result(frame: Any) -> type:
 
 def outcome(call: Callable[[], Any], frame: Any) -> tuple[str, str]:
     """Run a call: how it went ("result", "error", or what should not have been), and where that was."""
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         result = call()
         if not isinstance(result, str | kind_of_result(frame)):
@@ -230,7 +230,7 @@ def outcome(call: Callable[[], Any], frame: Any) -> tuple[str, str]:
         own = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename.startswith(package)]
         where = [f"{Path(entry.filename).stem}.{entry.name}:{entry.lineno}" for entry in own]
         return f"{type(error).__module__}.{type(error).__name__}: {str(error)[:200]}", " < ".join(where[::-1][:4])
-    taken = time.perf_counter() - start
+    taken = time.process_time() - start
     return ("result", "") if taken < SLOW else (f"a call that took {taken:.0f} s", "")
 
 

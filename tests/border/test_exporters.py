@@ -145,6 +145,25 @@ def test_judgments_are_asked_once_too(lazy: bool) -> None:
     assert len(unknown.asked) - opened == 2
 
 
+@pytest.mark.parametrize("kind", ["stream", "reader", "dataset", "DuckDB", "DuckDB, no rows"])
+def test_a_plan_knows_the_types_of_judgments_that_it_has_not_read(kind: str) -> None:
+    """A plan over a lazy log has the segments' type from the judgments that lend them, and reads no row for it."""
+    table = pa.table({"query": [1, 2], "doc": ["a", "a"], "grade": [1, 0], "day": ["mo", "tu"], "text": ["w", "w"]})
+    qrels: Any = {
+        "stream": lambda: Counting(table),
+        "reader": table.to_reader,
+        "dataset": lambda: ds.dataset(table),
+        "DuckDB": lambda: duckdb.from_arrow(table),
+        "DuckDB, no rows": lambda: duckdb.from_arrow(table).filter("grade > 1"),
+    }[kind]()
+    irm = pl.LazyFrame({"query": [1, 2], "doc": ["a", "a"], "score": [1.0, 2.0]}).irm(by="day").judge(qrels)
+    opened = len(qrels.asked) if kind == "stream" else 0
+    plan = irm.per_query("rr")
+    assert plan.collect_schema()["day"] == pl.String
+    assert plan.collect()["day"].to_list() == ([] if kind == "DuckDB, no rows" else ["mo", "tu"])
+    assert kind != "stream" or len(qrels.asked) - opened == 2
+
+
 def test_a_written_file_asks_once(tmp_path: Path) -> None:
     """A run or judgments that are written are asked for their columns once and for their rows once."""
     source, judged = Counting(RANKED), Counting(RANKED)

@@ -7,6 +7,7 @@ import uuid
 import weakref
 from collections.abc import Callable
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -182,13 +183,16 @@ def _answers(result: Any) -> dict[tuple[str, str], float]:
     return dict(rows)
 
 
+@cache
+def _of_numbers(role: str, n: int) -> list[tuple[int, str, float]]:
+    """Key, metric and value of the log with numbers for keys, n of them at most."""
+    codes = [code % n for code in CODES[role]]
+    return _ask(pl.DataFrame({**LOG, "key": codes}), role).select("key", "metric", "value").rows()
+
+
 def _expected(role: str, distinct: list[Any]) -> dict[tuple[str, str], float]:
     """The answers to the same log with numbers for keys, and then the keys in place of the numbers."""
-    numbers = _ask(pl.DataFrame({**LOG, "key": [code % len(distinct) for code in CODES[role]]}), role)
-    return {
-        (repr(distinct[code]), metric): value
-        for code, metric, value in numbers.select("key", "metric", "value").iter_rows()
-    }
+    return {(repr(distinct[code]), metric): value for code, metric, value in _of_numbers(role, len(distinct))}
 
 
 def _taken(role: str, values: Any) -> list[int]:
@@ -329,6 +333,31 @@ def test_extension_types_of_arrow(name: str, role: str) -> None:
     assert result.schema.field("key").type == values.type
 
 
+@pytest.mark.parametrize("kind", ["pyarrow", "pandas-arrow"])
+def test_slices_of_lists_of_one_size(kind: str) -> None:
+    """A slice of a column of lists of one size, some of them null, is read as any other."""
+    lists = pa.array([[9, 9], [1, 2], None, [1, 2]], pa.list_(pa.int8(), 2))
+    table = pa.table({"query": [0, 1, 1, 1], "by": lists, "score": [1.0] * 4, "label": [1, 0, 1, 1]})[1:]
+    frame = table if kind == "pyarrow" else table.to_pandas(types_mapper=pd.ArrowDtype)
+    assert _values(IRM(frame, by="by").evaluate("num_rel"), "value") == [1.0, 1.0]
+    if kind == "pyarrow":
+        parts = pa.concat_tables([table[:1], table[1:].combine_chunks()])
+        assert IRM(parts, by="by").evaluate("num_rel").column("value").to_pylist() == [1.0, 1.0]
+
+
+def test_intervals_of_pandas() -> None:
+    """Intervals are keys, and no classes; nothing warns of them."""
+    intervals = pd.Series(pd.arrays.IntervalArray.from_tuples([(0, 1), (0, 2), (0, 1), None]))
+    frame = pd.DataFrame({"key": intervals, "query": [1, 2, 3, 4], "score": [1.0] * 4, "label": [1, 0, 1, 0]})
+    result = IRM(frame, by="key").evaluate("num_rel")
+    assert result["key"].dtype == intervals.dtype
+    values = dict(zip(map(str, result["key"]), result["value"], strict=True))
+    assert values == {"(0.0, 1.0]": 2.0, "(0.0, 2.0]": 0.0, "nan": 0.0}
+    said = error(lambda: IRM(frame[["score"]].assign(label=intervals)).evaluate("roc_auc"))
+    assert said.startswith("label: values of type Struct")
+    assert said.endswith("are no classes; make them text")
+
+
 def test_extension_types_of_polars() -> None:
     """A column of polars that is of an extension type, which it cannot compare, is named with it."""
     if not hasattr(pl, "Extension"):
@@ -435,12 +464,10 @@ def test_pandas_null_keys(name: str, role: str, place: int) -> None:
     """In pandas a missing key is a segment of its own, the last, whatever the type."""
     held, absent = PANDAS_KEYS[name].iloc[1:], pd.Series([None], dtype=PANDAS_KEYS[name].dtype)
     keys = pd.concat([absent, held] if place == 0 else [held, absent], ignore_index=True)
-    code = _taken(role, keys)
     frame = _pandas_frame(role, keys)
     result = _ask(frame, role)
-    numbers = _ask(pl.DataFrame({**LOG, "key": code}), role).select("key", "metric", "value")
     distinct = [None if i == place % len(keys) else key for i, key in enumerate(keys)]
-    assert _answers(result) == {(repr(distinct[c]), m): v for c, m, v in numbers.iter_rows()}
+    assert _answers(result) == _expected(role, distinct)
     assert result["key"].dtype == frame["key"].dtype
     assert result["key"].isna().tolist() == [False] * (2 * len(keys) - 2) + [True, True]
 
@@ -459,10 +486,9 @@ def test_null_keys(name: str, role: str, kind: str) -> None:
     )
     frame = as_kind(keys, kind)
     result = _ask(frame, role)
-    numbers = _ask(pl.DataFrame({**LOG, "key": code}), role).select("key", "metric", "value")
     distinct = values.to_arrow().to_pylist() if kind == "pyarrow" else values.to_list()
     distinct[absent] = None
-    assert _answers(result) == {(repr(distinct[c]), m): v for c, m, v in numbers.iter_rows()}
+    assert _answers(result) == _expected(role, distinct)
     assert _type(result, "key") == _type(frame, "key")
     assert [key is None for key in _values(result, "key")].index(True) == len(_values(result, "key")) - 2
 

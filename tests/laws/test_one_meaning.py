@@ -36,7 +36,8 @@ def alone(of: IRM[Any], metric: str) -> list[float] | None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_value_is_the_one_that_the_metric_has_alone(kind: str) -> None:
+@pytest.mark.parametrize("logs", [4, pytest.param(12, marks=pytest.mark.slow)])
+def test_each_value_is_the_one_that_the_metric_has_alone(kind: str, logs: int) -> None:
     """Whatever stands beside it, whichever columns are found by name, with a query or without."""
     random = np.random.default_rng(KINDS.index(kind))
     frame = made_log(5).with_columns(score=pl.col("score") / 6, label=(pl.col("grade") >= 1).cast(pl.Int8))
@@ -44,7 +45,7 @@ def test_each_value_is_the_one_that_the_metric_has_alone(kind: str) -> None:
         predicted=(pl.col("score") > 0.3).cast(pl.Int8), rank=pl.int_range(1, pl.len() + 1).over("query")
     )
     compared = 0
-    for _ in range(12):
+    for _ in range(logs):
         judgment, place = random.choice(["label", "grade"]), random.choice(["score", "rank"], p=[0.8, 0.2])
         some = [name for name in ("query", "doc", "predicted") if random.random() < 0.6]
         roles = [{"query": "query"}, {"query": None}][random.integers(2)] if {"query", "predicted"} <= {*some} else {}
@@ -61,7 +62,7 @@ def test_each_value_is_the_one_that_the_metric_has_alone(kind: str) -> None:
         for metric in refused[:1]:
             with pytest.raises(FrameMetricsError):
                 value(irm, *there[:1], metric)
-    assert compared > 100
+    assert compared > 8 * logs
 
 
 SCORES = [0.9, 0.1, 0.3, 0.25, 0.2]

@@ -691,8 +691,10 @@ def random_log(rng: np.random.Generator) -> tuple[pl.DataFrame, dict[str, Any]]:
     return pl.DataFrame(columns, strict=False), roles
 
 
-@pytest.mark.parametrize("logs", [40, pytest.param(150, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", [2, pytest.param(1 << 18, marks=pytest.mark.slow)])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(("size", "logs"), [(2, 40), *(pytest.param(n, 150, marks=SLOW) for n in (2, 1 << 18))])
 def test_evaluate_refuses_what_has_an_error(size: int, logs: int) -> None:
     """A log has a finding of severity error just where it cannot be evaluated; each bad row is counted once."""
     outcomes = []

@@ -73,8 +73,8 @@ def wrong(mine: dict[Any, tuple[float | None, int]], theirs: dict[Any, tuple[flo
     return different[:10]
 
 
-# A peer takes milliseconds for a value: every seventh case is always compared, all of them where time does not matter.
-EVERY = pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
+# A peer takes milliseconds for a value: every eleventh case is always compared, all of them where time does not matter.
+EVERY = pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.slow)])
 # Of several classes each is a case, and every other table is enough.
 EVERY_OTHER = pytest.mark.parametrize("every", [7, pytest.param(2, marks=pytest.mark.slow)])
 WEIGHTED = pytest.mark.parametrize("weighted", [False, True])

@@ -328,9 +328,9 @@ def test_a_judgment_narrows(kind: Kind) -> None:
     cases = made_cases(kind)
     after = [judged_on(rng, case, kind, 1) for case in cases]
     spare = np.array([case.spare for case in cases])
-    narrowed = 0
+    narrowed, blocks = 0, [block(kind, some) for some in (cases, after)]
     for _, metric in EVERY_METRIC:
-        wide, narrow = (bounds(metric, block(kind, some), spare) for some in (cases, after))
+        wide, narrow = (bounds(metric, run, spare) for run in blocks)
         assert (narrow[0] >= wide[0] - 1e-12).all(), metric
         assert (narrow[1] <= wide[1] + 1e-12).all(), metric
         narrowed += int((narrow[1] - narrow[0] < wide[1] - wide[0] - 1e-12).sum())
@@ -342,10 +342,12 @@ def test_queries_do_not_touch_each_other(step: int) -> None:
     """The bounds of a query are the same in any block."""
     kind = Kind()
     cases = made_cases(kind)
+    whole, spare = block(kind, cases), np.array([case.spare for case in cases])
+    each = {i: block(kind, cases[i : i + 1]) for i in range(0, len(cases), step)}
     for _, metric in EVERY_METRIC:
-        together = bounds(metric, block(kind, cases), np.array([case.spare for case in cases]))
-        for i in range(0, len(cases), step):
-            alone = bounds(metric, block(kind, cases[i : i + 1]), cases[i].spare)
+        together = bounds(metric, whole, spare)
+        for i, run in each.items():
+            alone = bounds(metric, run, cases[i].spare)
             assert [bound.item() for bound in alone] == pytest.approx([bound[i] for bound in together], abs=1e-14)
 
 
