@@ -33,6 +33,7 @@ FAMILIES = {family: LISTED.filter(family=family).rows(named=True) for family in 
 RANKED, DECIDED, CLASSES = ("ranking", "2x2 table"), ("2x2 table", "scores"), ("2x2 table", "several classes")
 SPELLED = (
     *("P_5,10", "ndcg@1..3", "ndcg_cut_5", "f1", "F-score", "hit rate", "rbp(p=0.5)", "ndcg(gain='exp')@3", "fbeta(2)"),
+    *("gauc", "gm_num_ret", "gm_gauc"),
     *("precision@0", "ndcg@", "err(max_grade=3)", "err(max_grade=0)", "payoff(tp=1)", "cost(fp=1, fn=5)", "iprec@0.1"),
     *("", "x", "@", "((((", "ndcg@99999999999999999999", "ndcg(rel=2)", "ap(rel=nan)", None, 5, ["rr", "ap"], [], "G"),
 )
@@ -144,21 +145,27 @@ def fitting(irm: Any, rng: Random) -> Sequence[str]:
 
 
 LEVELS = (0.95, 0.9, 0.5, 0.5, 0, "x")
+AVERAGES = (
+    *("macro", "weighted", "micro", "gmean", "predicted", "rows", "median", "max", "q0.9", "q2", ["macro"], [], 5),
+    *(["macro", "weighted", "micro"], ["micro", "predicted"], ["median", "rows"], ["min", "macro", "q0.1"], [None]),
+)
 VERBS: dict[str, Callable[[Any, Random], Any]] = {
     "evaluate": lambda irm, rng: irm.evaluate(
         *metrics_of(rng, fitting(irm, rng)),
         resamples=7,
         **some(
             rng,
-            average=("macro", "weighted", "micro", "gmean", "predicted"),
+            average=AVERAGES,
             ci=LEVELS,
             margins=(True,),
             layout=("wide",),
         ),
     ),
     "per_query": lambda irm, rng: irm.per_query(*metrics_of(rng, RANKED), **some(rng, layout=("wide",))),
-    "per_class": lambda irm, rng: irm.per_class(*metrics_of(rng, CLASSES, cutoff=False)),
-    "confusion": lambda irm, rng: irm.confusion(),
+    "per_class": lambda irm, rng: irm.per_class(
+        *metrics_of(rng, CLASSES, cutoff=False), **some(rng, average=AVERAGES, layout=("wide",))
+    ),
+    "confusion": lambda irm, rng: irm.confusion(**some(rng, margins=(True, True, "all"), shares=(True, True, None))),
     "curve": lambda irm, rng: irm.curve(
         rng.choice(("roc", "pr", "gain", "calibration", "ndcg@k", "recall@k", "x", None)),
         **some(
