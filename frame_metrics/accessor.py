@@ -597,7 +597,7 @@ class IRM(Generic[Frame]):
 
     @_verb
     def explain(self, metric: str | Metric, *, query: Any) -> Frame:
-        """Take a metric of one query apart: the contribution of each result of its ranking.
+        """Take a metric of one query apart: the contribution of each result of its ranking, and what was missed.
 
         Parameters
         ----------
@@ -610,12 +610,15 @@ class IRM(Generic[Frame]):
         columns, the document if one is named, rank, gain (of its grade; for metrics that ask only whether it is
         relevant, 0 or 1), discount (the weight of its rank in cg, dcg, ndcg and rbp, before anything is divided; null
         for others), contribution (by how much the result changes the metric's value, those below it being taken away;
-        they add up to the value; null where it is undefined).
+        they add up to the value; null where it is undefined), judged. Then the documents that have a gain and add
+        nothing: those past the cutoff, and with a null rank those that were not retrieved, as far as they are known by
+        name.
 
         Raises
         ------
         FrameMetricsError
-            The frame has no such query, or the metric is not of a ranking or is not 0 where nothing is retrieved.
+            The frame has no such query, or the metric is not of a ranking or is not 0 where nothing is retrieved, or
+            the judgments have documents that the frame's column cannot hold.
 
         Examples
         --------

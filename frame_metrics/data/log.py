@@ -78,7 +78,8 @@ class Log:
             return None
         ours = np.full(len(grid.pair), np.nan)
         if column not in self.columns.lent:
-            ours = grid.amounts(grid.rankings.values[role], column)
+            with rows_of_the_frame(self):
+                ours = grid.amounts(grid.rankings.values[role], column)
         if self.judged is not None and role in self.judged.names.columns:
             keys = self.judged.keys
             said = self.joined(self.judged.names.select(*keys, role), keys)[role]
@@ -156,8 +157,8 @@ class Log:
         Raises
         ------
         BadRowsError
-            Values are bad that show in rank order only; with such rows of every block. Other errors come after it, that
-            of the first ranking before others.
+            Values are bad that show in rank order only; with such rows of every block, by their rows of the caller's
+            frame. Other errors come after it, that of the first ranking before others.
         """
         broken: list[BadRowsError] = []
         other: dict[int, FrameMetricsError] = {}
@@ -175,7 +176,8 @@ class Log:
 
         blocks.each_block(self.grid.size if load is None else load, tried)
         if broken:
-            raise _of_all(broken, len(self.table))
+            with rows_of_the_frame(self):
+                raise _of_all(broken, len(self.table))
         if other:
             raise other[min(other)]
 

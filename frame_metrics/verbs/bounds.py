@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Block, Log, rows_of_the_frame
+from frame_metrics.data.log import Block, Log
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.errors import NotComputableError, bad_rows, check_apart, check_choice
 from frame_metrics.inputs import Array
@@ -155,8 +155,7 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
             known = ~np.isnan(run.grade) if metric.graded else run.judged
             seen[i, at] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 
-    with rows_of_the_frame(log):
-        log.each_block(work)
+    log.each_block(work)
     return Bounded(own, lower, upper, seen)
 
 

@@ -209,8 +209,8 @@ def counted(log: Log) -> Counted:
 
     with rows_of_the_frame(log):
         said = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}
-        said |= {role: log.said_of_queries(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
-        log.each_block(work)
+    said |= {role: log.said_of_queries(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
+    log.each_block(work)
     seen = {}
     for one, (n, of, first) in zip(checks, np.moveaxis(np.array(sums), 0, -1), strict=True):
         seen[one] = Seen(int(n.sum()), int(of.sum()), _name(log, int(first.min())) if n.any() else None)

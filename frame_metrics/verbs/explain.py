@@ -11,8 +11,8 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.answer import Answer
-from frame_metrics.data.blocks import spans
-from frame_metrics.data.log import Block, Log, rows_of_the_frame
+from frame_metrics.data.judgments import Judged
+from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Confusion, Pool, Ranking, gain_of
 from frame_metrics.metrics.metric import Metric
@@ -21,9 +21,14 @@ from frame_metrics.roles.columns import Columns, key_names, same_as
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.measure import check_asked, check_grades
 from frame_metrics.verbs.request import Reading, Request, one_of
-from frame_metrics.verbs.tidy import number
 
-SCHEMA = {"rank": pl.Int64, "gain": pl.Float64, "discount": pl.Float64, "contribution": pl.Float64}
+SCHEMA: dict[str, Any] = {
+    "rank": pl.Int64,
+    "gain": pl.Float64,
+    "discount": pl.Float64,
+    "contribution": pl.Float64,
+    "judged": pl.Boolean,
+}
 
 
 def explain(request: Request, metric: str | Metric, *, query: Any) -> Any:
@@ -48,8 +53,8 @@ def explain(request: Request, metric: str | Metric, *, query: Any) -> Any:
 
     def compute(reading: Reading) -> Answer:
         log = reading.log()
-        with rows_of_the_frame(log):
-            return _explained(log, name, wanted, _rankings_of(log, values, query))
+        docs = reading.table[columns.doc].dtype if columns.doc else None
+        return _explained(log, name, wanted, _rankings_of(log, values, query), docs)
 
     return plan.answer(compute, lambda types: {key: types[key] for key in keys} | SCHEMA)
 
@@ -90,23 +95,87 @@ def _rankings_of(log: Log, values: Sequence[Any], query: Any) -> Array:
     return own[judged]
 
 
-def _explained(log: Log, name: str, metric: Metric, own: Array) -> Answer:
-    """Return one row per result of some rankings, in rank order."""
+def _explained(log: Log, name: str, metric: Metric, own: Array, docs: Any) -> Answer:
+    """Return one row per result of some rankings, in rank order, then those of relevant documents that add nothing.
+
+    Parameters
+    ----------
+    docs : the type of the caller's column of documents.
+    """
     check_grades([(name, metric)], log)
-    grid, document = log.grid, log.columns.doc
-    block = Block(log, own)
+    grid, document, block = log.grid, log.columns.doc, Block(log, own)
     run = block.ranking().variant(*log.conventions.variant(metric))
-    cut = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
-    at, of = spans(run.starts, cut), np.repeat(np.arange(run.n_queries), cut)
-    rank = at - run.starts[of] + 1 if run.shown is None else run.shown[at]
-    gain = gain_of(run.grade, metric.params.get("gain") or "linear") if metric.graded else run.good
-    added, weight = _added(run, cut, metric), _added(run, cut, metric.weigher, ones=True)
-    columns = (pl.Series(rank.astype(np.int64)), number(gain[at]), number(weight), number(added))
-    each = own[of]
+    nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)  # what a document adds that adds nothing
+    rows = block.rows.frame_rows(grid.rankings, np.arange(len(run.grade)))
+    every = _listed(run, metric, nothing).with_columns(row=rows.astype(np.int64))
+    table = every.filter("shown")
+    if log.judged is not None:
+        missed = _missed(
+            log, log.judged, metric, own, every.select("of", doc=log.table["doc"].gather(every["row"])), run.rel
+        )
+        _check_held(missed["doc"], docs, str(document))
+        added = pl.Series(nothing[missed["of"].to_numpy()], nan_to_null=True)
+        table = pl.concat([table, missed.drop("doc").with_columns(contribution=added)], how="diagonal")
+    table = table.sort("of", "rank", -pl.col("gain"), nulls_last=True, maintain_order=True)
+    each = own[table["of"].to_numpy()]
     keys = log.key_rows(system=grid.system[each], segment=grid.segment[each], query=grid.query[each])
     if document:
-        keys[document] = log.rows(block.rows.frame_rows(grid.rankings, at))
-    return Answer(keys, dict(zip(SCHEMA, columns, strict=True)))
+        keys[document] = log.rows(table["row"].to_numpy())
+    return Answer(keys, {name: table[name].cast(kind) for name, kind in SCHEMA.items()})
+
+
+def _listed(run: Ranking, metric: Metric, nothing: Array) -> pl.DataFrame:
+    """The rows of rankings with what each adds; "shown": those up to the cutoff, and others that have a gain."""
+    cut = run.n_ret if metric.k is None else run.retrieved(metric.k).astype(np.int64)
+    every = np.arange(len(run.grade))
+    of = run.query_of(every)
+    place, gain = every - run.starts[of], _gains(metric, run.grade, run.good).astype(np.float64)
+    found = place < cut[of]
+    weight, added = np.full(len(every), np.nan), nothing[of]
+    weight[found], added[found] = _added(run, cut, metric.weigher, ones=True), _added(run, cut, metric)
+    columns = {
+        "of": of,
+        "rank": np.where(place < run.n_ret[of], place + 1 if run.shown is None else run.shown, np.nan),
+        "judged": ~np.isnan(run.grade) if metric.graded else run.judged,
+        "gain": gain,
+        "discount": weight,
+        "contribution": added,
+        "shown": found | (gain > 0),
+    }
+    return pl.DataFrame(columns, nan_to_null=True)
+
+
+def _gains(metric: Metric, grade: Array, good: Array) -> Array:
+    """Gains of documents, 0 without a judgment; of a metric that reads no grade, 1 for relevant ones."""
+    return gain_of(grade, metric.params.get("gain") or "linear") if metric.graded else good
+
+
+def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.DataFrame, rel: float) -> pl.DataFrame:
+    """Documents with a gain, by the judgments, that rankings do not list, and a row of the log or past it with each."""
+    grid, (_, by, query) = log.grid, key_names(log.columns)
+    mine = log.keys_at(query, grid.query_row[grid.query[own]])
+    mine = mine.hstack(log.keys_at(by, grid.segment_row[grid.segment[own]])) if by else mine
+    mine = mine.select(judged.keys).with_columns(of=pl.Series(np.arange(len(own))))
+    pairs = mine.join(judged.pairs, on=judged.keys, nulls_equal=True, maintain_order="left_right")
+    lost = pairs.join(listed, on=["of", "doc"], how="anti", maintain_order="left")
+    label, grade = (
+        lost[name].cast(pl.Float64).fill_null(np.nan).to_numpy() if name in lost.columns else None
+        for name in ("label", "grade")
+    )
+    pool = Pool(lost["of"].to_numpy(), grade if grade is not None else np.asarray(label), label)
+    gain = _gains(metric, pool.grade, pool.relevant(rel)).astype(np.float64)
+    row = lost["row"].cast(pl.Int64) + (0 if log.judges_itself else len(log.table))
+    out = lost.select("of", "doc").with_columns(row, pl.Series("gain", gain), judged=pl.lit(True))
+    return out.filter(pl.col("gain") > 0)
+
+
+def _check_held(docs: pl.Series, kind: Any, column: str) -> None:
+    """Raise for documents of the judgments that a column of the caller's type cannot show."""
+    held = docs.cast(kind, strict=False)
+    if held.null_count() or not (held.cast(docs.dtype) == docs).all():
+        raise BadValueError(
+            f"{column}: relevant documents of the judgments do not fit its type, {kind}; give both one type"
+        )
 
 
 def _added(run: Ranking, cut: Array, metric: Metric | None, *, ones: bool = False) -> Array:

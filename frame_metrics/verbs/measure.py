@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.classes import out_of_reach
-from frame_metrics.data.log import Block, Log, rows_of_the_frame
+from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
 from frame_metrics.inputs import Array, Classes, Confusion, Scores
 from frame_metrics.inputs.expected import Expected
@@ -180,9 +180,8 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
                 if i in rows:
                     rows[i][at] = run.n_known
 
-    with rows_of_the_frame(log):
-        log.each_block(work, _load(log))
-        weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
+    log.each_block(work, _load(log))
+    weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
     return Measured(log, asked, out, counts, rows, evaluated, weight, cluster)
 
 

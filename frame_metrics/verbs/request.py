@@ -112,7 +112,9 @@ class Plan:
         """The column of the judgments for each key column of the log that they have."""
         if self.judged is None:
             return {}
-        return dict(zip(self.columns.query, self.judged.query, strict=True)) | {name: name for name in self.judged.by}
+        own, theirs = (*self.columns.query, self.columns.doc), (*self.judged.query, self.judged.doc)
+        pairs = {name: beside for name, beside in zip(own, theirs, strict=True) if name and beside}
+        return pairs | {name: name for name in self.judged.by}
 
     def answer(self, compute: Callable[[Reading], Answer], schema: Schema) -> Any:
         """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan."""

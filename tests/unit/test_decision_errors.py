@@ -77,7 +77,8 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
         two({"clicked": ["yes"] * 4, "shown": [3, 3, None, 3]}, score=None),
         precision,
         BadValueError,
-        "shown: its values are Int64, those of clicked are String; give both one type, or say match= if they are clusters",
+        "shown: its values are Int64, those of clicked are String; give both one type, or say match= if they are "
+        "clusters",
     ),
     "classes of several types, and no label": (
         many({"animal": [None] * 4, "guess": [None] * 4}, classes=["cat", 1]),

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM, BadValueError, ColumnError, Metric, NotComputableError
-from helpers import ROLES, as_kind, as_polars, error, irm, made_log, ready
+from helpers import KINDS, ROLES, as_kind, as_polars, error, irm, made_log, ready
 from inside import REGISTRY, Confusion, Ranking
 
 LOG = pl.DataFrame({"query": ["a"] * 3 + ["b"], "doc": [*"xyzx"], "score": [3.0, 2.0, 1.0, 1.0], "grade": [1, 0, 3, 1]})
@@ -66,7 +66,7 @@ def test_ndcg_by_hand() -> None:
     """A gain, the discount of its rank, and their product over the ideal."""
     found = LOG.irm(doc="doc").explain("ndcg", query="a")
     ideal = 3 + 1 / math.log2(3)
-    assert found.columns == ["query", "doc", "rank", "gain", "discount", "contribution"]
+    assert found.columns == ["query", "doc", "rank", "gain", "discount", "contribution", "judged"]
     expected = [
         ("a", "x", 1, 1, 1, 1 / ideal),
         ("a", "y", 2, 0, 1 / math.log2(3), 0),
@@ -74,14 +74,15 @@ def test_ndcg_by_hand() -> None:
     ]
     for row, wanted in zip(found.rows(), expected, strict=True):
         assert row[:3] == wanted[:3]
-        assert row[3:] == pytest.approx(wanted[3:])
+        assert row[3:6] == pytest.approx(wanted[3:])
+        assert row[6] is True
 
 
 @pytest.mark.parametrize(
     ("metric", "contributions", "discounts"),
     [
         ("ap", [1 / 2, 0, 2 / 3 / 2], [None] * 3),
-        ("precision@2", [1 / 2, 0], [None] * 2),
+        ("precision@2", [1 / 2, 0, 0], [None] * 3),  # z is relevant, and past the cutoff
         ("recall", [1 / 2, 0, 1 / 2], [None] * 3),
         ("rr", [1, 0, 0], [None] * 3),
         ("rbp", [0.2, 0, 0.2 * 0.64], [0.2, 0.2 * 0.8, 0.2 * 0.64]),
@@ -128,7 +129,7 @@ def test_systems_and_segments_of_a_query() -> None:
         }
     )
     found = log.irm(query="qid", system="run", by="day").explain("rr", query=7)
-    assert found.columns == ["run", "day", "qid", "rank", "gain", "discount", "contribution"]
+    assert found.columns == ["run", "day", "qid", "rank", "gain", "discount", "contribution", "judged"]
     rows = found.filter(pl.col("run") == "p").select("day", "rank", "contribution").rows()
     assert rows == [("u", 2, 0.5), ("u", 5, 0.0), ("v", 1, 1.0)]
 
@@ -236,18 +237,143 @@ def test_a_query_of_any_type(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow"])
 def test_a_judged_query_without_results(kind: str) -> None:
-    """A judged query that nothing was retrieved for has an empty explanation, and one that is not judged has none."""
+    """A judged query that nothing was retrieved for has what was missed, and one that is not judged is an error."""
     run = pl.DataFrame({"query": ["a", "u"], "doc": ["x", "y"], "score": [1.0, 1.0]})
-    qrels = pl.DataFrame({"query": ["a", "b"], "doc": ["x", "x"], "grade": [1, 1]})
+    qrels = pl.DataFrame({"query": ["a", "b", "c"], "doc": ["x", "x", "x"], "grade": [1, 1, 0]})
     judged = IRM(as_kind(run, kind)).judge(as_kind(qrels, kind))
-    full, empty = (as_polars(judged.explain("recall", query=query)) for query in ("a", "b"))
+    full, missed, none = (as_polars(judged.explain("recall", query=query)) for query in ("a", "b", "c"))
     assert full["contribution"].to_list() == [1]
-    assert empty.columns == full.columns
-    assert empty.is_empty()
+    assert missed.rows() == [("b", "x", None, 1, None, 0, True)]
+    assert none.columns == full.columns
+    assert none.is_empty()
     assert error(lambda: judged.explain("recall", query="u")) == "query='u': none of its documents is judged"
-    assert error(lambda: judged.explain("recall", query="c")) == (
-        "query='c': no row of the frame has it, and no judgment"
+    assert error(lambda: judged.explain("recall", query="d")) == (
+        "query='d': no row of the frame has it, and no judgment"
     )
+
+
+# What was missed, and what is not judged
+
+
+RUN = pl.DataFrame({"query": ["a"] * 4 + ["b"], "doc": [*"xyzwx"], "score": [4.0, 3.0, 2.0, 1.0, 1.0]})
+QRELS = pl.DataFrame({"query": ["a"] * 5 + ["b"], "doc": [*"xzmnox"], "grade": [0, 2, 1, 3, 0, 1]})
+
+
+def of(found: Any, *columns: str) -> list[tuple[Any, ...]]:
+    return as_polars(found).select(*(columns or ("doc", "rank", "gain", "contribution", "judged"))).rows()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_missed_stands_last(kind: str) -> None:
+    """Relevant documents past the cutoff have a rank, those not retrieved none; the greatest gain first; they add 0."""
+    irm = IRM(as_kind(RUN, kind)).judge(as_kind(QRELS, kind))
+    assert of(irm.explain("ndcg@2", query="a")) == [
+        ("x", 1, 0, 0, True),
+        ("y", 2, 0, 0, False),
+        ("z", 3, 2, 0, True),
+        ("n", None, 3, 0, True),
+        ("m", None, 1, 0, True),
+    ]
+    found = as_polars(irm.explain("ap", query="a"))
+    assert of(found, "doc", "gain", "judged")[2:] == [("z", 1, True), ("w", 0, False), ("m", 1, True), ("n", 1, True)]
+    assert found["contribution"].to_list() == pytest.approx([0, 0, 1 / 9, 0, 0, 0])
+    assert found["contribution"].sum() == as_polars(irm.per_query("ap"))["value"][0]
+    strict = irm(rel=2).explain("ap", query="a")
+    assert of(strict, "doc") == [("x",), ("y",), ("z",), ("w",), ("n",)]
+    assert as_polars(strict)["contribution"].sum() == as_polars(irm(rel=2).per_query("ap"))["value"][0]
+
+
+def test_what_was_missed_in_the_log_itself() -> None:
+    """Rows without a score are what was missed; with and without a document's name, with ranks, with a label alone."""
+    log = pl.DataFrame(
+        {
+            "query": "a",
+            "doc": [*"xyzw"],
+            "score": [4.0, None, 2.0, None],
+            "rank": [2, None, 5, None],
+            "label": [1, 1, None, 0],
+        }
+    )
+    expected = [("x", 1, 1, 1 / 2, True), ("z", 2, 0, 0, False), ("y", None, 1, 0, True)]
+    assert of(log.irm(score="score").explain("recall", query="a")) == expected
+    assert of(log.irm(score="score", doc=None).explain("recall", query="a"), "rank", "judged") == [
+        (1, True),
+        (2, False),
+        (None, True),
+    ]
+    assert of(log.irm(rank="rank").explain("recall@2", query="a"), "doc", "rank") == [("x", 2), ("y", None)]
+
+
+def test_what_was_missed_where_the_value_is_undefined() -> None:
+    """Where a metric is undefined nothing adds anything, and no NaN is shown."""
+    log = pl.DataFrame({"query": ["a", "a"], "doc": ["x", "y"], "score": [1.0, None], "label": [0, 1], "n": [0, 0]})
+    found = log.irm(n_relevant="n", undefined="null").explain("recall@1", query="a")
+    assert of(found, "doc", "gain", "contribution") == [("x", 0, None), ("y", 1, None)]
+
+
+def test_what_a_system_missed() -> None:
+    """In each segment a system lacks the relevant documents that the others found there."""
+    log = pl.DataFrame(
+        {
+            "query": ["a"] * 6,
+            "day": [1, 1, 1, 1, 2, 2],
+            "run": [*"AABBAB"],
+            "doc": [*"xyxzvw"],
+            "score": [2.0, 1.0, 2.0, 1.0, 1.0, 1.0],
+            "grade": [1, 0, 1, 2, 0, 1],
+        }
+    )
+    found = log.irm(system="run", by="day").explain("ndcg", query="a")
+    assert of(found, "run", "day", "doc", "rank") == [
+        ("A", 1, "x", 1),
+        ("A", 1, "y", 2),
+        ("A", 1, "z", None),
+        ("B", 1, "x", 1),
+        ("B", 1, "z", 2),
+        ("A", 2, "v", 1),
+        ("A", 2, "w", None),
+        ("B", 2, "w", 1),
+    ]
+    judged = log.drop("grade").irm(system="run").judge(log.select("query", "doc", "grade").unique())
+    assert of(judged(by="day").explain("ndcg", query="a").filter(run="B", day=2), "doc", "rank") == [
+        ("w", 1),
+        ("z", None),
+        ("x", None),
+    ]
+
+
+def test_missed_documents_are_those_of_the_judgments_where_rows_were_left_out() -> None:
+    """A log that lost repeated documents still names the documents of the judgments."""
+    twice = pl.concat([RUN, RUN[:1].with_columns(score=9.0)])
+    found = twice.irm(duplicates="first").judge(QRELS).explain("recall", query="a")
+    assert of(found, "doc") == [("x",), ("y",), ("z",), ("w",), ("m",), ("n",)]
+    held = pl.DataFrame({"topic": ["a", "a"], "item": ["z", "n"]})
+    beside = RUN.irm.judge(held, query="topic", doc="item", label=True)
+    assert of(beside.explain("recall", query="a"), "doc", "judged")[2:] == [("z", True), ("w", False), ("n", True)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_missed_documents_have_the_type_of_the_log(kind: str) -> None:
+    """Ids of a wider type are shown where they fit, and are an error where they do not."""
+    run = pl.DataFrame({"query": [1, 1], "doc": pl.Series([1, 2], dtype=pl.Int8), "score": [2.0, 1.0]})
+    qrels = pl.DataFrame({"query": [1, 1], "doc": [2, 100], "grade": [1, 1]})
+    found = IRM(as_kind(run, kind)).judge(as_kind(qrels, kind)).explain("recall", query=1)
+    assert of(found, "doc") == [(1,), (2,), (100,)]
+    wide = qrels.with_columns(doc=pl.Series([2, 300]))
+    said = error(lambda: IRM(as_kind(run, kind)).judge(as_kind(wide, kind)).explain("recall", query=1), BadValueError)
+    assert said == "doc: relevant documents of the judgments do not fit its type, Int8; give both one type"
+
+
+def test_missed_documents_of_categories() -> None:
+    """A category that only the judgments have is one of the result's."""
+    run, qrels = RUN.to_pandas(), QRELS.to_pandas()
+    found = IRM(run.astype({"doc": "category"})).judge(qrels).explain("recall", query="a")
+    assert found["doc"].tolist() == [*"xyzwmn"]
+    assert found["doc"].dtype == "category"
+    theirs = RUN.with_columns(pl.col("doc").cast(pl.Categorical))
+    mine = theirs.irm.judge(QRELS.with_columns(pl.col("doc").cast(pl.Categorical))).explain("recall", query="a")
+    assert mine["doc"].dtype == pl.Categorical
+    assert of(mine, "doc")[4:] == [("m",), ("n",)]
 
 
 def test_an_unjudged_query_of_a_log() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -17,7 +18,7 @@ from polars import testing as pl_testing
 
 import frame_metrics
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
-from helpers import as_kind, as_polars
+from helpers import as_kind, as_polars, error
 from inside import equal_hashes, small_blocks
 
 
@@ -1009,11 +1010,36 @@ def test_condensed_lists_have_condensed_ideals() -> None:
     assert irm.per_query("ndcg").filter(run="A", query=1)["value"].item() == 1
 
 
-def test_errors_name_the_rows_of_the_frame_where_repeated_documents_were_left_out() -> None:
-    """A rank that is given twice, after the best place of each document was kept."""
-    log = pl.DataFrame({"query": [1] * 4, "doc": ["a", "a", "b", "c"], "rank": [1, 2, 3, 3], "grade": [1, 1, 0, 1]})
-    with pytest.raises(BadValueError, match=r"^rank: 1 of 4 rows repeats a rank of its query \(row 3\)"):
-        log.irm(doc="doc", duplicates="first").evaluate("rr")
+SHORTENED: dict[str, Callable[[IRM[pl.DataFrame]], Any]] = {
+    "evaluate": lambda irm: irm.evaluate("rr"),
+    "per_query": lambda irm: irm.per_query("rr"),
+    "confusion": lambda irm: irm(threshold=5).confusion(),
+    "thresholds": lambda irm: irm.thresholds("recall"),
+    "best_threshold": lambda irm: irm.best_threshold("recall"),
+    "curve of scores": lambda irm: irm.curve("roc"),
+    "curve over cutoffs": lambda irm: irm.curve("precision@k"),
+    "bounds of ties": lambda irm: irm.bounds("ap", of="ties"),
+    "bounds of unjudged rows": lambda irm: irm.bounds("ap", of="unjudged"),
+    "explain": lambda irm: irm.explain("ap", query=1),
+    "weight": lambda irm: irm(rank=None, weight="w").evaluate("rr"),
+    "n_relevant": lambda irm: irm(rank=None, n_relevant="n").evaluate("rr"),
+    "collection_size": lambda irm: irm(rank=None, collection_size="size").evaluate("accuracy"),
+}
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas"])
+@pytest.mark.parametrize("name", SHORTENED)
+def test_errors_name_the_rows_of_the_frame_where_repeated_documents_were_left_out(name: str, kind: str) -> None:
+    """Rows are those of the frame in every verb, after the best place of each document was kept."""
+    columns = {"rank": [5, 1, 2, 2, 1], "score": [1.0, 9, 8, 7, 1], "w": [1, 1, 1, 2, 1], "n": [2, 2, 2, 3, 1]}
+    log = pl.DataFrame({"query": [1] * 4 + [2], "doc": [*"aabca"], "label": [1, 1, 0, 1, 1], **columns})
+    frame = as_kind(log.with_columns(size=10 - pl.col("n")), kind)
+    irm = IRM(frame, query="query", rank="rank", score="score", duplicates="first")
+    expected = "1 of 5 rows repeats a rank of its query (row 3)"
+    if name in ("weight", "n_relevant", "collection_size"):
+        expected = "1 of 5 rows differs from another row of its query (row 3)"
+    said = error(lambda: SHORTENED[name](irm), BadValueError)
+    assert said.split(": ")[1].startswith(expected)
 
 
 # Judgments that are read once
