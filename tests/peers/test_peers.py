@@ -398,6 +398,7 @@ def collections() -> dict[str, tuple[Array, Array]]:
     return found
 
 
+@cache
 def listed() -> pl.DataFrame:
     """The collections as a log that lists every document, those that are not retrieved without a score."""
     parts = [

@@ -23,6 +23,7 @@ from inside import adjusted, always_a_progress_bar, few_bytes_at_a_time, threads
 TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey")
 DRAWN = ("randomization", "bootstrap", "tukey")
 DRAWS = 10_000  # what compare() draws unless told otherwise
+MANY = 60_000  # what it is compared with
 METRICS = ("ndcg@10", "rr", "precision@5")
 Z80 = 1.959963984540054 + 0.8416212335729143  # normal quantiles at .975 and .8, from tables of the normal distribution
 
@@ -148,7 +149,7 @@ def counted(difference: np.ndarray) -> float:
     return float((np.abs(sums) >= abs(moved.sum()) - 1e-9).mean())
 
 
-def simulated(difference: np.ndarray, draws: int = 200_000, seed: int = 99) -> float:
+def simulated(difference: np.ndarray, draws: int = MANY, seed: int = 99) -> float:
     """The p-value of the randomization test from many draws of signs."""
     random = np.random.default_rng(seed)
     reached = 0
@@ -176,7 +177,7 @@ def test_classical_tests_are_scipys(irm: Any, test: str) -> None:
 def test_randomization_agrees_with_many_more_draws(irm: Any) -> None:
     """The p-value of the randomization test is that of many more draws, but for its Monte Carlo error."""
     for row, value, base in compared(irm):
-        assert near(row["p_value"], simulated(value - base), others=200_000), row
+        assert near(row["p_value"], simulated(value - base), others=MANY), row
         assert row["p_value"] >= 1 / (DRAWS + 1)
 
 
@@ -284,7 +285,7 @@ def test_draws_in_blocks_are_fair(size: int) -> None:
     for test in ("randomization", "tukey"):
         with few_bytes_at_a_time(size):
             found = row_of(of(values), test=test, permutations=1000)["p_value"]
-        assert near(found, exact, 1000, 200_000)
+        assert near(found, exact, 1000, MANY)
 
 
 @pytest.mark.parametrize("installed", [True, False], ids=["with tqdm", "without"])
@@ -474,8 +475,8 @@ def test_tukey_of_two_systems_is_the_randomization_test(shift: float) -> None:
     """Exchanging two systems is flipping the sign of their difference."""
     values = noisy(80, shift=shift)
     exact = simulated(np.subtract(values["b"], values["a"]))
-    assert near(row_of(of(values), test="tukey")["p_value"], exact, others=200_000)
-    assert near(row_of(of(values))["p_value"], exact, others=200_000)
+    assert near(row_of(of(values), test="tukey")["p_value"], exact, others=MANY)
+    assert near(row_of(of(values))["p_value"], exact, others=MANY)
 
 
 def test_tukey_of_three_systems_by_every_exchange() -> None:
