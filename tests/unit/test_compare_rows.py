@@ -118,7 +118,7 @@ def test_shares_of_rows_get_mcnemars_test(metric: str, undecided: float) -> None
             assert row["effect_size"] == pytest.approx(differs.mean() / differs.std(ddof=1), abs=1e-9)
 
 
-@pytest.mark.parametrize("n", [1_000, 100_000, 3_000_000])
+@pytest.mark.parametrize("n", [1_000, 100_000, pytest.param(3_000_000, marks=pytest.mark.slow)])
 def test_mcnemar_of_many_rows_is_scipys(n: int) -> None:
     """The p-value of many rows is right from 1 to what a float can hardly hold."""
     for share in (0.5, 0.499, 0.49, 0.45):
@@ -181,6 +181,7 @@ def by_delong(score: Any, label: Any) -> tuple[float, float]:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("metric", "slope"), [("roc_auc", 1), ("gini", 2)])
+@pytest.mark.grid(2)
 def test_areas_get_delongs_test(metric: str, slope: int, seed: int) -> None:
     """Interval, p-value and mde of a difference of areas are those of its variance, worked pair by pair."""
     frame = drawn(seed=seed)
@@ -320,6 +321,7 @@ def test_shuffled_rows_give_the_same(more: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("against", [None, "chance", "majority"])
+@pytest.mark.grid(3)
 def test_every_kind_of_frame_gives_the_same(kind: str, against: Any) -> None:
     """polars, lazy, pandas and Arrow frames give the same numbers in a frame of their kind."""
     frame = drawn(30, systems=3).with_columns(part=pl.col("doc") % 2)
@@ -442,6 +444,7 @@ def test_no_query_is_needed_where_one_is_set_aside() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("metric", ["informedness", "markedness", "mcc", "kappa", "balanced_accuracy", "odds_ratio"])
+@pytest.mark.grid(3)
 def test_decisions_against_chance_get_fishers_test(metric: str, seed: int) -> None:
     """The p-value is scipy's of the 2x2 table, for every measure that chance gives one value."""
     frame = drawn(60, systems=1, seed=seed).drop("system", "doc")
