@@ -504,8 +504,8 @@ def test_undecided_rows_leave_chance_to_the_decided() -> None:
     assert one["value"] == pytest.approx(other["value"] * len(decided) / 80, rel=1e-12)
     said = error(lambda: row_of(frame, "balanced_accuracy", against="chance"), NotComputableError)
     assert said == (
-        "balanced_accuracy: its value by chance depends on how many rows are of each class, or are decided; "
-        "ask for informedness or roc_auc, or say against='majority'"
+        "balanced_accuracy has no single value by chance, with room for better and for worse; "
+        "ask for informedness or roc_auc, or for accuracy against='majority'"
     )
 
 
@@ -515,7 +515,7 @@ def test_undecided_rows_leave_chance_to_the_decided() -> None:
 def test_what_has_no_value_by_chance_is_an_error(metric: str) -> None:
     """Accuracy by chance depends on the shares of the classes; that of ks is the least that it can be."""
     said = error(lambda: row_of(drawn(systems=1), metric, against="chance"), NotComputableError)
-    assert said.startswith(f"{metric}: its value by chance depends on")
+    assert said.startswith(f"{metric} has no single value by chance")
 
 
 def test_several_classes_against_chance_get_the_bootstrap() -> None:
@@ -527,7 +527,7 @@ def test_several_classes_against_chance_get_the_bootstrap() -> None:
     (row,) = irm.compare("informedness", against="chance", **FEW).iter_rows(named=True)
     assert (row["test"], row["baseline_value"]) == ("bootstrap", 0)
     assert row["ci_low"] < row["value"] < row["ci_high"]
-    with pytest.raises(NotComputableError, match="balanced_accuracy: its value by chance"):
+    with pytest.raises(NotComputableError, match="balanced_accuracy has no single value by chance"):
         irm.compare("balanced_accuracy", against="chance")
 
 
@@ -573,6 +573,17 @@ def test_scores_are_no_match_for_a_majority() -> None:
     """The most frequent class is a decision, and gives no scores."""
     said = error(lambda: row_of(drawn(systems=1), "roc_auc", against="majority"), NotComputableError)
     assert said == "roc_auc is of scores, and the majority is a decision; say against='chance'"
+
+
+def test_undefined_values_have_no_p_value() -> None:
+    """Where a metric is undefined and stays null there is no difference, and no test of it."""
+    frame = drawn(20).with_columns(label=pl.lit(False))
+    for metric, roles in (("recall", {"undefined": "null"}), ("roc_auc", {})):
+        row = row_of(frame, metric, roles)
+        assert [row[name] for name in ("value", "difference", *SURE)] == [None] * 6
+        assert row["n_undefined"] == 1
+    found = irm_of(frame).compare("informedness", against="chance", **FEW)
+    assert found.select("value", "p_value", "n_undefined").rows() == [(None, None, 1)] * 2
 
 
 # What is independent
