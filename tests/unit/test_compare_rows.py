@@ -118,7 +118,7 @@ def test_shares_of_rows_get_mcnemars_test(metric: str, undecided: float) -> None
             assert row["effect_size"] == pytest.approx(differs.mean() / differs.std(ddof=1), abs=1e-9)
 
 
-@pytest.mark.parametrize("n", [1_000, 100_000, 3_000_000])
+@pytest.mark.parametrize("n", [1_000, 100_000, pytest.param(3_000_000, marks=pytest.mark.slow)])
 def test_mcnemar_of_many_rows_is_scipys(n: int) -> None:
     """The p-value of many rows is right from 1 to what a float can hardly hold."""
     for share in (0.5, 0.499, 0.49, 0.45):
@@ -181,6 +181,7 @@ def by_delong(score: Any, label: Any) -> tuple[float, float]:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("metric", "slope"), [("roc_auc", 1), ("gini", 2)])
+@pytest.mark.grid(2)
 def test_areas_get_delongs_test(metric: str, slope: int, seed: int) -> None:
     """Interval, p-value and mde of a difference of areas are those of its variance, worked pair by pair."""
     frame = drawn(seed=seed)
@@ -320,6 +321,7 @@ def test_shuffled_rows_give_the_same(more: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("against", [None, "chance", "majority"])
+@pytest.mark.grid(3)
 def test_every_kind_of_frame_gives_the_same(kind: str, against: Any) -> None:
     """polars, lazy, pandas and Arrow frames give the same numbers in a frame of their kind."""
     frame = drawn(30, systems=3).with_columns(part=pl.col("doc") % 2)
@@ -442,6 +444,7 @@ def test_no_query_is_needed_where_one_is_set_aside() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("metric", ["informedness", "markedness", "mcc", "kappa", "balanced_accuracy", "odds_ratio"])
+@pytest.mark.grid(3)
 def test_decisions_against_chance_get_fishers_test(metric: str, seed: int) -> None:
     """The p-value is scipy's of the 2x2 table, for every measure that chance gives one value."""
     frame = drawn(60, systems=1, seed=seed).drop("system", "doc")
@@ -501,8 +504,8 @@ def test_undecided_rows_leave_chance_to_the_decided() -> None:
     assert one["value"] == pytest.approx(other["value"] * len(decided) / 80, rel=1e-12)
     said = error(lambda: row_of(frame, "balanced_accuracy", against="chance"), NotComputableError)
     assert said == (
-        "balanced_accuracy: its value by chance depends on how many rows are of each class, or are decided; "
-        "ask for informedness or roc_auc, or say against='majority'"
+        "balanced_accuracy has no single value by chance, with room for better and for worse; "
+        "ask for informedness or roc_auc, or for accuracy against='majority'"
     )
 
 
@@ -512,7 +515,7 @@ def test_undecided_rows_leave_chance_to_the_decided() -> None:
 def test_what_has_no_value_by_chance_is_an_error(metric: str) -> None:
     """Accuracy by chance depends on the shares of the classes; that of ks is the least that it can be."""
     said = error(lambda: row_of(drawn(systems=1), metric, against="chance"), NotComputableError)
-    assert said.startswith(f"{metric}: its value by chance depends on")
+    assert said.startswith(f"{metric} has no single value by chance")
 
 
 def test_several_classes_against_chance_get_the_bootstrap() -> None:
@@ -524,7 +527,7 @@ def test_several_classes_against_chance_get_the_bootstrap() -> None:
     (row,) = irm.compare("informedness", against="chance", **FEW).iter_rows(named=True)
     assert (row["test"], row["baseline_value"]) == ("bootstrap", 0)
     assert row["ci_low"] < row["value"] < row["ci_high"]
-    with pytest.raises(NotComputableError, match="balanced_accuracy: its value by chance"):
+    with pytest.raises(NotComputableError, match="balanced_accuracy has no single value by chance"):
         irm.compare("balanced_accuracy", against="chance")
 
 
@@ -570,6 +573,17 @@ def test_scores_are_no_match_for_a_majority() -> None:
     """The most frequent class is a decision, and gives no scores."""
     said = error(lambda: row_of(drawn(systems=1), "roc_auc", against="majority"), NotComputableError)
     assert said == "roc_auc is of scores, and the majority is a decision; say against='chance'"
+
+
+def test_undefined_values_have_no_p_value() -> None:
+    """Where a metric is undefined and stays null there is no difference, and no test of it."""
+    frame = drawn(20).with_columns(label=pl.lit(False))
+    for metric, roles in (("recall", {"undefined": "null"}), ("roc_auc", {})):
+        row = row_of(frame, metric, roles)
+        assert [row[name] for name in ("value", "difference", *SURE)] == [None] * 6
+        assert row["n_undefined"] == 1
+    found = irm_of(frame).compare("informedness", against="chance", **FEW)
+    assert found.select("value", "p_value", "n_undefined").rows() == [(None, None, 1)] * 2
 
 
 # What is independent
