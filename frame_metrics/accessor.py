@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from frame_metrics.metrics.names import Metrics
     from frame_metrics.verbs.audit import Severity
     from frame_metrics.verbs.bounds import Of
-    from frame_metrics.verbs.compare import Correction, Over, Test, Unanswered
     from frame_metrics.verbs.curves import Per
+    from frame_metrics.verbs.differences import Against, Correction, Over, Test, Unanswered
     from frame_metrics.verbs.evaluate import Average, Interval, Layout
     from frame_metrics.verbs.pooled import OverClasses
 
@@ -388,14 +388,22 @@ class IRM(Generic[Frame]):
         return per_class(self._request, metrics, average=average, layout=layout)
 
     @_verb
-    def confusion(self) -> Frame:
+    def confusion(self, *, margins: bool = False, shares: bool = False) -> Frame:
         """Count every pair of a predicted and a true class.
+
+        Parameters
+        ----------
+        margins : whether to add totals over predictions, over true classes and over both, and where ``by`` is named
+            the same over all segments, with several ``by`` columns by each of them too. A key that is totalled is null.
+        shares : whether to add ``share`` (of all rows), ``share_of_predicted`` (of those with the same prediction: of
+            a right one the precision) and ``share_of_actual`` (of those of the same class: of a right one the recall).
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., predicted, actual, n (rows, or their weight), zeros included. A
-        null ``predicted`` is no prediction. With ``match``, ``predicted`` is the cluster, and a column ``matched``
-        after it the class that it was taken for.
+        A frame of the caller's kind: system, by..., (total_over,) predicted, actual, n (rows, or their weight), zeros
+        included (, share, share_of_predicted, share_of_actual, null of nothing). A null ``predicted`` is no prediction,
+        unless ``total_over``, which names the keys that a total is over, has it. With ``match``, ``predicted`` is the
+        cluster, and a column ``matched`` after it the class that it was taken for.
 
         Examples
         --------
@@ -403,10 +411,12 @@ class IRM(Generic[Frame]):
         >>> cases = pl.DataFrame({"label": [1, 1, 0, 0], "predicted": [1, 0, 0, 0]})
         >>> cases.irm.confusion().rows()
         [(0, 0, 2), (0, 1, 1), (1, 0, 0), (1, 1, 1)]
+        >>> cases.irm.confusion(margins=True).tail(3).rows()
+        [('actual', 0, None, 3), ('actual', 1, None, 1), ('predicted, actual', None, None, 4)]
         """
         from frame_metrics.verbs.confusion import confusion
 
-        return confusion(self._request)
+        return confusion(self._request, margins=margins, shares=shares)
 
     @_verb
     def thresholds(self, *metrics: Metrics) -> Frame:
@@ -530,7 +540,8 @@ class IRM(Generic[Frame]):
         self,
         *metrics: Metrics,
         baseline: Any = None,
-        test: Test = "randomization",
+        against: Against | None = None,
+        test: Test | None = None,
         correction: Correction = "holm",
         over: Over = "metric",
         unanswered: Unanswered = "zero",
@@ -540,26 +551,35 @@ class IRM(Generic[Frame]):
         seed: int = 0,
         per_query: bool = False,
     ) -> Frame:
-        """Compare systems query by query: their differences, with intervals and p-values.
+        """Compare systems query by query, or row by row: their differences, with intervals and p-values.
 
         Parameters
         ----------
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
         baseline : the system that every other is compared with, or a list of systems, with each of which all that are
             not in it are compared; by default every system with all before it.
-        test : two-sided. "randomization" flips the signs of the differences (exact where there are no more ways than
+        against : without a query, what each system is compared with instead of another one: "chance", the value that a
+            metric has where decisions or scores have nothing to do with the truth (0 for informedness, 0.5 for
+            roc_auc), or "majority", a classifier that always says the most frequent class.
+        test : two-sided; None for "randomization", or without a query for the first below that the metric has.
+
+            Of queries: "randomization" flips the signs of the differences (exact where there are no more ways than
             ``permutations``, else as many drawn ones and p = (b + 1) / (n + 1)); "t", "wilcoxon" and "sign" are
             scipy's; "bootstrap" resamples the differences moved to 0; "tukey" exchanges all systems of a query at
             random, and tests all pairs together (randomised Tukey HSD), so that nothing is left to correct. Where
             ``cluster`` is named, "randomization" flips the queries of a cluster together, "bootstrap" and the interval
             resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error. So
             they are where ``weight`` is named, and what is flipped, resampled or exchanged are weighted values.
+
+            Of rows: "mcnemar", exact, for shares of rows (accuracy, error_rate, recall, specificity ...); "delong" for
+            roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every metric. Where rows
+            have a ``weight`` or a ``cluster`` only the last is left.
         correction : of p-values for testing many pairs: "holm", "bonferroni", "bh" (Benjamini-Hochberg) or "none".
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows.
         unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
             it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
-            ``n_unpaired``.
-        ci : level of the percentile bootstrap interval of the difference.
+            ``n_unpaired``. Rows that only one system has are always left out, and counted there.
+        ci : level of the interval of the difference: percentile bootstrap, and DeLong's beside his test.
         permutations, resamples, seed : of what is drawn; the same on every machine.
         per_query : whether to return the paired differences instead, the greatest first.
 
@@ -575,11 +595,17 @@ class IRM(Generic[Frame]):
         robust standard error of a weighted mean; counts are of queries. With ``per_query``: by..., the query columns,
         the system, baseline, metric, k, value, baseline_value, difference.
 
+        Without a query rows are paired by ``doc``. effect_size, wins, ties and losses are those of rows, for shares of
+        rows, and null for other metrics; n counts the documents that both systems have, and mde rests on the bootstrap
+        (or DeLong). With ``against`` there is no system column where none is named, and baseline is its text.
+
         Raises
         ------
         FrameMetricsError
             No ``system`` is named, there is only one, ``baseline`` is none of them, a test needs scipy and it is not
-            installed, or clusters or weights are named and the test cannot take them.
+            installed, or clusters or weights are named and the test cannot take them. Without a query: no ``doc`` is
+            named, it stands twice in a system, or systems differ in its label (weight, count, cluster); a metric has no
+            value that chance gives.
 
         Examples
         --------
@@ -590,9 +616,10 @@ class IRM(Generic[Frame]):
         >>> runs.irm(system="system").compare("rr").select("system", "baseline", "difference", "p_value", "n").rows()
         [('b', 'a', -0.6666666666666666, 0.5, 3)]
         """
-        from frame_metrics.verbs.compare import Options, compare
+        from frame_metrics.verbs.compare import compare
+        from frame_metrics.verbs.differences import Options
 
-        options = Options(baseline, test, correction, over, unanswered, ci, permutations, resamples, seed)
+        options = Options(baseline, against, test, correction, over, unanswered, ci, permutations, resamples, seed)
         return compare(self._request, metrics, options, per_query=per_query)
 
     @_verb

@@ -137,6 +137,12 @@ def check_whole(option: str, given: Any, least: int) -> None:
         raise BadValueError(f"{option}={shown(given)} is not a whole number from {least}")
 
 
+def check_bool(option: str, given: Any) -> None:
+    """Raise unless ``given`` is True or False."""
+    if not isinstance(given, bool):
+        raise BadValueError(f"{option}={shown(given)} is not True or False")
+
+
 def check_apart(keys: Iterable[str], result: Iterable[str]) -> None:
     """Raise if a key column is called as a column of the result is."""
     for key in keys:

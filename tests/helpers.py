@@ -103,6 +103,26 @@ def facts(irm: IRM[pl.DataFrame]) -> dict[str, tuple[int, float | None]]:
     return {check: (n, share) for check, n, share in told.rows()}
 
 
+# Classes made at random
+
+
+def made_classes(seed: int = 0, n: int = 60) -> pl.DataFrame:
+    """Rows of four classes and predictions of five, on days, of which one is null, and in places, with weights."""
+    random = np.random.default_rng(seed)
+    truth = random.integers(0, 4, n)
+    said = np.where(random.random(n) < 0.5, truth, random.integers(0, 5, n))
+    names = np.array([*"abcde"])
+    return pl.DataFrame(
+        {
+            "label": names[truth],
+            "predicted": names[said],
+            "day": [["mo", "tu", None][i] for i in random.integers(0, 3, n)],
+            "place": random.integers(0, 2, n),
+            "w": random.integers(1, 9, n) / 4,
+        }
+    )
+
+
 # Logs made at random
 
 TOP = 4  # their highest grade

@@ -23,9 +23,11 @@ from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.metric import metric as registered
 from frame_metrics.metrics.names import read, read_text
+from frame_metrics.metrics.shares import share_of
 from frame_metrics.roles.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import delong, significance
+from frame_metrics.stats.exact import fisher, mcnemar
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs import compare, guards
 from frame_metrics.verbs.log_checks import ORDER as TIE_ORDERS
@@ -55,8 +57,10 @@ __all__ = [
     "equal_hashes",
     "extremes",
     "few_bytes_at_a_time",
+    "fisher",
     "imported_when_used",
     "log_checks",
+    "mcnemar",
     "metrics_of",
     "pieces_of",
     "queries_without_results",
@@ -64,6 +68,7 @@ __all__ = [
     "read",
     "read_text",
     "registered",
+    "share_of",
     "small_blocks",
     "sorted_levels",
     "threads",
@@ -88,10 +93,11 @@ def small_blocks(rows: int) -> Iterator[None]:
 
 
 @contextmanager
-def pieces_of(size: int | None) -> Iterator[None]:
-    """Read files in pieces of so many bytes, and the rest of a line; None: in those of the package."""
+def pieces_of(size: int | None, lines: int | None = None) -> Iterator[None]:
+    """Read files in pieces of so many bytes, and the rest of a line, so many lines at once; None: as the package."""
     with pytest.MonkeyPatch.context() as patch:
         _replaced(patch, "PIECE", files.PIECE if size is None else size)
+        _replaced(patch, "LINES", files.LINES if lines is None else lines)
         yield
 
 

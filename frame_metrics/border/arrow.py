@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
-from frame_metrics.border.exporters import column_names, schema_of, table_of
+from frame_metrics.border.exporters import is_duckdb, schema_of, table_of
 from frame_metrics.border.polars import key_values
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.errors import BadValueError
@@ -23,8 +24,12 @@ class ArrowFrame(Border):
     """A pyarrow Table, dataset or scanner, or anything that exports Arrow."""
 
     @cached_property
+    def _schema(self) -> Any:
+        return schema_of(self.frame)
+
+    @cached_property
     def _names(self) -> list[str]:
-        return column_names(self.frame)
+        return list(self.frame.columns if is_duckdb(self.frame) else self._schema.names)
 
     def names(self) -> list[Any]:
         return self._names.copy()
@@ -40,8 +45,7 @@ class ArrowFrame(Border):
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         self.check(columns)
-        schema = schema_of(self.frame)
-        return dict(_as_polars(schema.empty_table().select(list(columns))).schema)
+        return dict(_as_polars(self._schema.empty_table().select(list(columns))).schema)
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         self.check(columns)
@@ -71,7 +75,10 @@ def _as_polars(table: Any) -> pl.DataFrame:
 
     held = [readable(field.name, column) for field, column in zip(table.schema, table.columns, strict=True)]
     fields = [_field(field, column.type) for field, column in zip(table.schema, held, strict=True)]
-    read = pl.from_arrow(pa.table(held, schema=pa.schema(fields)))
+    whole = pa.table(held, schema=pa.schema(fields))
+    if any(pa.types.is_fixed_size_list(field.type) for field in fields):  # which would be sliced where others are
+        whole = whole.combine_chunks()
+    read = pl.from_arrow(whole)
     return read if isinstance(read, pl.DataFrame) else read.to_frame()
 
 
@@ -95,6 +102,8 @@ def readable(name: str, column: Any) -> Any:
         if pa.types.is_dictionary(kind) and _type_to_read(kind.value_type) != kind.value_type:
             return readable(name, column.cast(kind.value_type))
         column = column.cast(_type_to_read(kind))
+        if pa.types.is_fixed_size_list(column.type):  # a slice of which, with nulls, polars does not read
+            column = column.take(np.arange(len(column)))
         if _holds_wide_decimals(column.type):  # which polars panics at
             raise NotImplementedError
         pl.from_arrow(pa.nulls(1, column.type))

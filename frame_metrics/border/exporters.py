@@ -20,22 +20,16 @@ def gives_arrow(frame: Any) -> bool:
     return hasattr(frame, "__arrow_c_stream__") and type(frame).__name__ not in ("Series", "ChunkedArray")
 
 
-def column_names(frame: Any) -> list[str]:
-    """Return the names of all columns; a stream is opened for them only where nothing else tells them."""
-    return list(frame.columns if _is_duckdb(frame) else schema_of(frame).names)
-
-
 def schema_of(frame: Any) -> Any:
     """Return the schema, pyarrow's; no rows are read."""
     import pyarrow as pa
 
-    for schema in (getattr(frame, "schema", None), getattr(frame, "projected_schema", None)):
-        if isinstance(schema, pa.Schema):
-            return schema
-    if hasattr(frame, "__arrow_c_schema__"):
-        return pa.schema(frame)
     try:
-        return _opened(frame.limit(0) if _is_duckdb(frame) else frame).schema
+        known: Any
+        for known in (getattr(frame, "schema", None), getattr(frame, "projected_schema", None), frame):
+            if hasattr(known, "__arrow_c_schema__"):
+                return pa.schema(known)
+        return _opened(frame.limit(0) if is_duckdb(frame) else frame).schema
     except pa.ArrowInvalid as error:
         if "non-struct" in str(error):
             raise BadValueError(f"a {kind_of(frame)} is an array and not a frame: give a frame that has it") from None
@@ -94,7 +88,7 @@ def _projected(frame: Any, columns: Sequence[str]) -> Any:
     """Return what exports the named columns alone, or None; the frame's library chooses them, and nothing is read."""
     if hasattr(frame, "scanner"):
         return frame.scanner(columns=list(columns))
-    if _is_duckdb(frame):
+    if is_duckdb(frame):
         narrow = frame.project(", ".join('"{}"'.format(name.replace('"', '""')) for name in columns))
         return narrow if list(narrow.columns) == list(columns) else None  # of names that differ in case, it takes one
     for given in ([list(columns)], columns) if hasattr(frame, "select") else ():
@@ -118,7 +112,7 @@ def _opened(frame: Any) -> Any:
     return frame.to_reader()  # of a scanner
 
 
-def _is_duckdb(frame: Any) -> bool:
+def is_duckdb(frame: Any) -> bool:
     """Return True for a relation of DuckDB, which is asked in SQL and knows its columns without running."""
     return type(frame).__module__.split(".")[0] in ("duckdb", "_duckdb") and hasattr(frame, "project")
 

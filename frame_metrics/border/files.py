@@ -19,6 +19,7 @@ from frame_metrics.errors import BadValueError, FrameMetricsError
 
 PIECE = 1 << 23  # bytes that are read at once, so that little is unpacked before an error
 LONGEST = 100_000  # bytes of a line
+LINES = 1 << 18  # that are taken apart at once, roughly
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ONE_COLUMN: Any = {"has_header": False, "quote_char": None, "schema": {"line": pl.String}, "raise_if_empty": False}
 
@@ -44,7 +45,10 @@ def lines_of(name: str) -> Iterator[tuple[int, pl.DataFrame]]:
         The file is no such text, or a line is longer than ``LONGEST``.
     """
     before = 0
-    for data in _pieces(name):
+    for data in (part for piece in _pieces(name) for part in _parts(piece)):
+        if before and not data.strip(b"\r\n"):
+            before += data.count(b"\n")
+            continue
         try:
             lines = _split(data.removeprefix(BYTE_ORDER_MARK) if before == 0 else data)
         except (StopIteration, pl.exceptions.ComputeError) as error:
@@ -66,6 +70,15 @@ def _pieces(name: str) -> Iterator[bytes]:
             yield from iter(read, b"")
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise _no_text(name) from error
+
+
+def _parts(data: bytes) -> Iterator[bytes]:
+    """Yield a piece as parts of whole lines, more than one where it has so many lines that they would fill memory."""
+    size, start = max(len(data) * LINES // max(data.count(b"\n"), LINES), 1), 0
+    while start < len(data) or start == 0:
+        end = data.find(b"\n", start + size - 1) + 1 or len(data)
+        yield data[start:end]
+        start = max(end, 1)
 
 
 def _whole_lines(source: Any) -> bytes:

@@ -76,15 +76,14 @@ def _as_series(name: str, values: Any) -> pl.Series:
         return pl.Series(name, array, nan_to_null=dtype.kind == "f")
     if type(dtype).__name__ == "CategoricalDtype":
         return _from_categories(name, values)
-    if type(dtype).__name__ == "ArrowDtype":
+    if type(dtype).__name__ in ("ArrowDtype", "IntervalDtype"):
         return _from_arrow(name, values)
     try:
         if type(dtype).__name__ == "StringDtype":
             return _from_text(name, values)
         if dtype.name == "object":
             return _from_objects(name, values)
-        read = pl.Series(name, pl.from_pandas(values, nan_to_null=False))
-        return read.ext.storage() if type(read.dtype).__name__ == "Extension" else read
+        return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
     except UnicodeEncodeError:
         raise BadValueError(f"{name}: the column has text that is not Unicode; decode it") from None
     except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
@@ -92,7 +91,7 @@ def _as_series(name: str, values: Any) -> pl.Series:
 
 
 def _from_arrow(name: str, values: Any) -> pl.Series:
-    """Return a column that is Arrow's."""
+    """Return a column that is Arrow's, or that has a type of its own there."""
     return pl.Series(name, pl.from_arrow(readable(name, values.array.__arrow_array__())))
 
 

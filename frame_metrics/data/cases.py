@@ -32,7 +32,8 @@ class Cases:
 
     The columns of ``rows``: "cell", the number of each row's cell; "actual" and "predicted", the number of its class,
     null where nothing was predicted; "score", null for those not retrieved, or "score:0" and so on for each class;
-    "weight"; "count", how many rows it stands for, and "each", the weight of one of them; "cluster", its number.
+    "weight"; "count", how many rows it stands for, and "each", the weight of one of them; "cluster", its number; "row",
+    the row of the frame, if asked for.
     """
 
     rows: pl.DataFrame
@@ -64,8 +65,15 @@ class Cases:
         return number_of(self.rows.get_column("count", default=None), marks, len(self.rows))
 
 
-def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, *, named: bool = False) -> Cases:
-    """Check the columns and number the classes; ``named``: the classes will be named in the result.
+def read_cases(
+    frame: pl.DataFrame, columns: Columns, conventions: Conventions, *, named: bool = False, single: bool = False
+) -> Cases:
+    """Check the columns and number the classes.
+
+    Parameters
+    ----------
+    named : whether the classes will be named in the result.
+    single : whether it will be asked which row of the frame each one is.
 
     Raises
     ------
@@ -75,7 +83,7 @@ def read_cases(frame: pl.DataFrame, columns: Columns, conventions: Conventions, 
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(frame, columns.grade))
     key_columns(frame, columns)
     cell, first = codes(frame, columns.groups)
-    out = {"cell": pl.Series(cell)}
+    out = {"cell": pl.Series(cell)} | ({"row": pl.Series(np.arange(len(frame)))} if single else {})
     label, predicted = sides_of(frame, columns, conventions)
     binary = is_binary(label, predicted, columns, conventions)
     classes, clusters, apart = None, None, None

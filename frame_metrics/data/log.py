@@ -296,9 +296,10 @@ def read_log(
     if columns.doc and later and len(again := blocks.find_duplicates(rankings, log["doc"])):
         what, remedy = (
             "repeat a document of their query",
-            "say duplicates='first' to keep the best place of each, or doc=None",
+            "drop them, or say duplicates='first' to keep the best place of each, or doc=None",
         )
-        raise bad_rows(columns.doc, again.tolist(), len(log), what, f"drop them, or {remedy}")
+        remedy += "" if columns.system else "; rows of several systems need system="
+        raise bad_rows(columns.doc, again.tolist(), len(log), what, remedy)
     name = str(judging.grade or judging.label)
     grid = build_grid(log, rankings, columns, judged, totals=totals)
     return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged)

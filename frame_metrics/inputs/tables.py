@@ -154,9 +154,8 @@ class Classes:
     def pairs(self) -> tuple[Array, Array, Array, Array]:
         """Return pairs of rows with a prediction: all, those of one class, of one prediction, of both, shape (n,)."""
         rows = self.found[:, :, :-1]
-        groups = rows.sum(axis=(1, 2))[:, None], rows.sum(axis=2), rows.sum(axis=1), rows.reshape(self.n, -1)
-        every, same_class, same_found, both = (np.maximum(n * (n - 1) / 2, 0).sum(axis=1) for n in groups)
-        return every, same_class, same_found, both
+        same_class, same_found = (_pairs(rows.sum(axis=axis)).sum(axis=1) for axis in (2, 1))
+        return _pairs(rows.sum(axis=(1, 2))), same_class, same_found, _pairs(rows).sum(axis=(1, 2))
 
     @cached_property
     def actual(self) -> Array:
@@ -190,3 +189,8 @@ class Classes:
         elsewhere = decided[:, others][:, :, others].sum(axis=(1, 2))
         undecided = self.undecided[:, c], self.undecided[:, others].sum(axis=1)
         return Confusion(self.hits[:, c], fp, fn, np.zeros(self.n), self.size, undecided, elsewhere)
+
+
+def _pairs(n: Array) -> Array:
+    """Pairs that groups of so many rows make."""
+    return np.maximum(n * (n - 1) / 2, 0)

@@ -208,7 +208,7 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
     for often in _often(units.shape[1], resamples, seed):
         each = np.split(units @ often.T.astype(np.float64), ends)
         for i, level, values, at in rising:
-            each[i] = quantile_drawn(values, often[:, at if of is None else of[at]], level)[None]
+            each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
         pieces.append(each)
     return [np.concatenate(own, axis=1) for own in zip(*pieces, strict=True)]
 

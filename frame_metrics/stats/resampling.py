@@ -79,22 +79,22 @@ def drawn(units: Units, resamples: int, seed: int) -> Iterator[Array]:
     As many rows as there are, or clusters, are drawn with replacement.
     """
     random, times, width = np.random.default_rng(seed), units.times.astype(np.int64), len(units.times)
-    total = int(times.sum())
+    total, read = int(times.sum()), len(units.columns)
     if units.cluster is not None:
         clusters = int(units.cluster.max()) + 1
-        for m in _pieces(resamples, max(clusters, width)):
+        for m in _pieces(resamples, width * read):
             yield _counted(random.integers(0, clusters, (m, clusters)), clusters)[:, units.cluster] * times
     elif total <= MANY * width:
         of = np.repeat(np.arange(width), times)
-        for m in _pieces(resamples, total):
+        for m in _pieces(resamples, max(total, width * read)):
             yield _counted(of[random.integers(0, total, (m, total))], width)
     else:
-        for m in _pieces(resamples, width):
+        for m in _pieces(resamples, width * read):
             yield random.multinomial(total, times / total, m)
 
 
 def _pieces(resamples: int, size: int) -> Iterator[int]:
-    """Cut resamples of a size into pieces that are drawn together."""
+    """Cut resamples, each of so many numbers, into pieces that are drawn together."""
     step = max(AT_ONCE // size, 1)
     for begin in range(0, resamples, step):
         yield min(step, resamples - begin)

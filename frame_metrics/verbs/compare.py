@@ -5,83 +5,55 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from dataclasses import replace
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import (
-    ColumnError,
-    NotComputableError,
-    check_apart,
-    check_choice,
-    check_level,
-    check_whole,
-    listed,
-)
+from frame_metrics.errors import ColumnError, NotComputableError, check_apart, listed
 from frame_metrics.inputs.rows import Array
 from frame_metrics.metrics.names import Metrics, read
 from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.needs import Needs
 from frame_metrics.stats import significance
 from frame_metrics.stats.significance import Tick, in_clusters, sureness, times, tukey
+from frame_metrics.verbs.differences import (
+    EACH,
+    NUMBERS,
+    RESULT,
+    SCHEMA,
+    OfQueries,
+    Options,
+    check_options,
+    places,
+    tabled,
+)
 from frame_metrics.verbs.measure import check_asked, measure
 from frame_metrics.verbs.pairs import Paired, Pairing, paired_systems
 from frame_metrics.verbs.request import Reading, Request
-from frame_metrics.verbs.tidy import number, whole
+from frame_metrics.verbs.tidy import number
 
 FLEXIBLE = ("randomization", "bootstrap", "tukey")  # tests that can take weights, and clusters as independent
 LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
-EACH = ("value", "baseline_value", "difference")
-NUMBERS = (*EACH, "relative", "ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
-COUNTS = ("wins", "ties", "losses", "n", "n_unpaired", "n_undefined")
-SCHEMA: dict[str, Any] = dict.fromkeys(NUMBERS, pl.Float64) | dict.fromkeys(COUNTS, pl.Int64)
-SCHEMA |= {"mde": pl.Float64, "test": pl.String, "correction": pl.String}
-
-
-@dataclass(frozen=True, eq=False)
-class Options:
-    """Options of a comparison; the verb has the parameters."""
-
-    baseline: Any
-    test: str
-    correction: str
-    over: str
-    unanswered: str
-    ci: float
-    permutations: int
-    resamples: int
-    seed: int
-    power: float = 0.8
-
-
-Test = Literal["randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey"]
-Correction = Literal["holm", "bonferroni", "bh", "none"]
-Over = Literal["metric", "all"]
-Unanswered = Literal["zero", "drop"]
-CHOICES = {"test": Test, "correction": Correction, "over": Over, "unanswered": Unanswered}
 
 
 def compare(request: Request, metrics: Sequence[Metrics], options: Options, *, per_query: bool) -> Any:
     """Answer ``irm.compare``, which has the parameters."""
-    for name, choices in CHOICES.items():
-        check_choice(name, getattr(options, name), get_args(choices))
-    check_level(options.ci)
-    check_whole("permutations", options.permutations, 1)
-    check_whole("resamples", options.resamples, 1)
-    check_whole("seed", options.seed, 0)
-    if options.test == "tukey" and options.baseline is not None:
-        raise NotComputableError("test='tukey' tests all pairs together; say baseline=None")
+    check_options(options)
     asked = read(metrics)
-    plan = request.plan(request.needs(asked) | Needs(query=True))
+    plan = request.plan(request.needs(asked))
+    if not plan.columns.query:
+        from frame_metrics.verbs.compare_rows import rows_compared
+
+        return rows_compared(plan, asked, options, per_query=per_query)
+    options = replace(options, test=options.test or "randomization")
     check_asked(asked, plan)
-    system = _check_system(plan.columns, options.test)
+    system = _check_system(plan.columns, options)
     for name, metric in asked:
         if metric.average is not None:
             raise NotComputableError(f"{name} is an average, and compare() pairs the values of queries")
-    check_apart(plan.columns.keys, ("baseline", "metric", "k", *SCHEMA))
+    check_apart(plan.columns.keys, RESULT)
 
     def compute(reading: Reading) -> Answer:
         pairing = paired_systems(measure(reading.log(), asked), options.baseline)
@@ -96,10 +68,21 @@ def compare(request: Request, metrics: Sequence[Metrics], options: Options, *, p
     return plan.answer(compute, schema)
 
 
-def _check_system(columns: Columns, test: str) -> str:
+def _check_system(columns: Columns, options: Options) -> str:
     """Return the column of systems, or raise for what they cannot be compared by."""
+    test = options.test
+    if options.against is not None:
+        raise NotComputableError(
+            f"against={options.against!r} tests rows that are counted together, and there is a query; "
+            "say query=None to pool them, or compare systems without against="
+        )
     if columns.system is None:
         raise ColumnError("compare() pairs systems query by query; name their column with system=")
+    if test not in get_args(OfQueries):
+        raise NotComputableError(
+            f"test={test!r} is of rows without a query; "
+            f"say query=None, or test= as one of {listed(get_args(OfQueries))}"
+        )
     if columns.weight is not None and test not in FLEXIBLE:
         raise NotComputableError(
             f"test={test!r} counts every query alike, and {columns.weight} is their weight; "
@@ -116,42 +99,24 @@ def _check_system(columns: Columns, test: str) -> str:
 def _compared(pairing: Pairing, options: Options) -> Answer:
     """Return one row per segment, metric and pair of systems."""
     m, segments, pairs = len(pairing.measured.asked), pairing.segments, pairing.pairs
-    rows: list[dict[str, float]] = []
+    rows: list[dict[str, Any]] = []
     queries = (m if options.test == "tukey" else 1) * pairing.n_queries
     with _progress(queries * options.permutations, queries) as tick:
         for segment in segments:
             rows += _tested(pairing.laid(segment), pairs, options, tick)
-    at = np.arange(len(rows))
-    segment, metric, pair = at // (m * len(pairs)), at // len(pairs) % m, at % len(pairs)
-    family = segment * m + metric if options.over == "metric" else np.zeros(len(at), np.int64)
-    corrected = _corrected(np.array([row["p_value"] for row in rows]), family, options)
-    columns = {name: number(np.array([row[name] for row in rows])) for name in (*NUMBERS, "mde")}
-    columns |= {name: whole(np.array([row[name] for row in rows])) for name in COUNTS}
-    columns["p_adjusted"] = number(corrected)
-    said = {"test": options.test, "correction": "tukey" if options.test == "tukey" else options.correction}
-    columns |= {name: pl.Series([text], dtype=pl.String).new_from_index(0, len(rows)) for name, text in said.items()}
-    return pairing.answer(segments[segment], metric, pair, {name: columns[name] for name in SCHEMA})
+    segment, metric, pair = places(len(rows), m, len(pairs))
+    return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
 
 
-def _corrected(p: Array, family: Array, options: Options) -> Array:
-    """P-values corrected for how many there are in each family; Tukey's are already."""
-    if options.test == "tukey":
-        return p
-    corrected = np.full(len(p), np.nan)
-    for one in np.unique(family):
-        corrected[family == one] = significance.adjusted(p[family == one], options.correction)
-    return corrected
-
-
-def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, tick: Tick) -> list[dict[str, float]]:
+def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, tick: Tick) -> list[dict[str, Any]]:
     """Compare the pairs of systems on every metric in one segment; those with the same queries share what is drawn."""
-    rows: list[dict[str, float]] = []
-    groups: dict[bytes, list[tuple[dict[str, float], Array]]] = {}
+    rows: list[dict[str, Any]] = []
+    groups: dict[bytes, list[tuple[dict[str, Any], Array]]] = {}
     for one in ones:
         alone, together = one.together(pairs, options.unanswered, options.test)
         for (system, base), unpaired, use in zip(pairs, alone, together, strict=True):
             row = _described(one.values[use, system], one.values[use, base], one.weights(use))
-            row["n_unpaired"] = float(unpaired.sum())
+            row |= {"test": options.test, "n_unpaired": float(unpaired.sum())}
             row["n_undefined"] = float(one.undefined[:, [system, base]].any(axis=1).sum())
             groups.setdefault(use.tobytes(), []).append((row, one.values[use, system] - one.values[use, base]))
             rows.append(row)
@@ -168,7 +133,7 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
     return rows
 
 
-def _described(value: Array, base: Array, weight: Array | None) -> dict[str, float]:
+def _described(value: Array, base: Array, weight: Array | None) -> dict[str, Any]:
     """Means of two systems on the same queries, and their difference."""
     difference, n = value - base, len(value)
     row = dict.fromkeys((*NUMBERS, "mde"), np.nan)
@@ -196,12 +161,12 @@ def _inferred(
     elif options.test == "bootstrap":
         p = significance.bootstrap(differences, options.resamples, options.seed, cluster, weight)
     else:
-        p = significance.classical(differences, options.test)
+        p = significance.classical(differences, str(options.test))
     return inferred | {"p_value": p}
 
 
 def _tested_together(
-    one: Paired, use: Array, pairs: list[tuple[int, int]], options: Options, tick: Tick, rows: list[dict[str, float]]
+    one: Paired, use: Array, pairs: list[tuple[int, int]], options: Options, tick: Tick, rows: list[dict[str, Any]]
 ) -> None:
     """Test all pairs of systems at once, on the queries that all are compared on."""
     weight = one.weights(use)

@@ -10,20 +10,27 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import class_type, matched
-from frame_metrics.data.groups import segments_of
+from frame_metrics.data.groups import Groups, groups_of
 from frame_metrics.data.segments import crossed
-from frame_metrics.errors import ColumnError, NotComputableError
+from frame_metrics.errors import ColumnError, NotComputableError, check_bool
+from frame_metrics.inputs import Array, ratio
 from frame_metrics.roles.needs import decision_of
 from frame_metrics.verbs.per_class import type_of_classes
-from frame_metrics.verbs.request import Request
+from frame_metrics.verbs.request import Reading, Request
 from frame_metrics.verbs.tidy import number, whole
 
+SHARES = ("share", "share_of_predicted", "share_of_actual")
 
-def confusion(request: Request) -> Any:
-    """Answer ``irm.confusion``."""
+
+def confusion(request: Request, *, margins: bool, shares: bool) -> Any:
+    """Answer ``irm.confusion``, which has the parameters."""
+    check_bool("margins", margins)
+    check_bool("shares", shares)
     needs = decision_of(request.columns, request.roles, request.available, "confusion()", retrieved=False)
     plan = request.plan(needs)
-    plan.check_pooled(("predicted", "matched", "actual", "n"))
+    total = {"total_over": pl.String} if margins else {}
+    share = dict.fromkeys(SHARES if shares else (), pl.Float64)
+    plan.check_pooled((*total, "predicted", "matched", "actual", "n", *share))
     columns, match = plan.columns, plan.conventions.match
     if match is not None and columns.predicted is None:
         raise ColumnError("match= is about predicted clusters; name predicted=")
@@ -33,28 +40,66 @@ def confusion(request: Request) -> Any:
         predicted = {"predicted": kind}
         if match is not None:
             predicted = {"predicted": class_type(types[str(columns.predicted)]), "matched": kind}
-        return predicted | {"actual": kind, "n": pl.Float64 if columns.weight else pl.Int64}
+        return total | predicted | {"actual": kind, "n": pl.Float64 if columns.weight else pl.Int64} | share
 
-    return plan.answer_of_segments(lambda reading: _counts(reading.cases(named=True)), schema)
+    def compute(reading: Reading) -> Answer:
+        return _counts(reading.cases(named=True, totals=margins), margins=margins, shares=shares)
+
+    return plan.answer_of_segments(compute, schema)
 
 
-def _counts(cases: Cases) -> Answer:
-    """Return one row per segment and pair of a predicted and a true class, zeros included."""
-    segments = segments_of(cases.cells)
+def _counts(cases: Cases, *, margins: bool, shares: bool) -> Answer:
+    """Return one row per group and pair of a predicted and a true class, zeros included, then those of totals."""
     if cases.classes is None:
         raise NotComputableError("the classes have no names")
     if cases.apart is not None:
         raise cases.apart
-    counts = crossed(cases, segments)[0]  # segments, actual, predicted
+    groups = groups_of(cases.cells, margins and bool(cases.columns.by))
+    counts = np.concatenate([crossed(cases, segments)[0] for segments in groups.each])[groups.order]
+    table = _with_totals(counts if counts[:, :, -1].any() else counts[:, :, :-1])
+    group, predicted, actual = _rows_of(*table.shape, margins=margins)
+    amounts = table[group, actual, predicted]
     names = cases.classes if cases.clusters is None else cases.clusters
-    undecided = counts[:, :, -1].any()
-    shown = counts if undecided else counts[:, :, :-1]
-    segment, predicted, actual = (at.ravel() for at in np.indices(shown.swapaxes(1, 2).shape))
-    columns = {"predicted": (names.extend_constant(None, 1) if undecided else names).gather(predicted)}
+    columns = {"total_over": _over(groups, group, table, predicted, actual)} if margins else {}
+    columns["predicted"] = _named(names, predicted)
     if cases.conventions.match is not None:
-        taken = np.column_stack([matched(counts, cases.conventions.match), np.full((len(counts), 1), -1)])
-        at = pl.Series(taken[segment, predicted])
-        columns["matched"] = cases.classes.gather(at.set(at < 0, None))
-    amounts = shown[segment, actual, predicted]
-    columns |= {"actual": cases.classes.gather(actual), "n": number(amounts) if cases.weighted else whole(amounts)}
-    return Answer(segments.key_rows(segment), columns)
+        taken = np.full((len(table), table.shape[2]), -1)
+        taken[:, : len(names)] = matched(counts, cases.conventions.match)
+        columns["matched"] = _named(cases.classes, taken[group, predicted])
+    columns |= {"actual": _named(cases.classes, actual), "n": (number if cases.weighted else whole)(amounts)}
+    if shares:
+        of = table[group, -1, -1], table[group, -1, predicted], table[group, actual, -1]
+        columns |= {name: number(ratio(amounts, rows)) for name, rows in zip(SHARES, of, strict=True)}
+    return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns)
+
+
+def _with_totals(counts: Array) -> Array:
+    """Counts by true class and prediction, shape (groups, K, F), with the sum over each behind it."""
+    counts = np.concatenate([counts, counts.sum(axis=1, keepdims=True)], axis=1)
+    return np.concatenate([counts, counts.sum(axis=2, keepdims=True)], axis=2)
+
+
+def _rows_of(groups: int, actual: int, predicted: int, *, margins: bool) -> tuple[Array, Array, Array]:
+    """The group and the places, in a table with totals, of a result's rows.
+
+    Of a group first every pair by prediction, then the totals over predictions, those over classes, and that over both.
+    """
+    said, true = (at.ravel() for at in np.indices((predicted, actual)))
+    over = 2 * (true == actual - 1) + (said == predicted - 1)  # 1 over predictions, 2 over classes, 3 over both
+    order = np.argsort(over, kind="stable")[: None if margins else np.count_nonzero(over == 0)]
+    group = np.repeat(np.arange(groups), len(order))
+    return group, np.tile(said[order], groups), np.tile(true[order], groups)
+
+
+def _over(groups: Groups, group: Array, table: Array, predicted: Array, actual: Array) -> pl.Series:
+    """The names of the keys that each row is a total over, as text; null where there is none."""
+    kinds = [(), ("predicted",), ("actual",), ("predicted", "actual")]
+    over = [", ".join([*([] if by is None else [by]), *kind]) or None for by in groups.total_over() for kind in kinds]
+    kind = (predicted == table.shape[2] - 1) + 2 * (actual == table.shape[1] - 1)
+    return pl.Series(over, dtype=pl.String)[4 * group + kind]
+
+
+def _named(names: pl.Series, places: Array) -> pl.Series:
+    """Names by their places, null where there is none."""
+    at = pl.Series(places)
+    return names.gather(at.set((at < 0) | (at >= len(names)), None))

@@ -8,7 +8,15 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_choice, check_level, check_whole
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    NotComputableError,
+    check_bool,
+    check_choice,
+    check_level,
+    check_whole,
+)
 from frame_metrics.inputs import Confusion
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.roles.needs import Needs
@@ -43,8 +51,7 @@ def evaluate(request: Request, metrics: Sequence[Metrics], options: Options) -> 
     else:
         pooled.check_pooled(asked, options.averages)
         pooled.check_delong(asked, plan, options.method)
-    if not isinstance(margins, bool):
-        raise BadValueError(f"margins={margins!r} is not True or False")
+    check_bool("margins", margins)
     if margins and not plan.columns.by:
         raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
     wide = _wide(asked, options, plan) if layout == "wide" else None

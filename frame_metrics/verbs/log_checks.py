@@ -273,8 +273,8 @@ def queries_in_several_segments(log: Log) -> Seen | None:
         return None
     grid = log.grid
     own = grid.rankings.lengths > 0
-    query = np.unique(np.stack([grid.query[own], grid.segment[own]]), axis=1)[0]
-    times = np.bincount(query, minlength=len(grid.query_row))
+    pair = np.unique(grid.query[own] * len(grid.segment_row) + grid.segment[own])
+    times = np.bincount(pair // max(len(grid.segment_row), 1), minlength=len(grid.query_row))
     several = np.flatnonzero(times > 1)
     example = as_text(log.keys_at(key_names(log.columns)[2], grid.query_row[several[:1]]))
     return Seen(len(several), int((times > 0).sum()), example)

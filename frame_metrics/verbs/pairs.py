@@ -44,7 +44,9 @@ class Paired:
         """Return the weights of some queries as shares of the greatest, which leaves means as they are."""
         return None if self.weight is None else self.weight[use] / (self.weight[use].max(initial=0) or 1)
 
-    def together(self, pairs: Sequence[tuple[int, int]], unanswered: str, test: str) -> tuple[list[Array], list[Array]]:
+    def together(
+        self, pairs: Sequence[tuple[int, int]], unanswered: str, test: str | None
+    ) -> tuple[list[Array], list[Array]]:
         """Find the queries of each pair of systems that only one of them answered, and those that are compared.
 
         Parameters
@@ -139,11 +141,7 @@ def paired_systems(measured: Measured, baseline: Any) -> Pairing:
     system, by, _ = key_names(log.columns)
     order, segments = _in_order(log, system, log.grid.system_row), _in_order(log, by, log.grid.segment_row)
     names = log.keys_at(system, log.grid.system_row).to_series().to_list()
-    column = log.columns.system
-    if len(names) < 2:
-        there = f"one system, {listed(names)}" if names else "no systems"
-        raise NotComputableError(f"{column} has {there}; two are needed to compare")
-    return Pairing(measured, segments, pairs_of(order, names, baseline, str(column)))
+    return Pairing(measured, segments, pairs_of(order, names, baseline, str(log.columns.system)))
 
 
 def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, column: str) -> list[tuple[int, int]]:
@@ -156,6 +154,9 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
     baseline : a system, or a list of them, which are not compared with each other.
     column : what the caller calls the column of systems.
     """
+    if len(names) < 2:
+        there = f"one system, {listed(names)}" if names else "no systems"
+        raise NotComputableError(f"{column} has {there}; two are needed to compare")
     if baseline is None:
         return [(int(one), int(other)) for i, one in enumerate(order) for other in order[:i]]
     several = isinstance(baseline, list | tuple) and baseline not in names

@@ -316,7 +316,7 @@ def _drawn_ends(
     out = np.full((2, len(wanted), len(inputs.segments)), np.nan)
     by_source: dict[type, list[int]] = {}
     for i in places:
-        by_source.setdefault(_source(inputs.cases, wanted[i][1]), []).append(i)
+        by_source.setdefault(source_of(inputs.cases, wanted[i][1]), []).append(i)
     for source, some in by_source.items():
         pieces: dict[tuple[int, int], list[Array]] = {}
         for g, here in _resampled(inputs, source, [wanted[i][1] for i in some], options):
@@ -330,8 +330,8 @@ def _drawn_ends(
     return out
 
 
-def _source(cases: Cases, metric: Metric) -> type:
-    """The input that is drawn for a metric: the table of any number of classes, or the scores of two, or of several."""
+def source_of(cases: Cases, metric: Metric) -> type:
+    """Return the input that is drawn for a metric: the table of all classes, or the scores of two, or of several."""
     own = metric if cases.binary else metric.of_classes or metric
     if own.input in (Scores, ClassScores):
         return Scores if cases.binary else ClassScores

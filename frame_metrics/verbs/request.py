@@ -164,10 +164,14 @@ class Reading:
             _check_shared(log)
         return log
 
-    def cases(self, *, named: bool = False, queries: bool = False, ranks: bool = False) -> Cases:
-        """Make the rows to decide about ready, those of judged queries; the result may name the classes, or queries.
+    def cases(self, *, named: bool = False, queries: bool = False, totals: bool = False, ranks: bool = False) -> Cases:
+        """Make the rows to decide about ready, those of judged queries.
 
-        With ``ranks`` the scores are those that the ranks stand for.
+        Parameters
+        ----------
+        named, queries : whether the result names the classes, or queries.
+        totals : whether it has totals, where there are queries; see ``read_log``.
+        ranks : whether the scores are those that the ranks stand for.
         """
         from frame_metrics.data.cases import cases_of, read_cases
         from frame_metrics.data.classes import two_classes
@@ -175,7 +179,7 @@ class Reading:
         columns, conventions = self.plan.columns, self.plan.conventions
         if not columns.query:
             return read_cases(self.table, columns, conventions, named=named)
-        cases = cases_of(self.log(single=True), queries=queries, ranks=ranks)
+        cases = cases_of(self.log(single=True, totals=totals), queries=queries, ranks=ranks)
         return replace(cases, classes=two_classes(self.table, columns, conventions)) if named else cases
 
     def binary(self, *, queries: bool = False, ranks: bool = False) -> Cases:

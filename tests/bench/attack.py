@@ -27,12 +27,13 @@ from odd_frames import POOLS, SANE, drawn, told
 import frame_metrics
 from frame_metrics import IRM, FrameMetricsError
 
-SLOW = 5.0  # seconds of one call on a few rows, from which on it is told
+SLOW = 5.0  # seconds of the processor for one call on a few rows, from which on it is told
 LISTED = frame_metrics.list_metrics()
 FAMILIES = {family: LISTED.filter(family=family).rows(named=True) for family in LISTED["family"].unique().sort()}
 RANKED, DECIDED, CLASSES = ("ranking", "2x2 table"), ("2x2 table", "scores"), ("2x2 table", "several classes")
 SPELLED = (
     *("P_5,10", "ndcg@1..3", "ndcg_cut_5", "f1", "F-score", "hit rate", "rbp(p=0.5)", "ndcg(gain='exp')@3", "fbeta(2)"),
+    *("gauc", "gm_num_ret", "gm_gauc"),
     *("precision@0", "ndcg@", "err(max_grade=3)", "err(max_grade=0)", "payoff(tp=1)", "cost(fp=1, fn=5)", "iprec@0.1"),
     *("", "x", "@", "((((", "ndcg@99999999999999999999", "ndcg(rel=2)", "ap(rel=nan)", None, 5, ["rr", "ap"], [], "G"),
 )
@@ -90,7 +91,7 @@ def attacked(seed: int, number: int) -> Drawn:
     parts = ["score" if rng.random() < 0.85 else "rank", "label" if decided or rng.random() < 0.3 else "grade"]
     parts += ["predicted"] * decided + ["query"] * (beside or rng.random() < (0.3 if decided else 0.8))
     parts += ["doc"] * (beside or ("query" in parts and rng.random() < 0.4))
-    parts += [part for part in ("system", "by", "weight", "cluster") if rng.random() < 0.15]
+    parts += [part for part in ("system", "by", "weight", "cluster") if rng.random() < 0.2]
     parts += [part for part in ("count" if "query" not in parts else "n_relevant",) if rng.random() < 0.1]
     parts += [part for part in SANE if part not in parts and rng.random() < odd / 2]
     frame, named = drawn(rng, parts, odd)
@@ -144,21 +145,27 @@ def fitting(irm: Any, rng: Random) -> Sequence[str]:
 
 
 LEVELS = (0.95, 0.9, 0.5, 0.5, 0, "x")
+AVERAGES = (
+    *("macro", "weighted", "micro", "gmean", "predicted", "rows", "median", "max", "q0.9", "q2", ["macro"], [], 5),
+    *(["macro", "weighted", "micro"], ["micro", "predicted"], ["median", "rows"], ["min", "macro", "q0.1"], [None]),
+)
 VERBS: dict[str, Callable[[Any, Random], Any]] = {
     "evaluate": lambda irm, rng: irm.evaluate(
         *metrics_of(rng, fitting(irm, rng)),
         resamples=7,
         **some(
             rng,
-            average=("macro", "weighted", "micro", "gmean", "predicted"),
+            average=AVERAGES,
             ci=LEVELS,
             margins=(True,),
             layout=("wide",),
         ),
     ),
     "per_query": lambda irm, rng: irm.per_query(*metrics_of(rng, RANKED), **some(rng, layout=("wide",))),
-    "per_class": lambda irm, rng: irm.per_class(*metrics_of(rng, CLASSES, cutoff=False)),
-    "confusion": lambda irm, rng: irm.confusion(),
+    "per_class": lambda irm, rng: irm.per_class(
+        *metrics_of(rng, CLASSES, cutoff=False), **some(rng, average=AVERAGES, layout=("wide",))
+    ),
+    "confusion": lambda irm, rng: irm.confusion(**some(rng, margins=(True, True, "all"), shares=(True, True, None))),
     "curve": lambda irm, rng: irm.curve(
         rng.choice(("roc", "pr", "gain", "calibration", "ndcg@k", "recall@k", "x", None)),
         **some(
@@ -205,7 +212,7 @@ def kind_of_result(frame: Any) -> type:
 
 def outcome(call: Callable[[], Any], frame: Any) -> tuple[str, str]:
     """Run a call: how it went ("result", "error", or what should not have been), and where that was."""
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         result = call()
         if not isinstance(result, str | kind_of_result(frame)):
@@ -223,7 +230,7 @@ def outcome(call: Callable[[], Any], frame: Any) -> tuple[str, str]:
         own = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename.startswith(package)]
         where = [f"{Path(entry.filename).stem}.{entry.name}:{entry.lineno}" for entry in own]
         return f"{type(error).__module__}.{type(error).__name__}: {str(error)[:200]}", " < ".join(where[::-1][:4])
-    taken = time.perf_counter() - start
+    taken = time.process_time() - start
     return ("result", "") if taken < SLOW else (f"a call that took {taken:.0f} s", "")
 
 

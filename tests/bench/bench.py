@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+from bench_border import border, left_out_border
 from bench_compare import compared, left_out_comparisons
 from bench_decisions import left_out_decisions, scores, tables
 from bench_import import imported
@@ -206,7 +207,7 @@ def left_out(quick: bool) -> dict[str, str]:
     """Return what cannot be measured, and why."""
     why = {"ranx": "it compiles for a minute"} if quick else {}
     why |= {name: "it is not installed" for name in PEERS if not find_spec(name)}
-    why |= left_out_decisions() | left_out_comparisons()
+    why |= left_out_decisions() | left_out_comparisons() | left_out_border()
     return why | ({} if Path("/proc/self/clear_refs").exists() else {"memory": "it is read from /proc"})
 
 
@@ -289,7 +290,7 @@ def main() -> None:
     """Print the table, each row once it is measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts: dict[str, Any] = {"floor": floor, "peers": peers, "memory": memory, "small": small}
-    parts |= {"tables": tables, "scores": scores, "compare": compared, "import": imported}
+    parts |= {"tables": tables, "scores": scores, "compare": compared, "import": imported, "border": border}
     parser.add_argument("--rows", default="1e6,1e7,5e7", type=lambda text: [int(float(n)) for n in text.split(",")])
     parser.add_argument("--only", choices=parts, action="append", help="one part of the table; may be given again")
     parser.add_argument("--runs", type=int, default=5, help="of each call, after one that does not count")

@@ -70,6 +70,14 @@ class OfPyarrow(Counting):
         return self.table.schema
 
 
+class WithSchema(Counting):
+    """One that has a schema of its own library."""
+
+    @property
+    def schema(self) -> Any:
+        return Knowing(self.table)
+
+
 class ListSelecting(Knowing):
     """One that chooses columns by a list of them."""
 
@@ -109,7 +117,7 @@ def test_one_schema_and_one_read(verb: str) -> None:
     assert source.asked == [list(columns)] * 2
 
 
-@pytest.mark.parametrize("kind", [Knowing, OfPyarrow, RowSelecting, Failing])
+@pytest.mark.parametrize("kind", [Knowing, OfPyarrow, WithSchema, RowSelecting, Failing])
 def test_one_read_where_the_schema_is_known(kind: type[Counting]) -> None:
     """Where an exporter tells its schema, its rows are all that is asked for; what is no projection is none."""
     for columns, ask, _ in VERBS.values():
@@ -143,6 +151,25 @@ def test_judgments_are_asked_once_too(lazy: bool) -> None:
     opened = len(unknown.asked)
     as_polars(irm.per_query("rr"))
     assert len(unknown.asked) - opened == 2
+
+
+@pytest.mark.parametrize("kind", ["stream", "reader", "dataset", "DuckDB", "DuckDB, no rows"])
+def test_a_plan_knows_the_types_of_judgments_that_it_has_not_read(kind: str) -> None:
+    """A plan over a lazy log has the segments' type from the judgments that lend them, and reads no row for it."""
+    table = pa.table({"query": [1, 2], "doc": ["a", "a"], "grade": [1, 0], "day": ["mo", "tu"], "text": ["w", "w"]})
+    qrels: Any = {
+        "stream": lambda: Counting(table),
+        "reader": table.to_reader,
+        "dataset": lambda: ds.dataset(table),
+        "DuckDB": lambda: duckdb.from_arrow(table),
+        "DuckDB, no rows": lambda: duckdb.from_arrow(table).filter("grade > 1"),
+    }[kind]()
+    irm = pl.LazyFrame({"query": [1, 2], "doc": ["a", "a"], "score": [1.0, 2.0]}).irm(by="day").judge(qrels)
+    opened = len(qrels.asked) if kind == "stream" else 0
+    plan = irm.per_query("rr")
+    assert plan.collect_schema()["day"] == pl.String
+    assert plan.collect()["day"].to_list() == ([] if kind == "DuckDB, no rows" else ["mo", "tu"])
+    assert kind != "stream" or len(qrels.asked) - opened == 2
 
 
 def test_a_written_file_asks_once(tmp_path: Path) -> None:

@@ -333,6 +333,31 @@ def test_extension_types_of_arrow(name: str, role: str) -> None:
     assert result.schema.field("key").type == values.type
 
 
+@pytest.mark.parametrize("kind", ["pyarrow", "pandas-arrow"])
+def test_slices_of_lists_of_one_size(kind: str) -> None:
+    """A slice of a column of lists of one size, some of them null, is read as any other."""
+    lists = pa.array([[9, 9], [1, 2], None, [1, 2]], pa.list_(pa.int8(), 2))
+    table = pa.table({"query": [0, 1, 1, 1], "by": lists, "score": [1.0] * 4, "label": [1, 0, 1, 1]})[1:]
+    frame = table if kind == "pyarrow" else table.to_pandas(types_mapper=pd.ArrowDtype)
+    assert _values(IRM(frame, by="by").evaluate("num_rel"), "value") == [1.0, 1.0]
+    if kind == "pyarrow":
+        parts = pa.concat_tables([table[:1], table[1:].combine_chunks()])
+        assert IRM(parts, by="by").evaluate("num_rel").column("value").to_pylist() == [1.0, 1.0]
+
+
+def test_intervals_of_pandas() -> None:
+    """Intervals are keys, and no classes; nothing warns of them."""
+    intervals = pd.Series(pd.arrays.IntervalArray.from_tuples([(0, 1), (0, 2), (0, 1), None]))
+    frame = pd.DataFrame({"key": intervals, "query": [1, 2, 3, 4], "score": [1.0] * 4, "label": [1, 0, 1, 0]})
+    result = IRM(frame, by="key").evaluate("num_rel")
+    assert result["key"].dtype == intervals.dtype
+    values = dict(zip(map(str, result["key"]), result["value"], strict=True))
+    assert values == {"(0.0, 1.0]": 2.0, "(0.0, 2.0]": 0.0, "nan": 0.0}
+    said = error(lambda: IRM(frame[["score"]].assign(label=intervals)).evaluate("roc_auc"))
+    assert said.startswith("label: values of type Struct")
+    assert said.endswith("are no classes; make them text")
+
+
 def test_extension_types_of_polars() -> None:
     """A column of polars that is of an extension type, which it cannot compare, is named with it."""
     if not hasattr(pl, "Extension"):

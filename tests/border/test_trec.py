@@ -335,12 +335,14 @@ def test_the_longest_line(tmp_path: Path, size: int | None, end: bytes) -> None:
     assert got.rows() == RUN_ROWS + [("q", "d", 2.5, "r")] * 3
 
 
-@pytest.mark.parametrize("size", [1, 7, 40, 64])
+@pytest.mark.parametrize(
+    ("size", "lines"), [(1, None), (7, None), (40, None), (64, None), (None, 1), (None, 3), (64, 2)]
+)
 @pytest.mark.parametrize("content", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.grid
-def test_pieces_make_the_whole_file(tmp_path: Path, content: bytes, size: int) -> None:
+def test_pieces_make_the_whole_file(tmp_path: Path, content: bytes, size: int | None, lines: int | None) -> None:
     """Wherever a piece ends, rows, numbers of lines and characters are those of the file."""
-    with pieces_of(size):
+    with pieces_of(size, lines):
         assert frame_metrics.read_run(file_of(tmp_path, content)).rows() == RUN_ROWS
         path = file_of(tmp_path, content + b"\nq\n\n#\nq\n" + "\ufeffü Q0 d 1 - r\n".encode() * 2)
         at = content.count(b"\n") + 2
@@ -358,8 +360,10 @@ def test_pieces_make_the_whole_file(tmp_path: Path, content: bytes, size: int) -
         (lambda: gzip.compress(b"x" * 200_000_000, 1), "line 1: expected at most 100,000 bytes"),
         (lambda: b"q Q0 d 1 2.5 r\n" + b"x" * 200_000_000, "line 2: expected at most 100,000 bytes"),
         (lambda: gzip.compress((b"#" * 99 + b"\n") * 2_000_000 + b"q\n", 1), "line 2000001: expected 6 fields"),
+        (lambda: b"\n" * 50_000_000 + b"q\n", "line 50000001: expected 6 fields"),
+        (lambda: b" \n" * 5_000_000 + b"q\n", "line 5000001: expected 6 fields"),
     ],
-    ids=["one line, packed", "one line", "comments, packed"],
+    ids=["one line, packed", "one line", "comments, packed", "empty lines", "blank lines"],
 )
 def test_memory_is_bounded_where_nothing_can_be_read(tmp_path: Path, content: Any, message: str) -> None:
     """A file that unfolds to 200 MB takes less, and not the 1.6 GB that it took as a whole."""

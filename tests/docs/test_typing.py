@@ -50,7 +50,8 @@ def of_pandas(frame: pd.DataFrame, qrels: pl.DataFrame) -> None:
     assert_type(log.per_query(names, layout="wide"), pd.DataFrame)
     assert_type(log.compare(names), pd.DataFrame)
     assert_type(log.bounds(names, of="ties"), pd.DataFrame)
-    assert_type(log.per_class(names), pd.DataFrame)
+    assert_type(log.per_class(names, average=["macro", "weighted"], layout="wide"), pd.DataFrame)
+    assert_type(log.confusion(margins=True, shares=True), pd.DataFrame)
     assert_type(log.thresholds(names), pd.DataFrame)
     assert_type(log.audit(), pd.DataFrame)
     assert_type(log.judge(qrels)(rel=1).evaluate("rr"), pd.DataFrame)
@@ -103,6 +104,7 @@ def wrong(frame: pd.DataFrame, table: pa.Table, qrels: pl.DataFrame, log: IRM[pl
     log.evaluate("rr", average="marco")  # wrong
     log.evaluate("rr", average=["macro", "q9"])  # wrong
     log.evaluate(["rr", 5])  # wrong
+    log.per_class("f1", average="median")  # wrong
     log.evaluate("rr", layout="wid")  # wrong
     log.evaluate("rr", ci="0.95")  # wrong
     log.evaluate("rr").groupby("metric")  # wrong

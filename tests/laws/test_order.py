@@ -69,7 +69,11 @@ CALLS: dict[str, Call] = {
         LOG | {"system": "system", "ties": "expected"},
         lambda irm: irm.per_query("rr", "ndcg@3"),
     ),
-    "what ties leave open": (two_systems, LOG | {"system": "system"}, lambda irm: irm.bounds("rr", "ndcg@3")),
+    "what ties leave open": (
+        two_systems,
+        LOG | {"system": "system"},
+        lambda irm: irm.bounds("rr", "ndcg@3", of="ties"),
+    ),
     "what judgments leave open": (
         two_systems,
         LOG | {"system": "system"},

@@ -1136,7 +1136,9 @@ def test_what_is_drawn_needs_no_scipy(test: str, monkeypatch: pytest.MonkeyPatch
     ("options", "says"),
     [
         ({"test": "ttest"}, "test="),
-        ({"test": None}, "test="),
+        ({"test": 7}, "test=7 is not one of"),
+        ({"against": "luck"}, "against='luck' is not one of 'chance', 'majority'"),
+        ({"against": True}, "against=True is not one of"),
         ({"correction": "fdr"}, "correction="),
         ({"over": "metrics"}, "over="),
         ({"unanswered": "null"}, "unanswered="),

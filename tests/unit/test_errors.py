@@ -151,6 +151,12 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"sku": ["a", "a", "b", "b"]},
         {"doc": "sku"},
         "sku: 2 of 4 rows repeat a document of their query (rows 1, 3); drop them, or say duplicates='first' "
+        "to keep the best place of each, or doc=None; rows of several systems need system=",
+    ),
+    "document twice in a system": (
+        {"sku": ["a", "a", "b", "b"], "run": ["x", "x", "x", "y"], "rating": [1, 1, 0, 0]},
+        {"doc": "sku", "system": "run"},
+        "sku: 1 of 4 rows repeats a document of its query (row 1); drop them, or say duplicates='first' "
         "to keep the best place of each, or doc=None",
     ),
     "document twice with two grades": (

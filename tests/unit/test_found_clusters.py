@@ -121,6 +121,15 @@ def test_rand_indices_are_undefined_where_there_is_nothing_to_tell_apart() -> No
     assert values(none.irm(undefined="one"), *both) == [1, 1]
 
 
+@pytest.mark.parametrize("match", MATCHES)
+def test_no_segment_has_no_pair(match: Any) -> None:
+    """A frame without rows has no segment and no error, and one without labels one that is undefined."""
+    none = pl.DataFrame(schema={"label": pl.String, "predicted": pl.String, "day": pl.Int64})
+    assert none.irm(match=match, by="day").evaluate(*THEMSELVES).is_empty()
+    rows = pl.DataFrame({"label": [None], "predicted": ["x"]}, schema_overrides={"label": pl.String})
+    assert values(rows.irm(match=match, classes=["x"], unjudged="drop"), *THEMSELVES) == [None] * 5
+
+
 def test_pairs_are_of_rows_with_a_prediction() -> None:
     """What is in no cluster is in no pair."""
     rows = pl.DataFrame({"label": [*"aaabbcca"], "predicted": [1, 1, 2, 3, 3, 2, None, None]})

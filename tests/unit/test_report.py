@@ -12,26 +12,10 @@ import pytest
 import sklearn.metrics as skl
 
 from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError, UnknownNameError
-from helpers import KINDS, as_kind, as_polars
+from helpers import KINDS, as_kind, as_polars, made_classes
 
 REPORT = ("precision", "recall", "f1")
 AVERAGES: Any = ["macro", "micro", "weighted"]
-
-
-def random_classes(seed: int, n: int = 60) -> pl.DataFrame:
-    """Rows of up to five classes, of which some are only predicted, or never, with weights and days."""
-    random = np.random.default_rng(seed)
-    truth = random.integers(0, 4, n)
-    said = np.where(random.random(n) < 0.5, truth, random.integers(0, 5, n))
-    names = np.array([*"abcde"])
-    return pl.DataFrame(
-        {
-            "label": names[truth],
-            "predicted": names[said],
-            "w": random.integers(1, 5, n) / 2,
-            "day": random.integers(0, 2, n),
-        }
-    )
 
 
 def by_sklearn(frame: pl.DataFrame, weight: str | None, **given: Any) -> dict[str, Any]:
@@ -46,7 +30,7 @@ def by_sklearn(frame: pl.DataFrame, weight: str | None, **given: Any) -> dict[st
 @pytest.mark.parametrize("seed", range(4))
 def test_the_classification_report_is_that_of_scikit_learn(seed: int, weight: str | None) -> None:
     """Precision, recall, F1 and support of each class, their averages, and the accuracy, in one call."""
-    frame = random_classes(seed)
+    frame = made_classes(seed)
     irm = frame.irm(weight=weight)
     found = irm.per_class(*REPORT, "accuracy", average=AVERAGES, layout="wide")
     assert found.columns == ["class", "average", "support", "n", *REPORT, "accuracy"]
@@ -110,7 +94,7 @@ def test_the_rows_of_averages_by_hand() -> None:
 @pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"by": "day"}, {"undefined": "null"}], ids=str)
 def test_averages_are_those_of_evaluate(roles: dict[str, Any]) -> None:
     """Value and n_undefined, in every segment, of several classes."""
-    irm = random_classes(9).irm(**roles)
+    irm = made_classes(9).irm(**roles)
     asked = (*REPORT, "specificity", "accuracy", "mcc", "fp")
     over: Any = ["weighted", "predicted", "micro", "macro"]
     keys = [*([roles["by"]] if "by" in roles else []), "average", "metric"]
@@ -122,7 +106,7 @@ def test_averages_are_those_of_evaluate(roles: dict[str, Any]) -> None:
 
 def test_a_wide_row_has_what_the_long_ones_have() -> None:
     """A column per metric, null for a class that the metric does not see."""
-    frame = random_classes(2, 12).with_columns(
+    frame = made_classes(2, 12).with_columns(
         (pl.col("label") == name).cast(pl.Float64).alias(f"p_{name}") for name in "abcde"
     )
     irm = frame.irm(by="day", score={name: f"p_{name}" for name in "abcde"})
@@ -184,7 +168,7 @@ def test_rows_of_queries_are_pooled() -> None:
 @pytest.mark.parametrize("layout", ["long", "wide"])
 def test_every_kind_of_frame_has_a_report(kind: str, layout: Any) -> None:
     """The same rows in pandas, polars, plans and Arrow, of which a plan knows the types before."""
-    frame = random_classes(5)
+    frame = made_classes(5)
     expected = frame.irm(by="day").per_class(*REPORT, "accuracy", average=AVERAGES, layout=layout)
     found = IRM(as_kind(frame, kind), by="day").per_class(*REPORT, "accuracy", average=AVERAGES, layout=layout)
     if isinstance(found, pl.LazyFrame):
@@ -194,7 +178,7 @@ def test_every_kind_of_frame_has_a_report(kind: str, layout: Any) -> None:
 
 def test_an_average_over_queries_is_none_over_classes() -> None:
     """Each wrong average is an error that says what there is."""
-    irm = random_classes(0).irm
+    irm = made_classes(0).irm
     over = "'macro', 'weighted', 'micro', 'predicted'"
     wrong: list[tuple[Any, type[Exception], str]] = [
         ("median", NotComputableError, f"average='median' is over queries; over classes there are {over}"),
@@ -212,6 +196,6 @@ def test_an_average_over_queries_is_none_over_classes() -> None:
 @pytest.mark.parametrize("name", ["class", "support", "average", "n"])
 def test_a_key_that_is_called_as_a_column_of_the_report(name: str) -> None:
     """It would stand there twice."""
-    frame = random_classes(0).rename({"day": name})
+    frame = made_classes(0).rename({"day": name})
     with pytest.raises(ColumnError, match=f"'{name}' is a column of the result as well"):
         frame.irm(by=name).per_class("recall", average="macro", layout="wide")

@@ -84,6 +84,11 @@ def test_the_audit_finds_systems_that_share_little(common: int, check: str | Non
     found = odd(overlapping(common)).filter(pl.col("check").is_in([ALMOST, FEW]))
     expected = [] if check is None else [(check, severity, 1, 1.0, "A, B")]
     assert found.select("check", "severity", "n", "share", "example").rows() == expected
+    for message in found["message"]:
+        assert message.startswith(
+            f"A and B share {common} queries, of the 20 of the one that has fewer, and should share"
+        )
+        assert ("name arm with by=" in message) == (check == ALMOST)
 
 
 @pytest.mark.parametrize("rows", [1, 7, 1000])

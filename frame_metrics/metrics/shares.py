@@ -1,0 +1,97 @@
+"""Facts about metrics of rows, seen by trying them on tables: whether one is a share of rows, and what chance gives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frame_metrics.inputs import Array, Classes, Confusion, Scores
+from frame_metrics.metrics.metric import Metric
+
+SEVERAL = 3  # classes of the tables that forms for several are tried on
+
+
+def _tried(own: Metric, counts: Array) -> Array:
+    """A metric of tables, shape (tables, K, K + 1), NaN where undefined; of two classes the second is relevant."""
+    table = Classes(counts, np.ones(counts.shape[:2], bool))
+    return own.compute(table if own.input is Classes else table.rest(1))
+
+
+def share_of(metric: Metric, *, binary: bool) -> Array | None:
+    """Return what a row of each cell is to a metric that is a share of rows: 1 in it, 0 not, NaN no such row.
+
+    A share of rows is the number of some of them over the number of those that their true class chooses: accuracy of
+    all rows, recall of the relevant ones. Where two systems decide about the same rows it is a paired proportion.
+    Precision is none, as the rows it is about are not the same for both.
+
+    Parameters
+    ----------
+    binary : whether there are two classes, the second of which is the relevant one.
+
+    Returns
+    -------
+    By true class and prediction, last that of nothing, shape (2, 3); of several classes shape (3, 4), where it matters
+    only whether the prediction is right, wrong or not there. None where the metric is no such share.
+    """
+    own, k = metric if binary else metric.of_classes, 2 if binary else SEVERAL
+    if own is None or own.input not in (Confusion, Classes) or own.summed:
+        return None
+    single = np.eye(k * (k + 1)).reshape(-1, k, k + 1)
+    mixed = np.random.default_rng(0).integers(1, 9, (4, k, k + 1)).astype(np.float64)
+    mark, whole = _tried(own, single).reshape(k, k + 1), _tried(own, mixed)
+    about = ~np.isnan(mark)
+    some = about.any() and (about.all(axis=1) == about.any(axis=1)).all() and np.isin(mark[about], (0, 1)).all()
+    if not some:
+        return None
+    shares = (mixed * np.nan_to_num(mark)).sum(axis=(1, 2)) / (mixed * about).sum(axis=(1, 2))
+    return mark if np.allclose(whole, shares, rtol=1e-9, atol=0) else None
+
+
+def marks(share: Array, actual: Array, predicted: Array, k: int) -> Array:
+    """Return what each row is to a metric that is a share of rows, as ``share_of`` tells it, shape (rows,).
+
+    Parameters
+    ----------
+    actual, predicted : the numbers of each row's true and predicted class, the latter ``k`` for nothing.
+    k : number of classes.
+    """
+    if len(share) == 2:
+        return share[actual, predicted]
+    right, wrong, nothing = share[0, [0, 1, SEVERAL]]
+    return np.where(predicted == k, nothing, np.where(predicted == actual, right, wrong))
+
+
+def by_chance(metric: Metric, *, binary: bool, undecided: bool) -> float | None:
+    """Return the value of a metric where decisions, or scores, have nothing to do with the truth.
+
+    Parameters
+    ----------
+    binary : whether there are two classes.
+    undecided : whether some rows have no decision.
+
+    Returns
+    -------
+    None where it depends on how many classes there are, on how many rows are of each, or are predicted to be, or is
+    the end of what is possible.
+    """
+    form = metric if binary else metric.of_classes
+    own = form if form is not None and form.input in (Confusion, Classes) else metric
+    if own.input is Scores:
+        positives, negatives = np.array([3.0, 7.0, 1.0, 10.0]), np.array([5.0, 2.0, 1.0, 3.0])
+        values = own.compute(Scores(np.arange(4), np.array([0.5, 0.3, 0.8, 0.6]), positives, negatives, 4))
+    elif own.input in (Confusion, Classes):
+        of_several = own.input is Classes and not binary
+        sizes = (SEVERAL, SEVERAL + 1) if of_several else (2,)
+        values = np.concatenate([_tried(own, _unrelated(k, undecided)) for k in sizes])
+    else:
+        return None
+    low, high = metric.range
+    same = np.ptp(values) < 1e-9 and low + 1e-9 < values[0] < high - 1e-9
+    return round(float(values[0]), 9) if same else None
+
+
+def _unrelated(k: int, undecided: bool) -> Array:
+    """Tables of ``k`` classes in which the predictions have nothing to do with the truth, shape (tables, k, k + 1)."""
+    random = np.random.default_rng(0)
+    true, said = random.integers(1, 9, (4, k, 1)), random.integers(1, 9, (4, 1, k + 1))
+    said[:, :, -1] *= undecided
+    return (true * said).astype(np.float64)

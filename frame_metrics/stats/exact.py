@@ -1,0 +1,58 @@
+"""Exact tests of counts: of two shares of the same rows, and of a 2x2 table; and the test of a normal difference."""
+
+from __future__ import annotations
+
+from math import erfc, exp, log, sqrt
+
+import numpy as np
+
+from frame_metrics.inputs import Array
+
+EQUAL = 1e-7  # probabilities nearer than this share of each other are equal: each is a sum of logarithms
+
+
+def mcnemar(wins: float, losses: float) -> float:
+    """Return the two-sided p-value of McNemar's exact test: of the rows that differ, either side wins each by chance.
+
+    It is the exact binomial test of one half, and the randomization test of the rows' differences.
+
+    Parameters
+    ----------
+    wins, losses : rows that only one side, or only the other, has in the share that is compared.
+
+    Source: Q. McNemar, Note on the sampling error of the difference between correlated proportions or percentages,
+    Psychometrika 12(2), 1947.
+    """
+    n, least = int(wins + losses), int(min(wins, losses))
+    if 2 * least >= n:
+        return 1.0
+    place = np.arange(1, least + 1)
+    ways = np.append(0.0, np.cumsum(np.log((n - place + 1) / place)))  # logarithms
+    top = ways.max()
+    return min(1.0, exp(log(np.exp(ways - top).sum()) + top - (n - 1) * log(2)))
+
+
+def fisher(table: Array) -> float:
+    """Return the two-sided p-value of Fisher's exact test: tables of the same margins that are no likelier than this.
+
+    Parameters
+    ----------
+    table : counts, shape (2, 2).
+
+    Source: R. A. Fisher, The logic of inductive inference, Journal of the Royal Statistical Society 98(1), 1935.
+    """
+    (a, b), (c, d) = (int(count) for count in table[0]), (int(count) for count in table[1])
+    row, rest, column = a + b, c + d, a + c
+    low, high = max(0, column - rest), min(row, column)
+    x = np.arange(low, high, dtype=np.float64)
+    steps = np.log((row - x) * (column - x) / ((x + 1) * (rest - column + x + 1)))
+    each = np.append(0.0, np.cumsum(steps))  # logarithms of what is proportional to the probability of each table
+    share = np.exp(each - each.max())
+    return float(share[share <= share[a - low] * (1 + EQUAL)].sum() / share.sum())
+
+
+def normal(difference: float, variance: float) -> float:
+    """Return the two-sided p-value of a normal difference; NaN where it is not 0, and no variance is seen or known."""
+    if variance > 0:
+        return erfc(abs(difference) / sqrt(2 * variance))
+    return 1.0 if difference == variance == 0 else np.nan

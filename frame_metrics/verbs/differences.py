@@ -1,0 +1,94 @@
+"""The rows of a comparison: their columns, options and corrections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.errors import NotComputableError, check_choice, check_level, check_whole
+from frame_metrics.inputs import Array
+from frame_metrics.stats.significance import adjusted
+from frame_metrics.verbs.tidy import number
+
+EACH = ("value", "baseline_value", "difference")
+NUMBERS = (*EACH, "relative", "ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
+COUNTS = ("wins", "ties", "losses", "n", "n_unpaired", "n_undefined")
+SCHEMA: dict[str, Any] = dict.fromkeys(NUMBERS, pl.Float64) | dict.fromkeys(COUNTS, pl.Int64)
+SCHEMA |= {"mde": pl.Float64, "test": pl.String, "correction": pl.String}
+RESULT = ("baseline", "metric", "k", *SCHEMA)
+
+OfQueries = Literal["randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey"]
+OfRows = Literal["mcnemar", "delong", "fisher", "bootstrap"]
+Test = Literal["randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey", "mcnemar", "delong", "fisher"]
+Correction = Literal["holm", "bonferroni", "bh", "none"]
+Over = Literal["metric", "all"]
+Unanswered = Literal["zero", "drop"]
+Against = Literal["chance", "majority"]
+CHOICES = {"correction": Correction, "over": Over, "unanswered": Unanswered}
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """Options of a comparison; the verb has the parameters."""
+
+    baseline: Any
+    against: str | None
+    test: str | None
+    correction: str
+    over: str
+    unanswered: str
+    ci: float
+    permutations: int
+    resamples: int
+    seed: int
+    power: float = 0.8
+
+
+def check_options(options: Options) -> None:
+    """Raise for an option out of its range, or two that do not go together."""
+    for name, choices in CHOICES.items():
+        check_choice(name, getattr(options, name), get_args(choices))
+    for name, choices in (("test", Test), ("against", Against)):
+        if getattr(options, name) is not None:
+            check_choice(name, getattr(options, name), get_args(choices))
+    check_level(options.ci)
+    check_whole("permutations", options.permutations, 1)
+    check_whole("resamples", options.resamples, 1)
+    check_whole("seed", options.seed, 0)
+    if options.test == "tukey" and options.baseline is not None:
+        raise NotComputableError("test='tukey' tests all pairs together; say baseline=None")
+    if options.against is not None and options.baseline is not None:
+        raise NotComputableError(f"against={options.against!r} tests each system by itself; say baseline=None")
+
+
+def places(n: int, metrics: int, pairs: int) -> tuple[Array, Array, Array]:
+    """Return the numbers of the segment, the metric and the pair of each of ``n`` rows."""
+    at = np.arange(n)
+    return at // (metrics * pairs), at // pairs % metrics, at % pairs
+
+
+def tabled(rows: Sequence[dict[str, Any]], metrics: int, pairs: int, options: Options) -> dict[str, pl.Series]:
+    """Return the columns of rows, by segment, then metric, then pair of systems; p-values are corrected here."""
+    segment, metric, _ = places(len(rows), metrics, pairs)
+    family = segment * metrics + metric if options.over == "metric" else np.zeros(len(rows), np.int64)
+    columns = {name: number(np.array([row[name] for row in rows])) for name in (*NUMBERS, *COUNTS, "mde")}
+    columns |= {name: columns[name].cast(pl.Int64) for name in COUNTS}
+    correction = "tukey" if options.test == "tukey" else options.correction
+    columns["p_adjusted"] = number(_corrected(columns["p_value"].fill_null(np.nan).to_numpy(), family, correction))
+    columns["test"] = pl.Series([row["test"] for row in rows], dtype=pl.String)
+    columns["correction"] = pl.Series([correction], dtype=pl.String).new_from_index(0, len(rows))
+    return {name: columns[name] for name in SCHEMA}
+
+
+def _corrected(p: Array, family: Array, correction: str) -> Array:
+    """P-values corrected for how many there are in each family; Tukey's are already."""
+    if correction == "tukey":
+        return p
+    corrected = np.full(len(p), np.nan)
+    for one in np.unique(family):
+        corrected[family == one] = adjusted(p[family == one], correction)
+    return corrected
