@@ -52,6 +52,11 @@ def sides(frame: pl.DataFrame, column: str, systems: str = "ba") -> list[Any]:
     return [frame.filter(system=name).sort("doc")[column].to_numpy() for name in systems]
 
 
+def shuffled(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same rows in another order."""
+    return frame.sample(fraction=1, shuffle=True, seed=3)
+
+
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether two rows are the same but for rounding."""
     close = {name: pytest.approx(v, rel=1e-9, abs=1e-12) if isinstance(v, float) else v for name, v in other.items()}
@@ -197,6 +202,38 @@ def test_areas_get_delongs_test(metric: str, slope: int, seed: int) -> None:
     assert (row["wins"], row["effect_size"]) == (None, None)
 
 
+def test_rows_without_a_score_are_below_all() -> None:
+    """A row that one system gives no score is ranked last there, and stays in the pair."""
+    frame = drawn(seed=1).with_columns(score=pl.when(pl.int_range(120) % 7 > 0).then("score"))
+    low = frame.with_columns(pl.col("score").fill_null(-99))
+    row = row_of(frame, "roc_auc")
+    assert row["n"] == 60
+    assert same(row, row_of(low, "roc_auc"))
+
+
+def test_scores_of_several_classes_get_the_bootstrap() -> None:
+    """The mean area over classes is compared by the bootstrap, with the values of evaluate()."""
+    rng = np.random.default_rng(0)
+    label = rng.choice(list("xyz"), 60)
+    frame = pl.concat(
+        pl.DataFrame({"system": name, "doc": np.arange(60), "label": label}).with_columns(
+            pl.Series(c, skill * (label == c) + rng.normal(size=60)) for c in "xyz"
+        )
+        for name, skill in (("a", 0.5), ("b", 1.5))
+    )
+    roles = {"score": {c: c for c in "xyz"}}
+    asked = ("roc_auc", "roc_auc(multi='ovo')")
+    found = irm_of(frame, **roles).compare(*asked, **FEW)
+    means = IRM(frame, system="system", **roles).evaluate(*asked)  # type: ignore[arg-type]
+    for row in found.iter_rows(named=True):
+        values = means.filter(pl.col("metric") == row["metric"])["value"].to_list()
+        assert [row["baseline_value"], row["value"]] == values
+        assert row["test"] == "bootstrap"
+        assert 0 < row["ci_low"] < row["difference"] < row["ci_high"]
+        assert row["p_value"] < 0.02
+    assert irm_of(shuffled(frame), **roles).compare(*asked, **FEW).equals(found)
+
+
 def test_areas_that_do_not_vary() -> None:
     """Two perfect systems have p 1; a perfect one and its opposite have no variance, and so no p-value."""
     scores = {"a": [1, 2, 3, 4], "b": [10, 20, 30, 40], "c": [4, 3, 2, 1]}
@@ -307,7 +344,7 @@ def test_shuffled_rows_give_the_same(more: dict[str, Any]) -> None:
         part=pl.col("doc") % 2, user=pl.col("doc") // 3, weight=1.0 + pl.col("doc") % 4
     )
     expected = irm_of(frame, **more).compare(*ALL, **FEW)
-    renamed = frame.with_columns(doc=pl.format("d{}", pl.col("doc") * 7 % 31)).sample(fraction=1, shuffle=True, seed=3)
+    renamed = frame.with_columns(doc=pl.format("d{}", pl.col("doc") * 7 % 31)).pipe(shuffled)
     other = irm_of(renamed, **more).compare(*ALL, **FEW)
     assert other.select("p_value", "p_adjusted").equals(expected.select("p_value", "p_adjusted"))
     assert all(same(*rows) for rows in zip(other.to_dicts(), expected.to_dicts(), strict=True))
