@@ -116,6 +116,14 @@ def test_decisions_worse_than_chance() -> None:
     assert "score >= 0.5 and label agree less often" in turned.audit().filter(check=WORSE)["message"].item()
 
 
+def test_decisions_about_queries_with_weights_that_are_worse_than_chance() -> None:
+    """The weight of a query is none of its rows: they are counted as they are."""
+    log = table(tp=0, fp=20, fn=20, tn=0).with_columns(query=pl.int_range(40) % 2, visits=pl.int_range(40) % 2 + 1)
+    irm = log.irm(query="query", predicted="predicted")
+    assert WORSE in checks(irm)
+    assert WORSE in checks(irm(weight="visits"))
+
+
 def test_decisions_that_a_few_rows_may_put_below_chance() -> None:
     """With few rows, or few beyond what chance does, nothing is said; undecided rows say nothing."""
     assert WORSE not in checks(IRM(table(tp=0, fp=4, fn=4, tn=0)))
