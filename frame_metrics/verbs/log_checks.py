@@ -108,8 +108,9 @@ def accuracy_that_hides_the_recall(counts: Counted) -> Seen | None:
         return None  # what is decided about is looked at as decisions
     some, segments = np.flatnonzero(counts.relevant > 0), segments_of(log.cells)
     found, results, relevant = (of[some].astype(np.float64) for of in (counts.hits, counts.results, counts.relevant))
-    values = {"accuracy": 1 - (results + relevant - 2 * found) / size[some], "recall": found / relevant}
-    values |= {"nothing": 1 - relevant / size[some]}
+    wrong = results + relevant - 2 * found
+    values = {"accuracy": 1 - ratio(wrong, size[some]), "recall": found / relevant}
+    values |= {"nothing": 1 - ratio(relevant, size[some])}  # undefined where the frame lists no document of a query
     place = segments.place[log.grid.cell[some]]
     n = np.bincount(place, minlength=len(segments))
     means = {name: ratio(np.bincount(place, each, minlength=len(segments)), n) for name, each in values.items()}

@@ -415,6 +415,15 @@ def test_an_accuracy_that_hides_nothing() -> None:
     assert check not in checks(pl.concat([half_found(1).frame, more]).irm(query="query", collection_size=1000))
 
 
+def test_an_accuracy_of_a_query_that_the_frame_does_not_list() -> None:
+    """Where the frame lists all, a judged query that it does not list has no accuracy, and nothing is divided by 0."""
+    run = pl.DataFrame({"query": ["q"], "doc": ["d"], "score": [1.0]})
+    qrels = pl.DataFrame({"query": ["q", "r"], "doc": ["d", "d"], "grade": [1, 1]})
+    named = checks(run.irm(collection_size=True).judge(qrels))
+    assert "accuracy that hides the recall" not in named
+    assert "queries without results" in named
+
+
 def test_an_accuracy_that_hides_the_recall_of_a_segment() -> None:
     """Systems and segments are looked at one by one, with the sizes that a column says; the first is named."""
     parts = [
