@@ -119,7 +119,8 @@ class IRM(Generic[Frame]):
     label : relevant or not, bool or 0 and 1, or the true class; null where not judged.
     grade : graded relevance; without ``label``, relevant means ``grade >= rel``.
     predicted : the system's decision, or the class that it predicts; null where it makes none.
-    doc : the document id: orders equal scores, finds duplicates, joins judgments.
+    doc : the document id: orders equal scores, finds duplicates, joins judgments; without a query, what a row decides
+        about, by which ``compare`` pairs the rows of systems.
     system : the run or ranker; every system is measured on every judged query.
     by : what a query is (its device, locale, day): each segment is evaluated by itself.
     weight : of a query, in the mean, one value per query; without a query, of a row, and counts become sums of weights.

@@ -171,10 +171,9 @@ class Contest:
             drawn = self._drawn(asked, {i: row for i, row in enumerate(found) if row["test"] != "delong"})
             for i, (row, (_, metric)) in enumerate(zip(found, asked, strict=True)):
                 row |= self._by_area(row, metric) if row["test"] == "delong" else self._by_draws(row, drawn[i])
-                if row["test"] == "mcnemar":
-                    row["p_value"] = mcnemar(row["wins"], row["losses"])
-                elif row["test"] == "fisher":
-                    row["p_value"] = fisher(self._decided())
+                if row["test"] in ("mcnemar", "fisher") and not np.isnan(row["difference"]):
+                    counted = row["test"] == "mcnemar"
+                    row["p_value"] = mcnemar(row["wins"], row["losses"]) if counted else fisher(self._decided())
         return found
 
     def _described(self, name: str, metric: Metric) -> Row:
@@ -206,8 +205,8 @@ class Contest:
         level = by_chance(metric, binary=self.sides.cases.binary, undecided=undecided)
         if level is None:
             raise NotComputableError(
-                f"{name}: its value by chance depends on how many rows are of each class, or are decided; "
-                "ask for informedness or roc_auc, or say against='majority'"
+                f"{name} has no single value by chance, with room for better and for worse; "
+                "ask for informedness or roc_auc, or for accuracy against='majority'"
             )
         return level
 

@@ -52,6 +52,11 @@ def sides(frame: pl.DataFrame, column: str, systems: str = "ba") -> list[Any]:
     return [frame.filter(system=name).sort("doc")[column].to_numpy() for name in systems]
 
 
+def shuffled(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same rows in another order."""
+    return frame.sample(fraction=1, shuffle=True, seed=3)
+
+
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether two rows are the same but for rounding."""
     close = {name: pytest.approx(v, rel=1e-9, abs=1e-12) if isinstance(v, float) else v for name, v in other.items()}
@@ -118,7 +123,7 @@ def test_shares_of_rows_get_mcnemars_test(metric: str, undecided: float) -> None
             assert row["effect_size"] == pytest.approx(differs.mean() / differs.std(ddof=1), abs=1e-9)
 
 
-@pytest.mark.parametrize("n", [1_000, 100_000, 3_000_000])
+@pytest.mark.parametrize("n", [1_000, 100_000, pytest.param(3_000_000, marks=pytest.mark.slow)])
 def test_mcnemar_of_many_rows_is_scipys(n: int) -> None:
     """The p-value of many rows is right from 1 to what a float can hardly hold."""
     for share in (0.5, 0.499, 0.49, 0.45):
@@ -181,6 +186,7 @@ def by_delong(score: Any, label: Any) -> tuple[float, float]:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("metric", "slope"), [("roc_auc", 1), ("gini", 2)])
+@pytest.mark.grid(2)
 def test_areas_get_delongs_test(metric: str, slope: int, seed: int) -> None:
     """Interval, p-value and mde of a difference of areas are those of its variance, worked pair by pair."""
     frame = drawn(seed=seed)
@@ -194,6 +200,38 @@ def test_areas_get_delongs_test(metric: str, slope: int, seed: int) -> None:
     assert row["ci_high"] == pytest.approx(slope * difference + 1.959963984540054 * spread, abs=1e-9)
     assert row["mde"] == pytest.approx(Z80 * spread, rel=1e-9)
     assert (row["wins"], row["effect_size"]) == (None, None)
+
+
+def test_rows_without_a_score_are_below_all() -> None:
+    """A row that one system gives no score is ranked last there, and stays in the pair."""
+    frame = drawn(seed=1).with_columns(score=pl.when(pl.int_range(120) % 7 > 0).then("score"))
+    low = frame.with_columns(pl.col("score").fill_null(-99))
+    row = row_of(frame, "roc_auc")
+    assert row["n"] == 60
+    assert same(row, row_of(low, "roc_auc"))
+
+
+def test_scores_of_several_classes_get_the_bootstrap() -> None:
+    """The mean area over classes is compared by the bootstrap, with the values of evaluate()."""
+    rng = np.random.default_rng(0)
+    label = rng.choice(list("xyz"), 60)
+    frame = pl.concat(
+        pl.DataFrame({"system": name, "doc": np.arange(60), "label": label}).with_columns(
+            pl.Series(c, skill * (label == c) + rng.normal(size=60)) for c in "xyz"
+        )
+        for name, skill in (("a", 0.5), ("b", 1.5))
+    )
+    roles = {"score": {c: c for c in "xyz"}}
+    asked = ("roc_auc", "roc_auc(multi='ovo')")
+    found = irm_of(frame, **roles).compare(*asked, **FEW)
+    means = IRM(frame, system="system", **roles).evaluate(*asked)  # type: ignore[arg-type]
+    for row in found.iter_rows(named=True):
+        values = means.filter(pl.col("metric") == row["metric"])["value"].to_list()
+        assert [row["baseline_value"], row["value"]] == values
+        assert row["test"] == "bootstrap"
+        assert 0 < row["ci_low"] < row["difference"] < row["ci_high"]
+        assert row["p_value"] < 0.02
+    assert irm_of(shuffled(frame), **roles).compare(*asked, **FEW).equals(found)
 
 
 def test_areas_that_do_not_vary() -> None:
@@ -306,7 +344,7 @@ def test_shuffled_rows_give_the_same(more: dict[str, Any]) -> None:
         part=pl.col("doc") % 2, user=pl.col("doc") // 3, weight=1.0 + pl.col("doc") % 4
     )
     expected = irm_of(frame, **more).compare(*ALL, **FEW)
-    renamed = frame.with_columns(doc=pl.format("d{}", pl.col("doc") * 7 % 31)).sample(fraction=1, shuffle=True, seed=3)
+    renamed = frame.with_columns(doc=pl.format("d{}", pl.col("doc") * 7 % 31)).pipe(shuffled)
     other = irm_of(renamed, **more).compare(*ALL, **FEW)
     assert other.select("p_value", "p_adjusted").equals(expected.select("p_value", "p_adjusted"))
     assert all(same(*rows) for rows in zip(other.to_dicts(), expected.to_dicts(), strict=True))
@@ -320,6 +358,7 @@ def test_shuffled_rows_give_the_same(more: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("against", [None, "chance", "majority"])
+@pytest.mark.grid(3)
 def test_every_kind_of_frame_gives_the_same(kind: str, against: Any) -> None:
     """polars, lazy, pandas and Arrow frames give the same numbers in a frame of their kind."""
     frame = drawn(30, systems=3).with_columns(part=pl.col("doc") % 2)
@@ -442,6 +481,7 @@ def test_no_query_is_needed_where_one_is_set_aside() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("metric", ["informedness", "markedness", "mcc", "kappa", "balanced_accuracy", "odds_ratio"])
+@pytest.mark.grid(3)
 def test_decisions_against_chance_get_fishers_test(metric: str, seed: int) -> None:
     """The p-value is scipy's of the 2x2 table, for every measure that chance gives one value."""
     frame = drawn(60, systems=1, seed=seed).drop("system", "doc")
@@ -501,8 +541,8 @@ def test_undecided_rows_leave_chance_to_the_decided() -> None:
     assert one["value"] == pytest.approx(other["value"] * len(decided) / 80, rel=1e-12)
     said = error(lambda: row_of(frame, "balanced_accuracy", against="chance"), NotComputableError)
     assert said == (
-        "balanced_accuracy: its value by chance depends on how many rows are of each class, or are decided; "
-        "ask for informedness or roc_auc, or say against='majority'"
+        "balanced_accuracy has no single value by chance, with room for better and for worse; "
+        "ask for informedness or roc_auc, or for accuracy against='majority'"
     )
 
 
@@ -512,7 +552,7 @@ def test_undecided_rows_leave_chance_to_the_decided() -> None:
 def test_what_has_no_value_by_chance_is_an_error(metric: str) -> None:
     """Accuracy by chance depends on the shares of the classes; that of ks is the least that it can be."""
     said = error(lambda: row_of(drawn(systems=1), metric, against="chance"), NotComputableError)
-    assert said.startswith(f"{metric}: its value by chance depends on")
+    assert said.startswith(f"{metric} has no single value by chance")
 
 
 def test_several_classes_against_chance_get_the_bootstrap() -> None:
@@ -524,7 +564,7 @@ def test_several_classes_against_chance_get_the_bootstrap() -> None:
     (row,) = irm.compare("informedness", against="chance", **FEW).iter_rows(named=True)
     assert (row["test"], row["baseline_value"]) == ("bootstrap", 0)
     assert row["ci_low"] < row["value"] < row["ci_high"]
-    with pytest.raises(NotComputableError, match="balanced_accuracy: its value by chance"):
+    with pytest.raises(NotComputableError, match="balanced_accuracy has no single value by chance"):
         irm.compare("balanced_accuracy", against="chance")
 
 
@@ -570,6 +610,17 @@ def test_scores_are_no_match_for_a_majority() -> None:
     """The most frequent class is a decision, and gives no scores."""
     said = error(lambda: row_of(drawn(systems=1), "roc_auc", against="majority"), NotComputableError)
     assert said == "roc_auc is of scores, and the majority is a decision; say against='chance'"
+
+
+def test_undefined_values_have_no_p_value() -> None:
+    """Where a metric is undefined and stays null there is no difference, and no test of it."""
+    frame = drawn(20).with_columns(label=pl.lit(False))
+    for metric, roles in (("recall", {"undefined": "null"}), ("roc_auc", {})):
+        row = row_of(frame, metric, roles)
+        assert [row[name] for name in ("value", "difference", *SURE)] == [None] * 6
+        assert row["n_undefined"] == 1
+    found = irm_of(frame).compare("informedness", against="chance", **FEW)
+    assert found.select("value", "p_value", "n_undefined").rows() == [(None, None, 1)] * 2
 
 
 # What is independent

@@ -116,6 +116,13 @@ def test_decisions_worse_than_chance() -> None:
     assert "score >= 0.5 and label agree less often" in turned.audit().filter(check=WORSE)["message"].item()
 
 
+def test_decisions_of_weighted_queries_that_are_worse_than_chance() -> None:
+    """The weight of a query is none of its rows."""
+    rows = table(tp=0, fp=20, fn=20, tn=0).with_columns(query=pl.int_range(40) // 2, visits=pl.int_range(40) // 2 % 3)
+    found = IRM(rows, query="query", weight="visits").audit().filter(check=WORSE)
+    assert found.select("n", "share").row(0) == (1, 1.0)
+
+
 def test_decisions_that_a_few_rows_may_put_below_chance() -> None:
     """With few rows, or few beyond what chance does, nothing is said; undecided rows say nothing."""
     assert WORSE not in checks(IRM(table(tp=0, fp=4, fn=4, tn=0)))
