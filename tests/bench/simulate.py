@@ -1,7 +1,8 @@
 """What intervals and tests promise, looked at by simulation, printed as one table.
 
 Intervals: queries are drawn from a large population, one by one or in clusters of queries that are alike. The
-population's mean is the truth, and evaluate(ci=0.95) is asked for it.
+population's mean is the truth, and evaluate(ci=0.95) is asked for it. Rows without a query are drawn from distributions
+whose measures are known.
 Tests: systems that do not differ are drawn, and the tests of compare() are asked whether they do.
 """
 
@@ -17,8 +18,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 from scipy.special import ndtr
+from scipy.stats import binomtest
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
+from frame_metrics.stats.delong import areas, around
 from frame_metrics.stats.significance import adjusted, bootstrap, classical, randomization, tukey
 
 MEASURES = ("ndcg@10", "rr")
@@ -33,6 +36,11 @@ CLUSTERED: dict[tuple[int, str], tuple[float, float] | None] = {  # clusters dra
     (50, "cluster="): (0.92, 0.97),
     (50, "no cluster="): None,
 }
+RELEVANT = 0.3  # share of the rows without a query
+APART = 1.0  # of the scores of relevant rows from those of others, which are normal with a variance of 1
+METHODS = ("delong", "bootstrap")
+CELLS = {"tp": 0.2, "fp": 0.1, "fn": 0.1, "tn": 0.6}  # shares of the rows of a counted table
+TRUTH = {"recall": 0.2 / 0.3, "accuracy": 0.8, "informedness": 0.2 / 0.3 - 0.1 / 0.7}
 LEVEL = 0.05  # of the tests
 TOPICS = 50  # queries that systems are compared on
 SYSTEMS = 5
@@ -51,6 +59,9 @@ TESTS: dict[tuple[str, str], tuple[float, float] | None] = {  # test and setting
     ("randomization, bonferroni", FAMILY): AT_MOST,
     ("bootstrap", ONE): None,
 }
+CASES = 100  # rows without a query that two systems are compared on
+CUT = 0.8  # score from which on a system calls a row relevant
+TESTS_OF_ROWS = {"mcnemar": ("accuracy", AT_MOST), "delong": ("roc_auc", EXACT)}  # the measure, and the share asked
 AGREE = 3  # trials of each kind that are done a second way
 HEAD = ("what", "setting", "trials", "rate", "standard error", "asked", "met")
 
@@ -178,6 +189,51 @@ def in_clusters(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
             yield Line("interval holds the mean", setting, trials, happened, asked)
 
 
+def scored(n: int, trial: int) -> pl.DataFrame:
+    """Draw rows with a score, whose area under the ROC curve is ndtr(APART / sqrt(2))."""
+    rng = np.random.default_rng([4, n, trial])
+    label = (rng.random(n) < RELEVANT).astype(np.int64)
+    return pl.DataFrame({"label": label, "score": rng.normal(size=n) + APART * label})
+
+
+def counted(n: int, trial: int) -> pl.DataFrame:
+    """Draw a 2x2 table of so many rows, a row for each cell."""
+    drawn = np.random.default_rng([5, n, trial]).multinomial(n, list(CELLS.values()))
+    return pl.DataFrame({"label": [1, 0, 1, 0], "predicted": [1, 1, 0, 0], "n": drawn})
+
+
+def in_rows(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count the intervals of rows without a query that hold what is known of their distribution."""
+    area = ndtr(APART / 2**0.5)
+    for n, asked in COVERED.items():
+        held = dict.fromkeys((*METHODS, *TRUTH), 0)
+        for trial in range(trials):
+            given = {"ci": 0.95, "resamples": RESAMPLES, "seed": trial}
+            rows, table = scored(n, trial), counted(n, trial)
+            found = [ends(rows.irm.evaluate("roc_auc", method=how, **given))[0] for how in METHODS]
+            found += ends(table.irm(count="n").evaluate(*TRUTH, **given))
+            if trial < AGREE:
+                agree(found, in_another_way(rows, table, given), "intervals of rows")
+            truth = [area, area, *TRUTH.values()]
+            for name, true, (low, high) in zip(held, truth, found, strict=True):
+                held[name] += int(low is not None and low <= true <= high)
+        for name, happened in held.items():
+            what = f"roc_auc, {n} rows, {name}" if name in METHODS else f"{name}, a counted table of {n} rows"
+            yield Line("interval holds the truth", what, trials, happened, asked)
+
+
+def in_another_way(rows: pl.DataFrame, table: pl.DataFrame, given: dict[str, Any]) -> list[tuple[float, float]]:
+    """Return the same intervals: DeLong's from arrays, that of shuffled rows, that of a table row by row."""
+    area, covariance = areas(rows["score"].to_numpy()[None], rows["label"].to_numpy())
+    shuffled = rows.sample(fraction=1, shuffle=True, seed=0).irm.evaluate("roc_auc", method="bootstrap", **given)
+    each = table.filter(pl.col("n") > 0).select(pl.all().repeat_by("n")).explode(pl.all()).drop("n")
+    return [
+        tuple(around(area, covariance[0], given["ci"])[:, 0]),
+        *ends(shuffled),
+        *ends(each.irm.evaluate(*TRUTH, **given)),
+    ]
+
+
 def alike(values: Any, trial: int) -> Any:
     """Draw systems that do not differ, shape (queries, systems).
 
@@ -236,10 +292,50 @@ def alarms(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
             yield Line(f"false alarm: {test}", f"{measure}-like, {TOPICS} queries, {setting}", trials, happened, asked)
 
 
+def alike_rows(trial: int) -> pl.DataFrame:
+    """Draw rows that two systems score equally well: what a row is worth to both is in the scores of both."""
+    rng = np.random.default_rng([6, trial])
+    label = (rng.random(CASES) < RELEVANT).astype(np.int64)
+    score = APART * label + EFFECT**0.5 * rng.normal(size=CASES) + (1 - EFFECT) ** 0.5 * rng.normal(size=(2, CASES))
+    columns = {"system": np.repeat(["a", "b"], CASES), "doc": np.tile(np.arange(CASES), 2)}
+    return pl.DataFrame(columns | {"label": np.tile(label, 2), "score": score.ravel()})
+
+
+def p_values_of_rows(rows: pl.DataFrame) -> list[float]:
+    """Return the p-values of TESTS_OF_ROWS from the binomial distribution, and from the areas and their covariance."""
+    score, label = rows["score"].to_numpy().reshape(2, CASES), rows["label"].to_numpy()[:CASES]
+    right = (score >= CUT) == label
+    wins, losses = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
+    exact = binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    area, covariance = areas(score, label)
+    z = (area[1] - area[0]) / (covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]) ** 0.5
+    return [float(exact), float(2 * ndtr(-abs(z)))]
+
+
+def alarms_of_rows(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count the tests of rows without a query that see a difference where there is none."""
+    raised = np.zeros(len(TESTS_OF_ROWS), np.int64)
+    measures = [measure for measure, _ in TESTS_OF_ROWS.values()]
+    for trial in range(trials):
+        rows = alike_rows(trial)
+        found = rows.irm(query=None, system="system", doc="doc", threshold=CUT).compare(*measures, resamples=1)
+        if found["test"].to_list() != list(TESTS_OF_ROWS):
+            raise AssertionError(f"other tests than those that are looked at: {found['test'].to_list()}")
+        if trial < AGREE:
+            agree(found["p_value"].to_list(), p_values_of_rows(rows), "p-values of rows")
+        raised += found["p_value"].to_numpy() <= LEVEL
+    for (test, (measure, asked)), happened in zip(TESTS_OF_ROWS.items(), raised.tolist(), strict=True):
+        yield Line(f"false alarm: {test}", f"{measure}, {CASES} rows, two systems", trials, happened, asked)
+
+
+PARTS = {"queries": coverage, "clusters": in_clusters, "rows": in_rows, "tests": alarms, "paired": alarms_of_rows}
+
+
 def main() -> None:
     """Print the table, each part once it is done."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=10_000, help="of each line")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="which lines; by default all")
     parser.add_argument("--quick", action="store_true", help="a few trials, to see that everything runs")
     options = parser.parse_args()
     trials, queries = (20, 500) if options.quick else (options.trials, QUERIES)
@@ -247,8 +343,8 @@ def main() -> None:
     print(f"Python {platform.python_version()}, {tools}", "", sep="\n")
     print(f"| {' | '.join(HEAD)} |", f"| {' | '.join(['---'] * len(HEAD))} |", sep="\n")
     rows = population(queries)
-    for part in (coverage, in_clusters, alarms):
-        for line in part(rows, trials):
+    for part in options.parts:
+        for line in PARTS[part](rows, trials):
             print(f"| {' | '.join(line.cells)} |", flush=True)
     twice = min(AGREE, trials)
     print("", f"The first {twice} trials of each kind were done a second way, with the same results.", sep="\n")

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from helpers import ROOT, cells, script
@@ -26,19 +27,31 @@ def simulate() -> Iterator[ModuleType]:
 
 @pytest.mark.slow
 def test_every_line_of_the_table_comes_out() -> None:
-    """Ten lines of intervals and eight tests for each of two metrics are printed, and the second ways agree."""
+    """Twenty lines of intervals, eight tests of each of two metrics and two of rows come out; the second ways agree."""
     command = [sys.executable, "-W", "error", str(PATH), "--quick"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert "The first 3 trials of each kind were done a second way" in run.stdout
     head, _, *rows = cells(run.stdout)
     assert head == HEAD
-    assert [row[0].partition(":")[0] for row in rows] == ["interval holds the mean"] * 10 + ["false alarm"] * 16
-    assert len({(row[0], row[1]) for row in rows}) == 26
+    what = ["interval holds the mean"] * 10 + ["interval holds the truth"] * 10 + ["false alarm"] * 18
+    assert [row[0].partition(":")[0] for row in rows] == what
+    assert len({(row[0], row[1]) for row in rows}) == 38
     assert {row[2] for row in rows} == {"20"}
     rates = [float(row[3].strip("%")) for row in rows]
-    assert min(rates[:8]) > 60
-    assert max(rates[10:]) < 40
+    assert min(rates[:8] + rates[10:20]) > 60
+    assert max(rates[20:]) < 40
+
+
+def test_a_part_of_the_table_comes_out_alone(
+    simulate: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parts that are named are printed, and no other."""
+    monkeypatch.setattr(sys, "argv", ["simulate.py", "--quick", "--parts", "rows"])
+    monkeypatch.setattr(simulate, "PARTS", simulate.PARTS | {"rows": lambda rows, trials: simulate.in_rows(rows, 2)})
+    simulate.main()
+    rows = cells(capsys.readouterr().out)[2:]
+    assert [row[0] for row in rows] == ["interval holds the truth"] * 10
 
 
 def test_the_page_shows_what_the_simulation_prints(simulate: Any) -> None:
@@ -53,9 +66,18 @@ def test_the_page_shows_what_the_simulation_prints(simulate: Any) -> None:
         for (n, named), asked in simulate.CLUSTERED.items()
         for measure in simulate.MEASURES
     ]
+    intervals += [
+        (setting, asked)
+        for n, asked in simulate.COVERED.items()
+        for setting in (
+            *(f"roc_auc, {n} rows, {how}" for how in simulate.METHODS),
+            *(f"{name}, a counted table of {n} rows" for name in simulate.TRUTH),
+        )
+    ]
     tests = [(test, asked) for _ in simulate.MEASURES for (test, _), asked in simulate.TESTS.items()]
-    assert [row[1] for row in rows[:10]] == [setting for setting, _ in intervals]
-    assert [row[0] for row in rows[10:]] == [f"false alarm: {test}" for test, _ in tests]
+    tests += [(test, asked) for test, (_, asked) in simulate.TESTS_OF_ROWS.items()]
+    assert [row[1] for row in rows[:20]] == [setting for setting, _ in intervals]
+    assert [row[0] for row in rows[20:]] == [f"false alarm: {test}" for test, _ in tests]
     for row, (_, asked) in zip(rows, intervals + tests, strict=True):
         trials = int(row[2].replace(",", ""))
         assert trials >= 2000
@@ -109,11 +131,30 @@ def test_clusters_of_queries_have_the_values_of_the_population(simulate: Any) ->
     assert abs(np.corrcoef(by_cluster[:-1, 0], by_cluster[1:, 0])[0, 1]) < 0.05
 
 
+def test_rows_have_the_measures_that_are_known_of_them(simulate: Any) -> None:
+    """Many rows that are drawn have the area and the rates of their distribution."""
+    area = simulate.ndtr(simulate.APART / 2**0.5)
+    assert simulate.scored(10**6, 0).irm.evaluate("roc_auc")["value"].item() == pytest.approx(area, abs=0.003)
+    table = simulate.counted(10**8, 0).irm(count="n")
+    assert table.evaluate(*simulate.TRUTH)["value"].to_list() == pytest.approx([*simulate.TRUTH.values()], abs=0.001)
+
+
 def test_a_second_way_that_differs_is_an_error(simulate: Any) -> None:
     """Two ways agree to 1e-12, or the simulation stops."""
     simulate.agree([(0.1, 0.2)], [(0.1, 0.2 + 1e-13)], "intervals")
     with pytest.raises(AssertionError, match="intervals"):
         simulate.agree([(0.1, 0.2)], [(0.1, 0.2 + 1e-9)], "intervals")
+
+
+def test_rows_of_systems_that_do_not_differ(simulate: Any) -> None:
+    """Each of the two systems has the area that is known, and they agree more often than two that know nothing."""
+    rows = pl.concat([simulate.alike_rows(trial).with_columns(trial=pl.lit(trial)) for trial in range(200)])
+    area = simulate.ndtr(simulate.APART / 2**0.5)
+    for system in "ab":
+        found = rows.filter(system=system).irm(query=None, doc=None).evaluate("roc_auc")["value"].item()
+        assert found == pytest.approx(area, abs=0.02)
+    one, other = (rows.filter(system=system)["score"].to_numpy() for system in "ab")
+    assert np.corrcoef(one, other)[0, 1] > simulate.EFFECT
 
 
 def test_a_difference_that_is_there_is_found(simulate: Any) -> None:
