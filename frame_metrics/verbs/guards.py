@@ -122,7 +122,7 @@ class Pooled:
     @cached_property
     def rows_in_one(self) -> Array:
         """The rows that a weight of one is worth in each segment: 1 where rows have no weights, shape (segments,)."""
-        if not self.cases.weighted or not self.cases.summed:  # that of a query is none of its rows
+        if not (self.cases.weighted and self.cases.summed):  # the weight of a query is none of its rows
             return np.ones(len(self.inputs.segments))
         rows, place, n = self.cases.rows, self.inputs.segments.of(self.cases.rows), len(self.inputs.segments)
         weight = rows["weight"].to_numpy()
