@@ -171,7 +171,9 @@ def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.Dat
 
 def _check_held(docs: pl.Series, kind: Any, column: str) -> None:
     """Raise for documents of the judgments that a column of the caller's type cannot show."""
-    held = docs.cast(kind, strict=False)
+    if not len(docs):
+        return
+    held = pl.Series([None] * len(docs)) if kind == pl.Null else docs.cast(kind, strict=False)
     if held.null_count() or not (held.cast(docs.dtype) == docs).all():
         raise BadValueError(
             f"{column}: relevant documents of the judgments do not fit its type, {kind}; give both one type"

@@ -398,3 +398,13 @@ def test_bad_rows_are_those_of_the_frame() -> None:
     twice = pl.DataFrame({"query": ["a", "b", "b"], "doc": ["x", "y", "y"], "score": [1.0] * 3, "label": [1, 1, 1]})
     assert error(lambda: twice.irm.explain("rr", query="b")).startswith("doc: 1 of 3 rows repeats a document")
     assert twice.irm(duplicates="first").explain("rr", query="b")["doc"].to_list() == ["y"]
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Int64])
+def test_documents_of_a_log_that_has_no_type_for_them(dtype: Any) -> None:
+    """Missed documents that a column without a type cannot show are an error of the package."""
+    log = pl.DataFrame({"query": pl.Series([], dtype=pl.String), "doc": [], "score": pl.Series([], dtype=pl.Float64)})
+    docs = pl.Series(["1", "2"]).cast(dtype)
+    irm = log.irm.judge(pl.DataFrame({"query": ["a", "a"], "doc": docs, "grade": [1, 0]}))
+    with pytest.raises(BadValueError, match="do not fit its type, Null"):
+        irm.explain("rr", query="a")
