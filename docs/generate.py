@@ -43,7 +43,7 @@ ELSEWHERE = {
         hits@10 hit_rate@10
     """,
     "scikit-learn": """
-        accuracy balanced_accuracy precision recall f1 f1_score fbeta jaccard fowlkes_mallows roc_auc roc_auc_score
+        accuracy balanced_accuracy precision recall f1 f1_score fbeta jaccard roc_auc roc_auc_score
         average_precision average_precision_score brier_score_loss log_loss
     """,
     "yardstick": "accuracy precision recall sensitivity specificity npv ppv mcc roc_auc pr_auc mn_log_loss",

@@ -295,7 +295,8 @@ class IRM(Generic[Frame]):
         ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where
             ``cluster`` is named, over clusters of them. Null for fewer than two.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
-            what the call without the columns in ``total_over`` gives.
+            what the call without the columns in ``total_over`` gives, where each query is of one segment; one that
+            stands in several counts as one in each.
         layout : "long", a row per metric, or "wide", a column per metric.
         method : of intervals. "delong" is the normal interval of DeLong, DeLong and Clarke-Pearson around "roc_auc" and
             "gini" of pooled rows of two classes, and the default there, unless the rows have weights or clusters. Null

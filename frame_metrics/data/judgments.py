@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.data.blocks import Pools, find_duplicates, find_rankings, numbers
-from frame_metrics.errors import BadRowsError, BadValueError
+from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import TEXTS, Columns, key_names, refuse, role_columns
 
@@ -71,7 +71,10 @@ def _judged_rows(
     keys = [key for key in (*by, *query) if key not in lent]
     for said, column in (lent | {"weight": columns.weight, "cluster": columns.cluster}).items():
         if column and table.select(*keys, said).n_unique() > table.select(keys).n_unique():
-            raise BadValueError(f"{column} (of the judgments): rows of one query differ; give each query one value")
+            odd = table.filter(pl.col(said).n_unique().over(keys) > 1).select(query).row(0)
+            raise BadValueError(
+                f"{column} (of the judgments): rows of one query differ (of {listed(odd)}); give each query one value"
+            )
     return table
 
 

@@ -120,10 +120,16 @@ class Log:
         systems, segments = len(grid.system_row) if columns.system else 1, len(grid.segment_row) if columns.by else 1
         system, segment = np.repeat(np.arange(systems), segments), np.tile(np.arange(segments), systems)
         cells = self.cells_at(system, segment, None, np.bincount(grid.cell, minlength=len(system)))
-        if grid.placed is None or self.judged is None:
+        if self.judged is None or (grid.placed is None and not columns.lent):
             return cells
         unknown = [name for name, key in zip(columns.by, by, strict=True) if key not in self.judged.keys]
-        return replace(cells, unknown=unknown, placed=grid.placed[segment])
+        placed = np.ones(segments, bool) if grid.placed is None else grid.placed
+        if lent := [
+            name for name in columns.by if name in columns.lent
+        ]:  # of a query without judgments nobody knows it
+            known = 0 if grid.pool is None else grid.pool.lengths > 0
+            placed = placed & (np.bincount(grid.segment, known, minlength=segments) > 0)
+        return replace(cells, unknown=[*unknown, *lent], placed=placed[segment])
 
     def cells_at(self, system: Array, segment: Array, query: Array | None, n: Array) -> Cells:
         """Return cells by the numbers of their systems, segments and queries, with their numbers of rows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,10 +56,15 @@ class Sides:
         weight = self._column("each" if self.cases.columns.count else "weight") if self.cases.weighted else None
         return np.ones(len(self.actual)) if weight is None else weight.to_numpy()
 
+    @property
+    def found(self) -> int:
+        """Number of what may be predicted: classes, or clusters."""
+        return self.cases.k if self.cases.clusters is None else len(self.cases.clusters)
+
     @cached_property
     def predicted(self) -> list[Array]:
-        """The number of what each system predicts of each row, that of classes for nothing, shape (rows,) each."""
-        return [rows["predicted"].fill_null(self.cases.k).to_numpy().astype(np.int64) for rows in self.rows]
+        """The number of what each system predicts of each row, ``found`` for nothing, shape (rows,) each."""
+        return [rows["predicted"].fill_null(self.found).to_numpy().astype(np.int64) for rows in self.rows]
 
     @cached_property
     def score(self) -> Array:
@@ -101,7 +107,7 @@ class Sides:
         self, source: type, actual: Array, held: list[Array], each: Array, seen: Array
     ) -> Callable[[Array], Drawn]:
         """A function that gives the input of metrics by how often each unit is in each resample."""
-        k = self.cases.k
+        shape = self.cases.k, self.found + 1
         if source is Scores:
             order = np.argsort(-held[0], kind="stable")
             score, good = held[0][order], actual[order] == 1
@@ -109,14 +115,14 @@ class Sides:
         if source is ClassScores:
             own = ClassScores(np.zeros(len(actual), np.int64), actual, np.stack(held, 1), each, 1, seen)
             return lambda often: DrawnScores(own, often)
-        cell = (actual * (k + 1) + held[0]).astype(np.int64)
+        cell = (actual * shape[1] + held[0]).astype(np.int64)
         by_cell = np.argsort(cell, kind="stable")
         starts = np.flatnonzero(np.diff(cell[by_cell], prepend=-1))
 
         def table(often: Array) -> Classes:
-            counts = np.zeros((len(often), k * (k + 1)))
+            counts = np.zeros((len(often), math.prod(shape)))
             counts[:, cell[by_cell][starts]] = np.add.reduceat((often * each)[:, by_cell], starts, axis=1)
-            return Classes(counts.reshape(-1, k, k + 1), np.repeat(seen, len(often), axis=0))
+            return Classes(counts.reshape(-1, *shape), np.repeat(seen, len(often), axis=0), apart=self.cases.apart)
 
         return table
 

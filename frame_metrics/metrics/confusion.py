@@ -269,7 +269,7 @@ def avg_f(table: Confusion) -> Array:
     return ratio(np.ones(len(share)), weighted)
 
 
-@metric(undefined=None, monotone=True, expected=True, unjudged="turns", also=("fowlkes_mallows",))
+@metric(undefined=None, monotone=True, expected=True, unjudged="turns")
 def g_measure(table: Confusion) -> Array:
     """Geometric mean of precision and recall.
 

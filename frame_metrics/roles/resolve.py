@@ -39,7 +39,14 @@ def resolve(
     roles, judged = with_texts(roles), judgments is not None
     theirs = [column for column in judgments or () if column not in available]
     lent = [column for role in OF_A_QUERY for column in _several(roles.get(role)) if column in theirs]
-    named = _named(roles, [*available, *lent], hint)
+
+    def where(role: str, column: str) -> str:
+        """A hint that says where a column stands that the log does not have."""
+        if column in theirs and role in ("query", "doc", "label", "grade"):
+            return f"; the judgments have it: name it there, judge(..., {role}={column!r})"
+        return hint(column) or closest(column, theirs)
+
+    named = _named(roles, [*available, *lent], where)
     free = set(available).difference(*(_several(column) for column in named.values()))
     columns = {"query": None, "by": None} | named
     found = [role for role in FOUND if role not in roles and role in free]
@@ -57,7 +64,7 @@ def resolve(
     return resolved
 
 
-def _named(roles: Roles, available: list[str], hint: Callable[[str], str]) -> dict[str, Any]:
+def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) -> dict[str, Any]:
     """The columns that the caller named, by role, all of them there."""
     named: dict[str, Any] = {role: column for role, column in roles.items() if role in COLUMNS and column is not None}
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
@@ -68,7 +75,9 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str], str]) -> di
             if column == "":
                 raise ColumnError(f"{role}='': a column without a name plays no part; rename it")
             if column not in available:
-                raise ColumnError(f"{role}={column!r}: there is no such column among {listed(available)}{hint(column)}")
+                raise ColumnError(
+                    f"{role}={column!r}: there is no such column among {listed(available)}{hint(role, column)}"
+                )
     return named | sized | {"class_scores": tuple(scores.items())}
 
 

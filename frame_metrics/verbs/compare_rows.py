@@ -234,7 +234,8 @@ class Contest:
         differs = np.nan_to_num(mine - other)
         order = np.lexsort((sides.times, sides.each, differs))  # so that sums do not depend on where rows stand
         about = order[~np.isnan(mine)[order]]
-        wins, ties, losses = (int(sides.times[which].sum()) for which in (differs > 0, differs == 0, differs < 0))
+        same = ~np.isnan(mine) & (differs == 0)  # of the rows that the share is about
+        wins, ties, losses = (int(sides.times[which].sum()) for which in (differs > 0, same, differs < 0))
         row: Row = {"wins": wins, "ties": ties, "losses": losses}
         heavy = (sides.each * sides.times)[about]
         if heavy.sum() > 0:

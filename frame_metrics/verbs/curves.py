@@ -131,7 +131,7 @@ def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
 def _check(kind: str, options: Options) -> None:
     """Raise for a curve that does not exist, or an option that another curve has."""
     if not isinstance(kind, str) or not kind.endswith("@k"):
-        check_choice("curve", kind, list(COLUMNS))
+        check_choice("curve", kind, [*COLUMNS, "ndcg@k"])
     of = {"levels": ("pr",), "interpolated": ("pr",), "points": ("roc", "pr", "gain"), "bins": ("calibration",)}
     for name in (*of, "cutoffs", "ci"):
         value = getattr(options, name)

@@ -12,6 +12,7 @@ from frame_metrics.errors import (
     BadValueError,
     ColumnError,
     NotComputableError,
+    UnknownNameError,
     check_bool,
     check_choice,
     check_level,
@@ -76,6 +77,10 @@ def check_averages(average: Any) -> Averages:
     for one in averages:
         if averages.count(one) > 1:
             raise BadValueError(f"average={one!r} is asked for twice")
+        if one == "mean":
+            raise UnknownNameError(
+                "average='mean' is called 'macro', or 'weighted' where queries or classes have weights"
+            )
         quantile = isinstance(one, str) and level_of(one) is not None
         if isinstance(one, str) and one.startswith("q") and not quantile:
             raise BadValueError(f"average={one!r} is no quantile from q0 to q1, as q0.9")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from polars import testing as pl_testing
 from scipy import stats
 
 from frame_metrics import IRM, BadRowsError, ColumnError, FrameMetricsError, NotComputableError
@@ -114,7 +115,7 @@ def test_shares_of_rows_get_mcnemars_test(metric: str, undecided: float) -> None
         wins, losses = int((first & ~second).sum()), int((second & ~first).sum())
         row = row_of(frame, metric)
         assert row["test"] == "mcnemar"
-        assert (row["wins"], row["losses"], row["ties"]) == (wins, losses, 60 - wins - losses)
+        assert (row["wins"], row["losses"], row["ties"]) == (wins, losses, about.sum() - wins - losses)
         expected = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1
         assert row["p_value"] == pytest.approx(expected, rel=1e-10)
         assert row["difference"] == pytest.approx((wins - losses) / about.sum(), abs=1e-12)
@@ -544,6 +545,41 @@ def test_undecided_rows_leave_chance_to_the_decided() -> None:
         "balanced_accuracy has no single value by chance, with room for better and for worse; "
         "ask for informedness or roc_auc, or for accuracy against='majority'"
     )
+
+
+def test_clusters_of_another_type_than_the_classes_are_drawn_as_they_are() -> None:
+    """Numbers beside text, more clusters than classes: intervals and p-values are those of clusters that are text."""
+    random = np.random.default_rng(0)
+    true = random.integers(0, 3, 90)
+    found = {
+        name: np.where(random.random(90) < share, true, random.integers(0, 5, 90))
+        for name, share in (("a", 0.9), ("b", 0.5))
+    }
+    each = [
+        pl.DataFrame({"label": ["xyz"[c] for c in true], "predicted": own, "system": name, "id": range(90)})
+        for name, own in found.items()
+    ]
+    numbers, metrics = (
+        pl.concat(each),
+        ("adjusted_rand_index", "rand_index", "mutual_information", "conditional_entropy"),
+    )
+    texts = numbers.with_columns(pl.col("predicted").cast(pl.String))
+    one, other = (frame.irm(system="system", doc="id").compare(*metrics, resamples=200) for frame in (numbers, texts))
+    pl_testing.assert_frame_equal(one, other, abs_tol=1e-12)
+    assert (one["ci_low"] <= one["difference"]).all()
+    assert (one["difference"] <= one["ci_high"]).all()
+    alone = [frame.irm(system="system").compare("mutual_information", against="majority") for frame in (numbers, texts)]
+    pl_testing.assert_frame_equal(*alone, abs_tol=1e-12)
+
+
+def test_rows_that_a_share_is_not_about_are_no_ties() -> None:
+    """Recall is about the relevant rows: of two, one system finds one and the other both."""
+    each = [
+        pl.DataFrame({"label": [1, 1, 0, 0, 0, 0], "predicted": found, "system": name, "id": range(6)})
+        for name, found in (("a", [1, 0, 0, 0, 0, 0]), ("b", [1, 1, 0, 0, 0, 0]))
+    ]
+    told = pl.concat(each).irm(system="system", doc="id").compare("recall", "specificity", "accuracy", baseline="a")
+    assert told.select("wins", "ties", "losses", "n").rows() == [(1, 1, 0, 6), (0, 4, 0, 6), (1, 5, 0, 6)]
 
 
 @pytest.mark.parametrize(

@@ -668,6 +668,11 @@ BAD_OPTIONS: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
         ({"average": said}, BadValueError, f"average={said!r} is no quantile from q0 to q1, as q0.9")
         for said in ("q90", "q1.5", "q", "q-1", "qnan", "q1e-3", "q 0.9", "quantile")
     ),
+    (
+        {"average": "mean"},
+        UnknownNameError,
+        "average='mean' is called 'macro', or 'weighted' where queries or classes have weights",
+    ),
     ({"average": []}, BadValueError, "average=[] names no average; name one, or say average=None"),
     ({"average": ["macro", "macro"]}, BadValueError, "average='macro' is asked for twice"),
     ({"average": [None]}, UnknownNameError, f"average=None is not one of {AVERAGES}"),

@@ -942,17 +942,41 @@ def test_what_is_said_of_queries_may_stand_in_the_judgments_alone(roles: dict[st
 @pytest.mark.parametrize("log", KINDS)
 @pytest.mark.grid(3)
 def test_segments_that_the_judgments_say_are_values_of_any_library(log: str, qrels: str) -> None:
-    """A query without judgments is in the segment null, of which nothing is evaluated."""
+    """A query without judgments is in no segment; one that is judged, and whose topic is null, is in that of null."""
     run = pl.concat([RUN, frame("query doc score", ("d", "x", 1.0))])
     irm = IRM(as_kind(run, log), by="topic").judge(as_kind(OF_QUERIES.drop_nulls(), qrels))
     found = as_polars(irm.evaluate("rr", margins=True)).select("topic", "total_over", "value", "n")
     assert found.rows() == [
         ("T1", None, 0.5, 1),
         ("T2", None, 0.0, 1),
-        (None, None, None, 0),
         (None, "topic", 0.25, 2),
     ]
     assert as_polars(irm.per_query("rr"))["topic"].to_list() == ["T1", "T2"]
+
+
+def test_a_segment_of_unjudged_queries_alone_is_none() -> None:
+    """Where the judgments alone say the segment, a query that they lack makes no segment, in any verb."""
+    run = pl.concat([RUN.with_columns(system=pl.lit("p")), RUN.with_columns(system=pl.lit("q"))])
+    irm = (
+        pl.concat([run, run[[0, len(RUN)]].with_columns(query=pl.lit("d"))])
+        .irm(system="system", by="topic")
+        .judge(OF_QUERIES)
+    )
+    found = (irm.evaluate("rr"), irm.compare("rr"), irm.bounds("rr", of="ties"), irm.curve("recall@k", cutoffs=2))
+    for result in found:
+        assert result["topic"].unique(maintain_order=True).to_list() == ["T1", "T2", None]
+    assert irm.evaluate("rr").filter(pl.col("topic").is_null())["n"].to_list() == [1, 1]
+
+
+def test_a_column_of_the_judgments_is_named_where_it_is() -> None:
+    """An error says that the judgments have the column, or one of almost its name."""
+    rated = QRELS.rename({"grade": "rating"}).with_columns(topic=pl.lit("T"))
+    assert error(lambda: RUN.irm(grade="rating").judge(rated).evaluate("rr")).endswith(
+        "; the judgments have it: name it there, judge(..., grade='rating')"
+    )
+    assert error(lambda: RUN.irm(by="topics").judge(rated, grade="rating").evaluate("rr")).endswith(
+        "; did you mean 'topic'?"
+    )
 
 
 def test_a_weight_in_the_judgments_alone_need_not_be_there_for_queries_without_judgments() -> None:
@@ -966,7 +990,7 @@ def test_a_column_of_the_judgments_alone_says_one_thing_of_a_query(role: str) ->
     column = {"by": "topic", "weight": "visits", "cluster": "user"}[role]
     more: Any = {role: column}
     two = OF_QUERIES.with_columns(topic=pl.col("doc"), visits=pl.Series([3.0, 4, 1, 2]), user=pl.col("doc"))
-    with pytest.raises(BadValueError, match=rf"^{column} \(of the judgments\): rows of one query differ"):
+    with pytest.raises(BadValueError, match=rf"^{column} \(of the judgments\): rows of one query differ \(of 'a'\)"):
         RUN.irm(**more).judge(two).evaluate("rr")
     with pytest.raises(ColumnError, match="there is no such column among 'query', 'doc', 'score'"):
         RUN.irm(**more).judge(QRELS).evaluate("rr")
