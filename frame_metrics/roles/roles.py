@@ -169,4 +169,6 @@ def check_roles(roles: dict[str, Any]) -> None:
             expected, holds = _EXPECTED[name][-2:] if isinstance(value, Mapping) else _EXPECTED[name][:2]
             if not holds(value):
                 way = MAKE_IT if is_foreign(value) else ""
+                if name == "predicted" and isinstance(value, list | tuple):
+                    way = "; put the decisions of several systems below each other, and name the system's column"
                 raise BadValueError(f"{name}={shown(value)} is not {expected}{way}")

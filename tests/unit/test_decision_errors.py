@@ -1013,7 +1013,11 @@ def test_what_classes_do_not_have(name: str) -> None:
         ({"score": {}}, "score={} is not a column for each of several classes"),
         ({"score": {"a": 1.5, "b": 2.5}}, "score={'a': 1.5, 'b': 2.5} is not a column for each of several classes"),
         ({"score": ["p", "q"]}, "score=['p', 'q'] is not the name of a column"),
-        ({"predicted": ["p"]}, "predicted=['p'] is not the name of a column"),
+        (
+            {"predicted": ["p"]},
+            "predicted=['p'] is not the name of a column; put the decisions of several systems below each other, and "
+            "name the system's column",
+        ),
         ({"match": "most"}, "match='most' is not one of 'best', 'majority', 'informedness'"),
         ({"match": True}, "match=True is not one of 'best', 'majority', 'informedness'"),
     ],
