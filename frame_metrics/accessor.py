@@ -287,7 +287,8 @@ class IRM(Generic[Frame]):
         ----------
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list.
         average : "macro", the mean over queries, in which each counts the same; "weighted", the mean by ``weight``;
-            "rows", the mean by how many rows each has; "micro", the metric of the summed counts of the 2x2 table;
+            "rows", the mean by how many rows each has, with judged documents that it lacks; "micro", the metric of the
+            summed counts of the 2x2 table;
             "gmean", the geometric mean; "median", "min", "max" or another quantile, as "q0.9", of the values that are
             defined. None: "weighted" where ``weight`` is named, else "macro", and the sum of a count. Over several
             classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how often each is predicted).

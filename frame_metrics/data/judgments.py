@@ -13,7 +13,7 @@ from frame_metrics import threads
 from frame_metrics.data.blocks import Pools, find_duplicates, find_rankings, numbers
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import TEXTS, Columns, key_names, refuse, role_columns
+from frame_metrics.roles.columns import TEXTS, Columns, key_names, refuse, refuse_nan, role_columns
 
 UNITS = ("ms", "us", "ns")  # of time, the finest last
 
@@ -52,6 +52,7 @@ def _judged_rows(
     for inside, name, own in zip(
         (*by, *query), (*columns.by, *columns.query), (*columns.by, *log_columns.query), strict=True
     ):
+        refuse_nan(frame[name], name, "drop them")
         if inside in query:
             refuse(name, frame[name].is_null(), "are missing", "drop them")
         dtype = frame[name].dtype if own in log_columns.lent else log[inside].dtype
@@ -60,6 +61,7 @@ def _judged_rows(
         raise BadValueError("the judgments have no document column; name it with doc=")
     docs, ours = frame[columns.doc], log["doc"].dtype
     refuse(columns.doc, docs.is_null(), "are missing", "drop them")
+    refuse_nan(docs, columns.doc, "drop them")
     out["doc"] = _like(docs, _wider(ours, docs.dtype), columns.doc, str(log_columns.doc), ours)
     out |= role_columns(frame, columns, ("grade", "label", "weight", "cluster"))
     if columns.cluster and "cluster" in log.columns:

@@ -153,13 +153,19 @@ class Ranking(Listed):
         return self.count_of(self.nonrelevant, None, retrieved=False)
 
     @cached_property
+    def n_rows(self) -> Array:
+        """Documents that are listed or judged, shape (queries,)."""
+        if self.pool is None:
+            return self.lengths
+        return self.lengths + self.n_judged - self.count_of(self.judged, None, retrieved=False)
+
+    @cached_property
     def n_known(self) -> Array:
         """Documents that are listed, judged, or counted as relevant, shape (queries,)."""
-        judged, relevant = self.lengths, self.listed_relevant
+        relevant = self.listed_relevant
         if self.pool is not None:
-            judged = self.lengths + self.n_judged - self.count_of(self.judged, None, retrieved=False)
             relevant = self.pool.count(self.pool.relevant(self.rel), self.n_queries)
-        return judged + np.maximum(self.n_relevant - relevant, 0)
+        return self.n_rows + np.maximum(self.n_relevant - relevant, 0)
 
     @cached_property
     def relevant(self) -> Rows:

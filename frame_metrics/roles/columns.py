@@ -239,6 +239,7 @@ def label_column(
 def _doc_column(values: pl.Series, column: str) -> pl.Series:
     """Return document ids of any type, none missing."""
     refuse(column, values.is_null(), "have no document", "drop them, or give them one")
+    refuse_nan(values, column, "drop them, or give them one")
     return values
 
 

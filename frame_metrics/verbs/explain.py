@@ -19,7 +19,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.roles.columns import Columns, key_names, same_as
 from frame_metrics.roles.needs import Needs
-from frame_metrics.verbs.measure import check_asked, check_grades
+from frame_metrics.verbs.measure import check_asked, check_grades, check_known
 from frame_metrics.verbs.request import Reading, Request, one_of
 
 SCHEMA: dict[str, Any] = {
@@ -104,7 +104,9 @@ def _explained(log: Log, name: str, metric: Metric, own: Array, docs: Any) -> An
     """
     check_grades([(name, metric)], log)
     grid, document, block = log.grid, log.columns.doc, Block(log, own)
-    run = block.ranking().variant(*log.conventions.variant(metric))
+    rel, condensed = log.conventions.variant(metric)
+    run = block.ranking().variant(rel, condensed)
+    check_known(run, rel, log)
     nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)  # what a document adds that adds nothing
     rows = block.rows.frame_rows(grid.rankings, np.arange(len(run.grade)))
     every = _listed(run, metric, nothing).with_columns(row=rows.astype(np.int64))

@@ -129,6 +129,18 @@ class Pooled:
         each = weight / rows["count"].to_numpy() if "count" in rows.columns else weight
         return ratio(*(np.bincount(place, amount, minlength=n) for amount in (weight, weight * each)))
 
+    @cached_property
+    def deviation_by_chance(self) -> Array:
+        """The standard deviation of roc_auc by chance, NaN for one class only, shape (segments,).
+
+        Of P relevant rows and N others it is sqrt((P + N + 1) / (12 P N)), as in the test of Mann and Whitney (1947).
+        """
+        rows, n = self.cases.rows, len(self.inputs.segments)
+        times = rows["count"].to_numpy() if "count" in rows.columns else None
+        cell = self.inputs.segments.of(rows) * 2 + rows["actual"].to_numpy()
+        others, relevant = np.bincount(cell, times, minlength=2 * n).reshape(n, 2).T
+        return np.sqrt(ratio(others + relevant + 1, 12 * others * relevant))
+
     def segments(self, marked: Array, **values: Array) -> Seen:
         """Return marked segments, of those with rows, with the values of the first."""
         segments = self.inputs.segments
@@ -236,13 +248,13 @@ def bias_far_from_prevalence(pooled: Pooled) -> Seen | None:
 
 @check("warning")
 def score_worse_than_chance(pooled: Pooled) -> Seen | None:
-    """roc_auc is {auc:.3f}, and 0.5 by chance: relevant rows have lower scores than others; is {score} a distance, or
-    another class's?
+    """roc_auc is {auc:.3f}, and 0.5 by chance: relevant rows have lower scores than others, and that is no accident; is
+    {score} a distance, or another class's?
     """
     if not pooled.cases.binary or "score" not in pooled.cases.rows.columns:
         return None
     auc = pooled.value("roc_auc")
-    return pooled.segments(auc < 0.5, auc=auc)
+    return pooled.segments(auc < 0.5 - SURE * pooled.deviation_by_chance, auc=auc)
 
 
 class Judgments(NamedTuple):

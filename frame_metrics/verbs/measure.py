@@ -10,7 +10,7 @@ import polars as pl
 from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError
-from frame_metrics.inputs import Array, Classes, Confusion, Scores
+from frame_metrics.inputs import Array, Classes, Confusion, Ranking, Scores
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -142,6 +142,14 @@ def _out_of_reach(asked: Asked, log: Log) -> set[float]:
     return {rel for rel in rels if out_of_reach(table["grade"], rel)}
 
 
+def check_known(run: Ranking, rel: float, log: Log) -> None:
+    """Raise for a ranking that lists more relevant documents than its query is said to have."""
+    counted = run.known_relevant is not None and rel == log.conventions.rel
+    if counted and (run.listed_relevant > run.n_relevant).any():
+        column = log.columns.n_relevant
+        raise BadValueError(f"{column}: a query lists more relevant documents than it is said to have")
+
+
 def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
     """Compute metrics for every ranking, block by block."""
     check_grades(asked, log)
@@ -168,17 +176,13 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             run = run if run.tie is None else Expected(run, run.tie)
-            counted = run.known_relevant is not None and rel == log.conventions.rel
-            if counted and (run.listed_relevant > run.n_relevant).any():
-                raise BadValueError(
-                    f"{columns.n_relevant}: a query lists more relevant documents than it is said to have"
-                )
+            check_known(run, rel, log)
             for i in wanted:
                 out[i, at] = asked[i][1].compute(run)
                 if i in counts:
                     counts[i][:, at] = run.confusion(asked[i][1].k).counts
                 if i in rows:
-                    rows[i][at] = run.n_known
+                    rows[i][at] = run.n_rows
 
     log.each_block(work, _load(log))
     weight, cluster = log.of_queries("weight"), log.of_queries("cluster")

@@ -574,7 +574,7 @@ def test_weights_of_classes_that_do_not_add_up_exactly_leave_the_same_undefined(
     expected = {key: values[key] if not off else (value, 1) for key, (value, off) in defined.items()}
     mine = IRM(rows_of(cases), by="case", weight="w").per_class(*TWO)
     keyed = mine.with_columns(case=pl.struct("case", "class")).rows()
-    assert wrong({((k["case"], k["class"]), name): (v, off) for k, _, name, v, _, off in keyed}, expected) == []
+    assert wrong({((k["case"], k["class"]), name): (v, off) for k, _, name, v, _, _, off in keyed}, expected) == []
 
 
 # Scores

@@ -306,9 +306,17 @@ def test_what_was_missed_in_the_log_itself() -> None:
 
 def test_what_was_missed_where_the_value_is_undefined() -> None:
     """Where a metric is undefined nothing adds anything, and no NaN is shown."""
+    log = pl.DataFrame({"query": ["a", "a"], "doc": ["x", "y"], "score": [None, None], "label": [0, 1]})
+    found = log.irm(undefined="null").explain("precision", query="a")
+    assert of(found, "doc", "gain", "contribution") == [("y", 1, None)]
+
+
+def test_what_is_refused_of_counts_is_refused_by_explain() -> None:
+    """A query that lists more relevant documents than it is said to have; no error of another library."""
     log = pl.DataFrame({"query": ["a", "a"], "doc": ["x", "y"], "score": [1.0, None], "label": [0, 1], "n": [0, 0]})
-    found = log.irm(n_relevant="n", undefined="null").explain("recall@1", query="a")
-    assert of(found, "doc", "gain", "contribution") == [("x", 0, None), ("y", 1, None)]
+    for metric in ("recall@1", "q_measure", "ndcg"):
+        with pytest.raises(BadValueError, match="lists more relevant documents than it is said to have"):
+            log.irm(n_relevant="n").explain(metric, query="a")
 
 
 def test_what_a_system_missed() -> None:

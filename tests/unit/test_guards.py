@@ -55,7 +55,7 @@ FIRED: dict[str, pl.DataFrame] = {
     MAJORITY: table(tp=10, fp=15, fn=20, tn=40),
     BIAS: table(tp=10, fp=0, fn=15, tn=75),
     f"{BIAS}, of the others": table(tp=70, fp=16, fn=0, tn=14),
-    CHANCE: pl.DataFrame({"label": [1, 0, 1, 0], "score": [0.125, 0.25, 0.5, 0.75]}),
+    CHANCE: pl.DataFrame({"label": [1, 0, 1, 0] * 13, "score": [0.125, 0.25, 0.5, 0.75] * 13}),
     HIDDEN: table(tp=5, fp=1, fn=7, tn=87),
 }
 # Tables of several classes that do, and the class.
@@ -122,6 +122,24 @@ def test_decisions_about_queries_with_weights_that_are_worse_than_chance() -> No
     irm = log.irm(query="query", predicted="predicted")
     assert WORSE in checks(irm)
     assert WORSE in checks(irm(weight="visits"))
+
+
+def test_scores_are_worse_than_chance_by_no_accident() -> None:
+    """Random scores fall below half of the time; three deviations of Mann and Whitney's test are no accident."""
+    name, random = "score worse than chance", np.random.default_rng(0)
+    found = 0
+    for _ in range(100):
+        n = int(random.integers(2, 200))
+        frame = pl.DataFrame({"label": np.arange(n) % 2, "score": random.random(n)})
+        found += name in checks(IRM(frame))
+    assert found <= 2
+    assert name not in checks(IRM(pl.DataFrame({"label": [1, 0], "score": [0.1, 0.2]})))
+    # 4 and 4 rows turned round: (0.5 - 0) / sqrt(9 / (12 * 16)) = 2.31; 8 and 8: 3.36
+    for n, expected in ((4, False), (8, True)):
+        turned = pl.DataFrame({"label": [1] * n + [0] * n, "score": [0.0] * n + [1.0] * n})
+        assert (name in checks(IRM(turned))) is expected
+        counted = turned.unique(maintain_order=True).with_columns(count=pl.lit(n))
+        assert (name in checks(IRM(counted, count="count"))) is expected
 
 
 def test_decisions_that_a_few_rows_may_put_below_chance() -> None:
@@ -265,7 +283,7 @@ def test_a_segment_without_rows_is_not_looked_at() -> None:
 
 def test_the_severity_of_guards() -> None:
     """What the guards find are warnings, which stand before what is only worth knowing about the queries."""
-    frame = table(tp=1, fp=60, fn=0, tn=39).with_columns(score=pl.int_range(pl.len()).cast(pl.Float64))
+    frame = table(tp=4, fp=60, fn=0, tn=36).with_columns(score=pl.int_range(pl.len()).cast(pl.Float64))
     guarded = [(check, "warning") for check in (RARE, MAJORITY, BIAS, CHANCE)]
     found = IRM(frame, predicted="predicted", score="score").audit()
     assert found.filter(pl.col("severity") != "fact").select("check", "severity").rows() == guarded
@@ -278,7 +296,7 @@ def test_the_severity_of_guards() -> None:
 
 def test_a_threshold_is_a_decision() -> None:
     """With `threshold=` the guards look at what it decides, and at the scores."""
-    scores = pl.DataFrame({"label": [1, 0, 1, 0] * 5, "score": np.tile([0.75, 0.25, 0.5, 0.5], 5)})
+    scores = pl.DataFrame({"label": [1, 0, 1, 0] * 6, "score": np.tile([0.75, 0.25, 0.5, 0.5], 6)})
     assert checks(IRM(scores)) == {}
     assert checks(IRM(scores, threshold=0.5)) == {}
     assert set(checks(IRM(scores, threshold=0.8))) == {BIAS}
@@ -380,8 +398,8 @@ def test_a_guard_says_what_follows() -> None:
         MAJORITY: "accuracy is 58.82%, and that of the most frequent class, always said, 64.71%; look at confusion()",
         BIAS: "10.00% of the rows are predicted relevant, and 25.00% are; precision and recall then say as much of the "
         "bias as of the decisions: look at informedness",
-        CHANCE: "roc_auc is 0.250, and 0.5 by chance: relevant rows have lower scores than others; is score a "
-        "distance, or another class's?",
+        CHANCE: "roc_auc is 0.250, and 0.5 by chance: relevant rows have lower scores than others, and that is no "
+        "accident; is score a distance, or another class's?",
         HIDDEN: "accuracy is 92.00%, and recall 41.7%: to predict nothing has an accuracy of 88.00%, as few rows are "
         "relevant; look at recall, precision and informedness",
     }

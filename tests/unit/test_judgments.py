@@ -968,6 +968,27 @@ def test_a_segment_of_unjudged_queries_alone_is_none() -> None:
     assert irm.evaluate("rr").filter(pl.col("topic").is_null())["n"].to_list() == [1, 1]
 
 
+@pytest.mark.parametrize("column", ["query", "doc", "seg"])
+def test_nan_is_no_id_of_a_judgment(column: str) -> None:
+    """In polars NaN is a value, and an error; in a numpy column of pandas it is the missing value."""
+    run = pl.DataFrame({"query": [1.0, 1.0, 2.0], "doc": [1.0, 2.0, 1.0], "score": [2.0, 1.0, 1.0]})
+    qrels = pl.DataFrame({"query": [1.0, 2.0, 2.0], "doc": [1.0, 1.0, 2.0], "grade": [1, 1, 1], "seg": [1.0, 2.0, 2.0]})
+    nan = qrels.with_columns(pl.when(pl.int_range(3) < 2).then(column).otherwise(float("nan")))
+    said = error(lambda: run.irm(by="seg").judge(nan).evaluate("recall"))
+    assert said.startswith(f"{column} (of the judgments): 1 of 3 rows is NaN (row 2); drop them")
+
+
+def test_nan_is_no_document() -> None:
+    run = pl.DataFrame({"query": ["a", "a"], "doc": [1.0, float("nan")], "score": [2.0, 1.0], "grade": [1, 0]})
+    assert error(lambda: run.irm.evaluate("rr")).startswith("doc: 1 of 2 rows is NaN (row 1); drop them")
+
+
+def test_a_column_that_plays_another_part_is_not_found() -> None:
+    assert error(lambda: RUN.irm(cluster="query").judge(QRELS).evaluate("rr")) == (
+        "the column 'query' is the cluster, and a column plays one part; name the query with query="
+    )
+
+
 def test_a_column_of_the_judgments_is_named_where_it_is() -> None:
     """An error says that the judgments have the column, or one of almost its name."""
     rated = QRELS.rename({"grade": "rating"}).with_columns(topic=pl.lit("T"))
