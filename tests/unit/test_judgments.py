@@ -684,6 +684,9 @@ def test_n_relevant_cannot_stand_for_grades() -> None:
     with pytest.raises(NotComputableError, match="n_relevant=None"):
         graded.irm(n_relevant="total").evaluate("ndcg")
     assert values(graded.irm(n_relevant="total").evaluate("recall")) == [pytest.approx(1 / 6)]
+    for metric in ("ndcg", "q_measure"):  # a fraction is a grade too
+        with pytest.raises(NotComputableError, match="n_relevant=None"):
+            graded.with_columns(grade=pl.col("grade") / 8).irm(n_relevant="total", rel=0.25).per_query(metric)
 
 
 @pytest.mark.parametrize(
