@@ -20,10 +20,12 @@ from frame_metrics.data.classes import (
 )
 from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Block, Log
-from frame_metrics.errors import ColumnError, FrameMetricsError, NotComputableError, listed
+from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, NotComputableError, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns, key_columns, label_column, refuse, role_columns, score_column, type_of
 from frame_metrics.roles.conventions import Conventions
+
+MOST = 1_000_000_000  # documents that are counted and not listed, which become rows all the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +181,10 @@ def cases_of(log: Log, *, queries: bool = False, ranks: bool = False) -> Cases:
     if log.conventions.unjudged == "drop":
         rows = rows.drop_nulls("actual")
     counts = np.where(evaluated, lacking, 0).astype(np.int64)
+    if counts.sum() > MOST:
+        raise BadValueError(
+            f"{log.columns.n_relevant}: {counts.sum():,} documents that are not listed are too many rows"
+        )
     actual = pl.Series(np.repeat([0, 1], counts.sum(axis=1)), dtype=pl.Int8)
     extra = pl.DataFrame({"actual": actual, "cell": np.repeat(np.tile(every, 2), counts.ravel())})
     if "predicted" in rows.columns:

@@ -184,7 +184,7 @@ def levels(query: Array, score: Array, good: Array, weight: Array, n_queries: in
     n_queries : number of queries.
     """
     if not len(score):
-        return Scores(query, score, good, good, n_queries)
+        return Scores(query, score, np.zeros(0), np.zeros(0), n_queries)
     new = np.ones(len(score), bool)
     new[1:] = (score[1:] != score[:-1]) | (query[1:] != query[:-1])
     end = np.append(np.flatnonzero(new)[1:], len(score)) - 1

@@ -16,6 +16,7 @@ from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.errors import NotComputableError, check_choice, listed
 from frame_metrics.inputs import Array, Confusion, Scores
 from frame_metrics.metrics.names import Asked, Metrics, read
+from frame_metrics.roles.needs import Needs
 from frame_metrics.stats.averages import Averages
 from frame_metrics.verbs.evaluate import Layout, check_averages
 from frame_metrics.verbs.pooled import (
@@ -41,7 +42,8 @@ def per_class(request: Request, metrics: Sequence[Metrics], *, average: Any, lay
         if one not in over:
             raise NotComputableError(f"average={one!r} is over queries; over classes there are {listed(over)}")
     asked = read(metrics)
-    plan = request.plan(request.needs(asked))
+    decides = request.roles.get("threshold") is not None  # about whichever rows there are
+    plan = request.plan(request.needs(asked) | Needs(score=decides))
     check_pooled(asked)
     amount = pl.Float64 if plan.columns.weight else pl.Int64
     said = {"average": pl.String} if averages else {}

@@ -56,3 +56,10 @@ def test_judged_documents_that_are_not_listed_stay() -> None:
     irm = LOG.drop("grade").head(3).irm(query="query", unjudged="drop", threshold=3.0).judge(qrels)
     assert cells(irm) == [1, 1, 0, 1]
     assert irm.confusion()["n"].to_list() == [1, 0, 1, 1]
+
+
+def test_scores_of_a_query_that_is_condensed_to_nothing() -> None:
+    """Measures of scores are undefined there; nothing but the query is left."""
+    log = pl.DataFrame({"query": [1, 1], "score": [1.0, 2.0], "grade": [-1, -1]})
+    found = log.irm(unjudged="drop").evaluate("roc_auc", "average_precision")
+    assert found.select("n_undefined").to_series().to_list() == [1, 1]

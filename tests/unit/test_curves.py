@@ -784,9 +784,12 @@ def test_a_value_that_is_no_option(kind: str, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("rok", "curve='rok' is not one of 'roc', 'pr', 'gain', 'calibration'; did you mean 'roc'?"),
-        (5, "curve=5 is not one of 'roc', 'pr', 'gain', 'calibration'"),
-        ("ndcg@10", "curve='ndcg@10' is not one of 'roc', 'pr', 'gain', 'calibration'"),
+        ("rok", "curve='rok' is not one of 'roc', 'pr', 'gain', 'calibration', 'ndcg@k'; did you mean 'roc'?"),
+        (5, "curve=5 is not one of 'roc', 'pr', 'gain', 'calibration', 'ndcg@k'"),
+        (
+            "ndcg@10",
+            "curve='ndcg@10' is not one of 'roc', 'pr', 'gain', 'calibration', 'ndcg@k'; did you mean 'ndcg@k'?",
+        ),
         ("ndgc@k", "there is no metric 'ndgc'; did you mean 'ndcg'?"),
     ],
 )

@@ -689,6 +689,13 @@ def test_n_relevant_cannot_stand_for_grades() -> None:
             graded.with_columns(grade=pl.col("grade") / 8).irm(n_relevant="total", rel=0.25).per_query(metric)
 
 
+def test_more_relevant_documents_than_can_be_rows() -> None:
+    """Thresholds make rows of documents that are counted and not listed, and so many they cannot make."""
+    vast = COUNTED.with_columns(total=pl.lit(2**52))
+    with pytest.raises(BadValueError, match=r"^total: .* documents that are not listed are too many rows$"):
+        vast.irm(n_relevant="total").thresholds("recall")
+
+
 @pytest.mark.parametrize(
     ("total", "words"),
     [([1, 1, 1, 1, 0], "more relevant"), ([4, 5, 4, 1, 0], "differ"), ([-1, -1, -1, 1, 0], "negative")],

@@ -199,3 +199,11 @@ def test_a_key_that_is_called_as_a_column_of_the_report(name: str) -> None:
     frame = made_classes(0).rename({"day": name})
     with pytest.raises(ColumnError, match=f"'{name}' is a column of the result as well"):
         frame.irm(by=name).per_class("recall", average="macro", layout="wide")
+
+
+def test_a_threshold_needs_a_score_whatever_is_asked() -> None:
+    """Ranks decide nothing; a metric at a cutoff is no exception."""
+    log = pl.DataFrame({"query": [1, 1], "rank": [1, 2], "grade": [1.0, 0.5]})
+    for metric in ("precision@2", "precision", "rr"):
+        with pytest.raises(ColumnError, match="no column is named as the score"):
+            log.irm(query="query", threshold=0.5).per_class(metric)
