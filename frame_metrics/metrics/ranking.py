@@ -363,8 +363,8 @@ def err(run: Ranking, k: int | None = None, max_grade: Positive | None = None) -
 def judged(run: Ranking, k: int | None = None) -> Array:
     """Share of the first k retrieved documents that have a judgment.
 
-    Formula: judged documents at ranks up to k, over min(k, retrieved).
-    Undefined: nothing was retrieved.
+    Formula: judged documents at ranks up to k, over all that were retrieved there: min(k, retrieved) but for gaps.
+    Undefined: nothing was retrieved at ranks up to k.
     """
     return ratio(run.count_of(run.judged, k), run.retrieved(k))
 

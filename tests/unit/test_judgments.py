@@ -728,6 +728,9 @@ def test_ranks_with_gaps_are_real_positions() -> None:
     ]
     assert values(log.irm.per_query(*asked)) == pytest.approx(values(full.irm.per_query(*asked)))
     assert values(log.irm.per_query("rr", "num_ret", "num_ret@4")) == [0.5, 3, 2]
+    some = log.with_columns(grade=pl.Series([1, None, 0]))
+    assert values(some.irm.per_query("judged@1", "judged@3", "judged@4", "judged@7")) == [0, 0, 1 / 2, 2 / 3]
+    assert some.irm.evaluate("judged@1")["n_undefined"].item() == 1
 
 
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.Int32, pl.UInt32, pl.Int64, pl.UInt64, pl.Float64])
