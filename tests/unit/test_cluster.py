@@ -332,7 +332,7 @@ def test_log_and_judgments_name_one_cluster() -> None:
     twice = pl.concat([qrels, qrels.with_columns(doc=pl.lit("y"), user=pl.lit("v"))])
     for beside, message in (
         (qrels.with_columns(user=pl.lit("u")), "user: log and judgments differ in the value of a query; give each"),
-        (twice, "user (of the judgments): rows of one query differ; give each query one value"),
+        (twice, "user (of the judgments): rows of one query differ (of 'a'); give each query one value"),
         (
             qrels.with_columns(user=pl.lit(None, dtype=pl.String)),
             "user (of the judgments): 2 of 2 rows have no cluster (rows 0, 1); give every row one",
