@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM, ColumnError, FrameMetricsError
-from helpers import KINDS, as_kind, as_polars, error, made_log
+from helpers import KINDS, as_kind, as_polars, error, made_log, ready
+from inside import REGISTRY
 
 ASKED = ("map", "average_precision", "ndcg@3", "precision", "recall@2", "roc_auc", "gini", "ks", "log_loss", "brier")
 ASKED += ("accuracy", "mcc", "f1", "rr", "judged@2", "tp")
@@ -66,6 +67,20 @@ def test_each_value_is_the_one_that_the_metric_has_alone(kind: str, logs: int) -
 
 
 SCORES = [0.9, 0.1, 0.3, 0.25, 0.2]
+
+
+@pytest.mark.parametrize("roles", [{"query": "query"}, {"query": None}], ids=str)
+@pytest.mark.parametrize("kind", ["polars", "pandas"])
+def test_each_metric_of_the_registry_has_the_value_that_it_has_alone(kind: str, roles: dict[str, Any]) -> None:
+    """Whatever else of the registry is asked for in the same call, in any order."""
+    frame = made_log(3).filter(pl.col("score").is_not_null()).drop("rank", "doc", "segment", "weight")
+    frame = frame.with_columns(score=pl.col("score") / 6, predicted=(pl.col("score") > 2).cast(pl.Int8))
+    irm = IRM(as_kind(frame, kind), **roles, **({"collection_size": 100} if roles["query"] else {}))
+    values = {str(metric): alone(irm, str(metric)) for metric in map(ready, REGISTRY.values())}
+    there = [name for name, held in values.items() if held is not None]
+    assert len(there) > 30
+    for order in (there, there[::-1]):
+        assert value(irm, *order) == pytest.approx([held for name in order for held in values[name] or []], nan_ok=True)
 
 
 @pytest.mark.parametrize(
