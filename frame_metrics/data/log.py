@@ -52,6 +52,12 @@ class Log:
         return largest_grade(self.judgments["grade"]) if "grade" in self.judgments.columns else np.nan
 
     @cached_property
+    def graded(self) -> bool:
+        """True where some grade is positive and is not 1."""
+        grade = self.judgments.get_column("grade", default=pl.Series([0]))
+        return bool(((grade > 0) & (grade != 1)).any())
+
+    @cached_property
     def known_relevant(self) -> Array | None:
         """Relevant documents of each ranking's query, where a column counts them."""
         values = self.grid.rankings.values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,6 +11,7 @@ import numpy as np
 from frame_metrics.inputs import Array, Confusion
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
+from frame_metrics.stats.resampling import drawn_alone
 
 FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 Averages: TypeAlias = Sequence[str | None]  # those asked for; None for the default of each metric
@@ -205,7 +206,7 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
         units = within(of, int(of.max()) + 1, units)
     rising = [(i, one.level, *_rising(one, members)) for i, one in enumerate(tallies) if one.level is not None]
     pieces = []
-    for often in _often(units.shape[1], resamples, seed):
+    for often in drawn_alone(units.shape[1], resamples, seed):
         each = np.split(units @ often.T.astype(np.float64), ends)
         for i, level, values, at in rising:
             each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
@@ -221,16 +222,6 @@ def _rising(one: Tally, members: Array) -> tuple[Array, Array]:
     return values[order], some[order]
 
 
-def _often(size: int, resamples: int, seed: int) -> Iterator[Array]:
-    """Give how often each unit is drawn, of some resamples at a time, shape (some, units)."""
-    step = max((1 << 20) // size, 1)
-    random = np.random.default_rng(seed)
-    for begin in range(0, resamples, step):
-        m = min(step, resamples - begin)
-        units = random.integers(0, size, (m, size)) + np.arange(m)[:, None] * size
-        yield np.bincount(units.ravel(), minlength=m * size).reshape(m, size)
-
-
 def resampled(columns: Array, resamples: int, seed: int) -> Array:
     """Return the sums of columns over resampled queries or clusters, shape (columns, resamples).
 
@@ -238,7 +229,7 @@ def resampled(columns: Array, resamples: int, seed: int) -> Array:
     ----------
     columns : shape (columns, units).
     """
-    sums = (columns @ often.T.astype(np.float64) for often in _often(columns.shape[1], resamples, seed))
+    sums = (columns @ often.T.astype(np.float64) for often in drawn_alone(columns.shape[1], resamples, seed))
     return np.concatenate(list(sums), axis=1)
 
 

@@ -93,6 +93,13 @@ def drawn(units: Units, resamples: int, seed: int) -> Iterator[Array]:
             yield random.multinomial(total, times / total, m)
 
 
+def drawn_alone(size: int, resamples: int, seed: int) -> Iterator[Array]:
+    """Give how often each unit is in some resamples, where none stands for others, shape (resamples, size) each."""
+    random = np.random.default_rng(seed)
+    for m in _pieces(resamples, size):
+        yield _counted(random.integers(0, size, (m, size)), size)
+
+
 def _pieces(resamples: int, size: int) -> Iterator[int]:
     """Cut resamples, each of so many numbers, into pieces that are drawn together."""
     step = max(AT_ONCE // size, 1)

@@ -26,7 +26,15 @@ from frame_metrics.stats.exact import fisher, mcnemar, normal
 from frame_metrics.stats.significance import CLOSE, deviation
 from frame_metrics.verbs.differences import COUNTS, NUMBERS, RESULT, SCHEMA, OfRows, Options, places, tabled
 from frame_metrics.verbs.pairs import pairs_of
-from frame_metrics.verbs.pooled import Inputs, check_cases, check_pooled, inputs_of, one_metric, source_of
+from frame_metrics.verbs.pooled import (
+    Inputs,
+    check_cases,
+    check_pooled,
+    inputs_of,
+    one_metric,
+    source_of,
+    without_errors,
+)
 from frame_metrics.verbs.request import Plan, Reading
 from frame_metrics.verbs.tidy import labels
 
@@ -301,9 +309,7 @@ class Contest:
 
     def _resampled(self, source: type, metrics: Sequence[Metric]) -> Any:
         """Give what metrics are computed from of each system, for some resamples, until there are enough."""
-        cases, options = self.sides.cases, self.options
-        if cases.conventions.undefined == "raise":
-            cases = replace(cases, conventions=replace(cases.conventions, undefined="null"))
+        cases, options = without_errors(self.sides.cases), self.options
         full = [here.by_class if source is ClassScores else here.table for here in self.inputs]
         seen = [np.ones((1, cases.k), bool) if one is None else one.seen for one in full]
         for each in self.sides.drawn(source, seen, options.resamples, options.seed):

@@ -126,7 +126,7 @@ def check_grades(asked: Asked, log: Log) -> None:
             raise NotComputableError(
                 f"{name}: no grade in {grade} reaches rel={rel:g}; the largest is {log.top_grade:g}"
             )
-        if log.columns.n_relevant and log.judges_itself and "ideal" in metric.reads and _graded(log):
+        if log.columns.n_relevant and log.judges_itself and "ideal" in metric.reads and log.graded:
             raise NotComputableError(
                 f"{name} needs the grades of all relevant documents, and {log.columns.n_relevant} only counts them; "
                 "list them, or say n_relevant=None to take the ideal from the listed rows"
@@ -140,12 +140,6 @@ def _out_of_reach(asked: Asked, log: Log) -> set[float]:
         return set()
     rels = {log.conventions.variant(metric)[0] for _, metric in asked if "relevant" in metric.reads}
     return {rel for rel in rels if out_of_reach(table["grade"], rel)}
-
-
-def _graded(log: Log) -> bool:
-    """Return True where some grade is positive and is not 1."""
-    grade = log.judgments.get_column("grade", default=pl.Series([0]))
-    return bool(((grade > 0) & (grade != 1)).any())
 
 
 def check_known(run: Ranking, rel: float, log: Log) -> None:

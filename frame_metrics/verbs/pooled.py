@@ -338,13 +338,19 @@ def source_of(cases: Cases, metric: Metric) -> type:
     return Classes
 
 
+def without_errors(cases: Cases) -> Cases:
+    """Return cases of which an undefined value is null where it would be an error: a resample may have some."""
+    if cases.conventions.undefined != "raise":
+        return cases
+    return replace(cases, conventions=replace(cases.conventions, undefined="null"))
+
+
 def _resampled(
     inputs: Inputs, source: type, metrics: Sequence[Metric], options: Options
 ) -> Iterator[tuple[int, Inputs]]:
     """Give segments and what some of their resamples are measured from, each resample as a segment."""
-    cases, draws = inputs.cases, Draws(inputs.cases, inputs.segments, options.resamples, options.seed)
-    if cases.conventions.undefined == "raise":
-        cases = replace(cases, conventions=replace(cases.conventions, undefined="null"))
+    cases = without_errors(inputs.cases)
+    draws = Draws(inputs.cases, inputs.segments, options.resamples, options.seed)
 
     def like(g: int, n: int) -> Segments:
         return replace(inputs.segments, n=np.repeat(inputs.segments.n[g], n))
