@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
 import polars.testing as pl_testing
 import pytest
 
-from frame_metrics import IRM
+from frame_metrics import IRM, FrameMetricsError
+from helpers import ready
+from inside import REGISTRY
 
 PLACES = [(day, place) for day in ("mo", None, "tu") for place in (1, None, 2)]
 AVERAGES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
@@ -82,6 +85,23 @@ def test_a_total_is_the_call_without_the_columns_it_is_over(
             mine = part.drop("total_over", *left_out)
             assert mine["n"].max() > 0
             pl_testing.assert_frame_equal(mine, alone, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("judge", CARRIED)
+@pytest.mark.parametrize("system", [None, "system"])
+def test_a_total_of_every_metric_is_the_call_without_its_column(system: str | None, judge: str) -> None:
+    """Of the whole registry, as far as such a log has the metric."""
+    log, judgments = made(3, CARRIED[judge])
+    log = log if system else log.filter(pl.col("system") == "p")
+    by, plain = (asked(log, judgments, some, system=system, collection_size=100) for some in (["day"], None))
+    there = []
+    for metric in map(ready, REGISTRY.values()):
+        with suppress(FrameMetricsError):
+            plain.evaluate(metric)
+            there.append(metric)
+    assert len(there) > 60
+    total = by.evaluate(*there, margins=True).filter(total_over="day").drop("total_over", "day")
+    pl_testing.assert_frame_equal(total, plain.evaluate(*there), abs_tol=1e-12)
 
 
 def test_what_is_drawn_depends_on_no_order_of_the_rows() -> None:
