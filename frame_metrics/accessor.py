@@ -108,6 +108,10 @@ class IRM(Generic[Frame]):
     that is named for another part, nor the other of score and rank, or of label and grade, where one is named; nor,
     with judgments beside, the log's label and grade. The repr shows what was found.
 
+    A row may be a whole query: where ``doc``, ``score``, ``rank``, ``label``, ``grade`` or ``predicted`` hold lists,
+    these are its results, as many in each. Without scores or ranks the lists are in rank order. Without a query each
+    row is one, and results call it ``row``, from 0. A row without results is a query that found nothing.
+
     Parameters
     ----------
     frame : a pandas or polars DataFrame, a LazyFrame, a dataset or scanner of pyarrow, or anything that exports Arrow.
@@ -116,11 +120,14 @@ class IRM(Generic[Frame]):
     score : the system's score, higher is better; null where a document is known and was not retrieved. Of several
         classes, a mapping from each class to the column of its score.
     rank : the position that was shown, from 1; gaps are real positions. It goes before ``score`` where both are named.
+        Of ``score``, ``rank`` and ``predicted`` one may be a list of columns: each is a system, called as its column.
     label : relevant or not, bool or 0 and 1, or the true class; null where not judged.
     grade : graded relevance; without ``label``, relevant means ``grade >= rel``.
     predicted : the system's decision, or the class that it predicts; null where it makes none.
     doc : the document id: orders equal scores, finds duplicates, joins judgments; without a query, what a row decides
         about, by which ``compare`` pairs the rows of systems.
+    relevant : lists of the ids of all documents that are relevant to the row's query. An empty list says that none is;
+        a null one says nothing, and the query is not evaluated.
     system : the run or ranker; every system is measured on every judged query.
     by : what a query is (its device, locale, day): each segment is evaluated by itself.
     weight : of a query, in the mean, one value per query; without a query, of a row, and counts become sums of weights.

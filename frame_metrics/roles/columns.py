@@ -17,6 +17,7 @@ NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 OF_ROWS = ("count", "classes", "abstain", "match")  # roles and options of rows that are no results of a query
+OF_A_QUERY = ("weight", "cluster", "n_relevant", "collection_size")  # roles that have one value for all of a query
 EXACT = 2**53  # the integers that a float64 tells apart
 
 
@@ -38,7 +39,11 @@ class Columns:
     cluster: str | None = None
     n_relevant: str | None = None
     collection_size: str | None = None
+    relevant: str | None = None
     class_scores: tuple[tuple[Any, str], ...] = ()
+    per_system: tuple[str, ...] = ()  # where score, rank or predicted is a column for each system, these columns
+    lists: tuple[str, ...] = ()  # the columns that hold lists, the results of a row's query
+    made: tuple[str, ...] = ()  # names above that are no columns of the frame: what they stand for is made
     lent: tuple[str, ...] = ()  # of these the ones that stand in the judgments beside the log, and not in the log
 
     @property
@@ -60,8 +65,14 @@ class Columns:
     def needed(self) -> list[str]:
         """Every column of the log that is read, once."""
         scores = (column for _, column in self.class_scores)
-        every = dict.fromkeys([*self.keys, *self.single.values(), *scores])
-        return [column for column in every if column not in self.lent]
+        every = dict.fromkeys([*self.keys, *self.single.values(), *scores, *self.per_system])
+        made = {*self.made, *self.lent} - {*self.per_system}
+        return [column for column in every if column not in made]
+
+    @property
+    def unfolds(self) -> bool:
+        """True where a row of the frame is not one result of one system, with its judgment."""
+        return bool(self.lists or self.made or self.relevant)
 
 
 def key_names(columns: Columns) -> tuple[list[str], list[str], list[str]]:
@@ -101,6 +112,14 @@ def checked(
     if not judged_elsewhere:
         _refuse_bare(out, columns)
     return pl.DataFrame(out) if out else frame.select()
+
+
+def checked_bare(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """Return the needed columns of rows that stand for queries without results: keys, and what is said of a query."""
+    out = key_columns(frame, columns)
+    for inside, name in zip(key_names(columns)[2], columns.query, strict=True):
+        refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
+    return pl.DataFrame(out | role_columns(frame, columns, OF_A_QUERY))
 
 
 def role_columns(

@@ -70,12 +70,15 @@ Columns: TypeAlias = Annotated[
     str | int | Sequence[str | int] | None, "the name of a column, or a list of names", _are_names
 ]
 Scores: TypeAlias = Annotated[
-    str | int | Mapping[Any, str | int] | None,
-    "the name of a column",
-    _is_name,
+    str | int | Sequence[str | int] | Mapping[Any, str | int] | None,
+    "the name of a column, or a list of names, each of a system",
+    _are_names,
     "a column for each of several classes",
     _by_class,
 ]  # the last is what a mapping may be
+PerSystem: TypeAlias = Annotated[
+    str | int | Sequence[str | int] | None, "the name of a column, or a list of names, each of a system", _are_names
+]
 Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes", _are_classes]
 Positive: TypeAlias = Annotated[Any | None, "a label, or a list of different ones", _are_labels]
 Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True", _is_size]
@@ -88,11 +91,12 @@ class Roles(TypedDict, total=False):
 
     query: Columns
     score: Scores
-    rank: Column
+    rank: PerSystem
     label: Column
     grade: Column
-    predicted: Column
+    predicted: PerSystem
     doc: Column
+    relevant: Column
     system: Column
     by: Columns
     weight: Column
@@ -169,6 +173,4 @@ def check_roles(roles: dict[str, Any]) -> None:
             expected, holds = _EXPECTED[name][-2:] if isinstance(value, Mapping) else _EXPECTED[name][:2]
             if not holds(value):
                 way = MAKE_IT if is_foreign(value) else ""
-                if name == "predicted" and isinstance(value, list | tuple):
-                    way = "; put the decisions of several systems below each other, and name the system's column"
                 raise BadValueError(f"{name}={shown(value)} is not {expected}{way}")

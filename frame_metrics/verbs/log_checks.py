@@ -42,7 +42,7 @@ ORDER = {
 @check("warning")
 def queries_without_judgments(block: RankedBlock) -> Array:
     """not evaluated: none of their documents is judged"""
-    return block.run.n_judged == 0
+    return ~block.run.evaluated
 
 
 @check("warning", of=RankedBlock.evaluated)
@@ -179,7 +179,7 @@ def _graded(log: Log, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
 @check("error")
 def nothing_to_evaluate(counts: Counted) -> Seen:
     """no query has a judgment: every mean is null, and n is 0"""
-    return Seen(int(not counts.judged.any()))
+    return Seen(int(not counts.evaluated.any()))
 
 
 @check("error")
@@ -221,7 +221,7 @@ def segments_of_few_queries(counts: Counted) -> Seen:
     log, by = counts.log, key_names(counts.log.columns)[1]
     if not by:
         return Seen(0)
-    pairs = np.unique(np.stack([log.grid.segment, log.grid.query])[:, counts.judged > 0], axis=1)
+    pairs = np.unique(np.stack([log.grid.segment, log.grid.query])[:, counts.evaluated], axis=1)
     queries = np.bincount(pairs[0], minlength=len(log.grid.segment_row))
     small = np.flatnonzero(queries < FEW)
     return Seen(len(small), len(queries), as_text(log.keys_at(by, log.grid.segment_row[small[:1]])))

@@ -172,7 +172,7 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
         if block.rows.tied and strict:
             raise _unbounded(strict[0], log.conventions.ties, columns)
         whole = block.ranking(scored=scored)
-        evaluated[at] = whole.n_judged > 0  # a judgment that condensed rankings leave out is one too
+        evaluated[at] = whole.evaluated  # a judgment that condensed rankings leave out is one too
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             run = run if run.tie is None else Expected(run, run.tie)

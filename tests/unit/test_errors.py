@@ -599,7 +599,7 @@ BAD_ROLES: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
     ({"query": True}, BadValueError, "query=True is not the name of a column, or a list of names"),
     ({"query": []}, BadValueError, "query=[] is not the name of a column, or a list of names"),
     ({"by": ["a", 5.0]}, BadValueError, "by=['a', 5.0] is not the name of a column, or a list of names"),
-    ({"score": ["bm25"]}, BadValueError, "score=['bm25'] is not the name of a column"),
+    ({"score": []}, BadValueError, "score=[] is not the name of a column, or a list of names, each of a system"),
     (
         {"ties": "docs"},
         UnknownNameError,
