@@ -218,7 +218,8 @@ NAN = float("nan")
             {},
             BadRowsError,
             "qid: 4 of 8 rows repeat a query (rows 4, 5, 6); a row has all results of its query: name system= if "
-            "several systems gave them, query=['qid', ...] with the column that tells the rows apart, or join the lists",
+            "several systems gave them, query=['qid', ...] with the column that tells the rows apart, or join the"
+            " lists",
         ),
         (
             RAG.with_columns(doc=pl.Series([["y", None], [], [], []])),
