@@ -93,6 +93,13 @@ def _as_polars(table: Any) -> pl.DataFrame:
     return read if isinstance(read, pl.DataFrame) else read.to_frame()
 
 
+def as_series(name: str, column: Any) -> pl.Series:
+    """Return a column of Arrow as polars; in a table, as polars 1.36 reads large lists of text wrongly without one."""
+    import pyarrow as pa
+
+    return _as_polars(pa.table({name: column})).to_series()
+
+
 def readable(name: str, column: Any) -> Any:
     """Return a column of Arrow as polars can read it.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.arrow import as_type, has_rows, narrow, readable
+from frame_metrics.border.arrow import as_series, as_type, has_rows, narrow
 from frame_metrics.border.polars import key_values
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.errors import BadValueError
@@ -110,7 +110,7 @@ def _as_series(name: str, values: Any) -> pl.Series:
 
 def _from_arrow(name: str, values: Any) -> pl.Series:
     """Return a column that is Arrow's, or that has a type of its own there."""
-    return pl.Series(name, pl.from_arrow(readable(name, values.array.__arrow_array__())))
+    return as_series(name, values.array.__arrow_array__())
 
 
 def _from_text(name: str, values: Any) -> pl.Series:
@@ -160,7 +160,7 @@ def _from_lists(name: str, values: Any) -> pl.Series:
     import pyarrow as pa
 
     try:
-        return pl.Series(name, pl.from_arrow(pa.array(values, from_pandas=True)))
+        return as_series(name, pa.array(values, from_pandas=True))
     except (pa.ArrowException, pl.exceptions.PolarsError):
         raise BadValueError(f"{name}: the column's lists have values of several types; give them one type") from None
 
