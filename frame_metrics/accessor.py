@@ -117,7 +117,7 @@ class IRM(Generic[Frame]):
         classes, a mapping from each class to the column of its score.
     rank : the position that was shown, from 1; gaps are real positions. It goes before ``score`` where both are named.
     label : relevant or not, bool or 0 and 1, or the true class; null where not judged.
-    grade : graded relevance; without ``label``, relevant means ``grade >= rel``.
+    grade : graded relevance, a number, or a word with ``scale``; without ``label``, relevant means ``grade >= rel``.
     predicted : the system's decision, or the class that it predicts; null where it makes none.
     doc : the document id: orders equal scores, finds duplicates, joins judgments; without a query, what a row decides
         about, by which ``compare`` pairs the rows of systems.
@@ -129,7 +129,9 @@ class IRM(Generic[Frame]):
     cluster : which queries belong together (their user, their session, their text), one value per query; without a
         query, which rows. Intervals and tests then take clusters, and not queries or rows, as independent.
     n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved.
-    rel : the least grade that is relevant, 1 by default.
+    rel : the least grade that is relevant, 1 by default; it may be a word of ``scale``.
+    scale : the grade of each word, as ``{"Exact": 3, "Irrelevant": 0}``, where grades are text, categories or other
+        codes; None as a grade says that the word is no judgment. Gains and other grades are then those numbers.
     collection_size : the number of documents in the collection, a column of it, or True if the frame lists all.
     ties : how equal scores are ordered: "doc" (by document id, descending, as trec_eval; the default with ``doc``),
         "worst" (the default otherwise), "best", "order" (as in the frame) or "expected" (in every way, and the metric

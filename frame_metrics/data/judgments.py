@@ -14,6 +14,8 @@ from frame_metrics.data.blocks import Pools, find_duplicates, find_rankings, num
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import TEXTS, Columns, key_names, refuse, refuse_nan, role_columns
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.scale import Scale
 
 UNITS = ("ms", "us", "ns")  # of time, the finest last
 
@@ -29,7 +31,9 @@ class Judged:
     row: Array  # row of the judgments' frame for each row of ``names``
 
 
-def read_judgments(frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_columns: Columns) -> Judged:
+def read_judgments(
+    frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_columns: Columns, conventions: Conventions
+) -> Judged:
     """Check judgments, in the log's types of queries and segments, and lay them out by query.
 
     A bad value is no ``BadRowsError``, which is about rows of the log.
@@ -37,14 +41,19 @@ def read_judgments(frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log
     names = key_names(log_columns)
     by = [inside for inside, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]
     try:
-        table = _judged_rows(frame, columns, log, log_columns, by)
+        table = _judged_rows(frame, columns, log, log_columns, by, conventions.scale)
     except BadRowsError as bad:
         raise BadValueError(f"{bad.column} (of the judgments){str(bad).removeprefix(bad.column)}") from None
     return laid_out(table, [*by, *names[2]], columns)
 
 
 def _judged_rows(
-    frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_columns: Columns, by: list[str]
+    frame: pl.DataFrame,
+    columns: Columns,
+    log: pl.DataFrame,
+    log_columns: Columns,
+    by: list[str],
+    scale: Scale | None,
 ) -> pl.DataFrame:
     """The rows of the judgments that judge, checked, under the names of their roles."""
     query = key_names(columns)[2]
@@ -63,7 +72,7 @@ def _judged_rows(
     refuse(columns.doc, docs.is_null(), "are missing", "drop them")
     refuse_nan(docs, columns.doc, "drop them")
     out["doc"] = _like(docs, _wider(ours, docs.dtype), columns.doc, str(log_columns.doc), ours)
-    out |= role_columns(frame, columns, ("grade", "label", "weight", "cluster"))
+    out |= role_columns(frame, columns, ("grade", "label", "weight", "cluster"), scale=scale)
     if columns.cluster and "cluster" in log.columns:
         clusters, ours = out["cluster"], log["cluster"].dtype
         out["cluster"] = _like(clusters, _wider(ours, clusters.dtype), columns.cluster, columns.cluster, ours)

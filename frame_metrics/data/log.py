@@ -297,10 +297,15 @@ def read_log(
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
     later = conventions.duplicates != "first"  # which moves rows, and errors name rows
     log = checked(
-        frame, columns, judged_elsewhere=judgments is not None, scores_later=later, positive=conventions.positive
+        frame,
+        columns,
+        judged_elsewhere=judgments is not None,
+        scores_later=later,
+        positive=conventions.positive,
+        scale=conventions.scale,
     )
     log, row, repeated = (log, None, None) if later else _first_places(log, columns)
-    log, judged = _judged(log, columns, judgments)
+    log, judged = _judged(log, columns, judgments, conventions)
     if columns.cluster:
         log, judged = number_clusters(log, judged)
     named = queries or judged is not None or bool(columns.system or columns.by)
@@ -318,13 +323,16 @@ def read_log(
 
 
 def _judged(
-    log: pl.DataFrame, columns: Columns, judgments: tuple[pl.DataFrame, Columns] | None
+    log: pl.DataFrame,
+    columns: Columns,
+    judgments: tuple[pl.DataFrame, Columns] | None,
+    conventions: Conventions,
 ) -> tuple[pl.DataFrame, Judged | None]:
     """The log with the judgments of its rows, and all judgments, where others than those of its rows are known."""
     _, by, query = key_names(columns)
     judged = None
     if judgments is not None:
-        judged = read_judgments(*judgments, log, columns)
+        judged = read_judgments(*judgments, log, columns, conventions)
         own = [key for key in (*judged.keys, "doc") if key in log.columns]
         log = lend(log.with_columns(pl.col(key).cast(judged.pairs[key].dtype) for key in own), judged)
     if columns.doc:

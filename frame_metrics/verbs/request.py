@@ -81,7 +81,7 @@ class Request:
         judged = None
         if self.judgments is not None and self.beside is not None:
             judged = resolve_judgments(self.judgments[1], self.beside.names(), self.roles, columns)
-        return Plan(self, columns, conventions(self.roles, columns), judged)
+        return Plan(self, columns, conventions(self.roles, columns, judged), judged)
 
 
 @dataclass(frozen=True, eq=False)

@@ -617,7 +617,7 @@ BAD_ROLES: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
         UnknownNameError,
         "duplicates='fist' is not one of 'error', 'first'; did you mean 'first'?",
     ),
-    ({"rel": "2"}, BadValueError, "rel='2' is not a grade"),
+    ({"rel": "2"}, BadValueError, "rel='2' is not a grade; a word needs scale= too, with the grade of each"),
     ({"rel": True}, BadValueError, "rel=True is not a grade"),
     ({"rel": NAN}, BadValueError, "rel=nan is not a grade"),
     (
