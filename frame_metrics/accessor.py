@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, Protocol, TypeVar, get_type_hints, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, Protocol, TypeVar, get_args, get_type_hints, overload
 
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, closest, kind_of, shown
+from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, check_choice, closest, kind_of, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.needs import Needs
 from frame_metrics.roles.resolve import FOUND
-from frame_metrics.roles.roles import MAKE_IT, Roles, check_roles, is_foreign
+from frame_metrics.roles.roles import MAKE_IT, Roles, Several, check_roles, is_foreign
 from frame_metrics.verbs.request import Request
 
 if TYPE_CHECKING:
@@ -231,6 +231,8 @@ class IRM(Generic[Frame]):
         doc: str | None = None,
         grade: str | None = None,
         label: str | bool | None = None,
+        annotator: str | None = None,
+        several: Several | None = None,
     ) -> IRM[Frame]:
         """Keep judgments beside the frame, to be joined by query and document when a metric is computed.
 
@@ -243,12 +245,16 @@ class IRM(Generic[Frame]):
         qrels : a frame of any kind, one row per judged query and document.
         query, doc : their columns.
         grade, label : the judgment; ``label=True`` says that every row is relevant.
+        annotator : the column that says who gave the judgment. ``audit()`` then has the agreement of each two.
+        several : how one judgment is made of those of several annotators: "mean" or "median" of their grades, "max", or
+            "majority", what most of them say, and of values that equally many say the lowest. Nulls are no judgments.
+            By default two different ones are an error.
 
         Raises
         ------
         FrameMetricsError
-            A column is not there. When a metric is computed: two grades for one pair, ids of different types, or no id
-            that matches.
+            A column is not there. When a metric is computed: two grades for one pair, by one annotator even where
+            ``several`` is said, ids of different types, or no id that matches.
 
         Examples
         --------
@@ -263,11 +269,18 @@ class IRM(Generic[Frame]):
             raise ColumnError(
                 "label=True says that every row is relevant, and leaves no part for grade=; name one of them"
             )
-        given = {"query": query, "doc": doc, "grade": grade, "label": label}
+        if label is True and (annotator is not None or several is not None):
+            raise ColumnError(
+                "label=True says that every row is relevant, so that annotators do not differ; leave annotator= and "
+                "several= out"
+            )
+        given = {"query": query, "doc": doc, "grade": grade, "label": label, "annotator": annotator}
         for name, value in given.items():
             if is_foreign(value):
                 raise BadValueError(f"judge: {name}={shown(value)} is not the name of a column{MAKE_IT}")
-        other = self._with(self.roles, (qrels, given))
+        if several is not None:
+            check_choice("several", several, get_args(Several))
+        other = self._with(self.roles, (qrels, given | {"several": several}))
         other._request.plan(Needs(query=True))
         return other
 

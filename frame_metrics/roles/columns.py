@@ -38,6 +38,7 @@ class Columns:
     count: str | None = None
     cluster: str | None = None
     n_relevant: str | None = None
+    annotator: str | None = None  # of judgments beside the log only
     collection_size: str | None = None
     class_scores: tuple[tuple[Any, str], ...] = ()
     lent: tuple[str, ...] = ()  # of these the ones that stand in the judgments beside the log, and not in the log

@@ -23,6 +23,7 @@ class Conventions:
     """Choices where the field disagrees."""
 
     rel: float = 1
+    several: str | None = None  # the rule that makes one of several judgments of a document; of those beside only
     scale: Scale | None = None  # the grade of each word, where grades are words
     ties: str = "worst"
     undefined: str | None = None
@@ -100,6 +101,11 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | No
     """
     _check_documents(roles, columns)
     _check_scale(roles, judged or columns)
+    if roles.get("several") in ("mean", "median") and judged is not None and judged.label:
+        raise ColumnError(
+            f"several={roles['several']!r} is of grades, and {judged.label} is a label; say 'majority' or 'max', or "
+            "name it with grade="
+        )
     _check_classes(roles, columns)
     if not columns.query:
         _check_pooled(roles, columns)

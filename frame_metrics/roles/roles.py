@@ -22,6 +22,7 @@ from frame_metrics.roles.scale import check_scale, level
 Ties = Literal["doc", "worst", "best", "order", "expected"]
 Undefined = Literal["zero", "one", "null", "raise"]
 Duplicates = Literal["error", "first"]
+Several = Literal["mean", "median", "max", "majority"]
 Match = Literal["best", "majority", "informedness"]
 
 

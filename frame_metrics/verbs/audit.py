@@ -15,7 +15,7 @@ from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError,
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.needs import audited
-from frame_metrics.verbs import guards, log_checks
+from frame_metrics.verbs import annotators, guards, log_checks
 from frame_metrics.verbs.checks import Finding
 from frame_metrics.verbs.request import Reading, Request
 
@@ -55,7 +55,7 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
             if not columns.query:
                 return guards.findings(rows, columns, conventions)
             log = read_log(rows, columns, conventions, qrels, single=decided)
-            seen = [*guards.of_sides(rows, columns, conventions), *log_checks.findings(log)]
+            seen = [*guards.of_sides(rows, columns, conventions), *log_checks.findings(log), *annotators.findings(log)]
             return [*seen, *guards.guarded(cases_of(log))] if decided else seen
 
         return _report(fail_on, _of_good_rows(reading.table, columns, look))

@@ -1037,7 +1037,8 @@ BAD_JUDGMENTS: list[tuple[dict[str, Any], dict[str, Any], type[FrameMetricsError
         {"qid": [1, 2, 1, 2, 1], "sku": ["a", "b", "a", "b", "a"], "grade": [1, 0, 2, 0, 2]},
         {},
         BadValueError,
-        "grade: 1 pair has two judgments (query and document (1, a), rows 0, 2, 4); keep one of each",
+        "grade: 1 pair has two judgments (query and document (1, a), rows 0, 2, 4); keep one of each, or say "
+        "judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'",
     ),
 ]
 
