@@ -197,11 +197,11 @@ def grade_column(values: pl.Series, column: str, scale: Scale | None = None) -> 
         return pl.Series(values.name, [None] * len(values), dtype=dtype)
     refuse_nan(values, column)
     held, words = _beside_words(values, column, scale)
-    unknown = held.is_not_null() & ~held.is_in(words.implode())
-    if unknown.any():
-        raise _unknown_words(values, unknown, column, scale)
-    grade_of = dict(zip(words.to_list(), scale.values(), strict=True))
-    return held.replace_strict(grade_of, return_dtype=dtype)
+    place = dict(zip(words.to_list(), range(len(words)), strict=True))
+    found = held.replace_strict(place, default=None, return_dtype=pl.UInt32)
+    if found.null_count() > held.null_count():
+        raise _unknown_words(values, found.is_null() & held.is_not_null(), column, scale)
+    return pl.Series(values.name, [*scale.values()], dtype=dtype).gather(found)
 
 
 def _beside_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Series, pl.Series]:

@@ -32,7 +32,7 @@ def check_scale(scale: Any) -> None:
 def kind_of_word(word: Any) -> type:
     """Return the kind of a word of a scale: text, bool, or float for any number; raise for what is no word."""
     if isinstance(word, bool | str):
-        return type(word)
+        return bool if isinstance(word, bool) else str
     if not _is_exact(word):
         what = "a missing grade is not judged, and needs no word" if word is None or word != word else "it is no word"
         raise BadValueError(f"scale= has {shown(word)} among its words; {what}")

@@ -26,15 +26,24 @@ class Documents(NamedTuple):
 
     table: pl.DataFrame  # keys and document, "times" judged, whether they "differ", and are "tied" for a majority
     keys: list[str]
+    rule: str | None  # that was said; None where none was
+
+    def seen(self, which: str) -> Seen:
+        """Return the documents of which this is true, of those with several judgments."""
+        some = self.table.filter(which)
+        return Seen(len(some), int((self.table["times"] > 1).sum()), as_text(some.select(self.keys)))
+
+
+@check("error")
+def documents_judged_in_two_ways(documents: Documents) -> Seen | None:
+    """other verbs raise for them: say several= in judge(); what is told here is that of the majority"""
+    return documents.seen("differ") if documents.rule is None else None
 
 
 @check("info")
 def documents_without_a_majority(documents: Documents) -> Seen | None:
     """several='majority' takes the lowest of the judgments that were given most often"""
-    if "tied" not in documents.table.columns:
-        return None
-    tied = documents.table.filter("tied")
-    return Seen(len(tied), int((documents.table["times"] > 1).sum()), as_text(tied.select(documents.keys)))
+    return documents.seen("tied") if documents.rule == "majority" else None
 
 
 @check("fact")
@@ -110,11 +119,14 @@ def agreement_of_two_annotators(agreement: Agreement) -> Seen:
     return Seen(int(annotators.same[at]), int(annotators.both[at]), annotators.pair(at), annotators.words(at))
 
 
-def findings(log: Log) -> Iterator[Finding]:
-    """Give the findings about single judgments, where several of one document were given, or annotators are named."""
+def findings(log: Log, rule: str | None) -> Iterator[Finding]:
+    """Give the findings about single judgments, where several of one document were given, or annotators are named.
+
+    ``rule`` is what was said to make one of them; the log may have another, so that it can be read at all.
+    """
     if log.judged is None or log.judged.each is None:
         return
-    each, keys, rule = log.judged.each, [*log.judged.keys, "doc"], log.conventions.several
+    each, keys = log.judged.each, [*log.judged.keys, "doc"]
     so = "" if rule is None else f"; several={rule!r} makes one of them"
     yield from run_checks({"so": so}, _documents(each, keys, rule))
     if "annotator" in each.columns:
@@ -129,7 +141,7 @@ def _documents(each: pl.DataFrame, keys: list[str], rule: str | None) -> Documen
     value = pl.col(judging(each)[0]).drop_nulls()
     seen = [pl.len().alias("times"), (value.n_unique() > 1).alias("differ")]
     seen += [(value.mode().len() > 1).alias("tied")] if rule == "majority" else []
-    return Documents(each.group_by(keys, maintain_order=True).agg(seen), keys)
+    return Documents(each.group_by(keys, maintain_order=True).agg(seen), keys, rule)
 
 
 def _agreement(each: pl.DataFrame, keys: list[str]) -> Annotators:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -45,7 +46,9 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
     if fail_on is not None:
         check_choice("fail_on", fail_on, get_args(Severity))
     plan = request.plan(audited(request.columns, request.roles))
-    columns, conventions = plan.columns, plan.conventions
+    columns, conventions, rule = plan.columns, plan.conventions, plan.conventions.several
+    if plan.judged is not None and plan.judged.annotator and rule is None:
+        conventions = replace(conventions, several="majority")  # that annotators differ is then a finding
     decided = columns.predicted is not None or conventions.threshold is not None
 
     def compute(reading: Reading) -> Answer:
@@ -55,7 +58,11 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
             if not columns.query:
                 return guards.findings(rows, columns, conventions)
             log = read_log(rows, columns, conventions, qrels, single=decided)
-            seen = [*guards.of_sides(rows, columns, conventions), *log_checks.findings(log), *annotators.findings(log)]
+            seen = [
+                *guards.of_sides(rows, columns, conventions),
+                *log_checks.findings(log),
+                *annotators.findings(log, rule),
+            ]
             return [*seen, *guards.guarded(cases_of(log))] if decided else seen
 
         return _report(fail_on, _of_good_rows(reading.table, columns, look))

@@ -100,7 +100,7 @@ VERBS: dict[str, Callable[[IRM[Any]], Any]] = {
 
 
 @pytest.mark.border
-@pytest.mark.grid(3)
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("rule", RULES)
 def test_every_verb_reads_the_judgments_made_one(verb: str, rule: str, kind: str) -> None:
@@ -364,6 +364,37 @@ def test_audit_counts_the_documents_that_several_judged() -> None:
     assert "annotators" not in mean
     plain = RUN.irm.judge(JUDGED.filter(rater="ann"), grade="rating").audit()["check"].to_list()
     assert "documents judged more than once" not in plain
+
+
+def test_audit_reads_judgments_that_differ_before_a_rule_is_said() -> None:
+    """Where annotators are named, that they differ is an error among the findings, and their agreement is told."""
+    irm = RUN.irm.judge(JUDGED, grade="rating", annotator="rater")
+    found = irm.audit()
+    assert found.row(0, named=True) == {
+        "check": "documents judged in two ways",
+        "severity": "error",
+        "n": 2,
+        "share": 1.0,
+        "example": "q, x",
+        "message": "other verbs raise for them: say several= in judge(); what is told here is that of the majority",
+    }
+    assert agreed(irm) == agreed(RUN.irm.judge(JUDGED, grade="rating", annotator="rater", several="max"))
+    said = {"documents judged in two ways", "documents without a majority"}
+    for rule in ("mean", "median", "max"):
+        audit = RUN.irm.judge(JUDGED, grade="rating", annotator="rater", several=rule).audit()
+        assert not said & set(audit["check"])
+    assert "2 pairs have two judgments" in error(lambda: RUN.irm.judge(JUDGED, grade="rating").audit())
+
+
+def test_weights_and_clusters_of_judged_queries_stay() -> None:
+    """What the judgments say of a query is that of the first of several, and has to be one for each query."""
+    judged = JUDGED.with_columns(w=pl.lit(2.0), user=pl.lit("u1"))
+    more = frame("query doc rater rating w user", ("p", "x", "ann", 1, 3.0, "u2"), ("p", "x", "bob", 2, 3.0, "u2"))
+    irm = RUN.irm(weight="w", cluster="user").judge(pl.concat([judged, more]), grade="rating", several="max")
+    assert irm.evaluate("cg", ci=0.9).select("value", "n").row(0) == ((2 * 8 + 3 * 0) / 5, 2)
+    odd = pl.concat([judged, more.with_columns(w=pl.Series([3.0, 4.0]))])
+    said = RUN.irm(weight="w").judge(odd, grade="rating", several="max")
+    assert "rows of one query differ" in error(lambda: said.evaluate("cg"))
 
 
 def of_two(first: list[int], second: list[int]) -> IRM[pl.DataFrame]:

@@ -46,7 +46,7 @@ TYPES: dict[str, Any] = {"text": pl.String, "categories": pl.Categorical, "enum"
 
 
 @pytest.mark.border
-@pytest.mark.grid(3)
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_words_give_what_their_numbers_give(verb: str, dtype: str, kind: str) -> None:
