@@ -245,7 +245,8 @@ class IRM(Generic[Frame]):
         qrels : a frame of any kind, one row per judged query and document.
         query, doc : their columns.
         grade, label : the judgment; ``label=True`` says that every row is relevant.
-        annotator : the column that says who gave the judgment. ``audit()`` then has the agreement of each two.
+        annotator : the column that says who gave the judgment. ``audit()`` then has the agreement of each two,
+            without ``several`` too.
         several : how one judgment is made of those of several annotators: "mean" or "median" of their grades, "max", or
             "majority", what most of them say, and of values that equally many say the lowest. Nulls are no judgments.
             By default two different ones are an error.

@@ -58,11 +58,8 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
             if not columns.query:
                 return guards.findings(rows, columns, conventions)
             log = read_log(rows, columns, conventions, qrels, single=decided)
-            seen = [
-                *guards.of_sides(rows, columns, conventions),
-                *log_checks.findings(log),
-                *annotators.findings(log, rule),
-            ]
+            seen = [*guards.of_sides(rows, columns, conventions), *log_checks.findings(log)]
+            seen += annotators.findings(log, rule)
             return [*seen, *guards.guarded(cases_of(log))] if decided else seen
 
         return _report(fail_on, _of_good_rows(reading.table, columns, look))
