@@ -13,8 +13,7 @@ import polars as pl
 from frame_metrics import threads
 from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array, Pool
-from frame_metrics.inputs.rows import sums_between
-from frame_metrics.roles.columns import EXACT
+from frame_metrics.inputs.rows import EXACT, sums_between
 
 
 @dataclass(frozen=True, eq=False)

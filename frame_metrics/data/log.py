@@ -312,10 +312,15 @@ def read_log(
     results = frame.filter(~frame[BARE].fill_null(False)) if BARE in frame.columns else frame
     bare = checked_bare(frame.filter(BARE), columns) if BARE in frame.columns else frame.clear().select()
     log = checked(
-        results, columns, judged_elsewhere=judgments is not None, scores_later=later, positive=conventions.positive
+        results,
+        columns,
+        judged_elsewhere=judgments is not None,
+        scores_later=later,
+        positive=conventions.positive,
+        scale=conventions.scale,
     )
     log, row, repeated = (log, None, None) if later else _first_places(log, columns)
-    log, judged = _judged(log, columns, judgments)
+    log, judged = _judged(log, columns, judgments, conventions)
     if len(bare):
         row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
         bare = bare if judged is None else lend(_in_types_of(bare, judged.pairs.select(judged.keys)), judged)
@@ -353,13 +358,16 @@ def _told(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array:
 
 
 def _judged(
-    log: pl.DataFrame, columns: Columns, judgments: tuple[pl.DataFrame, Columns] | None
+    log: pl.DataFrame,
+    columns: Columns,
+    judgments: tuple[pl.DataFrame, Columns] | None,
+    conventions: Conventions,
 ) -> tuple[pl.DataFrame, Judged | None]:
     """The log with the judgments of its rows, and all judgments, where others than those of its rows are known."""
     _, by, query = key_names(columns)
     judged = None
     if judgments is not None:
-        judged = read_judgments(*judgments, log, columns)
+        judged = read_judgments(*judgments, log, columns, conventions)
         log = lend(_in_types_of(log, judged.pairs.select(*judged.keys, "doc")), judged)
     if columns.doc:
         log = log.with_columns(id_hash(log["doc"]).alias("hash"))

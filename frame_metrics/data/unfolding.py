@@ -14,7 +14,8 @@ from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows, listed
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import EXACT, TEXTS, Columns, number_column, refuse
+from frame_metrics.inputs.rows import EXACT
+from frame_metrics.roles.columns import TEXTS, Columns, number_column, refuse
 from frame_metrics.roles.resolve import PLACE, ROW, SYSTEM
 
 BARE = "\0bare"  # marks a row that stands for a query without results; such rows are the last
@@ -244,8 +245,8 @@ def _unfolded_judgments(beside: Beside, judged: Columns, to_read: list[str]) -> 
     if border is None:
         return beside, np.zeros(0, np.int64)
     table = border.read(to_read).with_row_index(BARE)
-    lists = [name for name in (judged.doc, judged.grade, judged.label) if name and table.schema.get(name) is not None]
-    lists = [str(name) for name in lists if isinstance(table.schema[name], pl.List | pl.Array)]
+    parts = (judged.doc, judged.grade, judged.label, judged.annotator)
+    lists = [name for name in parts if name and isinstance(table.schema.get(name), pl.List | pl.Array)]
     table = table.with_columns(pl.col(name).arr.to_list() for name in lists if isinstance(table.schema[name], pl.Array))
     try:
         _length(table, replace(judged, lists=tuple(lists)))

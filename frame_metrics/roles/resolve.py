@@ -242,7 +242,12 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     of_query: dict[str, Any] = {role: getattr(columns, role) for role in ("weight", "cluster")}
     of_query = {role: column for role, column in of_query.items() if column in available}
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
-    return Columns(query, by=by, doc=doc, **of_query, **judgment)
+    if given.get("annotator") is None:
+        return Columns(query, by=by, doc=doc, **of_query, **judgment)
+    annotator = _of_judgments("annotator", given["annotator"], available)
+    found = Columns(query, by=by, doc=doc, **of_query, **judgment, annotator=annotator)
+    check_parts([*(("query", column) for column in query), *(("by", column) for column in by), *found.single.items()])
+    return found
 
 
 def _query_of_judgments(given: Any, available: list[str], own: tuple[str, ...]) -> tuple[str, ...]:

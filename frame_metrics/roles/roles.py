@@ -17,10 +17,12 @@ from frame_metrics.errors import (
 )
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.conventions import Conventions, several
+from frame_metrics.roles.scale import check_scale, level
 
 Ties = Literal["doc", "worst", "best", "order", "expected"]
 Undefined = Literal["zero", "one", "null", "raise"]
 Duplicates = Literal["error", "first"]
+Several = Literal["mean", "median", "max", "majority"]
 Match = Literal["best", "majority", "informedness"]
 
 
@@ -60,6 +62,10 @@ def _is_known(value: Any) -> bool:
     return is_number(value) and value == value
 
 
+def _is_grade(value: Any) -> bool:
+    return isinstance(value, str) or _is_known(value)
+
+
 def _is_size(value: Any) -> bool:
     return isinstance(value, bool | str) or (_is_known(value) and 0 <= value < float("inf") and value == int(value))
 
@@ -82,7 +88,7 @@ PerSystem: TypeAlias = Annotated[
 Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes", _are_classes]
 Positive: TypeAlias = Annotated[Any | None, "a label, or a list of different ones", _are_labels]
 Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True", _is_size]
-Grade: TypeAlias = Annotated[float | None, "a grade", _is_known]
+Grade: TypeAlias = Annotated[float | str | None, "a grade", _is_grade]
 Score: TypeAlias = Annotated[float | None, "a score", _is_known]
 
 
@@ -104,6 +110,7 @@ class Roles(TypedDict, total=False):
     cluster: Column
     n_relevant: Column
     rel: Grade
+    scale: Mapping[Any, float | None] | None
     collection_size: Size
     ties: Ties | None
     undefined: Undefined | None
@@ -174,3 +181,7 @@ def check_roles(roles: dict[str, Any]) -> None:
             if not holds(value):
                 way = MAKE_IT if is_foreign(value) else ""
                 raise BadValueError(f"{name}={shown(value)} is not {expected}{way}")
+    if roles.get("scale") is not None:
+        check_scale(roles["scale"])
+    if roles.get("rel") is not None:
+        level(roles["rel"], roles.get("scale"))

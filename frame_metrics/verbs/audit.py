@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,7 +17,7 @@ from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError,
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.needs import audited
-from frame_metrics.verbs import guards, log_checks
+from frame_metrics.verbs import annotators, guards, log_checks
 from frame_metrics.verbs.checks import Finding
 from frame_metrics.verbs.request import Reading, Request
 
@@ -46,7 +47,9 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
     if fail_on is not None:
         check_choice("fail_on", fail_on, get_args(Severity))
     plan = request.plan(audited(request.columns, request.roles))
-    columns, conventions = plan.columns, plan.conventions
+    columns, conventions, rule = plan.columns, plan.conventions, plan.conventions.several
+    if plan.judged is not None and plan.judged.annotator and rule is None:
+        conventions = replace(conventions, several="majority")  # that annotators differ is then a finding
     decided = columns.predicted is not None or conventions.threshold is not None
 
     def compute(reading: Reading) -> Answer:
@@ -57,6 +60,7 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
                 return guards.findings(rows, columns, conventions)
             log = read_log(rows, columns, conventions, qrels, single=decided)
             seen = [*guards.of_sides(rows, columns, conventions), *log_checks.findings(log)]
+            seen += annotators.findings(log, rule)
             return [*seen, *guards.guarded(cases_of(log))] if decided else seen
 
         return _report(fail_on, _of_good_rows(reading, look))

@@ -126,7 +126,7 @@ def scores_out_of_rank_order(block: RankedBlock) -> Array | None:
 
 @check("warning", of=lambda block: block.run.n_judged)
 def labels_and_grades_that_contradict(block: RankedBlock) -> Array | None:
-    """the label decides what is relevant, the grade what is gained; they disagree about rel={rel:g}"""
+    """the label decides what is relevant, the grade what is gained; they disagree about rel={rel}"""
     if not {"label", "grade"} <= set(block.rows.cells):
         return None
     grade, label = block.rows.judgments()
@@ -184,7 +184,7 @@ def nothing_to_evaluate(counts: Counted) -> Seen:
 
 @check("error")
 def grades_that_do_not_reach_rel(log: Log) -> Seen | None:
-    """nothing is relevant at rel={rel:g}, as the largest is {log.top_grade:g}; binary metrics are errors"""
+    """nothing is relevant at rel={rel}, as the largest is {largest}; binary metrics are errors"""
     if "label" in log.judgments.columns:
         return None
     return _graded(log, lambda grade: (grade > 0) & out_of_reach(grade, log.conventions.rel))
@@ -353,7 +353,8 @@ def _words(log: Log) -> dict[str, Any]:
         "log": log,
         "columns": columns,
         "by": ", ".join(columns.by),
-        "rel": conventions.rel,
+        "rel": conventions.in_words(conventions.rel),
+        "largest": conventions.in_words(log.top_grade),
         "top": TOP,
         "below": TOP + 1,
         "few": FEW,

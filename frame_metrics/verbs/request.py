@@ -90,7 +90,8 @@ class Request:
         judged = None
         if self.judgments is not None and self.beside is not None:
             judged = resolve_judgments(self.judgments[1], self.beside.names(), self.roles, columns)
-        return Plan(self, columns, conventions(self.roles, columns), judged)
+        several = None if self.judgments is None else self.judgments[1]["several"]
+        return Plan(self, columns, conventions({**self.roles, "several": several}, columns, judged), judged)
 
 
 @dataclass(frozen=True, eq=False)
