@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, Protocol, Type
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, closest, kind_of, shown
+from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, closest, kind_of, listed, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.needs import Needs
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Frame = TypeVar("Frame")
 Result = TypeVar("Result")
+OF_VALUES = ("evaluate", "per_query", "compare", "audit")  # verbs that take numbers from elsewhere
 Given = ParamSpec("Given")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -61,6 +62,7 @@ def _verb(verb: Callable[Given, Result]) -> Callable[Given, Result]:
 
     @wraps(verb)
     def checked(*args: Given.args, **options: Given.kwargs) -> Result:
+        _refuse_values(verb.__name__, args)
         try:
             return verb(*args, **options)
         except TypeError:  # of the call itself, or from within
@@ -71,6 +73,14 @@ def _verb(verb: Callable[Given, Result]) -> Callable[Given, Result]:
             raise
 
     return checked
+
+
+def _refuse_values(verb: str, args: tuple[Any, ...]) -> None:
+    """Raise for a verb that computes its numbers, of a frame that has them already."""
+    if verb not in OF_VALUES and args and isinstance(args[0], IRM) and args[0]._request.of_values:
+        raise ColumnError(
+            f"{verb}() has no use for value=, whose numbers were computed already; {listed(OF_VALUES)} take them"
+        )
 
 
 def _misused(verb: Callable[..., Any], options: Mapping[str, Any], error: str) -> Exception:
@@ -129,6 +139,10 @@ class IRM(Generic[Frame]):
     cluster : which queries belong together (their user, their session, their text), one value per query; without a
         query, which rows. Intervals and tests then take clusters, and not queries or rows, as independent.
     n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved.
+    value : a number that was computed elsewhere (what ``per_query`` returned and was saved, a judge's score, a
+        latency), one for each query and metric, null where it is undefined; or several columns. The frame's column
+        ``metric`` names the metric, else the column of values does. Goes with ``query``, ``system``, ``by``,
+        ``weight`` and ``cluster``, and into ``evaluate``, ``per_query``, ``compare`` and ``audit``.
     rel : the least grade that is relevant, 1 by default.
     collection_size : the number of documents in the collection, a column of it, or True if the frame lists all.
     ties : how equal scores are ordered: "doc" (by document id, descending, as trec_eval; the default with ``doc``),
@@ -622,6 +636,7 @@ class IRM(Generic[Frame]):
         from frame_metrics.verbs.compare import compare
         from frame_metrics.verbs.differences import Options
 
+        baseline = baseline._request if isinstance(baseline, IRM) else baseline
         options = Options(baseline, against, test, correction, over, unanswered, ci, permutations, resamples, seed)
         return compare(self._request, metrics, options, per_query=per_query)
 

@@ -39,6 +39,9 @@ class Columns:
     n_relevant: str | None = None
     collection_size: str | None = None
     class_scores: tuple[tuple[Any, str], ...] = ()
+    value: tuple[str, ...] = ()  # numbers that were computed elsewhere
+    metric: str | None = None  # what these are of; None where the columns' own names say it
+    k: str | None = None  # its cutoff, which the metric says too
     lent: tuple[str, ...] = ()  # of these the ones that stand in the judgments beside the log, and not in the log
 
     @property
@@ -60,7 +63,7 @@ class Columns:
     def needed(self) -> list[str]:
         """Every column of the log that is read, once."""
         scores = (column for _, column in self.class_scores)
-        every = dict.fromkeys([*self.keys, *self.single.values(), *scores])
+        every = dict.fromkeys([*self.keys, *self.single.values(), *scores, *self.value])
         return [column for column in every if column not in self.lent]
 
 
@@ -185,6 +188,13 @@ def refuse_infinite(values: pl.Series, column: str, remedy: str = NULL) -> None:
     if values.dtype.is_float() and not values.is_finite().all():
         refuse_nan(values, column, remedy)
         refuse(column, values.is_infinite().fill_null(False), "are infinite", remedy)
+
+
+def value_column(values: pl.Series, column: str) -> pl.Series:
+    """Return numbers that were computed elsewhere, NaN where they are missing."""
+    values = number_column(values, column, "value", finite=False).cast(pl.Float64)
+    refuse(column, values.is_infinite().fill_null(False), "are infinite", NULL)
+    return values.fill_null(np.nan)
 
 
 def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: bool = False) -> pl.Series:

@@ -99,6 +99,7 @@ class Roles(TypedDict, total=False):
     count: Column
     cluster: Column
     n_relevant: Column
+    value: Columns
     rel: Grade
     collection_size: Size
     ties: Ties | None
