@@ -83,6 +83,11 @@ def _refuse_values(verb: str, args: tuple[Any, ...]) -> None:
         )
 
 
+def _with_roles(baseline: Any) -> Any:
+    """Return a baseline as verbs take it: of a frame whose roles are named, what they say."""
+    return baseline._request if isinstance(baseline, IRM) else baseline
+
+
 def _misused(verb: Callable[..., Any], options: Mapping[str, Any], error: str) -> Exception:
     """Return the error of a verb that was called with what it does not take."""
     name, own = verb.__name__, {one: p for one, p in signature(verb).parameters.items() if one != "self"}
@@ -636,8 +641,9 @@ class IRM(Generic[Frame]):
         from frame_metrics.verbs.compare import compare
         from frame_metrics.verbs.differences import Options
 
-        baseline = baseline._request if isinstance(baseline, IRM) else baseline
-        options = Options(baseline, against, test, correction, over, unanswered, ci, permutations, resamples, seed)
+        options = Options(
+            _with_roles(baseline), against, test, correction, over, unanswered, ci, permutations, resamples, seed
+        )
         return compare(self._request, metrics, options, per_query=per_query)
 
     @_verb
@@ -716,13 +722,14 @@ class IRM(Generic[Frame]):
         return bounds(self._request, metrics, of=of, max_grade=max_grade, per_query=per_query)
 
     @_verb
-    def audit(self, fail_on: Severity | None = None) -> Frame:
+    def audit(self, fail_on: Severity | None = None, *, baseline: Any = None) -> Frame:
         """Report errors and oddities in the data, what was not counted, and plain facts.
 
         Parameters
         ----------
         fail_on : raise if there is a finding of this severity or a graver one, with the findings in the message. Facts
             are no reason to fail. A lazy frame is then run at once.
+        baseline : saved numbers, as in ``compare``, whose queries are looked at beside those of the frame.
 
         Returns
         -------
@@ -758,4 +765,4 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.audit import audit
 
-        return audit(self._request, fail_on)
+        return audit(self._request, fail_on, _with_roles(baseline))

@@ -122,6 +122,11 @@ def metric_of(text: str) -> Metric:
     return known[0][1] if len(known) == 1 else _unknown(text)
 
 
+def known(metric: Metric) -> bool:
+    """Return True for a metric of the registry, and False for a name of which nothing else is known."""
+    return metric.kernel is not _computed_elsewhere
+
+
 def _unknown(text: str) -> Metric:
     """A metric of which nothing is known but its name, and the cutoff that stands in it."""
     parts = re.fullmatch(r"(.+)@([1-9]\d*)", text)

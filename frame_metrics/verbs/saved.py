@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,14 @@ from frame_metrics.data.judgments import kind_of_ids, wider
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, FrameMetricsError, listed
 from frame_metrics.inputs import Array
-from frame_metrics.metrics.names import Asked, metric_of
+from frame_metrics.metrics.names import Asked, known, metric_of
 from frame_metrics.roles.columns import Columns, key_names
 from frame_metrics.roles.roles import Roles
 from frame_metrics.verbs import values
 from frame_metrics.verbs.measure import Measured
 from frame_metrics.verbs.pairs import Pairing, all_filled, in_order
 from frame_metrics.verbs.request import Plan, Reading, Request
+from frame_metrics.verbs.value_checks import Turnover
 
 NAME = "saved"  # the baseline's, where no column says its system
 
@@ -49,21 +51,22 @@ def _of_the_baseline() -> Iterator[None]:
         raise cause(f"baseline: {error}") from None
 
 
-def plan_of(baseline: Any, plan: Plan, asked: Asked) -> Plan:
+def plan_of(baseline: Any, plan: Plan, asked: Asked | None) -> Plan:
     """Find the columns of saved numbers: called as those of the frame, or else as the roles, or as their roles say.
 
     Parameters
     ----------
     baseline : the frame, or a request that has its roles too.
     plan : that of the frame that is compared.
-    asked : the metrics that are compared.
+    asked : the metrics that are compared; None for all.
     """
     with _of_the_baseline():
         if isinstance(baseline, Request):
             request = _checked(baseline, plan.columns)
         else:
             request = Request(baseline, _roles(border_of(baseline).names(), plan, asked), None)
-        values.asked_of([name for name, _ in asked], request.columns)
+        if asked is not None:
+            values.asked_of([name for name, _ in asked], request.columns)
         return values.plan_of(request)
 
 
@@ -81,7 +84,7 @@ def _checked(request: Request, own: Columns) -> Request:
     return request
 
 
-def _roles(available: list[str], plan: Plan, asked: Asked) -> Roles:
+def _roles(available: list[str], plan: Plan, asked: Asked | None) -> Roles:
     """The roles of the columns of a frame of saved numbers."""
     own, alone = plan.columns, "query" in available and len(plan.columns.query) == 1
     query = own.query if set(own.query) <= set(available) else ("query",) if alone else own.query
@@ -103,15 +106,17 @@ def _roles(available: list[str], plan: Plan, asked: Asked) -> Roles:
     return said
 
 
-def _value(available: list[str], keys: set[str], asked: Asked) -> list[str]:
+def _value(available: list[str], keys: set[str], asked: Asked | None) -> list[str]:
     """The columns of numbers: that of a long frame, or those that are called as the metrics."""
     if {"metric", "value"} <= set(available):
         return ["value"]
-    wanted = {str(replace(metric, average=None)) for _, metric in asked}
-    found = [column for column in available if column not in keys and str(metric_of(column)) in wanted]
+    wanted = None if asked is None else {str(replace(metric, average=None)) for _, metric in asked}
+    named = {column: metric_of(column) for column in available if column not in keys}
+    found = [one for one, metric in named.items() if (known(metric) if wanted is None else str(metric) in wanted)]
     if not found:
+        of = repr(asked[0][0]) if asked else "a metric"
         raise ColumnError(
-            f"nothing has the numbers of {asked[0][0]!r} among {listed(available)}; it has to be what per_query() "
+            f"nothing has the numbers of {of} among {listed(available)}; it has to be what per_query() "
             "returned, with columns 'metric' and 'value', or with one for each metric"
         )
     return found
@@ -122,17 +127,16 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
 
     Queries that only one side has are not compared, and counted.
     """
-    with _of_the_baseline():
-        there = _read(plan, here.asked)
-    at, beyond = _matched(here.log, there.log)
-    grid, n = here.log.grid, len(at)
-    first = np.unique(grid.pair, return_index=True)[1]
+    there = read_saved(plan, values.unfilled(here.asked))
+    match = matched(here.log, there.log)
+    beyond, at = match.by_segment(), match.at
+    grid, n, first = here.log.grid, len(at), _first(here.log.grid)
 
     def on_pairs(ours: Array, theirs: Array, fill: Any) -> Array:
         return np.append(ours, np.where(at < 0, fill, np.append(theirs, fill)[at]))
 
     pairs = zip(here.values, there.values, strict=True)
-    known = here.evaluated if here.absent is None else here.evaluated & ~here.absent
+    there_is = here.evaluated if here.absent is None else here.evaluated & ~here.absent
     both = replace(
         here,
         log=replace(here.log, grid=with_another(grid)),
@@ -147,7 +151,7 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
     return Pairing(
         both,
         [on_pairs(ours, theirs, np.nan) for ours, theirs in filled],
-        np.append(known, at >= 0),
+        np.append(there_is, at >= 0),
         segments,
         [(int(system), len(grid.system_row)) for system in order],
         _name(there.log),
@@ -155,11 +159,16 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
     )
 
 
-def _read(plan: Plan, asked: Asked) -> Measured:
-    """Read saved numbers of one system."""
+def read_saved(plan: Plan, asked: Asked | None = None) -> Measured:
+    """Read saved numbers of one system; of all metrics that there are where none is asked for."""
+    with _of_the_baseline():
+        return _read(plan, asked)
+
+
+def _read(plan: Plan, asked: Asked | None) -> Measured:
     border, needed = plan.request.border, plan.columns.needed
     table = border.in_memory(needed).read(needed)
-    there = values.measured(Reading(plan, table, Beside(None, {})), values.unfilled(asked))
+    there = values.measured(Reading(plan, table, Beside(None, {})), asked)
     if len(there.log.grid.system_row) > 1:
         names = there.log.keys_at(["system"], there.log.grid.system_row)["system"].to_list()
         raise BadValueError(
@@ -184,44 +193,61 @@ def _keys(log: Log, first: Array) -> pl.DataFrame:
     return keys.hstack(log.keys_at(by, grid.segment_row[grid.segment[first]])) if by else keys
 
 
-def _matched(here: Log, there: Log) -> tuple[Array, Array]:
-    """Match saved numbers to the queries of the frame.
+@dataclass(frozen=True, eq=False)
+class Match:
+    """Saved numbers matched to the queries of a frame."""
 
-    Returns
-    -------
-    The ranking of the saved numbers for each pair of a segment and a query of the frame, -1 for none, shape (pairs,),
-    and the number of queries that only the saved numbers have, shape (segments,).
-    """
-    grid = here.grid
-    first = np.unique(grid.pair, return_index=True)[1]
-    ours, theirs = _alike(
-        _keys(here, first), _keys(there, np.arange(len(there.grid.pair))), here.columns, there.columns
-    )
-    keys = ours.columns
-    found = ours.join(theirs.with_row_index("at"), on=keys, how="left", nulls_equal=True, maintain_order="left")["at"]
-    if len(ours) and len(theirs) and found.null_count() == len(found):
-        raise BadValueError(
-            f"baseline: it shares no {'segment and query' if here.columns.by else 'query'} with the frame "
-            f"(the frame has ({as_text(ours)}), the baseline ({as_text(theirs)})); do both write ids the same way?"
-        )
-    rest = theirs.join(ours, on=keys, how="anti", nulls_equal=True)
-    return found.cast(pl.Int64).fill_null(-1).to_numpy(), _by_segment(rest, ours, grid, first, here.columns)
+    here: Log
+    ours: pl.DataFrame  # segment and query of each pair of the frame
+    theirs: pl.DataFrame  # the same of each saved number
+    at: Array  # the number of the saved ranking of each pair of the frame, -1 for none, shape (pairs,)
+
+    @cached_property
+    def rest(self) -> pl.DataFrame:
+        """The segment and query of the saved numbers that the frame has no ranking of."""
+        keys = self.ours.columns
+        return self.theirs.join(self.ours, on=keys, how="anti", nulls_equal=True, maintain_order="left")
+
+    def by_segment(self) -> Array:
+        """Count the rest in each segment; raise for a segment that the frame does not have, or if nothing matches."""
+        columns, grid = self.here.columns, self.here.grid
+        if len(self.ours) and len(self.theirs) and (self.at < 0).all():
+            raise BadValueError(
+                f"baseline: it shares no {'segment and query' if columns.by else 'query'} with the frame (the frame "
+                f"has ({as_text(self.ours)}), the baseline ({as_text(self.theirs)})); do both write ids the same way?"
+            )
+        by, n = key_names(columns)[1], len(grid.segment_row)
+        if not by:
+            return np.full(n, len(self.rest))
+        segments = self.ours.select(by).with_columns(segment=grid.segment[_first(grid)]).unique(by)
+        at = self.rest.join(segments, on=by, how="left", nulls_equal=True, maintain_order="left")["segment"]
+        if at.null_count():
+            odd = self.rest.filter(at.is_null()).select(by)
+            raise BadValueError(
+                f"baseline: {odd.n_unique()} of its segments stand not in the frame, as {', '.join(columns.by)} = "
+                f"{as_text(odd)}; leave their rows out, or say by=None"
+            )
+        return np.bincount(at.to_numpy(), minlength=n)
+
+    def turnover(self) -> Turnover:
+        """Count the queries that both sides have, and those that one of them has alone."""
+        alone = self.ours.filter(self.at < 0)
+        common = len(self.ours) - len(alone)
+        return Turnover(common, (len(alone), as_text(alone)), (len(self.rest), as_text(self.rest)))
 
 
-def _by_segment(rest: pl.DataFrame, ours: pl.DataFrame, grid: Grid, first: Array, columns: Columns) -> Array:
-    """The number of rows of each segment; raise for one that the frame does not have."""
-    by, n = key_names(columns)[1], len(grid.segment_row)
-    if not by:
-        return np.full(n, len(rest))
-    known = ours.select(by).with_columns(segment=pl.Series(grid.segment[first])).unique(by)
-    segment = rest.join(known, on=by, how="left", nulls_equal=True, maintain_order="left")["segment"]
-    if segment.null_count():
-        odd = rest.filter(segment.is_null()).select(by)
-        raise BadValueError(
-            f"baseline: {odd.n_unique()} of its segments stand not in the frame, as {', '.join(columns.by)} = "
-            f"{as_text(odd)}; leave their rows out, or say by=None"
-        )
-    return np.bincount(segment.to_numpy(), minlength=n)
+def _first(grid: Grid) -> Array:
+    """The first ranking of each pair of a segment and a query."""
+    return np.unique(grid.pair, return_index=True)[1]
+
+
+def matched(here: Log, there: Log) -> Match:
+    """Match saved numbers to the queries of a frame; raise for ids of types that are never equal."""
+    ours, theirs = _keys(here, _first(here.grid)), _keys(there, np.arange(len(there.grid.pair)))
+    ours, theirs = _alike(ours, theirs, here.columns, there.columns)
+    saved = theirs.with_row_index("at")
+    at = ours.join(saved, on=ours.columns, how="left", nulls_equal=True, maintain_order="left")["at"]
+    return Match(here, ours, theirs, at.cast(pl.Int64).fill_null(-1).to_numpy())
 
 
 def _alike(ours: pl.DataFrame, theirs: pl.DataFrame, own: Columns, saved: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -89,8 +89,11 @@ def check_averages(asked: Asked, averages: Averages, columns: Columns) -> None:
                 )
 
 
-def measured(reading: Reading, asked: Asked | None) -> Measured:
-    """Take numbers as the values of metrics; of all that there are where none is asked for."""
+def measured(reading: Reading, asked: Asked | None, *, shared: bool = True) -> Measured:
+    """Take numbers as the values of metrics; of all that there are where none is asked for.
+
+    ``shared``: whether a system that shares no query with another one is an error.
+    """
     columns, where = reading.plan.columns, "value="
     held, code = _of_columns(columns.value), None
     if columns.metric:
@@ -98,7 +101,8 @@ def measured(reading: Reading, asked: Asked | None) -> Measured:
         where = columns.metric
     at = places(held if asked is None else asked, held, where)
     log, values = read_values(reading.table, columns, reading.plan.conventions, code, len(held))
-    check_shared(log)
+    if shared:
+        check_shared(log)
     weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
     every, absent = np.ones(values.shape[1], bool), log.grid.rankings.lengths == 0
     return Measured(log, held if asked is None else asked, values[at], {}, {}, every, weight, cluster, absent)

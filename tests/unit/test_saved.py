@@ -320,3 +320,46 @@ def test_one_frame_is_a_baseline() -> None:
     for several in ([saved()], ["x", saved()], (saved().to_pandas(),)):
         said = error(lambda several=several: two.compare("rr", baseline=several))  # type: ignore[misc]
         assert said.endswith("or one frame of saved numbers; give one frame")
+
+
+# audit
+
+
+def turned(shared: int, kind: str = "log") -> dict[str, tuple[str, int, float]]:
+    """Findings about ten queries beside a baseline of ten, some of which are the same."""
+    queries = pl.DataFrame({"query": [f"q{i}" for i in range(10)]})
+    kept = pl.DataFrame({"query": [f"q{i}" for i in range(10 - shared, 20 - shared)]}).with_columns(rr=0.5)
+    log = (
+        queries.with_columns(score=1.0, grade=1).irm if kind == "log" else queries.with_columns(rr=1.0).irm(value="rr")
+    )
+    told = log.audit(baseline=kept).filter(pl.col("message").str.contains("compare()", literal=True))
+    return {row["check"]: (row["severity"], row["n"], row["share"]) for row in told.iter_rows(named=True)}
+
+
+@pytest.mark.parametrize("kind", ["log", "values"])
+def test_an_audit_says_how_many_queries_turned_over(kind: str) -> None:
+    """Queries that one side has alone are counted; where most of them are, that is a warning, or an error."""
+    alone = ("queries without a saved number", "queries of the baseline alone")
+    assert turned(10, kind) == {}
+    assert turned(6, kind) == dict.fromkeys(alone, ("info", 4, 0.4))
+    most = "a baseline most of whose queries turned over"
+    assert turned(4, kind) == {most: ("warning", 6, 0.6)} | dict.fromkeys(alone, ("info", 6, 0.6))
+    other = "a baseline with other queries"
+    assert turned(0, kind) == {other: ("error", 10, 1.0)} | dict.fromkeys(alone, ("info", 10, 1.0))
+
+
+def test_an_audit_of_bad_rows_beside_a_stream() -> None:
+    """A baseline that can be read once is read once, however often the audit leaves bad rows out."""
+    log = this().with_columns(score=pl.Series([1.0, float("inf"), 1.0]))
+    kept = saved().drop("k").to_arrow()
+    told = log.irm.audit(baseline=kept.to_reader())
+    assert told.filter(check="queries of the baseline alone")["n"].to_list() == [2]
+
+
+def test_a_baseline_of_an_audit_is_saved_numbers() -> None:
+    """A system, or rows without a query, have no saved numbers to look at."""
+    assert "baseline='x' is not a frame of saved numbers" in error(lambda: this().irm.audit(baseline="x"))
+    cases = pl.DataFrame({"label": [1, 0], "predicted": [1, 1]})
+    assert "there is no query" in error(lambda: cases.irm.audit(baseline=saved()))
+    nothing = saved().select("query", mine="value")
+    assert "nothing has the numbers of a metric" in error(lambda: this().irm.audit(baseline=nothing))

@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM, ColumnError, UnknownNameError, metrics
-from helpers import KINDS, as_kind, as_polars, error, irm, made_log
+from helpers import KINDS, as_kind, as_polars, error, facts, irm, made_log, odd
 
 METRICS = ("ndcg@5", "map", "P_5", "num_rel_ret", "gm_map", "lr_positive")
 AVERAGES = (None, "macro", "gmean", "median", "q0.9", "min", "max")
@@ -366,3 +366,67 @@ def test_an_empty_frame_of_values() -> None:
     assert error(long().clear().irm(value="value").evaluate) == said
     assert error(long().clear().lazy().irm(value="value").evaluate) == said
     assert wide().clear().irm(value="rr").evaluate().select("value", "n").rows() == [(None, 0)]
+
+
+# audit
+
+
+def found(log: IRM[pl.DataFrame]) -> dict[str, tuple[int, str | None]]:
+    """Number and example of every finding but the plain facts."""
+    return {check: (n, example) for check, n, example in odd(log).select("check", "n", "example").rows()}
+
+
+def test_an_audit_of_good_numbers_has_facts_only() -> None:
+    """Facts count queries, metrics, systems and segments; numbers that are all there have no finding."""
+    saved = original().per_query("ndcg@5", "P_5").with_columns(value=pl.col("value").fill_null(0))
+    assert found(saved.irm(value="value")) == {}
+    assert facts(saved.irm(value="value")) == {"rows": (60, 1.0), "queries": (30, 1.0), "metrics": (2, None)}
+    assert saved.irm(value="value").audit().filter(check="metrics")["message"][0] == "ndcg@5, P_5"
+
+
+def test_an_audit_of_odd_numbers() -> None:
+    """Undefined numbers, those that a system lacks, or that no such metric has, are warnings with an example."""
+    frame = pl.DataFrame(
+        {
+            "s": [*"xxxxyyy"],
+            "query": [1, 2, 3, 4, 1, 2, 3],
+            "ndcg@5": [50.0, 60.0, 0.5, 1.0, 1.0, float("nan"), None],
+            "ms": [-1.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0],
+            "day": [*"aabbaab"],
+        }
+    )
+    log = frame.irm(system="s", value=["ndcg@5", "ms"], by="day")
+    assert found(log) == {
+        "numbers that are undefined": (2, "y, a, 2, ndcg@5"),
+        "queries without a number": (1, "y, b, 4"),
+        "numbers out of range": (2, "x, a, 1, ndcg@5"),
+        "segments of few queries": (2, "a"),
+    }
+    message = log.audit().filter(check="numbers out of range")["message"][0]
+    assert message.startswith("ndcg@5 lies between 0 and 1, and a number does not")
+    assert log.audit().filter(check="numbers that are undefined")["share"][0] == 2 / 14
+    again = frame.with_columns(day=pl.Series([*"aabbabb"])).irm(system="s", value="ms", by="day")
+    assert found(again)["queries in several segments"] == (1, "2")
+
+
+def test_an_audit_of_systems_that_share_few_queries() -> None:
+    """Below half of the queries of the smaller system a warning, below a tenth an error, where other verbs refuse."""
+    for shared, severity in ((6, None), (4, "warning"), (0, "error")):
+        frame = pl.DataFrame({"s": ["x"] * 10 + ["y"] * 10, "query": [*range(10), *range(10 - shared, 20 - shared)]})
+        log = frame.with_columns(ms=1.0).irm(system="s", value="ms")
+        told = log.audit().filter(pl.col("check").str.starts_with("systems that share"))
+        assert told["severity"].to_list() == ([severity] if severity else [])
+        if not shared:
+            assert "no other system has any of one of them" in error(log.evaluate)
+
+
+def test_an_audit_names_bad_rows() -> None:
+    """Rows that other verbs refuse are errors of an audit, which goes on with the others."""
+    bad = pl.concat([long(value=[1.0, 2.0, np.inf, None]), long()[:1]]).irm(value="value")
+    told = bad.audit().filter(severity="error").select("check", "n", "example").rows()
+    assert told == [("values that are infinite", 1, "row 2"), ("rows that repeat a metric of their query", 1, "row 4")]
+    nothing = wide().with_columns(rr=pl.lit(None, pl.Float64)).irm(value="rr")
+    assert found(nothing)["nothing to evaluate"] == (1, None)
+    assert "nothing to evaluate" in error(lambda: nothing.audit(fail_on="error"))
+    lazy = long().lazy().irm(value="value").audit()
+    assert lazy.collect_schema() == lazy.collect().schema
