@@ -304,7 +304,8 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list.
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list. Of
+            ``value``, all that there are where none is named.
         average : "macro", the mean over queries, in which each counts the same; "weighted", the mean by ``weight``;
             "rows", the mean by how many rows each has, with judged documents that it lacks; "micro", the metric of the
             summed counts of the 2x2 table;
@@ -355,7 +356,8 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``. Of ``value``, all that there are
+            where none is named.
         layout : "long", a row per query and metric, or "wide", a column per metric.
 
         Returns
@@ -577,9 +579,13 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``. Of ``value``, all that there are
+            where none is named.
         baseline : the system that every other is compared with, or a list of systems, with each of which all that are
-            not in it are compared; by default every system with all before it.
+            not in it are compared; by default every system with all before it. Or saved numbers, with which each
+            system is compared, or the frame where none is named: a frame that ``per_query`` returned, long or wide,
+            with the columns of the query and ``by`` called as here, or one whose columns are named,
+            ``saved.irm(query="qid", value="v")``.
         against : without a query, what each system is compared with instead of another one: "chance", the value that a
             metric has where decisions or scores have nothing to do with the truth (0 for informedness, 0.5 for
             roc_auc), or "majority", a classifier that always says the most frequent class.
@@ -600,7 +606,8 @@ class IRM(Generic[Frame]):
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows.
         unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
             it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
-            ``n_unpaired``. Rows that only one system has are always left out, and counted there.
+            ``n_unpaired``. Rows that only one system has are always left out, and counted there; so are queries that
+            one side has no number of, where these are ``value`` or a saved ``baseline``.
         ci : level of the interval of the difference: percentile bootstrap, and DeLong's beside his test.
         permutations, resamples, seed : of what is drawn; the same on every machine.
         per_query : whether to return the paired differences instead, the greatest first.
@@ -619,15 +626,16 @@ class IRM(Generic[Frame]):
 
         Without a query rows are paired by ``doc``. effect_size, wins, ties and losses are those of rows, for shares of
         rows, and null for other metrics; n counts the documents that both systems have, and mde rests on the bootstrap
-        (or DeLong). With ``against`` there is no system column where none is named, and baseline is its text.
+        (or DeLong). With ``against`` there is no system column where none is named, and baseline is its text; with
+        saved numbers it is the name of their system, where a column says it, or "saved".
 
         Raises
         ------
         FrameMetricsError
-            No ``system`` is named, there is only one, ``baseline`` is none of them, a test needs scipy and it is not
-            installed, or clusters or weights are named and the test cannot take them. Without a query: no ``doc`` is
-            named, it stands twice in a system, or systems differ in its label (weight, count, cluster); a metric has no
-            value that chance gives.
+            No ``system`` is named and no saved ``baseline``, there is only one, ``baseline`` is none of them, a test
+            needs scipy and it is not installed, or clusters or weights are named and the test cannot take them. Without
+            a query: no ``doc`` is named, it stands twice in a system, or systems differ in its label (weight, count,
+            cluster); a metric has no value that chance gives.
 
         Examples
         --------
