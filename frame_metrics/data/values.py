@@ -60,9 +60,10 @@ def _by_metric(rankings: Rankings, columns: Columns, names: list[str], n: int) -
     count, place = len(rankings.lengths), spans(rankings.starts, rankings.lengths)
     ranking = np.repeat(np.arange(count), rankings.lengths)
     metric = rankings.values["metric"][place] if columns.metric else np.zeros(len(place), np.int64)
-    once = np.zeros(len(place), bool)
-    once[np.unique(ranking * n + metric, return_index=True)[1]] = True
-    if not once.all():
+    cell = ranking * n + metric
+    if len(cell) and np.bincount(cell).max() > 1:
+        once = np.zeros(len(place), bool)
+        once[np.unique(cell, return_index=True)[1]] = True
         what = "repeat a metric of their query" if columns.metric else "repeat a query"
         raise bad_rows(columns.value[0], np.sort(rankings.rows_of(place[~once])), len(place), what, APART)
     values = np.full((n, count), np.nan)

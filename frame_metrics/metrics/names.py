@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
-from frame_metrics.errors import (
-    BadValueError,
-    FrameMetricsError,
-    NotComputableError,
-    UnknownNameError,
-    did_you_mean,
-    nearest,
-)
-from frame_metrics.inputs import Array, Ranking
+from frame_metrics.errors import BadValueError, UnknownNameError, did_you_mean, nearest
 from frame_metrics.metrics.metric import REGISTRY, Metric
 
 # Spellings that are more than another name, read before our own: a pattern of the whole text, and what it stands for.
@@ -60,12 +52,8 @@ def _aliases() -> dict[str, str]:
     return {plain_name(other): m.name for m in REGISTRY.values() for other in (m.name, *m.also)} | {"gauc": "roc_auc"}
 
 
-def read(
-    asked: Sequence[Metrics], reader: Callable[[str], Sequence[tuple[str, Metric]]] | None = None
-) -> list[tuple[str, Metric]]:
+def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
     """Read metrics as the caller wrote them, one by one or in a list: texts, or metrics as values.
-
-    ``reader`` reads a text; by default ``read_text``.
 
     Returns
     -------
@@ -77,7 +65,7 @@ def read(
         if isinstance(item, Metric):
             metrics.append((str(item), item))
         elif isinstance(item, str):
-            metrics.extend((reader or read_text)(item))
+            metrics.extend(read_text(item))
         else:
             raise BadValueError(f"a metric is a name or a frame_metrics.metrics value, not {item!r}")
     if not metrics:
@@ -106,50 +94,6 @@ def read_text(text: str) -> tuple[tuple[str, Metric], ...]:
         return ((text, metric @ cutoffs[0]),)
     stem = plain[: plain.rindex("@") + 1] if "@" in plain else plain.removesuffix(cutoff)
     return tuple((f"{stem}{k}", metric @ k) for k in cutoffs)
-
-
-def read_elsewhere(text: str) -> Sequence[tuple[str, Metric]]:
-    """Read the text of metrics whose values were computed elsewhere: what no metric is called is one of its own."""
-    try:
-        return read_text(text)
-    except FrameMetricsError:
-        return ((text, _unknown(text)),)
-
-
-def metric_of(text: str) -> Metric:
-    """Return the one metric that a text means whose values were computed elsewhere."""
-    known = read_elsewhere(text)
-    return known[0][1] if len(known) == 1 else _unknown(text)
-
-
-def known(metric: Metric) -> bool:
-    """Return True for a metric of the registry, and False for a name of which nothing else is known."""
-    return metric.kernel is not _computed_elsewhere
-
-
-def _unknown(text: str) -> Metric:
-    """A metric of which nothing is known but its name, and the cutoff that stands in it."""
-    parts = re.fullmatch(r"(.+)@([1-9]\d*)", text)
-    name, cutoff = (parts[1], int(parts[2])) if parts else (text, None)
-    return Metric(
-        name,
-        _computed_elsewhere,
-        range=(float("nan"), float("nan")),
-        best=None,
-        undefined=None,
-        monotone=False,
-        expected=False,
-        unjudged=None,
-        weights=None,
-        summed=False,
-        also=(),
-        cutoff=cutoff,
-    )
-
-
-def _computed_elsewhere(run: Ranking, k: int | None = None) -> Array:
-    """Number that was computed elsewhere."""
-    raise NotComputableError("the values of this metric were computed elsewhere")
 
 
 def _parted(text: str, plain: str) -> tuple[str, str | None, str | None]:

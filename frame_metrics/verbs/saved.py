@@ -12,14 +12,15 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.border.protocol import Beside
+from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.data.grid import Grid, with_another
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.judgments import kind_of_ids, wider
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, FrameMetricsError, listed
 from frame_metrics.inputs import Array
-from frame_metrics.metrics.names import Asked, known, metric_of
+from frame_metrics.metrics.elsewhere import is_known, metric_of
+from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns, key_names
 from frame_metrics.roles.roles import Roles
 from frame_metrics.verbs import values
@@ -64,7 +65,7 @@ def plan_of(baseline: Any, plan: Plan, asked: Asked | None) -> Plan:
         if isinstance(baseline, Request):
             request = _checked(baseline, plan.columns)
         else:
-            request = Request(baseline, _roles(border_of(baseline).names(), plan, asked), None)
+            request = Request(baseline, _roles(border_of(baseline), plan, asked), None)
         if asked is not None:
             values.asked_of([name for name, _ in asked], request.columns)
         return values.plan_of(request)
@@ -84,16 +85,17 @@ def _checked(request: Request, own: Columns) -> Request:
     return request
 
 
-def _roles(available: list[str], plan: Plan, asked: Asked | None) -> Roles:
+def _roles(border: Border, plan: Plan, asked: Asked | None) -> Roles:
     """The roles of the columns of a frame of saved numbers."""
+    available = border.names()
     own, alone = plan.columns, "query" in available and len(plan.columns.query) == 1
     query = own.query if set(own.query) <= set(available) else ("query",) if alone else own.query
     lacking = [column for column in (*query, *own.by) if column not in available]
     if lacking and "total_over" not in available:
-        role = "query" if lacking[0] in query else "by"
+        role, there = ("query" if lacking[0] in query else "by"), f"{listed(available)}{border.hint(lacking[0])}"
         raise ColumnError(
-            f"it has no column {lacking[0]!r} among {listed(available)}, which is the frame's {role}; "
-            f"it has to be what per_query() returned, or name its columns, as baseline=saved.irm({role}=..., value=...)"
+            f"it has no column {lacking[0]!r}, the frame's {role}, among {there}; it has to be what per_query() "
+            f"returned, or name its columns, as baseline=saved.irm({role}=..., value=...)"
         )
     system = own.system or "system"
     said: Roles = {"query": list(query), "value": _value(available, {*query, *own.by, system}, asked)}
@@ -112,7 +114,7 @@ def _value(available: list[str], keys: set[str], asked: Asked | None) -> list[st
         return ["value"]
     wanted = None if asked is None else {str(replace(metric, average=None)) for _, metric in asked}
     named = {column: metric_of(column) for column in available if column not in keys}
-    found = [one for one, metric in named.items() if (known(metric) if wanted is None else str(metric) in wanted)]
+    found = [one for one, metric in named.items() if (is_known(metric) if wanted is None else str(metric) in wanted)]
     if not found:
         of = repr(asked[0][0]) if asked else "a metric"
         raise ColumnError(
@@ -146,7 +148,8 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
         cluster=None if here.cluster is None else np.append(here.cluster, here.cluster[first]),
         absent=np.append(np.zeros(len(grid.pair), bool) if here.absent is None else here.absent, at < 0),
     )
-    filled = zip(all_filled(here), all_filled(there), strict=True)
+    with _of_the_baseline():
+        filled = list(zip(all_filled(here), all_filled(there), strict=True))
     order, segments = in_order(here.log)
     return Pairing(
         both,

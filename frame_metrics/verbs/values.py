@@ -11,8 +11,9 @@ import polars as pl
 from frame_metrics.data.values import read_values
 from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed
 from frame_metrics.inputs import Array
+from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import Asked, Metrics, metric_of, read, read_elsewhere
+from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.roles.columns import TEXTS, Columns, refuse
 from frame_metrics.roles.conventions import conventions
 from frame_metrics.stats.averages import Averages
@@ -29,7 +30,7 @@ def plan_of(request: Request) -> Plan:
 
 def asked_of(metrics: Sequence[Metrics], columns: Columns) -> Asked | None:
     """Read the metrics that are asked for; without any all there are, None where a column of the frame says them."""
-    asked = unfilled(read(metrics, read_elsewhere)) if metrics else None
+    asked = unfilled(read_elsewhere(metrics)) if metrics else None
     if columns.metric:
         return asked
     held = _of_columns(columns.value)

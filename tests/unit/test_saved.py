@@ -363,3 +363,21 @@ def test_a_baseline_of_an_audit_is_saved_numbers() -> None:
     assert "there is no query" in error(lambda: cases.irm.audit(baseline=saved()))
     nothing = saved().select("query", mine="value")
     assert "nothing has the numbers of a metric" in error(lambda: this().irm.audit(baseline=nothing))
+
+
+def test_a_pivoted_baseline() -> None:
+    """A wide frame of pandas whose queries are its index says reset_index(); a column per metric is then read."""
+    pivoted = saved().to_pandas().pivot(index="query", columns="metric", values="value")
+    said = (
+        "baseline: it has no column 'query', the frame's query, among 'rr'; it is a level of the index: reset_index()"
+    )
+    assert error(lambda: this().irm.compare("rr", baseline=pivoted)).startswith(said)
+    assert "reset_index()" in error(lambda: pivoted.irm(value="rr").evaluate())
+    same(this().irm.compare("rr", baseline=pivoted.reset_index()), this().irm.compare("rr", baseline=saved()))
+
+
+def test_undefined_numbers_of_a_baseline_may_be_an_error() -> None:
+    """undefined="raise" is about both sides, and says which one it is."""
+    kept = saved(value=[1.0, None, 0.25])
+    said = error(lambda: this().irm(undefined="raise").compare("rr", baseline=kept))
+    assert said == "baseline: rr is undefined for 1 of 3 queries"
