@@ -234,6 +234,47 @@ def test_a_baseline_with_its_roles() -> None:
     assert error(lambda: this().irm.compare("rr", baseline=this().irm)).startswith("baseline: it has no value=")
 
 
+def drawn(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Numbers of two metrics in three segments, and saved ones of most of the same queries, some null on both sides."""
+    random = np.random.default_rng(seed)
+    parts = []
+    for first in (0, 8):
+        frame = pl.DataFrame({"query": np.arange(40) + first}).with_columns(day=pl.col("query") % 3)
+        numbers = {name: np.where(random.random(40) < 0.1, np.nan, random.integers(0, 9, 40)) for name in ("rr", "ms")}
+        parts.append(frame.with_columns(**numbers).sample(34, seed=seed, shuffle=True))
+    return parts[0], parts[1]
+
+
+@pytest.mark.parametrize("undefined", [None, "zero"])
+@pytest.mark.parametrize("seed", range(4))
+def test_counts_and_means_are_those_of_a_loop(seed: int, undefined: Any) -> None:
+    """Means, wins and counts of a comparison are what a loop over the queries of each segment finds."""
+    mine, kept = drawn(seed)
+    rows = kept.unpivot(["ms", "rr"], index=["query", "day"], variable_name="metric")
+    log = mine.irm(value=["rr", "ms"], by="day", undefined=undefined)
+    for baseline in (kept, rows, rows.to_pandas(), kept.lazy()):
+        got = log.compare(baseline=baseline, **FEW).select("day", "metric", *EXPECTED)
+        cells = [(day, metric) for day in range(3) for metric in ("rr", "ms")]
+        assert got.rows() == [by_hand(mine, kept, day, metric, undefined) for day, metric in cells]
+
+
+EXPECTED = ("value", "baseline_value", "wins", "ties", "losses", "n", "n_unpaired", "n_undefined")
+
+
+def by_hand(mine: pl.DataFrame, kept: pl.DataFrame, day: int, metric: str, undefined: str | None) -> tuple[Any, ...]:
+    """What a comparison says of one segment and metric."""
+    ours, theirs = (dict(one.filter(day=day).select("query", metric).rows()) for one in (mine, kept))
+    common = ours.keys() & theirs.keys()
+    lost = {query for query in common if np.isnan(ours[query]) or np.isnan(theirs[query])}
+    used = common if undefined else common - lost
+    pairs = [(np.nan_to_num(ours[query]), np.nan_to_num(theirs[query])) for query in used]
+    signs = [np.sign(one - other) for one, other in pairs]
+    alone = {*ours} ^ {*theirs}
+    undefined_alone = sum(bool(np.isnan(ours[query])) for query in ours.keys() - common)
+    counts = (signs.count(1), signs.count(0), signs.count(-1), len(used), len(alone), len(lost) + undefined_alone)
+    return (day, metric, *(pytest.approx(sum(side) / len(used)) for side in zip(*pairs, strict=True)), *counts)
+
+
 # errors of a saved baseline
 
 
