@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,8 +16,9 @@ from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.needs import audited
 from frame_metrics.verbs import guards, log_checks
-from frame_metrics.verbs.checks import Finding
+from frame_metrics.verbs.checks import Finding, run_checks
 from frame_metrics.verbs.request import Reading, Request
+from frame_metrics.verbs.split import check_split, split_of_queries, split_of_rows
 
 SEVERITIES = ("error", "warning", "info", "fact")  # the gravest first
 SCHEMA = {
@@ -40,11 +41,13 @@ VALUES = {
 Severity = Literal["error", "warning", "info"]
 
 
-def audit(request: Request, fail_on: Severity | None) -> Any:
+def audit(request: Request, fail_on: Severity | None, split: Mapping[Any, float] | None = None) -> Any:
     """Answer ``irm.audit``, which has the parameters."""
     if fail_on is not None:
         check_choice("fail_on", fail_on, get_args(Severity))
     plan = request.plan(audited(request.columns, request.roles))
+    if split is not None:
+        check_split(split, plan.columns)
     columns, conventions = plan.columns, plan.conventions
     decided = columns.predicted is not None or conventions.threshold is not None
 
@@ -53,10 +56,14 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
 
         def look(rows: pl.DataFrame) -> list[Finding]:
             if not columns.query:
-                return guards.findings(rows, columns, conventions)
-            log = read_log(rows, columns, conventions, qrels, single=decided)
+                seen = guards.findings(rows, columns, conventions)
+                return seen if split is None else [*seen, *run_checks({}, split_of_rows(rows, columns, split))]
+            log = read_log(rows, columns, conventions, qrels, single=decided, arms=split is not None)
             seen = [*guards.of_sides(rows, columns, conventions), *log_checks.findings(log)]
-            return [*seen, *guards.guarded(cases_of(log))] if decided else seen
+            if split is not None:  # then arms are segments, and units of several are a finding
+                seen = [one for one in seen if one.check != log_checks.queries_in_several_segments.name]
+            seen += guards.guarded(cases_of(log)) if decided else []
+            return seen if split is None else [*seen, *run_checks({}, split_of_queries(log, columns, split))]
 
         return _report(fail_on, _of_good_rows(reading.table, columns, look))
 

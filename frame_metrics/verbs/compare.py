@@ -18,11 +18,13 @@ from frame_metrics.metrics.names import Metrics, read
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats import significance
 from frame_metrics.stats.significance import Tick, in_clusters, sureness, times, tukey
+from frame_metrics.verbs.compare_arms import arms_compared, check_arms
 from frame_metrics.verbs.differences import (
     EACH,
     NUMBERS,
     RESULT,
     SCHEMA,
+    OfArms,
     OfQueries,
     Options,
     check_options,
@@ -43,16 +45,21 @@ def compare(request: Request, metrics: Sequence[Metrics], options: Options, *, p
     check_options(options)
     asked = read(metrics)
     plan = request.plan(request.needs(asked))
-    if not plan.columns.query:
+    if not options.paired:
+        check_arms(plan, options, per_query=per_query)
+    elif not plan.columns.query:
         from frame_metrics.verbs.compare_rows import rows_compared
 
         return rows_compared(plan, asked, options, per_query=per_query)
     options = replace(options, test=options.test or "randomization")
     check_asked(asked, plan)
-    system = _check_system(plan.columns, options)
     for name, metric in asked:
         if metric.average is not None:
-            raise NotComputableError(f"{name} is an average, and compare() pairs the values of queries")
+            verb = "pairs" if options.paired else "takes"
+            raise NotComputableError(f"{name} is an average, and compare() {verb} the values of queries")
+    if not options.paired:
+        return arms_compared(plan, asked, options, _progress)
+    system = _check_system(plan.columns, options)
     check_apart(plan.columns.keys, RESULT)
 
     def compute(reading: Reading) -> Answer:
@@ -79,9 +86,9 @@ def _check_system(columns: Columns, options: Options) -> str:
     if columns.system is None:
         raise ColumnError("compare() pairs systems query by query; name their column with system=")
     if test not in get_args(OfQueries):
+        what, way = ("arms", "paired=False") if test in get_args(OfArms) else ("rows without a query", "query=None")
         raise NotComputableError(
-            f"test={test!r} is of rows without a query; "
-            f"say query=None, or test= as one of {listed(get_args(OfQueries))}"
+            f"test={test!r} is of {what}; say {way}, or test= as one of {listed(get_args(OfQueries))}"
         )
     if columns.weight is not None and test not in FLEXIBLE:
         raise NotComputableError(

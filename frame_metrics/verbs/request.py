@@ -156,10 +156,12 @@ class Reading:
     table: pl.DataFrame  # the needed columns of the frame
     beside: Beside  # the judgments beside it
 
-    def log(self, *, queries: bool = True, single: bool = False, totals: bool = False) -> Log:
+    def log(self, *, queries: bool = True, single: bool = False, totals: bool = False, arms: bool = False) -> Log:
         """Make the log ready; the parameters are those of ``read_log``."""
         columns, conventions, qrels = self.plan.columns, self.plan.conventions, self.qrels()
-        log = read_log(self.table, columns, conventions, qrels, queries=queries, single=single, totals=totals)
+        log = read_log(
+            self.table, columns, conventions, qrels, queries=queries, single=single, totals=totals, arms=arms
+        )
         if log.columns.system:
             _check_shared(log)
         return log
@@ -212,7 +214,8 @@ def _check_shared(log: Log) -> None:
         raise ColumnError(
             f"{column}: {name!r} has results of {apart[system]} queries, and no other system has any of one of them; "
             "each system would be measured on the queries of all: say system=None, "
-            f"by={[*by, column] if by else column!r} for the mean of each over its own"
+            f"by={[*by, column] if by else column!r} for the mean of each over its own, "
+            "or compare(..., paired=False) for their difference"
         )
 
 
