@@ -83,7 +83,7 @@ def split_of_rows(rows: pl.DataFrame, columns: Columns, split: Mapping[Any, floa
         {"system": rows[str(columns.system)], "unit": held.get("cluster", pl.Series(range(len(rows))))}
     )
     if "cluster" in held or "count" not in held:
-        return _split(table.unique(), columns, "rows", split)
+        return _split(table.unique(maintain_order=True), columns, "rows", split)
     return _split(table.with_columns(times=held["count"]), columns, "rows", split)
 
 
@@ -92,7 +92,12 @@ def split_of_queries(log: Log, columns: Columns, split: Mapping[Any, float]) -> 
     grid, cluster = log.grid, log.said_of_queries("cluster")
     arm = log.keys_at([key_names(log.columns)[1][-1]], grid.segment_row[grid.segment]).to_series()
     unit = pl.Series(grid.query if cluster is None else cluster, nan_to_null=True)
-    return _split(pl.DataFrame({"system": arm, "unit": unit}).drop_nulls("unit").unique(), columns, "queries", split)
+    return _split(
+        pl.DataFrame({"system": arm, "unit": unit}).drop_nulls("unit").unique(maintain_order=True),
+        columns,
+        "queries",
+        split,
+    )
 
 
 def _split(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any, float]) -> Split:
@@ -103,7 +108,7 @@ def _split(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any,
     table : each unit of each system once, in the columns system and unit, and how many it stands for, in times.
     """
     times = pl.col("times").sum() if "times" in table.columns else pl.len()
-    units = dict(table.group_by("system").agg(times).rows())
+    units = dict(table.group_by("system", maintain_order=True).agg(times).rows())
     for arm in split:
         if arm not in units:
             named = listed(list(units)[:5])

@@ -12,7 +12,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from frame_metrics import IRM
+from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError, UnknownNameError
+from helpers import KINDS, as_kind, as_polars, error
+from inside import always_a_progress_bar, threads
 
 SEEDS = range(4)
 COLUMNS = (
@@ -192,7 +194,7 @@ def test_the_bootstrap_comes_near_the_delta_method(covariate: str | None) -> Non
 
 
 def test_a_weight_is_a_cluster_of_as_many() -> None:
-    """A query of weight 3 is a cluster with the query three times, but for the counts of queries and the effect size."""
+    """A query of weight 3 is a cluster that has it three times, but for the counts of queries and the effect size."""
     a, b, w = [1, 2, 4, 3], [2, 5, 3], [1, 3, 2, 1, 1, 2, 3]
     weighed = log_of({"A": a, "B": b}, weight=w)
     times = [a for a, n in zip([*a, *b], w, strict=True) for _ in range(n)]
@@ -222,3 +224,387 @@ def test_means_are_those_of_by() -> None:
         assert (row["value"], row["baseline_value"]) == pytest.approx((value, base), abs=1e-12)
         assert (row["n"], row["baseline_n"]) == (n, baseline_n)
     assert found["device"].to_list() == [0] * 3 + [1] * 3 + [2] * 3
+
+
+def test_judgments_beside_are_of_each_arms_own_queries() -> None:
+    """A judged query counts in the arm that has rows of it; a judged query without rows counts in none."""
+    log = pl.DataFrame({"arm": [*"AAB"], "query": [1, 2, 3], "doc": [*"xyx"], "score": 1.0})
+    qrels = pl.DataFrame({"query": [1, 2, 3, 4], "doc": [*"xzxx"], "grade": 1, "arm": [*"BBAA"]})
+    found = log.irm(system="arm").judge(qrels).compare("recall", paired=False, baseline="A")
+    assert found.select("value", "baseline_value", "n", "baseline_n").rows() == [(1.0, 0.5, 1, 2)]
+
+
+def test_a_query_without_results_counts_and_one_without_judgments_does_not() -> None:
+    """A row without a score says that the arm found nothing of it: 0. A query of unjudged rows is not evaluated."""
+    columns = {"arm": [*"AABBB"], "query": range(5), "score": [1.0, 1.0, 1.0, None, 1.0], "label": [1, 0, 1, 1, None]}
+    found = pl.DataFrame(columns).irm(system="arm").compare("recall", paired=False)
+    assert found.select("value", "baseline_value", "n", "baseline_n").rows() == [(0.5, 0.5, 2, 2)]
+
+
+def test_arms_do_not_share_the_judgments_of_a_query() -> None:
+    """The same query in both arms is two queries: neither its judgments, nor its user and weight are shared."""
+    columns = {"arm": [*"AAB"], "query": [1, 1, 1], "doc": [*"xyx"], "score": [2.0, 1.0, 1.0], "label": [1, 1, 1]}
+    frame = pl.DataFrame(columns | {"user": [1, 1, 2], "weight": [1, 1, 3]})
+    assert frame.drop("user", "weight").irm(system="arm").compare("recall").select("value").item() == 0.5
+    row = versus(frame, metric="recall", cluster="user", weight="weight")
+    assert (row["value"], row["baseline_value"]) == (1, 1)
+
+
+def test_undefined_values_are_left_out_and_counted() -> None:
+    """A query without a value is in no mean, and its arm has one query less; zero counts it."""
+    columns = {"arm": [*"AAABBB"], "query": range(6), "score": 1.0, "label": [1, 0, 1, 1, 0, 0]}
+    irm = pl.DataFrame(columns).irm(system="arm", undefined="null")
+    row = irm.compare("recall", paired=False).row(0, named=True)
+    assert (row["n"], row["baseline_n"], row["n_undefined"], row["value"]) == (1, 2, 3, 1)
+    assert row["p_value"] is None
+    row = irm(undefined="zero").compare("recall", paired=False).row(0, named=True)
+    assert (row["n"], row["baseline_n"], row["n_undefined"]) == (3, 3, 3)
+    assert row["value"] == pytest.approx(1 / 3)
+
+
+def test_metrics_with_other_queries_are_as_alone() -> None:
+    """Metrics that are undefined elsewhere are compared each on its own queries, and share no draws."""
+    frame = made(2).with_columns(label=(pl.col("grade") > 1.5).cast(pl.Int64)).drop("grade")
+    irm = frame.irm(system="arm", cluster="user", undefined="null")
+    given: dict[str, Any] = {"paired": False, "permutations": 300}
+    many = irm.compare("recall", "precision@1", "rr", **given)
+    alone = pl.concat(irm.compare(metric, **given) for metric in ("recall", "precision@1", "rr"))
+    assert many.equals(alone)
+    assert many["n"].n_unique() > 1
+
+
+# Arms that are hard to compare
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_an_arm_of_one_user_has_means_and_no_more(test: str) -> None:
+    """One user says nothing of how users differ: intervals, p-value and mde are null, in either direction."""
+    frame = log_of({"A": [1, 2, 3, 4], "B": [2, 4, 3]}, user=[1, 2, 3, 3, 4, 4, 4])
+    for baseline, n in (("A", (1, 3)), ("B", (3, 1))):
+        row = versus(frame, cluster="user", test=test, baseline=baseline)
+        assert (row["n_units"], row["baseline_n_units"]) == n
+        assert [name for name, value in row.items() if value is None] == NEEDS_UNITS
+        assert abs(row["difference"]) == 0.5
+        assert row["effect_size"] is not None
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_arms_that_are_alike_do_not_differ(test: str) -> None:
+    """The same values in both arms have a difference of 0, in the middle of its interval, and p is 1."""
+    row = versus(log_of({"A": [0.1, 0.7, 0.3] * 4, "B": [0.3, 0.1, 0.7] * 4}), test=test)
+    assert (row["difference"], row["relative"], row["effect_size"]) == pytest.approx((0, 0, 0), abs=1e-12)
+    assert row["p_value"] == 1
+    assert row["ci_low"] < 0 < row["ci_high"]
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_values_that_do_not_vary(test: str) -> None:
+    """One value everywhere: no difference, and p is 1. Two values: the difference is known, and no error of it."""
+    same = versus(log_of({"A": [0.1] * 7, "B": [0.1] * 9}), test=test)
+    assert (same["p_value"], same["ci_low"], same["ci_high"], same["mde"]) == pytest.approx((1, 0, 0, 0), abs=1e-15)
+    apart = versus(log_of({"A": [0.1] * 7, "B": [0.3] * 9}), test=test)
+    ends = [apart[name] for name in ("ci_low", "ci_high", "relative_low", "relative_high")]
+    assert ends == pytest.approx([0.2, 0.2, 2, 2])
+    known = {"randomization": 1 / 11440, "bootstrap": 1 / 1001}  # exact, of 16 over 7; the draws are all at 0.2
+    p = versus(log_of({"A": [0.1] * 7, "B": [0.3] * 9}), test=test, permutations=20_000)["p_value"]
+    assert p == (pytest.approx(known[test]) if test in known else None)
+    assert apart["effect_size"] is None
+
+
+def test_a_segment_without_an_arm_keeps_its_row() -> None:
+    """Where an arm has no query its value is null and its count 0; so it is where nothing is judged."""
+    frame = pl.DataFrame(
+        {"arm": [*"AAABB"], "query": range(5), "day": [1, 1, 2, 1, 3], "score": 1.0, "label": [1, 0, 1, 1, None]}
+    )
+    found = frame.irm(system="arm", by="day").compare("rr", paired=False)
+    shown = found.select("day", "value", "baseline_value", "difference", "n", "baseline_n").rows()
+    assert shown == [(1, 1.0, 0.5, 0.5, 1, 2), (2, None, 1.0, None, 0, 1), (3, None, None, None, 0, 0)]
+    assert found["p_value"].null_count() == 3
+
+
+def test_a_relative_difference_has_an_interval_where_both_means_have_one_sign() -> None:
+    """Below 0 as above; where the baseline is 0, or the signs differ, it is null."""
+
+    def utility(wrong: dict[str, list[int]]) -> dict[str, Any]:
+        rows = [(arm, arm + str(q), i) for arm, own in wrong.items() for q, n in enumerate(own) for i in range(n + 1)]
+        log = pl.DataFrame(rows, schema=["arm", "query", "at"], orient="row").with_columns(
+            label=(pl.col("at") == 0), score=-pl.col("at")
+        )
+        return versus(log, metric="utility", test="z")  # relevant results less those that are not: 1 - n
+
+    low, high = utility({"A": [5, 3, 4], "B": [2, 3, 3]}), versus(log_of({"A": [4, 2, 3], "B": [1, 2, 2]}), test="z")
+    assert (low["value"], low["baseline_value"]) == pytest.approx((-5 / 3, -3))
+    assert low["relative"] == pytest.approx(4 / 9)
+    ends = [low["relative_low"], low["relative_high"]]
+    assert ends == pytest.approx([-high["relative_high"], -high["relative_low"]])
+    mixed = utility({"A": [2, 3, 2], "B": [0, 0, 1]})
+    assert mixed["relative"] > 0
+    assert (mixed["relative_low"], mixed["relative_high"]) == (None, None)
+    zero = versus(log_of({"A": [0, 0, 0], "B": [1, 2, 3]}), test="z")
+    assert (zero["relative"], zero["relative_low"]) == (None, None)
+
+
+def test_more_arms_and_several_baselines() -> None:
+    """Every pair, or each arm with each baseline, as alone; p-values are corrected over the pairs of a metric."""
+    frame = made(7, users=60, arms="ABC")
+    given: dict[str, Any] = {"paired": False, "test": "z"}
+    irm = frame.irm(system="arm", cluster="user")
+    found = irm.compare("dcg@1", **given)
+    assert found.select("arm", "baseline").rows() == [("B", "A"), ("C", "A"), ("C", "B")]
+    for row in found.drop("p_adjusted").rows(named=True):
+        two = frame.filter(pl.col("arm").is_in([row["arm"], row["baseline"]])).irm(system="arm", cluster="user")
+        alone = two.compare("dcg@1", baseline=row["baseline"], **given).drop("p_adjusted")
+        assert alone.row(0, named=True) == row
+    p = sorted(found["p_value"])
+    holm = [min(3 * p[0], 1), max(2 * p[1], 3 * p[0]), max(p[2], 2 * p[1], 3 * p[0])]
+    assert sorted(found["p_adjusted"]) == pytest.approx([min(one, 1) for one in holm])
+    both = irm.compare("dcg@1", baseline=["C", "A"], **given)
+    assert both.select("arm", "baseline").rows() == [("B", "C"), ("B", "A")]
+    assert irm.compare("dcg@1", correction="none", **given)["p_adjusted"].equals(found["p_value"].rename("p_adjusted"))
+
+
+# What makes no difference
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("seed", SEEDS[:2])
+def test_the_other_arm_as_the_baseline(seed: int, test: str) -> None:
+    """The difference changes its sign and its interval its ends; the p-value stays."""
+    frame = made(seed)
+    given: dict[str, Any] = {"test": test, "cluster": "user", "covariate": "before", "permutations": 500}
+    one, other = (versus(frame, baseline=baseline, **given) for baseline in "AB")
+    assert one["difference"] == pytest.approx(-other["difference"], abs=1e-15)
+    assert (one["ci_low"], one["ci_high"]) == pytest.approx((-other["ci_high"], -other["ci_low"]), abs=1e-12)
+    assert one["p_value"] == pytest.approx(other["p_value"], abs=1e-12)
+    assert (one["n"], one["n_units"]) == (other["baseline_n"], other["baseline_n_units"])
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_neither_the_order_of_rows_nor_names_matter(test: str) -> None:
+    """Shuffled rows, users and arms of other names give the same numbers to the last bit."""
+    frame = made(4)
+    given: dict[str, Any] = {"test": test, "cluster": "user", "weight": "weight", "covariate": "before"}
+    given |= {"permutations": 300, "resamples": 300}
+    told = versus(frame, **given)
+    assert versus(frame.sample(fraction=1, shuffle=True, seed=1), **given) == told
+    renamed = frame.with_columns(user=pl.format("u{}", 99 - pl.col("user")), arm=pl.col("arm").replace({"A": "Z"}))
+    said = versus(renamed, baseline="Z", **given)
+    assert said | {"baseline": "A"} == told
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_frame(kind: str) -> None:
+    """Results are of the caller's kind, with the columns and types that a plan says before it runs."""
+    frame = made(6).with_columns(day=pl.col("query") % 2)
+    roles: dict[str, Any] = {"system": "arm", "by": "day", "cluster": "user", "weight": "weight"}
+    given: dict[str, Any] = {"paired": False, "covariate": "before", "permutations": 200}
+    told = frame.irm(**roles).compare("dcg@1", "rr", **given)
+    found = IRM(as_kind(frame, kind), **roles).compare("dcg@1", "rr", **given)
+    assert isinstance(found, pl.LazyFrame) == (kind == "lazy")
+    if isinstance(found, pl.LazyFrame):
+        assert found.collect_schema() == told.schema
+    read = as_polars(found)
+    assert read.columns == ["day", "arm", *COLUMNS]
+    for name in told.columns:
+        assert (
+            read[name].to_list() == pytest.approx(told[name].to_list(), nan_ok=True)
+            if told[name].dtype.is_float()
+            else read[name].to_list() == told[name].to_list()
+        )
+
+
+def test_threads_change_nothing() -> None:
+    """Draws in one thread and in four give one p-value, and so does a progress bar."""
+    frame = made(8, users=200)
+    told = versus(frame, cluster="user", permutations=9_000)
+    for n in (1, 4):
+        with threads(n):
+            assert versus(frame, cluster="user", permutations=9_000) == told
+
+
+def test_a_progress_bar_is_shown(capsys: Any) -> None:
+    """It changes nothing, and counts the permutations."""
+    pytest.importorskip("tqdm", reason="the progress bar is optional")
+    told = versus(made(8), permutations=500)
+    with always_a_progress_bar():
+        assert versus(made(8), permutations=500) == told
+    assert "500/500" in capsys.readouterr().err
+
+
+# Bad input
+
+
+ARMS = made(0)
+MANY = ARMS.group_by("user").len().filter(pl.col("len") > 1)  # users of several queries
+BAD: dict[str, tuple[dict[str, Any], type[FrameMetricsError], str]] = {
+    "no query": (
+        {"roles": {"query": None}},
+        NotComputableError,
+        "paired=False compares arms that have each their own queries, and there is no query; name query=, "
+        "or say evaluate(..., ci=0.95) with by= for each arm",
+    ),
+    "no system": (
+        {"roles": {"system": None}},
+        ColumnError,
+        "compare(paired=False) compares arms; name their column with system=",
+    ),
+    "per query": (
+        {"per_query": True},
+        NotComputableError,
+        "per_query=True lists paired differences; paired=False pairs none, and per_query() has the values",
+    ),
+    "unanswered": (
+        {"unanswered": "drop"},
+        NotComputableError,
+        "unanswered= is of pairs; paired=False pairs none, and each arm has its own queries",
+    ),
+    "against": (
+        {"against": "chance"},
+        NotComputableError,
+        "against='chance' tests each system by itself; say against=None",
+    ),
+    "a test of pairs": (
+        {"test": "wilcoxon"},
+        NotComputableError,
+        "test='wilcoxon' is of pairs, and paired=False pairs none; "
+        "say test= as one of 'randomization', 't', 'z', 'bootstrap'",
+    ),
+    "tukey": (
+        {"test": "tukey"},
+        NotComputableError,
+        "test='tukey' is of pairs, and paired=False pairs none; "
+        "say test= as one of 'randomization', 't', 'z', 'bootstrap'",
+    ),
+    "no test": (
+        {"test": "welch"},
+        UnknownNameError,
+        "test='welch' is not one of 'randomization', 't', 'z', 'wilcoxon', 'sign', 'bootstrap', 'tukey', 'mcnemar', "
+        "'delong', 'fisher'",
+    ),
+    "a test of arms": (
+        {"paired": True, "test": "z"},
+        NotComputableError,
+        "test='z' is of arms; say paired=False, or test= as one of 'randomization', 't', 'wilcoxon', 'sign', "
+        "'bootstrap', 'tukey'",
+    ),
+    "a covariate of pairs": (
+        {"paired": True, "covariate": "before"},
+        NotComputableError,
+        "covariate='before' is of arms that have each their own queries; say paired=False",
+    ),
+    "paired of pairs": ({"paired": "no"}, BadValueError, "paired='no' is not True or False"),
+    "no such covariate": (
+        {"covariate": "befor"},
+        ColumnError,
+        "covariate='befor': there is no such column among 'arm', 'query', 'grade', 'score', 'user', 'before', "
+        "'weight'; did you mean 'before'?",
+    ),
+    "a covariate with a part": (
+        {"covariate": "user"},
+        ColumnError,
+        "covariate='user' is the cluster too; a column plays one part",
+    ),
+    "a key as covariate": (
+        {"covariate": "arm"},
+        ColumnError,
+        "covariate='arm' is the system too; a column plays one part",
+    ),
+    "no baseline": (
+        {"baseline": "C"},
+        BadValueError,
+        "baseline='C' is not among the systems of arm: 'A', 'B'",
+    ),
+    "an average": (
+        {"metric": "gm_map"},
+        NotComputableError,
+        "gm_map is an average, and compare() takes the values of queries",
+    ),
+    "one arm": (
+        {"frame": ARMS.filter(arm="A")},
+        NotComputableError,
+        "arm has one system, 'A'; two are needed to compare",
+    ),
+    "no arm": ({"frame": ARMS.clear()}, NotComputableError, "arm has no systems; two are needed to compare"),
+    "a null covariate": (
+        {"frame": ARMS.with_columns(before=pl.lit(None, pl.Float64)), "covariate": "before"},
+        BadValueError,
+        f"before: {len(ARMS)} of {len(ARMS)} rows have no covariate (rows 0, 1, 2); "
+        "give every row one, as the mean where there is none",
+    ),
+    "a covariate of text": (
+        {"frame": ARMS.with_columns(before=pl.lit("much")), "covariate": "before"},
+        BadValueError,
+        "before: a covariate is a number, and this column is String; convert it",
+    ),
+    "an infinite covariate": (
+        {"frame": ARMS.with_columns(before=pl.lit(np.inf)), "covariate": "before"},
+        BadValueError,
+        f"before: {len(ARMS)} of {len(ARMS)} rows are infinite (rows 0, 1, 2); "
+        "give every row one, as the mean where there is none",
+    ),
+    "a covariate that varies in a user": (
+        {"frame": ARMS.with_columns(before=pl.col("query").cast(pl.Float64)), "covariate": "before"},
+        BadValueError,
+        f"before: {len(MANY)} of 30 clusters (user) have several values; give each one, as its mean before the test",
+    ),
+    "a covariate that varies in a query": (
+        {
+            "frame": pl.concat([ARMS, ARMS[:1].with_columns(score=0.5, before=9.0)]),
+            "covariate": "before",
+            "roles": {"cluster": None},
+        },
+        BadValueError,
+        f"before: 1 of {len(ARMS) + 1} rows differs from another row of its query (row {len(ARMS)}); "
+        "give each query one value",
+    ),
+    "a result's name": (
+        {"frame": ARMS.rename({"arm": "n_units"}), "roles": {"system": "n_units"}},
+        ColumnError,
+        "'n_units' is a column of the result as well; rename the frame's column",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case: str) -> None:
+    """Each is an error in the caller's words, with the way out."""
+    given, cause, says = BAD[case]
+    given = {"paired": False, **given}
+    roles = {"system": "arm", "cluster": "user", **given.pop("roles", {})}
+    frame, metric = given.pop("frame", ARMS), given.pop("metric", "dcg@1")
+    if case == "no query":
+        roles |= {"score": "score", "grade": "grade", "threshold": 1}
+        metric = "precision"
+    assert error(lambda: frame.irm(**roles).compare(metric, **given), cause) == says
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_missing_covariate_is_an_error_in_every_kind(kind: str) -> None:
+    """NaN of pandas is missing, as null is elsewhere."""
+    frame = ARMS.with_columns(before=pl.when(pl.col("query") > 0).then("before"))
+    irm = IRM(as_kind(frame, kind), system="arm")
+    said = error(lambda: irm.compare("dcg@1", paired=False, covariate="before"), BadValueError)
+    assert said.startswith(f"before: 1 of {len(frame)} rows has no covariate (row 0); give every row one")
+
+
+def test_a_covariate_that_is_constant_explains_nothing() -> None:
+    """It leaves every number as it is without one."""
+    frame = ARMS.with_columns(before=pl.lit(0.1))
+    assert versus(frame, cluster="user", covariate="before") == versus(frame, cluster="user")
+
+
+def test_repeated_documents_are_told_without_a_hint_at_systems() -> None:
+    """The system is named already."""
+    log = pl.DataFrame({"arm": [*"AAB"], "query": [1, 1, 2], "doc": [*"xxx"], "score": [2.0, 1, 1], "label": 1})
+    said = error(lambda: log.irm(system="arm").compare("rr", paired=False), BadValueError)
+    assert "repeats a document of its query" in said
+    assert "system=" not in said
+
+
+def test_what_is_drawn_and_z_need_no_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only Welch's test does, and says how to install it."""
+    monkeypatch.setitem(__import__("sys").modules, "scipy", None)
+    for test in ("randomization", "z", "bootstrap"):
+        assert versus(ARMS, test=test, permutations=50)["p_value"] is not None
+    said = error(lambda: ARMS.irm(system="arm").compare("rr", paired=False, test="t"), NotComputableError)
+    assert said == "test='t' needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
