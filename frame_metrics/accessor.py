@@ -578,7 +578,8 @@ class IRM(Generic[Frame]):
 
             Of arms (``paired=False``): "randomization" exchanges units, queries or the clusters of them, between two
             arms (exact or drawn, as above); "t" is Welch's, which needs scipy, "z" the normal one; "bootstrap"
-            resamples the units of each arm. All take clusters and weights.
+            resamples the units of each arm. All take clusters and weights. Without a query the rows of each arm are
+            counted together: "delong" for roc_auc and gini where rows count one each, else "bootstrap".
 
             Of rows: "mcnemar", exact, for shares of rows (accuracy, error_rate, recall, specificity ...); "delong" for
             roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every metric. Where rows
@@ -618,17 +619,17 @@ class IRM(Generic[Frame]):
         relative_low, relative_high (its interval; null unless both means are above 0, or below), ci_low, ci_high,
         p_value, p_adjusted, effect_size (difference / standard deviation over the queries of an arm), n and baseline_n
         (queries), n_units and baseline_n_units (clusters where they are named, else queries), n_undefined, mde, test,
-        correction. An arm of fewer than two units leaves all but the means and counts null. With ``covariate`` the
-        means are those of arms with one mean covariate.
+        correction. An arm of fewer than two units leaves intervals, p-values and mde null. With ``covariate`` the means
+        are those of arms with one mean covariate. Without a query n counts rows, and effect_size is null.
 
         Raises
         ------
         FrameMetricsError
             No ``system`` is named, there is only one, ``baseline`` is none of them, a test needs scipy and it is not
             installed, or clusters or weights are named and the test cannot take them. A covariate is not there, lacks
-            a value, or has several in a cluster. Without a query: ``paired=False`` is said, no ``doc`` is named, it
-            stands twice in a system, or systems differ in its label (weight, count, cluster); a metric has no value
-            that chance gives.
+            a value, or has several in a cluster. Without a query: no ``doc`` is named to pair rows by, it stands
+            twice in a system, or systems differ in its label (weight, count, cluster); a metric has no value that
+            chance gives.
 
         Examples
         --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice
@@ -130,10 +130,10 @@ def compared(
     error = np.sqrt(arms.variances.sum(axis=0))
     out["mde"] = (NormalDist().inv_cdf((1 + level) / 2) + NormalDist().inv_cdf(power)) * error
     if test == "bootstrap":
-        return out | _bootstrapped(arms, level, resamples, seed)
+        return out | drawn_ends(_drawn(arms, resamples, seed), arms.means, arms.scale, level)
     wide = _quantile(arms, test, level)
     out["ci_low"], out["ci_high"] = value - base + np.array([[-1], [1]]) * wide(arms.variances) * error
-    out["relative_low"], out["relative_high"] = _relative(arms, wide)
+    out["relative_low"], out["relative_high"] = relative_ends(arms.means, arms.variances, wide)
     if test == "randomization":
         return out | {"p_value": permuted(arms, permutations, seed, tick)}
     variance = error**2
@@ -160,16 +160,21 @@ def _quantile(arms: Arms, test: str, level: float) -> Quantile:
     return lambda variances: np.full(variances.shape[1], z)
 
 
-def _relative(arms: Arms, wide: Quantile) -> Array:
-    """The ends of the relative difference, by the delta method on the logarithm of the ratio of means.
+def relative_ends(means: Array, variances: Array, wide: Quantile) -> Array:
+    """Return the ends of the relative difference, by the delta method on the logarithm of the ratio of means.
 
     Unknown where one mean is above 0 and the other is not.
+
+    Parameters
+    ----------
+    means, variances : of two arms, shape (2, columns).
+    wide : how many standard errors the ends are away, by the relative variances.
     """
-    value, base = arms.means
+    value, base = means
     some = value * base > 0
     ends = np.full((2, len(value)), np.nan)
-    share, variances = value[some] / base[some], arms.variances[:, some] / arms.means[:, some] ** 2
-    factor = np.exp(wide(variances) * np.sqrt(variances.sum(axis=0)))
+    share, relative = value[some] / base[some], variances[:, some] / means[:, some] ** 2
+    factor = np.exp(wide(relative) * np.sqrt(relative.sum(axis=0)))
     ends[:, some] = np.sort((np.array([share / factor, share * factor]) - 1) * np.sign(base[some]), axis=0)
     return ends
 
@@ -215,24 +220,32 @@ def _every_choice(n: int, chosen: int) -> Iterator[Array]:
         yield marks
 
 
-def _bootstrapped(arms: Arms, level: float, resamples: int, seed: int) -> dict[str, Array]:
-    """Percentile intervals of resampled differences, and the share of those that are as far from what was seen as 0.
+def _drawn(arms: Arms, resamples: int, seed: int) -> list[Array]:
+    """The means of both arms, whose units are resampled by themselves, shape (resamples, columns) each.
 
-    The units of each arm are resampled by themselves, those of the arm that has the first unit by the first draws.
+    The arm that has the first unit has the first draws, so that it makes no difference which one is the baseline.
     """
-    drawn = []
-    for arm, n in zip((arms.mine, ~arms.mine), arms.n, strict=True):
-        totals = resampled(arms.held[arm].T, resamples, [seed, int(not arm[0])])
-        drawn.append(arms.mean(totals.T, n))
-    value, base = drawn
-    apart, tails = value - base, [(1 - level) / 2, (1 + level) / 2]
+    each = zip((arms.mine, ~arms.mine), arms.n, strict=True)
+    return [arms.mean(resampled(arms.held[arm].T, resamples, [seed, int(not arm[0])]).T, n) for arm, n in each]
+
+
+def drawn_ends(drawn: Sequence[Array], means: Array, scale: Array | float, level: float) -> dict[str, Array]:
+    """Return percentile intervals of differences of draws, and the share that are as far from what was seen as 0 is.
+
+    Parameters
+    ----------
+    drawn : the draws of two arms, shape (draws, columns) each.
+    means : what was seen, shape (2, columns).
+    scale : the size of values.
+    """
+    (value, base), seen, tails = drawn, means[0] - means[1], [(1 - level) / 2, (1 + level) / 2]
+    apart = value - base
     low, high = np.quantile(apart, tails, axis=0)
-    one_sided = (base * np.sign(arms.means[1]) > 0).all(axis=0)
+    one_sided = (base * np.sign(means[1]) > 0).all(axis=0)
     ends = np.full((2, len(one_sided)), np.nan)
     ends[:, one_sided] = np.quantile(apart[:, one_sided] / np.abs(base[:, one_sided]), tails, axis=0)
-    seen = arms.means[0] - arms.means[1]
-    far = np.abs(apart - seen) >= np.abs(seen) - CLOSE * arms.scale
-    p = (far.sum(axis=0) + 1) / (resamples + 1)
+    far = np.abs(apart - seen) >= np.abs(seen) - CLOSE * scale
+    p = (far.sum(axis=0) + 1) / (len(apart) + 1)
     return {"ci_low": low, "ci_high": high, "relative_low": ends[0], "relative_high": ends[1], "p_value": p}
 
 

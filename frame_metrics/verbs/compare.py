@@ -47,6 +47,10 @@ def compare(request: Request, metrics: Sequence[Metrics], options: Options, *, p
     plan = request.plan(request.needs(asked))
     if not options.paired:
         check_arms(plan, options, per_query=per_query)
+        if not plan.columns.query:
+            from frame_metrics.verbs.compare_arm_rows import arm_rows_compared
+
+            return arm_rows_compared(plan, asked, options)
     elif not plan.columns.query:
         from frame_metrics.verbs.compare_rows import rows_compared
 

@@ -54,11 +54,6 @@ def arms_compared(plan: Plan, asked: Asked, options: Options, progress: Progress
 def check_arms(plan: Plan, options: Options, *, per_query: bool) -> None:
     """Raise for what systems cannot be compared by that have each their own queries; nothing is read."""
     test = options.test
-    if not plan.columns.query:
-        raise NotComputableError(
-            "paired=False compares arms that have each their own queries, and there is no query; name query=, "
-            "or say evaluate(..., ci=0.95) with by= for each arm"
-        )
     if options.against is not None:
         raise NotComputableError(f"against={options.against!r} tests each system by itself; say against=None")
     if plan.columns.system is None:
@@ -69,7 +64,7 @@ def check_arms(plan: Plan, options: Options, *, per_query: bool) -> None:
         )
     if options.unanswered != "zero":
         raise NotComputableError("unanswered= is of pairs; paired=False pairs none, and each arm has its own queries")
-    if test not in (None, *get_args(OfArms)):
+    if plan.columns.query and test not in (None, *get_args(OfArms)):
         raise NotComputableError(
             f"test={test!r} is of pairs, and paired=False pairs none; say test= as one of {listed(get_args(OfArms))}"
         )

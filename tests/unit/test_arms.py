@@ -437,12 +437,6 @@ def test_a_progress_bar_is_shown(capsys: Any) -> None:
 ARMS = made(0)
 MANY = ARMS.group_by("user").len().filter(pl.col("len") > 1)  # users of several queries
 BAD: dict[str, tuple[dict[str, Any], type[FrameMetricsError], str]] = {
-    "no query": (
-        {"roles": {"query": None}},
-        NotComputableError,
-        "paired=False compares arms that have each their own queries, and there is no query; name query=, "
-        "or say evaluate(..., ci=0.95) with by= for each arm",
-    ),
     "no system": (
         {"roles": {"system": None}},
         ColumnError,
@@ -572,9 +566,6 @@ def test_bad_input(case: str) -> None:
     given = {"paired": False, **given}
     roles = {"system": "arm", "cluster": "user", **given.pop("roles", {})}
     frame, metric = given.pop("frame", ARMS), given.pop("metric", "dcg@1")
-    if case == "no query":
-        roles |= {"score": "score", "grade": "grade", "threshold": 1}
-        metric = "precision"
     assert error(lambda: frame.irm(**roles).compare(metric, **given), cause) == says
 
 
@@ -608,3 +599,28 @@ def test_what_is_drawn_and_z_need_no_scipy(monkeypatch: pytest.MonkeyPatch) -> N
         assert versus(ARMS, test=test, permutations=50)["p_value"] is not None
     said = error(lambda: ARMS.irm(system="arm").compare("rr", paired=False, test="t"), NotComputableError)
     assert said == "test='t' needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
+
+
+@pytest.mark.parametrize("rho", [0.3, 0.6, 0.9])
+def test_a_covariate_makes_intervals_shorter_as_theory_says(rho: float) -> None:
+    """By sqrt(1 - rho^2), with queries as units, and with users by the correlation of what is linear in them."""
+    rng = np.random.default_rng(int(10 * rho))
+    n = 20_000
+    before = rng.normal(size=n)
+    value = 8 + rho * before + sqrt(1 - rho**2) * rng.normal(size=n)
+    frame = log_of({"A": value[: n // 2], "B": value[n // 2 :]}, before=before)
+    plain, shorter = (versus(frame, covariate=covariate, test="z") for covariate in (None, "before"))
+    for name in ("ci", "relative"):
+        width = [row[f"{name}_high"] - row[f"{name}_low"] for row in (plain, shorter)]
+        assert width[1] / width[0] == pytest.approx(sqrt(1 - rho**2), rel=0.01)
+    user = np.sort(rng.integers(0, 4000, n))
+    of = frame.with_columns(user=pl.Series(user)).with_columns(
+        before=pl.col("before").mean().over("user"), arm=pl.col("arm").first().over("user")
+    )
+    units = of.group_by("user").agg(pl.col("grade").sum(), pl.len(), pl.col("before").first())
+    linear = units["grade"] - units["len"] * (units["grade"].sum() / units["len"].sum())
+    known = np.corrcoef(linear, units["before"])[0, 1]
+    rows = [versus(of, covariate=covariate, cluster="user", test="z") for covariate in (None, "before")]
+    width = [row["ci_high"] - row["ci_low"] for row in rows]
+    assert width[1] / width[0] == pytest.approx(sqrt(1 - known**2), rel=0.01)
+    assert known > rho - 0.15
