@@ -601,13 +601,15 @@ class IRM(Generic[Frame]):
         correction: Correction = "holm",
         over: Over = "metric",
         unanswered: Unanswered = "zero",
+        paired: bool = True,
+        covariate: str | None = None,
         ci: float = 0.95,
         permutations: int = 10_000,
         resamples: int = 1000,
         seed: int = 0,
         per_query: bool = False,
     ) -> Frame:
-        """Compare systems query by query, or row by row: their differences, with intervals and p-values.
+        """Compare systems query by query, row by row, or as arms: their differences, with intervals and p-values.
 
         Parameters
         ----------
@@ -631,6 +633,11 @@ class IRM(Generic[Frame]):
             resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error. So
             they are where ``weight`` is named, and what is flipped, resampled or exchanged are weighted values.
 
+            Of arms (``paired=False``): "randomization" exchanges units, queries or the clusters of them, between two
+            arms (exact or drawn, as above); "t" is Welch's, which needs scipy, "z" the normal one; "bootstrap"
+            resamples the units of each arm. All take clusters and weights. Without a query the rows of each arm are
+            counted together: "delong" for roc_auc and gini where rows count one each, else "bootstrap".
+
             Of rows: "mcnemar", exact, for shares of rows (accuracy, error_rate, recall, specificity ...); "delong" for
             roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every metric. Where rows
             have a ``weight`` or a ``cluster`` only the last is left.
@@ -640,7 +647,13 @@ class IRM(Generic[Frame]):
             it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
             ``n_unpaired``. Rows that only one system has are always left out, and counted there; so are queries that
             one side has no number of, where these are ``value`` or a saved ``baseline``.
-        ci : level of the interval of the difference: percentile bootstrap, and DeLong's beside his test.
+        paired : False compares systems that have each their own queries, as the arms of an online test: each is
+            measured on the queries that it has rows of, whatever queries the others have, as with ``by``.
+        covariate : of arms, a column of numbers that were known before the test, one value per query, or cluster. What
+            it explains is taken from each mean (CUPED), so that intervals are shorter by sqrt(1 - rho**2), where rho
+            is its correlation with what is measured.
+        ci : level of the interval of the difference: percentile bootstrap, and DeLong's beside his test. Of arms, that
+            of the test: normal, Welch's for "t", and percentiles for "bootstrap".
         permutations, resamples, seed : of what is drawn; the same on every machine.
         per_query : whether to return the paired differences instead, the greatest first.
 
@@ -661,13 +674,21 @@ class IRM(Generic[Frame]):
         (or DeLong). With ``against`` there is no system column where none is named, and baseline is its text; with
         saved numbers it is the name of their system, where a column says it, or "saved".
 
+        With ``paired=False``: by..., the system, baseline, metric, k, value, baseline_value, difference, relative,
+        relative_low, relative_high (its interval; null unless both means are above 0, or below), ci_low, ci_high,
+        p_value, p_adjusted, effect_size (difference / standard deviation over the queries of an arm), n and baseline_n
+        (queries), n_units and baseline_n_units (clusters where they are named, else queries), n_undefined, mde, test,
+        correction. An arm of fewer than two units leaves intervals, p-values and mde null. With ``covariate`` the means
+        are those of arms with one mean covariate. Without a query n counts rows, and effect_size is null.
+
         Raises
         ------
         FrameMetricsError
             No ``system`` is named and no saved ``baseline``, there is only one, ``baseline`` is none of them, a test
-            needs scipy and it is not installed, or clusters or weights are named and the test cannot take them. Without
-            a query: no ``doc`` is named, it stands twice in a system, or systems differ in its label (weight, count,
-            cluster); a metric has no value that chance gives.
+            needs scipy and it is not installed, or clusters or weights are named and the test cannot take them. A
+            covariate is not there, lacks a value, or has several in a cluster. Without a query: no ``doc`` is named to
+            pair rows by, it stands twice in a system, or systems differ in its label (weight, count, cluster); a metric
+            has no value that chance gives.
 
         Examples
         --------
@@ -677,13 +698,15 @@ class IRM(Generic[Frame]):
         ... )
         >>> runs.irm(system="system").compare("rr").select("system", "baseline", "difference", "p_value", "n").rows()
         [('b', 'a', -0.6666666666666666, 0.5, 3)]
+        >>> arms = runs.with_columns(query=pl.Series(range(6))).irm(system="system")
+        >>> arms.compare("rr", paired=False).select("difference", "p_value", "n", "baseline_n").rows()
+        [(-0.6666666666666667, 0.4, 3, 3)]
         """
         from frame_metrics.verbs.compare import compare
         from frame_metrics.verbs.differences import Options
 
-        options = Options(
-            _with_roles(baseline), against, test, correction, over, unanswered, ci, permutations, resamples, seed
-        )
+        given = (_with_roles(baseline), against, test, correction, over, unanswered, ci, permutations, resamples, seed)
+        options = Options(*given, paired=paired, covariate=covariate)
         return compare(self._request, metrics, options, per_query=per_query)
 
     @_verb
@@ -762,7 +785,9 @@ class IRM(Generic[Frame]):
         return bounds(self._request, metrics, of=of, max_grade=max_grade, per_query=per_query)
 
     @_verb
-    def audit(self, fail_on: Severity | None = None, *, baseline: Any = None) -> Frame:
+    def audit(
+        self, fail_on: Severity | None = None, *, baseline: Any = None, split: Mapping[Any, float] | None = None
+    ) -> Frame:
         """Report errors and oddities in the data, what was not counted, and plain facts.
 
         Parameters
@@ -770,6 +795,10 @@ class IRM(Generic[Frame]):
         fail_on : raise if there is a finding of this severity or a graver one, with the findings in the message. Facts
             are no reason to fail. A lazy frame is then run at once.
         baseline : saved numbers, as in ``compare``, whose queries are looked at beside those of the frame.
+        split : of the arms of an online test, the share of units (clusters where they are named, else queries, or rows
+            without a query) that each system should have, as {"A": 0.5, "B": 0.5}. A chi-square test says whether they
+            have; p below 0.001 is a warning. Each system is then looked at over its own queries, as in
+            ``compare(paired=False)``, and need not share any with others.
 
         Returns
         -------
@@ -789,9 +818,9 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            There is what ``fail_on`` names, or something is wrong that no rows of the frame are to blame for, and no
-            rows are bad besides: a column that is not there or has no such type, judgments that are bad or contradict
-            each other.
+            There is what ``fail_on`` names, ``split`` does not name each system with its share, or something is wrong
+            that no rows of the frame are to blame for, and no rows are bad besides: a column that is not there or has
+            no such type, judgments that are bad or contradict each other.
 
         Examples
         --------
@@ -805,4 +834,4 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.audit import audit
 
-        return audit(self._request, fail_on, _with_roles(baseline))
+        return audit(self._request, fail_on, _with_roles(baseline), split)

@@ -298,6 +298,7 @@ def read_log(
     queries: bool = True,
     single: bool = False,
     totals: bool = False,
+    arms: bool = False,
 ) -> Log:
     """Check the columns, join the judgments and find the rankings.
 
@@ -306,7 +307,11 @@ def read_log(
     queries : whether the queries will be named in the result.
     single : whether single rows will be asked for, as where an error names some.
     totals : whether judged queries whose segment nobody knows are measured too, for the totals that they count in.
+    arms : whether each system is measured on its own queries only, as a segment of its own.
     """
+    alone = columns.system is None
+    if arms:
+        columns = replace(columns, system=None, by=columns.arms)
     judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
     later = conventions.duplicates != "first"  # which moves rows, and errors name rows
@@ -335,7 +340,7 @@ def read_log(
             "repeat a document of their query",
             "drop them, or say duplicates='first' to keep the best place of each, or doc=None",
         )
-        remedy += "" if columns.system else "; rows of several systems need system="
+        remedy += "; rows of several systems need system=" if alone else ""
         raise bad_rows(columns.doc, again.tolist(), len(log), what, remedy)
     name = str(judging.grade or judging.label)
     keyed = log
@@ -385,7 +390,7 @@ def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
 
 def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.Rankings:
     """The rankings of the log, with the columns that are looked at row by row."""
-    named_rows = ("rank", "weight", "cluster", "n_relevant", "collection_size")  # errors name their rows
+    named_rows = ("rank", "weight", "cluster", "covariate", "n_relevant", "collection_size")  # errors name their rows
     names = ("score", "grade", "label", "predicted", *named_rows, "hash")
     laid = [name for name in names if name in log.columns]
     single = single or columns.doc is not None or bool(set(named_rows) & set(laid))

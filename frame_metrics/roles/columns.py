@@ -19,7 +19,8 @@ ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 FEW, MANY = 3, 8  # words that errors show: of those that are wrong, and of all
 OF_ROWS = ("count", "classes", "abstain", "match")  # roles and options of rows that are no results of a query
-OF_A_QUERY = ("weight", "cluster", "n_relevant", "collection_size")  # roles that have one value for all of a query
+# Roles that say one thing of all results of a query.
+OF_A_QUERY = ("weight", "cluster", "covariate", "n_relevant", "collection_size")
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Columns:
     weight: str | None = None
     count: str | None = None
     cluster: str | None = None
+    covariate: str | None = None  # which compare() names, and no role
     n_relevant: str | None = None
     annotator: str | None = None  # of judgments beside the log only
     collection_size: str | None = None
@@ -55,6 +57,11 @@ class Columns:
     def groups(self) -> tuple[str, ...]:
         """The columns that make a segment of a system."""
         return (*((self.system,) if self.system else ()), *self.by)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The columns that make a segment where each system has queries of its own: it is the last of them."""
+        return (*self.by, *((self.system,) if self.system else ()))
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -150,6 +157,7 @@ def role_columns(
         "n_relevant": partial(_amount_column, role="n_relevant"),
         "collection_size": partial(_amount_column, role="collection size"),
         "cluster": _cluster_column,
+        "covariate": _covariate_column,
     }
     named = {role: column for role, column in columns.single.items() if role in checks and role in roles}
     named = {role: column for role, column in named.items() if column not in columns.lent}
@@ -392,6 +400,15 @@ def _cluster_column(values: pl.Series, column: str) -> pl.Series:
     refuse_nan(values, column, "give every row a cluster")
     refuse(column, values.is_null(), "have no cluster", "give every row one")
     return values
+
+
+def _covariate_column(values: pl.Series, column: str) -> pl.Series:
+    """Return numbers that were known before a test, none missing."""
+    remedy = "give every row one, as the mean where there is none"
+    values = number_column(values, column, "covariate", finite=False)
+    refuse_infinite(values, column, remedy)
+    refuse(column, values.is_null(), "have no covariate", remedy)
+    return values.cast(pl.Float64)
 
 
 def largest_grade(grades: pl.Series) -> float:

@@ -222,7 +222,7 @@ def _rising(one: Tally, members: Array) -> tuple[Array, Array]:
     return values[order], some[order]
 
 
-def resampled(columns: Array, resamples: int, seed: int) -> Array:
+def resampled(columns: Array, resamples: int, seed: int | Sequence[int]) -> Array:
     """Return the sums of columns over resampled queries or clusters, shape (columns, resamples).
 
     Parameters

@@ -1,8 +1,8 @@
-"""Exact tests of counts: of two shares of the same rows, and of a 2x2 table; and the test of a normal difference."""
+"""Exact tests of counts: of two shares of the same rows, and of a 2x2 table; tests of a difference, of shares."""
 
 from __future__ import annotations
 
-from math import erfc, exp, log, sqrt
+from math import erfc, exp, lgamma, log, sqrt
 
 import numpy as np
 
@@ -56,3 +56,25 @@ def normal(difference: float, variance: float) -> float:
     if variance > 0:
         return erfc(abs(difference) / sqrt(2 * variance))
     return 1.0 if difference == variance == 0 else np.nan
+
+
+def chi_square(counts: Array, shares: Array) -> float:
+    """Return the p-value of the chi-square test that units fall to groups by these shares.
+
+    Parameters
+    ----------
+    counts : units of each group, shape (groups,).
+    shares : those that are expected, above 0, with a sum of 1, shape (groups,).
+
+    Source: K. Pearson, On the criterion that a given system of deviations from the probable in the case of a correlated
+    system of variables is such that it can be reasonably supposed to have arisen from random sampling, Philosophical
+    Magazine 50(302), 1900.
+    """
+    expected = counts.sum() * shares
+    half = float(((counts - expected) ** 2 / expected).sum()) / 2 if counts.any() else 0.0
+    if half == 0:
+        return 1.0
+    odd = len(counts) % 2 == 0  # degrees of freedom, one less than groups
+    place = np.arange((len(counts) - 1) // 2) + odd / 2
+    terms = (exp(i * log(half) - half - lgamma(i + 1)) for i in place.tolist())
+    return min(1.0, sum(terms, erfc(sqrt(half)) if odd else 0.0))

@@ -93,7 +93,7 @@ def drawn(units: Units, resamples: int, seed: int) -> Iterator[Array]:
             yield random.multinomial(total, times / total, m)
 
 
-def drawn_alone(size: int, resamples: int, seed: int) -> Iterator[Array]:
+def drawn_alone(size: int, resamples: int, seed: int | Sequence[int]) -> Iterator[Array]:
     """Give how often each unit is in some resamples, where none stands for others, shape (resamples, size) each."""
     random = np.random.default_rng(seed)
     for m in _pieces(resamples, size):

@@ -245,7 +245,7 @@ def bootstrap(
 
 def classical(differences: Array, test: str) -> Array:
     """Return the p-values of scipy's paired t-test, Wilcoxon's signed rank test or the sign test, two-sided."""
-    stats = _scipy(test)
+    stats = scipy_stats(test)
     p = []
     for column in differences.T:
         moved = column[column != 0]
@@ -261,7 +261,8 @@ def classical(differences: Array, test: str) -> Array:
     return np.array(p)
 
 
-def _scipy(test: str) -> Any:
+def scipy_stats(test: str) -> Any:
+    """Return scipy.stats, or raise for a test that needs it where it is not installed."""
     try:
         from scipy import stats  # type: ignore[import-untyped]
     except ImportError:

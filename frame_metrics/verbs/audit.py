@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -28,6 +28,7 @@ from frame_metrics.roles.needs import audited
 from frame_metrics.verbs import annotators, guards, log_checks, saved, value_checks
 from frame_metrics.verbs.checks import Finding, run_checks
 from frame_metrics.verbs.request import Reading, Request
+from frame_metrics.verbs.split import check_split, split_of_queries, split_of_rows
 from frame_metrics.verbs.values import measured, plan_of
 
 SEVERITIES = ("error", "warning", "info", "fact")  # the gravest first
@@ -51,11 +52,15 @@ VALUES = {
 Severity = Literal["error", "warning", "info"]
 
 
-def audit(request: Request, fail_on: Severity | None, baseline: Any = None) -> Any:
+def audit(
+    request: Request, fail_on: Severity | None, baseline: Any = None, split: Mapping[Any, float] | None = None
+) -> Any:
     """Answer ``irm.audit``, which has the parameters."""
     if fail_on is not None:
         check_choice("fail_on", fail_on, get_args(Severity))
     plan = plan_of(request) if request.of_values else request.plan(audited(request.columns, request.roles))
+    if split is not None:
+        check_split(split, plan.columns)
     columns, conventions, rule = plan.columns, plan.conventions, plan.conventions.several
     if plan.judged is not None and plan.judged.annotator and rule is None:
         conventions = replace(conventions, several="majority")  # that annotators differ is then a finding
@@ -75,14 +80,21 @@ def audit(request: Request, fail_on: Severity | None, baseline: Any = None) -> A
 
         def look(rows: pl.DataFrame) -> list[Finding]:
             if columns.value:
-                numbers = measured(replace(reading, table=rows), None, shared=False)
-                return [*value_checks.findings(numbers), *turned(numbers.log)]
+                numbers = measured(replace(reading, table=rows), None, shared=False, arms=split is not None)
+                seen = [*value_checks.findings(numbers), *turned(numbers.log)]
+                return (
+                    seen if split is None else [*seen, *run_checks({}, split_of_queries(numbers.log, columns, split))]
+                )
             if not columns.query:
-                return guards.findings(rows, columns, conventions)
-            log = read_log(rows, columns, conventions, qrels, single=decided)
+                seen = guards.findings(rows, columns, conventions)
+                return seen if split is None else [*seen, *run_checks({}, split_of_rows(rows, columns, split))]
+            log = read_log(rows, columns, conventions, qrels, single=decided, arms=split is not None)
             seen = [*guards.of_sides(rows, columns, conventions), *log_checks.findings(log)]
             seen += [*annotators.findings(log, rule), *turned(log)]
-            return [*seen, *guards.guarded(cases_of(log))] if decided else seen
+            if split is not None:  # then arms are segments, and units of several are a finding
+                seen = [one for one in seen if one.check != log_checks.queries_in_several_segments.name]
+            seen += guards.guarded(cases_of(log)) if decided else []
+            return seen if split is None else [*seen, *run_checks({}, split_of_queries(log, columns, split))]
 
         return _report(fail_on, _of_good_rows(reading, look))
 

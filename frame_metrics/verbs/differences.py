@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import NotComputableError, check_choice, check_level, check_whole
+from frame_metrics.errors import NotComputableError, check_bool, check_choice, check_level, check_whole, shown
 from frame_metrics.inputs import Array
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs.tidy import number
@@ -19,11 +19,16 @@ NUMBERS = (*EACH, "relative", "ci_low", "ci_high", "p_value", "p_adjusted", "eff
 COUNTS = ("wins", "ties", "losses", "n", "n_unpaired", "n_undefined")
 SCHEMA: dict[str, Any] = dict.fromkeys(NUMBERS, pl.Float64) | dict.fromkeys(COUNTS, pl.Int64)
 SCHEMA |= {"mde": pl.Float64, "test": pl.String, "correction": pl.String}
+OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, "relative", "relative_low", "relative_high"), pl.Float64)
+OF_ARMS |= dict.fromkeys(("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size"), pl.Float64)
+OF_ARMS |= dict.fromkeys(("n", "baseline_n", "n_units", "baseline_n_units", "n_undefined"), pl.Int64)
+OF_ARMS |= {"mde": pl.Float64, "test": pl.String, "correction": pl.String}
 RESULT = ("baseline", "metric", "k", *SCHEMA)
 
 OfQueries = Literal["randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey"]
+OfArms = Literal["randomization", "t", "z", "bootstrap"]
 OfRows = Literal["mcnemar", "delong", "fisher", "bootstrap"]
-Test = Literal["randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey", "mcnemar", "delong", "fisher"]
+Test = Literal["randomization", "t", "z", "wilcoxon", "sign", "bootstrap", "tukey", "mcnemar", "delong", "fisher"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 Over = Literal["metric", "all"]
 Unanswered = Literal["zero", "drop"]
@@ -45,7 +50,14 @@ class Options:
     permutations: int
     resamples: int
     seed: int
+    paired: bool = True
+    covariate: str | None = None
     power: float = 0.8
+
+    @property
+    def drawn(self) -> tuple[int, int, int]:
+        """The permutations, the resamples and the seed."""
+        return self.permutations, self.resamples, self.seed
 
 
 def check_options(options: Options) -> None:
@@ -55,6 +67,11 @@ def check_options(options: Options) -> None:
     for name, choices in (("test", Test), ("against", Against)):
         if getattr(options, name) is not None:
             check_choice(name, getattr(options, name), get_args(choices))
+    check_bool("paired", options.paired)
+    if options.covariate is not None and options.paired:
+        raise NotComputableError(
+            f"covariate={shown(options.covariate)} is of arms that have each their own queries; say paired=False"
+        )
     check_level(options.ci)
     check_whole("permutations", options.permutations, 1)
     check_whole("resamples", options.resamples, 1)
@@ -71,17 +88,19 @@ def places(n: int, metrics: int, pairs: int) -> tuple[Array, Array, Array]:
     return at // (metrics * pairs), at // pairs % metrics, at % pairs
 
 
-def tabled(rows: Sequence[dict[str, Any]], metrics: int, pairs: int, options: Options) -> dict[str, pl.Series]:
+def tabled(
+    rows: Sequence[dict[str, Any]], metrics: int, pairs: int, options: Options, schema: dict[str, Any] = SCHEMA
+) -> dict[str, pl.Series]:
     """Return the columns of rows, by segment, then metric, then pair of systems; p-values are corrected here."""
     segment, metric, _ = places(len(rows), metrics, pairs)
     family = segment * metrics + metric if options.over == "metric" else np.zeros(len(rows), np.int64)
-    columns = {name: number(np.array([row[name] for row in rows])) for name in (*NUMBERS, *COUNTS, "mde")}
-    columns |= {name: columns[name].cast(pl.Int64) for name in COUNTS}
+    numbers = {name: dtype for name, dtype in schema.items() if dtype != pl.String and name != "p_adjusted"}
+    columns = {name: number(np.array([row[name] for row in rows])).cast(dtype) for name, dtype in numbers.items()}
     correction = "tukey" if options.test == "tukey" else options.correction
     columns["p_adjusted"] = number(_corrected(columns["p_value"].fill_null(np.nan).to_numpy(), family, correction))
     columns["test"] = pl.Series([row["test"] for row in rows], dtype=pl.String)
     columns["correction"] = pl.Series([correction], dtype=pl.String).new_from_index(0, len(rows))
-    return {name: columns[name] for name in SCHEMA}
+    return {name: columns[name] for name in schema}
 
 
 def _corrected(p: Array, family: Array, correction: str) -> Array:

@@ -284,8 +284,8 @@ def queries_in_several_segments(log: Log) -> Seen | None:
 @check("error")
 def systems_that_share_almost_no_query(log: Log) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: each
-    is measured on all queries, with 0 where it has no results; if each query was one system's, name {columns.system}
-    with by= and not with system=
+    is measured on all queries, with 0 where it has no results; if each query was one system's, say audit(split=) and
+    compare(paired=False), or name {columns.system} with by= and not with system=
     """
     return _sharing(log, 0, 0.1) if log.columns.system else None
 

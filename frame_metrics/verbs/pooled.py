@@ -220,11 +220,11 @@ def _whole(inputs: Inputs, metric: Metric) -> Array:
     if metric.input is ClassScores and inputs.by_class is not None:
         return metric.compute(inputs.by_class)
     if metric not in inputs.of_scores:
-        _sort_scores(inputs, [metric])
+        sort_scores(inputs, [metric])
     return inputs.of_scores[metric]
 
 
-def _sort_scores(inputs: Inputs, wanted: Sequence[Metric], *, vary: bool = False) -> None:
+def sort_scores(inputs: Inputs, wanted: Sequence[Metric], *, vary: bool = False) -> None:
     """Compute metrics of the scores of two classes, and if asked for how the area under the curve varies, in one pass.
 
     They are kept in ``inputs.of_scores``.
@@ -286,7 +286,7 @@ def evaluated(cases: Cases, asked: Asked, options: Options, wide: Wide | None) -
     for segments in groups.each:
         inputs = inputs_of(cases, segments)
         if cases.binary:
-            _sort_scores(inputs, [metric for _, metric in asked], vary=bool(normal))
+            sort_scores(inputs, [metric for _, metric in asked], vary=bool(normal))
         values = [one_metric(inputs, *one) for one in wanted]
         n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([one.undefined for one in values])
         table = [np.where(n, [one.value for one in values], np.nan), n, undefined]
@@ -319,7 +319,7 @@ def _drawn_ends(
         by_source.setdefault(source_of(inputs.cases, wanted[i][1]), []).append(i)
     for source, some in by_source.items():
         pieces: dict[tuple[int, int], list[Array]] = {}
-        for g, here in _resampled(inputs, source, [wanted[i][1] for i in some], options):
+        for g, here in resampled(inputs, source, [wanted[i][1] for i in some], options):
             for i in some:
                 pieces.setdefault((i, g), []).append(one_metric(here, *wanted[i]).value)
         for at, drawn in pieces.items():
@@ -345,7 +345,7 @@ def without_errors(cases: Cases) -> Cases:
     return replace(cases, conventions=replace(cases.conventions, undefined="null"))
 
 
-def _resampled(
+def resampled(
     inputs: Inputs, source: type, metrics: Sequence[Metric], options: Options
 ) -> Iterator[tuple[int, Inputs]]:
     """Give segments and what some of their resamples are measured from, each resample as a segment."""

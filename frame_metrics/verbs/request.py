@@ -187,10 +187,12 @@ class Reading:
     judged: Columns | None = None  # which of their columns is which; None without any
     unfolded: Unfolded | None = None  # where the rows of the frame are others
 
-    def log(self, *, queries: bool = True, single: bool = False, totals: bool = False) -> Log:
+    def log(self, *, queries: bool = True, single: bool = False, totals: bool = False, arms: bool = False) -> Log:
         """Make the log ready; the parameters are those of ``read_log``."""
         columns, conventions, qrels = self.plan.columns, self.plan.conventions, self.qrels()
-        log = read_log(self.table, columns, conventions, qrels, queries=queries, single=single, totals=totals)
+        log = read_log(
+            self.table, columns, conventions, qrels, queries=queries, single=single, totals=totals, arms=arms
+        )
         check_shared(log)
         return log
 
@@ -242,7 +244,8 @@ def check_shared(log: Log) -> None:
         raise ColumnError(
             f"{column}: {name!r} has results of {apart[system]} queries, and no other system has any of one of them; "
             "each system would be measured on the queries of all: say system=None, "
-            f"by={[*by, column] if by else column!r} for the mean of each over its own"
+            f"by={[*by, column] if by else column!r} for the mean of each over its own, "
+            "or compare(..., paired=False) for their difference"
         )
 
 

@@ -90,10 +90,11 @@ def check_averages(asked: Asked, averages: Averages, columns: Columns) -> None:
                 )
 
 
-def measured(reading: Reading, asked: Asked | None, *, shared: bool = True) -> Measured:
+def measured(reading: Reading, asked: Asked | None, *, shared: bool = True, arms: bool = False) -> Measured:
     """Take numbers as the values of metrics; of all that there are where none is asked for.
 
-    ``shared``: whether a system that shares no query with another one is an error.
+    ``shared``: whether a system that shares no query with another one is an error. ``arms``: whether each system is
+    measured on its own queries only, as a segment of its own.
     """
     columns, where = reading.plan.columns, "value="
     held, code = _of_columns(columns.value), None
@@ -101,7 +102,8 @@ def measured(reading: Reading, asked: Asked | None, *, shared: bool = True) -> M
         held, code = _of_rows(reading.table, columns)
         where = columns.metric
     at = places(held if asked is None else asked, held, where)
-    log, values = read_values(reading.table, columns, reading.plan.conventions, code, len(held))
+    own = replace(columns, system=None, by=columns.arms) if arms else columns
+    log, values = read_values(reading.table, own, reading.plan.conventions, code, len(held))
     if shared:
         check_shared(log)
     weight, cluster = log.of_queries("weight"), log.of_queries("cluster")

@@ -4,6 +4,7 @@ Intervals: queries are drawn from a large population, one by one or in clusters 
 population's mean is the truth, and evaluate(ci=0.95) is asked for it. Rows without a query are drawn from distributions
 whose measures are known.
 Tests: systems that do not differ are drawn, and the tests of compare() are asked whether they do.
+Arms: users are drawn that have one of two systems each, and compare(paired=False) is asked for their difference.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from scipy.special import ndtr
 from scipy.stats import binomtest
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
+from frame_metrics.stats.arms import Arms
+from frame_metrics.stats.arms import compared as arms_compared
 from frame_metrics.stats.delong import areas, around
 from frame_metrics.stats.significance import adjusted, bootstrap, classical, randomization, tukey
 
@@ -62,6 +65,15 @@ TESTS: dict[tuple[str, str], tuple[float, float] | None] = {  # test and setting
 CASES = 100  # rows without a query that two systems are compared on
 CUT = 0.8  # score from which on a system calls a row relevant
 TESTS_OF_ROWS = {"mcnemar": ("accuracy", AT_MOST), "delong": ("roc_auc", EXACT)}  # the measure, and the share asked
+USERS = {200: (0.93, 0.97), 25: (0.92, 0.97)}  # of each arm, and the share of intervals that shall hold the truth
+TESTS_OF_ARMS: dict[str, tuple[float, float] | None] = {  # of so few; of t what is asked of its interval
+    "randomization": EXACT,
+    "t": (0.03, 0.08),
+    "z": None,
+    "bootstrap": None,
+}
+WORTH = 8.0  # mean of what a query of an average user is worth, far above 0
+SHIFT = 0.25  # what it is worth more in the first arm, where arms differ
 AGREE = 3  # trials of each kind that are done a second way
 HEAD = ("what", "setting", "trials", "rate", "standard error", "asked", "met")
 
@@ -328,7 +340,101 @@ def alarms_of_rows(_: pl.DataFrame, trials: int) -> Iterator[Line]:
         yield Line(f"false alarm: {test}", f"{measure}, {CASES} rows, two systems", trials, happened, asked)
 
 
-PARTS = {"queries": coverage, "clusters": in_clusters, "rows": in_rows, "tests": alarms, "paired": alarms_of_rows}
+def users_of(n: int, trial: int) -> tuple[Any, Any, Any, Any]:
+    """Draw the users of two arms: the user of each query, its value, and what each user had before and which arm.
+
+    A query's value is what its user is worth plus chance, both normal with a variance of 1. A user who is worth more
+    asks more: 1 + Poisson(3 exp(worth / 3 - 1 / 18)), 4 on average. Before is the worth plus chance of that size.
+    """
+    rng = np.random.default_rng([7, n, trial])
+    worth = rng.normal(size=2 * n)
+    user = np.repeat(np.arange(2 * n), 1 + rng.poisson(3 * np.exp(worth / 3 - 1 / 18)))
+    value = worth[user] + rng.normal(size=len(user))
+    return user, value, worth + rng.normal(size=2 * n), np.arange(2 * n) < n
+
+
+def arms_of(user: Any, value: Any, before: Any, mine: Any) -> Arms:
+    """Return the units of two arms, which are users."""
+    return Arms(np.bincount(user, value)[:, None], np.bincount(user).astype(float), mine, before)
+
+
+def asked_of(arms: Arms, test: str, trial: int) -> dict[str, float]:
+    """Return what the arms are told to differ by, from the functions behind compare()."""
+    drawn = (PERMUTATIONS, RESAMPLES, trial)
+    return {name: float(one[0]) for name, one in arms_compared(arms, test, 0.95, 0.8, drawn, lambda done: None).items()}
+
+
+def asked_of_a_log(drawn: tuple[Any, Any, Any, Any], test: str, trial: int, covariate: str | None) -> dict[str, float]:
+    """Return the same from compare()."""
+    user, value, before, mine = drawn
+    columns = {"query": np.arange(len(user)), "user": user, "grade": value, "before": before[user], "new": mine[user]}
+    irm = pl.DataFrame(columns).with_columns(score=1.0).irm(system="new", cluster="user")
+    given: dict[str, Any] = {"permutations": PERMUTATIONS, "resamples": RESAMPLES, "seed": trial, "test": test}
+    return irm.compare("dcg@1", baseline=False, paired=False, covariate=covariate, **given).row(0, named=True)
+
+
+def same_arms(ours: dict[str, float], drawn: tuple[Any, Any, Any, Any], *asked: Any) -> None:
+    """Raise where compare() tells something else."""
+    theirs = asked_of_a_log(drawn, *asked)
+    agree(list(ours.values()), [theirs[name] for name in ours], f"arms by {asked}")
+
+
+def differing_arms(trials: int) -> Iterator[Line]:
+    """Count the intervals that hold the difference of two arms, and their relative difference.
+
+    The mean of an arm is that of the queries: WORTH + E[m worth] / E[m] = WORTH + 1 / 4, and SHIFT more.
+    """
+    truth = {"": SHIFT, "relative ": SHIFT / (WORTH + 0.25)}
+    ways = [(test, covariate) for test in ("z", "t", "bootstrap") for covariate in (None, "before")]
+    for n, asked in USERS.items():
+        held = {(test, covariate, which): 0 for test, covariate in ways for which in truth}
+        for trial in range(trials):
+            user, value, before, mine = users_of(n, trial)
+            drawn = (user, WORTH + value + SHIFT * mine[user], before, mine)
+            for test, covariate in ways:
+                arms = arms_of(drawn[0], drawn[1], before if covariate else None, mine)
+                found = asked_of(arms, test, trial)
+                if trial < AGREE:
+                    same_arms(found, drawn, test, trial, covariate)
+                for which, low in (("", "ci_low"), ("relative ", "relative_low")):
+                    high = low.replace("low", "high")
+                    held[test, covariate, which] += found[low] <= truth[which] <= found[high]
+        for (test, covariate, which), happened in held.items():
+            what = f"{n} users of each arm, {test}{', covariate=' if covariate else ''}"
+            yield Line(f"interval holds the {which}difference", what, trials, happened, asked)
+
+
+def arms(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count the intervals that hold the difference of two arms, and the tests that see one where there is none."""
+    yield from differing_arms(trials)
+    n = min(USERS)
+    for measure, values in zip(MEASURES, of_queries(rows).T, strict=True):
+        raised = dict.fromkeys([*TESTS_OF_ARMS, "t, no cluster="], 0)
+        for trial in range(trials):
+            user, mixed, before, mine = users_of(n, trial)
+            value = values[at_place(mixed / 2**0.5, values)]
+            for test in raised:
+                name, _, alone = test.partition(", ")
+                users = (
+                    (np.arange(len(user)), value, before[user], mine[user]) if alone else (user, value, before, mine)
+                )
+                found = asked_of(arms_of(*users), name, trial)
+                if trial < AGREE and not alone:
+                    same_arms(found, users, name, trial, "before")
+                raised[test] += found["p_value"] <= LEVEL
+        for test, happened in raised.items():
+            setting = f"{measure}-like, {n} users of each arm, covariate="
+            yield Line(f"false alarm: {test}", setting, trials, happened, TESTS_OF_ARMS.get(test))
+
+
+PARTS = {
+    "queries": coverage,
+    "clusters": in_clusters,
+    "rows": in_rows,
+    "tests": alarms,
+    "paired": alarms_of_rows,
+    "arms": arms,
+}
 
 
 def main() -> None:

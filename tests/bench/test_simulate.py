@@ -27,7 +27,7 @@ def simulate() -> Iterator[ModuleType]:
 
 @pytest.mark.slow
 def test_every_line_of_the_table_comes_out() -> None:
-    """Twenty lines of intervals, eight tests of each of two metrics and two of rows come out; the second ways agree."""
+    """Intervals, then tests, then both of arms come out, each line once; the second ways agree."""
     command = [sys.executable, "-W", "error", str(PATH), "--quick"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
@@ -35,12 +35,13 @@ def test_every_line_of_the_table_comes_out() -> None:
     head, _, *rows = cells(run.stdout)
     assert head == HEAD
     what = ["interval holds the mean"] * 10 + ["interval holds the truth"] * 10 + ["false alarm"] * 18
+    what += ["interval holds the difference", "interval holds the relative difference"] * 12 + ["false alarm"] * 10
     assert [row[0].partition(":")[0] for row in rows] == what
-    assert len({(row[0], row[1]) for row in rows}) == 38
+    assert len({(row[0], row[1]) for row in rows}) == 72
     assert {row[2] for row in rows} == {"20"}
     rates = [float(row[3].strip("%")) for row in rows]
-    assert min(rates[:8] + rates[10:20]) > 60
-    assert max(rates[20:]) < 40
+    assert min(rates[:8] + rates[10:20] + rates[38:62]) > 60
+    assert max(rates[20:38] + rates[62:]) < 40
 
 
 def test_a_part_of_the_table_comes_out_alone(
@@ -76,9 +77,19 @@ def test_the_page_shows_what_the_simulation_prints(simulate: Any) -> None:
     ]
     tests = [(test, asked) for _ in simulate.MEASURES for (test, _), asked in simulate.TESTS.items()]
     tests += [(test, asked) for test, (_, asked) in simulate.TESTS_OF_ROWS.items()]
+    of_arms = [
+        (f"{n} users of each arm, {test}{covariate}", asked)
+        for n, asked in simulate.USERS.items()
+        for test in ("z", "t", "bootstrap")
+        for covariate in ("", ", covariate=")
+        for _ in range(2)
+    ]
+    alarms = [*simulate.TESTS_OF_ARMS.items(), ("t, no cluster=", None)] * len(simulate.MEASURES)
     assert [row[1] for row in rows[:20]] == [setting for setting, _ in intervals]
-    assert [row[0] for row in rows[20:]] == [f"false alarm: {test}" for test, _ in tests]
-    for row, (_, asked) in zip(rows, intervals + tests, strict=True):
+    assert [row[0] for row in rows[20:38]] == [f"false alarm: {test}" for test, _ in tests]
+    assert [row[1] for row in rows[38:62]] == [setting for setting, _ in of_arms]
+    assert [row[0] for row in rows[62:]] == [f"false alarm: {test}" for test, _ in alarms]
+    for row, (_, asked) in zip(rows, intervals + tests + of_arms + alarms, strict=True):
         trials = int(row[2].replace(",", ""))
         assert trials >= 2000
         happened = round(float(row[3].strip("%")) / 100 * trials)
@@ -164,3 +175,25 @@ def test_a_difference_that_is_there_is_found(simulate: Any) -> None:
     found = simulate.p_values(values, 0)
     assert max(found) < 0.05
     assert simulate.compared(values, 0) == pytest.approx(found, abs=1e-12)
+
+
+def test_users_are_worth_what_is_known(simulate: Any) -> None:
+    """The mean of their queries is a quarter above 0, as those who are worth more ask more, four queries on average."""
+    user, value, before, mine = simulate.users_of(200_000, 0)
+    assert value.mean() == pytest.approx(0.25, abs=0.01)
+    assert len(user) / len(before) == pytest.approx(4, abs=0.02)
+    assert mine.mean() == 0.5
+    worth = np.bincount(user, value) / np.bincount(user)
+    assert 0.5 < np.corrcoef(worth, before)[0, 1] < 0.71
+
+
+def test_arms_that_differ_much_are_told_apart(simulate: Any) -> None:
+    """Every test of arms sees a great difference, and compare() says the same."""
+    user, value, before, mine = simulate.users_of(25, 0)
+    drawn = (user, 8 + value + 3 * mine[user], before, mine)
+    for test in simulate.TESTS_OF_ARMS:
+        found = simulate.asked_of(simulate.arms_of(*drawn), test, 0)
+        assert found["p_value"] < 0.01
+        simulate.same_arms(found, drawn, test, 0, "before")
+    with pytest.raises(AssertionError, match="arms by"):
+        simulate.same_arms(found | {"difference": 0.0}, drawn, test, 0, "before")

@@ -1,0 +1,149 @@
+"""Read an online test: from a log of two arms to a difference, with users, a covariate and a check of the split.
+
+A shop gives each user one of two rankers and logs what was shown and clicked. The log is made up here, with a seed, so
+that the truth is known: "new" puts the relevant product a little higher. Users differ far more than rankers do, some
+search much more than others, and the searches of one user are alike.
+
+    python examples/online_test.py [--users USERS] [--seed SEED]
+
+The frames are of polars; the calls of `frame_metrics` are the same for pandas.
+"""
+
+import argparse
+import textwrap
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+import frame_metrics
+
+SHOWN = 10  # products of a search
+BETTER = 0.12  # how much higher the new ranker scores what is relevant
+SPLIT = {"old": 0.5, "new": 0.5}
+
+
+# 1. The log: a row is a product that was shown to a user, and whether the user clicked it.
+
+
+def log_of(users: int, seed: int) -> pl.DataFrame:
+    """Make up a test in which each user has one ranker; `before` is the user's mean reciprocal rank a month ago."""
+    rng = np.random.default_rng(seed)
+    arm, device = rng.choice([*SPLIT], users), rng.choice(["phone", "web"], users, p=[0.6, 0.4])
+    skill = rng.normal(size=users)  # of a user, to say what is wanted
+    before = searched(rng, skill, np.full(users, 8)).reshape(users, 8, SHOWN)
+    ranks = np.where(before.any(axis=2), before.argmax(axis=2) + 1, np.inf)
+    searches = 1 + rng.poisson(3 * np.exp(skill / 3))
+    user = np.repeat(np.arange(users), searches)
+    clicked = searched(rng, skill[user] + BETTER * (arm[user] == "new"), np.ones(len(user), int))
+    columns = {"user": user, "arm": arm[user], "device": device[user], "before": (1 / ranks).mean(axis=1)[user]}
+    each = pl.DataFrame(columns).with_row_index("search")
+    rows = each.select(pl.all().repeat_by(SHOWN).explode())
+    return rows.with_columns(rank=pl.Series(np.tile(np.arange(SHOWN) + 1, len(each))), clicked=clicked.ravel())
+
+
+def searched(rng: np.random.Generator, merit: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Show products, one of which is wanted, in the order of a noisy score; true where a product is clicked."""
+    merit = np.repeat(merit, times)[:, None]
+    score = rng.normal(size=(len(merit), SHOWN))
+    score[:, :1] += 1 + merit
+    wanted = np.argsort(-score, axis=1) == 0
+    return wanted & (rng.random(wanted.shape) < 1 / np.sqrt(np.arange(SHOWN) + 1))  # the lower, the less it is seen
+
+
+# 2. What is read from it.
+
+
+def named(log: pl.DataFrame) -> "frame_metrics.IRM[pl.DataFrame]":
+    """Say once what each column is."""
+    return log.irm(query="search", rank="rank", label="clicked", system="arm", cluster="user")
+
+
+def show(says: str, table: pl.DataFrame) -> None:
+    print(f"\n{textwrap.fill(says, 100)}\n")
+    with pl.Config(
+        tbl_formatting="NOTHING",
+        tbl_hide_column_data_types=True,
+        tbl_hide_dataframe_shape=True,
+        float_precision=4,
+        tbl_rows=-1,
+        tbl_cols=-1,
+        tbl_width_chars=100,
+        fmt_str_lengths=60,
+    ):
+        print(table)
+
+
+def split_of(log: pl.DataFrame) -> pl.DataFrame:
+    """What the audit says of the split."""
+    found = named(log).audit(split=SPLIT)
+    return found.filter(pl.col("check").is_in(["sample ratio mismatch", "units of several arms", "units split"]))
+
+
+def report(log: pl.DataFrame) -> None:
+    """Print the tables, from the split to the decision."""
+    test = named(log)
+    lost = log.filter((pl.col("arm") == "old") | (pl.col("device") == "web") | (pl.col("user") % 3 > 0))
+    columns = ["check", "severity", "n", "share"]
+    show("Were users split as they were meant to be? Yes: there is only a fact.", split_of(log).select(columns))
+    show(
+        "Had the new ranker's page crashed for every third user on a phone, the audit would have warned:",
+        split_of(lost).select(columns),
+    )
+    means = test(system=None, by=["device", "arm"]).evaluate("rr", "success@3", ci=0.95)
+    show(
+        "The means of each arm and device, over its own searches, with intervals that know of users. They are by= and "
+        "no system=.",
+        means.select("device", "arm", "metric", "value", "n", "ci_low", "ci_high"),
+    )
+    asked = ("rr", "success@3")
+    some = ["metric", "difference", "ci_low", "ci_high", "p_value", "mde", "n", "n_units"]
+    plain = test.compare(*asked, baseline="old", paired=False)
+    show("The difference of the arms. Users are exchanged between them for the p-value.", plain.select(some))
+    cuped = test.compare(*asked, baseline="old", paired=False, covariate="before")
+    show(
+        "With what each user had before the test as a covariate (CUPED) the same users tell smaller differences.",
+        cuped.select(some),
+    )
+    show("In percent of the old ranker:", cuped.select("metric", pl.col("^relative.*$") * 100))
+    shorter = 1 - (cuped["mde"] / plain["mde"])
+    print(f"\nThe intervals are {shorter[0]:.0%} and {shorter[1]:.0%} shorter than without it.")
+    wrong(log, some, plain)
+
+
+# 3. What would have been wrong.
+
+
+def wrong(log: pl.DataFrame, some: list[str], plain: pl.DataFrame) -> None:
+    """Print what the paired call says, and what it would have said; and what comes of users left out."""
+    test = named(log)
+    try:
+        test.compare("rr")
+    except frame_metrics.FrameMetricsError as error:
+        print(f"\n{textwrap.fill(f'The paired call is an error: {error}.', 100)}")
+    arms = pl.DataFrame({"arm": [*SPLIT]})
+    every = log.select("search", "user", "rank", "clicked", mine="arm").join(arms, how="cross")
+    none = pl.col("arm") != pl.col("mine")
+    zeros = every.with_columns(rank=pl.when(~none).then("rank"), clicked=pl.col("clicked") | none)
+    show(
+        "Pairs could be had by force, each search listed for both arms, without results where it was the other's. Then "
+        "each mean is about half of what it is, as every other search is a 0, and the difference says which arm had "
+        "more searches.",
+        named(zeros).compare("rr", baseline="old").select("metric", "value", "baseline_value", "difference", "p_value"),
+    )
+    alone = test(cluster=None).compare("rr", baseline="old", paired=False)
+    width, known = ((found["ci_high"] - found["ci_low"])[0] for found in (alone, plain))
+    show("Without the users each search counts as independent, and the interval is too short:", alone.select(some))
+    print(f"\nIt is {1 - width / known:.0%} shorter than that of the users, who are what was split.")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Read an online test of two rankers.")
+    parser.add_argument("--users", type=int, default=2000, help="of both arms (2000)")
+    parser.add_argument("--seed", type=int, default=1, help="of all that is made up (1)")
+    options = parser.parse_args(arguments)
+    report(log_of(options.users, options.seed))
+
+
+if __name__ == "__main__":
+    main()

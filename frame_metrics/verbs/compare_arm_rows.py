@@ -1,0 +1,230 @@
+"""Arms compared without a query: each has rows of its own, whose values are counted together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.cases import Cases, read_cases
+from frame_metrics.data.groups import Segments
+from frame_metrics.errors import ColumnError, NotComputableError, check_apart, listed
+from frame_metrics.inputs import Array
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import Asked
+from frame_metrics.stats.arms import drawn_ends, relative_ends
+from frame_metrics.stats.exact import normal
+from frame_metrics.verbs import tidy
+from frame_metrics.verbs.differences import OF_ARMS, Options, places, tabled
+from frame_metrics.verbs.pairs import pairs_of
+from frame_metrics.verbs.pooled import (
+    Values,
+    check_cases,
+    check_pooled,
+    inputs_of,
+    one_metric,
+    resampled,
+    sort_scores,
+    source_of,
+)
+from frame_metrics.verbs.request import Plan, Reading
+
+Row = dict[str, Any]
+TESTS = ("delong", "bootstrap")
+
+
+def arm_rows_compared(plan: Plan, asked: Asked, options: Options) -> Any:
+    """Answer ``irm.compare`` where systems have each their own rows, and there is no query."""
+    columns, system = plan.columns, str(plan.columns.system)
+    _check(plan, asked, options)
+
+    def compute(reading: Reading) -> Answer:
+        cases = read_cases(reading.table, replace(columns, system=None, by=columns.arms), plan.conventions)
+        check_cases(asked, cases)
+        lacks = [name for name, metric in asked if metric.of_area is None or not cases.binary]
+        if options.test == "delong" and lacks:
+            raise NotComputableError(
+                f"{lacks[0]} has no test by DeLong, which is of roc_auc and gini of two classes; say test='bootstrap'"
+            )
+        return _compared(ArmRows(cases, system, asked, options))
+
+    def schema(types: dict[str, Any]) -> dict[str, Any]:
+        first = {name: types[name] for name in (*columns.by, system)} | {"baseline": types[system]}
+        return first | {"metric": pl.String, "k": pl.Int64} | OF_ARMS
+
+    return plan.answer(compute, schema)
+
+
+def _check(plan: Plan, asked: Asked, options: Options) -> None:
+    """Raise for what arms cannot be compared by without a query; nothing is read."""
+    columns, test = plan.columns, options.test
+    if options.covariate is not None:
+        raise NotComputableError(f"covariate={options.covariate!r} is of queries, and there is none; name query=")
+    if test not in (None, *TESTS):
+        raise NotComputableError(
+            f"test={test!r} is of queries, and there is none; name query=, or say test= as one of {listed(TESTS)}"
+        )
+    if test == "delong" and (dependent := columns.weight or columns.cluster):
+        role = "weight" if columns.weight else "cluster"
+        raise NotComputableError(
+            f"test='delong' is for independent rows that count one each, and {dependent} is their {role}; "
+            f"say test='bootstrap', or {role}=None"
+        )
+    check_pooled(asked)
+    plan.check_pooled(())
+    check_apart(columns.keys, ("baseline", "metric", "k", *OF_ARMS))
+    if plan.conventions.match is not None:
+        raise ColumnError(
+            "match= chooses the classes of each arm's clusters anew; say match=None, and name a column of classes"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ArmRows:
+    """The rows of arms, each a segment, and what is asked of them."""
+
+    cases: Cases
+    system: str  # what the caller calls the column of systems
+    asked: Asked
+    options: Options
+
+    @cached_property
+    def _order(self) -> dict[str, Array]:
+        return self.cases.cells.in_order()
+
+    @cached_property
+    def systems(self) -> Segments:
+        """The arms, sorted by their names."""
+        return self.cases.cells.apart([self.system], self._order)
+
+    @cached_property
+    def segments(self) -> Segments:
+        """The segments that arms are compared in."""
+        return self.cases.cells.apart([name for name in self.cases.columns.by if name != self.system], self._order)
+
+    @cached_property
+    def each(self) -> Segments:
+        """Each arm in each segment that it has rows in."""
+        return self.cases.cells.apart(self.cases.columns.by, self._order)
+
+    @cached_property
+    def at(self) -> dict[tuple[int, int], int]:
+        """The place among these of a segment and an arm."""
+        first = self.each.first
+        pairs = zip(self.segments.place[first].tolist(), self.systems.place[first].tolist(), strict=True)
+        return {pair: i for i, pair in enumerate(pairs)}
+
+    @cached_property
+    def normal(self) -> set[int]:
+        """The metrics that are tested by DeLong."""
+        cases, test = self.cases, self.options.test
+        if not cases.binary or cases.weighted or cases.columns.cluster or test == "bootstrap":
+            return set()
+        return {i for i, (_, metric) in enumerate(self.asked) if metric.of_area is not None}
+
+    @cached_property
+    def values(self) -> tuple[list[Values], Array]:
+        """The values of each metric, and the variance of the area, where it is needed."""
+        inputs, areas = inputs_of(self.cases, self.each), [metric for _, metric in self.asked]
+        if self.cases.binary:
+            sort_scores(inputs, areas, vary=bool(self.normal))
+        variance = inputs.of_scores[None] if self.normal else np.zeros(0)
+        return [one_metric(inputs, *one, None) for one in self.asked], variance
+
+    @cached_property
+    def units(self) -> Array:
+        """The rows, or clusters, of each arm in each segment, shape (arms,)."""
+        if not self.cases.columns.cluster:
+            return self.each.n
+        pairs = pl.DataFrame({"at": self.each.of(self.cases.rows), "cluster": self.cases.rows["cluster"]}).unique()
+        return np.bincount(pairs["at"].to_numpy(), minlength=len(self.each))
+
+    @cached_property
+    def drawn(self) -> dict[tuple[int, int], Array]:
+        """The draws of each metric that is not normal, by its number and the place of an arm in a segment.
+
+        Each arm is drawn from a seed of its own.
+        """
+        pieces: dict[tuple[int, int], list[Array]] = {}
+        place = self.systems.place[self.cases.rows["cell"].to_numpy()]
+        by_source: dict[type, list[int]] = {}
+        for i in set(range(len(self.asked))) - self.normal:
+            by_source.setdefault(source_of(self.cases, self.asked[i][1]), []).append(i)
+        for system in range(len(self.systems)):
+            rows = self.cases.rows.filter(pl.Series(place == system))
+            mine = replace(self.each, n=np.where(self.systems.place[self.each.first] == system, self.each.n, 0))
+            seed = int(np.random.SeedSequence([self.options.seed, system]).generate_state(1)[0])
+            drawn = tidy.Options(ci=self.options.ci, resamples=self.options.resamples, seed=seed)
+            for source, some in by_source.items():
+                inputs = inputs_of(replace(self.cases, rows=rows), mine)
+                metrics: list[Metric] = [self.asked[i][1] for i in some]
+                for g, here in resampled(inputs, source, metrics, drawn):
+                    for i in some:
+                        pieces.setdefault((i, g), []).append(one_metric(here, *self.asked[i], None).value)
+        return {at: np.concatenate(some) for at, some in pieces.items()}
+
+    def row(self, metric: int, segment: int, pair: tuple[int, int]) -> Row:
+        """Compare two arms in one segment."""
+        places = [self.at.get((segment, arm)) for arm in pair]
+        values, n, units = self.values[0][metric], self.each.n, self.units
+        found = [np.nan if at is None else float(values.value[at]) for at in places]
+        (value, base), counts = found, [(0, 0) if at is None else (n[at], units[at]) for at in places]
+        row: Row = dict.fromkeys(OF_ARMS, np.nan) | {"value": value, "baseline_value": base, "difference": value - base}
+        row["relative"] = (value - base) / abs(base) if base else np.nan
+        row |= zip(("n", "n_units", "baseline_n", "baseline_n_units"), [*counts[0], *counts[1]], strict=True)
+        row["n_undefined"] = sum(values.undefined[at] for at in places if at is not None)
+        row["test"] = "delong" if metric in self.normal else self.options.test or "bootstrap"
+        if min(counts[0][1], counts[1][1]) < 2 or np.isnan(row["difference"]) or None in places:
+            return row
+        at = [int(one) for one in places if one is not None]
+        return row | (self._by_area if metric in self.normal else self._by_draws)(
+            metric, at, np.array([[value], [base]])
+        )
+
+    def _by_area(self, metric: int, at: list[int], means: Array) -> Row:
+        """Intervals and p-value of areas of rows that have nothing to do with each other."""
+        slope, (least, most) = float(self.asked[metric][1].of_area or 1), self.asked[metric][1].range
+        variances, difference = slope**2 * self.values[1][at][:, None], float(means[0, 0] - means[1, 0])
+        error, z = float(np.sqrt(variances.sum())), NormalDist().inv_cdf((1 + self.options.ci) / 2)
+        low, high = relative_ends(means, variances, lambda variances: np.full(variances.shape[1], z))
+        ends = np.clip([difference - z * error, difference + z * error], least - most, most - least)
+        row = {"ci_low": ends[0], "ci_high": ends[1], "relative_low": low[0], "relative_high": high[0]}
+        return row | {"p_value": normal(difference, error**2), "mde": self._mde(error)}
+
+    def _by_draws(self, metric: int, at: list[int], means: Array) -> Row:
+        """Intervals and p-value of the draws of both arms."""
+        if any((metric, one) not in self.drawn for one in at):
+            return {}
+        drawn = np.array([self.drawn[metric, one] for one in at])
+        drawn = drawn[:, np.isfinite(drawn).all(axis=0)]
+        if not drawn.shape[1] or not np.isfinite(means).all():
+            return {}
+        found = drawn_ends([*drawn[:, :, None]], means, np.abs(means).max(), self.options.ci)
+        row = {name: float(values[0]) for name, values in found.items()}
+        return row | {"mde": self._mde(float((drawn[0] - drawn[1]).std()))}
+
+    def _mde(self, error: float) -> float:
+        """The difference that rows like these would show with the power asked for."""
+        quantile = NormalDist().inv_cdf
+        return (quantile((1 + self.options.ci) / 2) + quantile(self.options.power)) * error
+
+
+def _compared(arms: ArmRows) -> Answer:
+    """Return one row per segment, metric and pair of arms."""
+    column, systems, segments, options = arms.system, arms.systems, arms.segments, arms.options
+    names = systems.cells.values[column].gather(systems.first).to_list() if len(arms.cases.rows) else []
+    pairs, m = pairs_of(range(len(names)), names, options.baseline, column), len(arms.asked)
+    each = ((metric, segment, pair) for segment in range(len(segments)) for metric in range(m) for pair in pairs)
+    rows = [arms.row(*one) for one in each]
+    at, metric, pair = places(len(rows), m, len(pairs))
+    keys = {name: held for name, held in segments.key_rows(at).items() if name in segments.keys}
+    mine, base = (systems.key_rows(side[pair])[column] for side in np.array(pairs).T)
+    table = tabled(rows, m, len(pairs), options, OF_ARMS)
+    return Answer(
+        keys | {column: mine, "baseline": base}, tidy.labels(arms.asked, metric) | table, {"baseline": column}
+    )

@@ -1,0 +1,200 @@
+"""Arms without a query: systems that have each their own rows, which are counted together."""
+
+from __future__ import annotations
+
+from math import sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from frame_metrics import IRM, ColumnError, FrameMetricsError, NotComputableError
+from helpers import KINDS, as_kind, as_polars, error, made_classes
+from inside import delong
+
+METRICS = ("accuracy", "recall", "precision", "f1", "informedness", "roc_auc")
+
+
+def made(seed: int, n: int = 400) -> pl.DataFrame:
+    """Rows of two arms, of users of theirs, with labels, scores and days; arm B has the better scores."""
+    rng = np.random.default_rng(seed)
+    user = rng.integers(0, n // 5, n)
+    arm = np.where(user % 5 < 2, "A", "B")
+    label = (rng.random(n) < 0.3).astype(int)
+    score = rng.normal(size=n) + label * np.where(arm == "B", 1.5, 1)
+    columns = {"arm": arm, "label": label, "score": score, "user": user, "day": rng.integers(0, 2, n)}
+    return pl.DataFrame(columns | {"n": rng.integers(1, 4, n), "w": rng.integers(1, 4, n) / 2})
+
+
+def rows(frame: Any, *metrics: str, **options: Any) -> pl.DataFrame:
+    roles = {name: options.pop(name) for name in ("by", "weight", "count", "cluster") if name in options}
+    return as_polars(IRM(frame, system="arm", threshold=0.5, **roles).compare(*metrics, paired=False, **options))
+
+
+@pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"count": "n"}, {"cluster": "user"}])
+def test_values_are_those_of_by(roles: dict[str, str]) -> None:
+    """Each arm has the value and the rows that evaluate gives with the arm in by=, in each segment."""
+    frame = made(0)
+    found = rows(frame, *METRICS, by="day", **roles)
+    told = frame.irm(by=["day", "arm"], threshold=0.5, **roles).evaluate(*METRICS)
+    values = {row[:3]: row[3:] for row in told.select("day", "arm", "metric", "value", "n").rows()}
+    assert len(found) == 2 * len(METRICS)
+    for row in found.rows(named=True):
+        mine, base = (values[row["day"], arm, row["metric"]] for arm in "BA")
+        assert (row["value"], row["n"]) == mine
+        assert (row["baseline_value"], row["baseline_n"]) == base
+        assert row["difference"] == mine[0] - base[0]
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "gini"])
+def test_areas_of_arms_are_delongs(metric: str) -> None:
+    """The variance of a difference is the sum of those of both areas."""
+    frame, slope = made(1), 1 if metric == "roc_auc" else 2
+    row = rows(frame, metric, ci=0.9).row(0, named=True)
+    variance = 0.0
+    for arm in "AB":
+        own = frame.filter(arm=arm)
+        variance += float(delong.areas(own["score"].to_numpy()[None], own["label"].to_numpy())[1][0, 0])
+    error = slope * sqrt(variance)
+    z = NormalDist().inv_cdf(0.95)
+    assert row["test"] == "delong"
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(
+        (row["difference"] - z * error, row["difference"] + z * error), abs=1e-12
+    )
+    assert row["p_value"] == pytest.approx(2 * stats.norm.sf(row["difference"] / error), abs=1e-12)
+    assert row["mde"] == pytest.approx((z + NormalDist().inv_cdf(0.8)) * error)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_rate_comes_near_the_test_of_two_proportions(seed: int) -> None:
+    """Of many rows the bootstrap is near the normal test of two shares: quantiles of 4,000 draws err by .04 errors."""
+    frame = made(seed, n=4000)
+    row = rows(frame, "accuracy", resamples=4000).row(0, named=True)
+    shares = [(row["value"], row["n"]), (row["baseline_value"], row["baseline_n"])]
+    error = sqrt(sum(p * (1 - p) / n for p, n in shares))
+    ends = [row["difference"] - 1.96 * error, row["difference"] + 1.96 * error]
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=0.16 * error)
+    assert row["p_value"] == pytest.approx(2 * stats.norm.sf(abs(row["difference"]) / error), abs=0.03)
+    assert row["mde"] == pytest.approx(2.8016 * error, rel=0.05)
+    spread = 1.96 * sqrt(sum((1 - p) / p / n for p, n in shares))
+    ratio = row["value"] / row["baseline_value"]
+    ends = [ratio * np.exp(-spread) - 1, ratio * np.exp(spread) - 1]
+    assert [row["relative_low"], row["relative_high"]] == pytest.approx(ends, abs=0.16 * error / row["baseline_value"])
+
+
+def test_arms_are_drawn_apart() -> None:
+    """Arms with the same rows are resampled by other draws: their difference varies as that of two samples does."""
+    one = made(2).drop("arm")
+    frame = pl.concat([one.with_columns(arm=pl.lit(arm)) for arm in "AB"])
+    found = rows(frame, "accuracy", "roc_auc", test="bootstrap", resamples=4000)
+    alone = one.irm(threshold=0.5).evaluate("accuracy", "roc_auc", ci=0.95, method="bootstrap", resamples=4000)
+    width, own = (table["ci_high"] - table["ci_low"] for table in (found, alone))
+    assert (width / own).to_list() == pytest.approx([sqrt(2)] * 2, rel=0.08)
+    assert found["difference"].to_list() == [0, 0]
+    assert found["p_value"].to_list() == [1, 1]
+
+
+def test_users_widen_the_interval() -> None:
+    """Rows logged four times within their user tell no more; as rows they would seem to."""
+    frame = made(3)
+    four = pl.concat([frame.with_columns(user=pl.int_range(pl.len()))] * 4)
+    once, users, alone = (
+        rows(one, "accuracy", resamples=2000, **roles).row(0, named=True)
+        for one, roles in ((frame, {}), (four, {"cluster": "user"}), (four, {}))
+    )
+    wide = [row["ci_high"] - row["ci_low"] for row in (once, users, alone)]
+    assert wide[1] == pytest.approx(wide[0], rel=0.08)
+    assert wide[2] == pytest.approx(wide[0] / 2, rel=0.08)
+    assert (users["n_units"], users["n"]) == (once["n_units"], 4 * once["n"])
+
+
+def test_several_classes_and_more_arms() -> None:
+    """Classes as in evaluate, and every pair of arms."""
+    frame = made_classes(n=300).with_columns(arm=pl.Series(np.arange(300) % 3))
+    found = frame.irm(system="arm").compare("f1", "accuracy", "kappa", paired=False)
+    told = frame.irm(by="arm").evaluate("f1", "accuracy", "kappa")
+    assert found.select("arm", "baseline").rows() == [(1, 0), (2, 0), (2, 1)] * 3
+    for row in found.rows(named=True):
+        mine = told.filter(arm=row["arm"], metric=row["metric"])["value"].item()
+        assert row["value"] == pytest.approx(mine, abs=1e-12)
+        assert row["ci_low"] < row["difference"] < row["ci_high"]
+
+
+def test_an_arm_of_one_row_and_a_segment_without_an_arm() -> None:
+    """Values are there as far as they are known; intervals, p-value and mde are not."""
+    frame = pl.DataFrame({"arm": [*"AAB" + "A"], "label": [1, 0, 1, 1], "predicted": 1, "day": [1, 1, 1, 2]})
+    found = frame.irm(system="arm", by="day").compare("accuracy", paired=False)
+    told = found.select("day", "value", "baseline_value", "difference", "n", "baseline_n", "p_value", "ci_low", "mde")
+    assert told.rows() == [(1, 1, 0.5, 0.5, 1, 2, None, None, None), (2, None, 1, None, 0, 1, None, None, None)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_frame_and_order_of_rows(kind: str) -> None:
+    """The same numbers, to the last bit, with the columns that a plan says before it runs."""
+    frame = made(4)
+    told = rows(frame, *METRICS, by="day", cluster="user")
+    shuffled = as_kind(frame.sample(fraction=1, shuffle=True, seed=1), kind)
+    assert rows(shuffled, *METRICS, by="day", cluster="user").equals(told)
+    if kind == "lazy":
+        plan = shuffled.irm(system="arm", threshold=0.5).compare("f1", paired=False)
+        assert plan.collect_schema() == plan.collect().schema
+
+
+BAD: dict[str, tuple[dict[str, Any], type[FrameMetricsError], str]] = {
+    "a covariate": (
+        {"covariate": "w"},
+        NotComputableError,
+        "covariate='w' is of queries, and there is none; name query=",
+    ),
+    "a test of queries": (
+        {"test": "randomization"},
+        NotComputableError,
+        "test='randomization' is of queries, and there is none; "
+        "name query=, or say test= as one of 'delong', 'bootstrap'",
+    ),
+    "delong of users": (
+        {"test": "delong", "cluster": "user"},
+        NotComputableError,
+        "test='delong' is for independent rows that count one each, and user is their cluster; "
+        "say test='bootstrap', or cluster=None",
+    ),
+    "delong of a rate": (
+        {"test": "delong"},
+        NotComputableError,
+        "recall has no test by DeLong, which is of roc_auc and gini of two classes; say test='bootstrap'",
+    ),
+    "per query": (
+        {"per_query": True},
+        NotComputableError,
+        "per_query=True lists paired differences; paired=False pairs none, and per_query() has the values",
+    ),
+    "no arms": (
+        {"frame": made(0).filter(arm="A")},
+        NotComputableError,
+        "arm has one system, 'A'; two are needed to compare",
+    ),
+    "against": (
+        {"against": "chance"},
+        NotComputableError,
+        "against='chance' tests each system by itself; say against=None",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case: str) -> None:
+    """Each is an error in the caller's words, with the way out."""
+    given, cause, says = BAD[case]
+    frame = given.get("frame", made(0))
+    options = {name: value for name, value in given.items() if name != "frame"}
+    assert error(lambda: rows(frame, "roc_auc", "recall", **options), cause) == says
+
+
+def test_clusters_of_a_clustering_are_an_error() -> None:
+    """match= would choose their classes in each arm anew."""
+    irm = made_classes().with_columns(arm=pl.col("place")).irm(system="arm", match="best")
+    said = error(lambda: irm.compare("accuracy", paired=False), ColumnError)
+    assert said.startswith("match= chooses the classes of each arm's clusters anew")

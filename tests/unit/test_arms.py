@@ -1,0 +1,626 @@
+"""Arms of an online test: systems that have each their own queries, compared without pairs."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError, UnknownNameError
+from helpers import KINDS, as_kind, as_polars, error
+from inside import always_a_progress_bar, threads
+
+SEEDS = range(4)
+COLUMNS = (
+    ["baseline", "metric", "k", "value", "baseline_value", "difference", "relative", "relative_low", "relative_high"]
+    + ["ci_low", "ci_high", "p_value", "p_adjusted", "effect_size", "n", "baseline_n", "n_units", "baseline_n_units"]
+    + ["n_undefined", "mde", "test", "correction"]
+)
+TESTS = ("randomization", "t", "z", "bootstrap")
+NEEDS_UNITS = ["relative_low", "relative_high", "ci_low", "ci_high", "p_value", "p_adjusted", "mde"]
+
+
+def log_of(values: dict[str, Any], **columns: Any) -> pl.DataFrame:
+    """A log whose dcg@1 is the values themselves, by arm; queries are numbered from 0, through all arms."""
+    arm = [name for name, own in values.items() for _ in own]
+    every = [float(value) for own in values.values() for value in own]
+    frame = pl.DataFrame({"arm": arm, "query": range(len(arm)), "grade": every, "score": 1.0})
+    return frame.with_columns(pl.Series(name, column) for name, column in columns.items())
+
+
+def made(seed: int, users: int = 30, arms: str = "AB") -> pl.DataFrame:
+    """Users of one arm each, with 1 to 6 queries; what they were worth before says something of what they are."""
+    rng = np.random.default_rng(seed)
+    worth, arm = rng.normal(size=users), rng.permutation(np.resize([*arms], users))
+    user = np.repeat(np.arange(users), rng.integers(1, 7, users))
+    value = np.abs(2 + worth[user] + rng.normal(size=len(user)) + (arm[user] == "B") / 4).round(3)
+    columns = {"user": user, "before": (worth + rng.normal(size=users) / 2).round(3)[user]}
+    frame = pl.DataFrame({"arm": arm[user], "query": np.arange(len(user)), "grade": value, "score": 1.0, **columns})
+    return frame.with_columns(weight=pl.Series(rng.integers(1, 4, len(user)) / 2))
+
+
+def versus(frame: pl.DataFrame, covariate: str | None = None, metric: str = "dcg@1", **said: Any) -> dict[str, Any]:
+    """The one row of a comparison of two arms."""
+    roles = {name: said.pop(name) for name in ("cluster", "weight", "by", "doc", "label") if name in said}
+    found = IRM(frame, system="arm", **roles).compare(metric, paired=False, covariate=covariate, **said)
+    return found.row(0, named=True)
+
+
+def both(frame: pl.DataFrame) -> tuple[Any, Any]:
+    """The values of B, and of A, which is the baseline."""
+    return tuple(frame.filter(arm=arm)["grade"].to_numpy() for arm in "BA")
+
+
+# By hand
+
+
+def test_two_arms_by_hand() -> None:
+    """A has 1, 2, 3, 4, and B 2, 4, 6: variances of the means 5/12 and 4/3."""
+    row = versus(log_of({"A": [1, 2, 3, 4], "B": [2, 4, 6]}), test="z")
+    error, z = sqrt(5 / 12 + 4 / 3), NormalDist().inv_cdf(0.975)
+    assert (row["arm"], row["baseline"], row["value"], row["baseline_value"]) == ("B", "A", 4, 2.5)
+    assert (row["n"], row["baseline_n"], row["n_units"], row["baseline_n_units"]) == (3, 4, 3, 4)
+    assert row["difference"] == 1.5
+    assert row["relative"] == pytest.approx(0.6)
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx([1.5 - z * error, 1.5 + z * error])
+    assert row["p_value"] == pytest.approx(2 * (1 - NormalDist().cdf(1.5 / error)))
+    assert row["mde"] == pytest.approx((z + NormalDist().inv_cdf(0.8)) * error)
+    assert row["effect_size"] == pytest.approx(1.5 / sqrt((5 + 8) / 5))  # sums of squares over 3 + 2
+    spread = z * sqrt(5 / 12 / 2.5**2 + 4 / 3 / 4**2)  # of the logarithm of the ratio
+    ends = [1.6 * np.exp(-spread) - 1, 1.6 * np.exp(spread) - 1]
+    assert [row["relative_low"], row["relative_high"]] == pytest.approx(ends)
+
+
+def test_users_by_hand() -> None:
+    """A: users with 1, 1 and 0; B: users with 1 and 0, 0, so r is 2/3 and 1/3, SE^2 is 2 (4/9 + 4/9) / 9 twice.
+
+    A: S - m r of the users is 2 - 4/3 and 0 - 2/3; B: 1 - 1/3 and 0 - 2/3; all are 2/3 from 0.
+    """
+    frame = log_of({"A": [1, 1, 0], "B": [1, 0, 0]}, user=[1, 1, 2, 3, 4, 4])
+    row = versus(frame, cluster="user", test="z")
+    error = sqrt(2 * 2 * (4 / 9 + 4 / 9) / 9)
+    assert row["difference"] == pytest.approx(-1 / 3)
+    assert row["ci_high"] - row["ci_low"] == pytest.approx(2 * NormalDist().inv_cdf(0.975) * error)
+    assert (row["n"], row["n_units"]) == (3, 2)
+    alone = versus(frame, test="z")
+    assert alone["ci_high"] - alone["ci_low"] == pytest.approx(2 * NormalDist().inv_cdf(0.975) * sqrt(2 * 2 / 3 / 6))
+
+
+def test_a_covariate_by_hand() -> None:
+    """A has 1, 2 and B 3, 5 with 0, 2 and 1, 1 before: theta is .25, both means of before are 1, errors change.
+
+    Over all four: mean 2.75, covariances (-1)(-1.75) + (1)(-.75) = 1 of squares 2, so theta is 1/2; the residuals of A
+    are -.5 + .5 and .5 - .5, those of B -1 and 1.
+    """
+    row = versus(log_of({"A": [1, 2], "B": [3, 5]}, before=[0, 2, 1, 1]), covariate="before", test="z")
+    assert (row["value"], row["baseline_value"], row["difference"]) == (4, 1.5, 2.5)
+    assert row["ci_high"] - row["ci_low"] == pytest.approx(2 * NormalDist().inv_cdf(0.975))
+    moved = versus(log_of({"A": [1, 2], "B": [3, 5]}, before=[0, 1, 2, 3]), covariate="before", test="z")
+    # theta = (1.5 * 1.75 + .5 * .75 + .5 * .25 + 1.5 * 2.25) / 5 = 1.3; the means of before are 1 below and above 1.5
+    assert moved["value"] == pytest.approx(4 - 1.3)
+    assert moved["baseline_value"] == pytest.approx(1.5 + 1.3)
+    assert moved["difference"] == pytest.approx(2.5 - 2.6)
+
+
+# By another way
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_welchs_t_is_scipys(seed: int) -> None:
+    """Without clusters the t-test is that of scipy for unequal variances, with its interval."""
+    frame = made(seed)
+    found = stats.ttest_ind(*both(frame), equal_var=False)
+    row = versus(frame, test="t", ci=0.9)
+    assert row["p_value"] == pytest.approx(found.pvalue, abs=1e-12)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(found.confidence_interval(0.9)), abs=1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(3, 5), (4, 4), (6, 2), (2, 9)])
+def test_exact_permutation_is_brute_force_and_scipys(sizes: tuple[int, int]) -> None:
+    """Every way to choose the units of an arm is counted, those with what was seen among them."""
+    rng = np.random.default_rng(sum(sizes))
+    a, b = (rng.integers(0, 4, n) + rng.random(n).round(1) for n in sizes)
+    row, every = versus(log_of({"A": a, "B": b})), np.concatenate([a, b])
+    seen, far = abs(b.mean() - a.mean()), []
+    for chosen in combinations(range(len(every)), len(a)):
+        there = np.isin(np.arange(len(every)), chosen)
+        far.append(abs(every[there].mean() - every[~there].mean()) >= seen - 1e-9)
+    assert row["p_value"] == pytest.approx(np.mean(far), abs=1e-12)
+    run = stats.permutation_test((a, b), lambda x, y: abs(x.mean() - y.mean()), alternative="greater", vectorized=False)
+    assert row["p_value"] == pytest.approx(run.pvalue, abs=1e-12)
+
+
+def test_exact_permutation_of_users_is_brute_force() -> None:
+    """Users move with all their queries, and a mean is over the queries of the users chosen, less the covariate."""
+    frame = made(3, users=9)
+    of = frame.group_by("user").agg(pl.col("grade").sum(), pl.len(), pl.col("before").first(), pl.col("arm").first())
+    total, size, before, arm = (of[name].to_numpy() for name in ("grade", "len", "before", "arm"))
+    linear = (total - size * total.sum() / size.sum()) / size.mean()
+
+    def apart(there: Any, theta: float) -> float:
+        means = (total[some].sum() / size[some].sum() - theta * before[some].mean() for some in (there, ~there))
+        return float(abs(np.subtract(*means)))
+
+    for covariate in (None, "before"):
+        theta = 0.0 if covariate is None else np.cov(linear, before)[0, 1] / np.var(before, ddof=1)
+        chosen = [np.isin(np.arange(9), some) for some in combinations(range(9), int((arm == "A").sum()))]
+        p = np.mean([apart(there, theta) >= apart(arm == "A", theta) - 1e-9 for there in chosen])
+        row = versus(frame, covariate=covariate, cluster="user")
+        assert row["p_value"] == pytest.approx(p, abs=1e-12)
+        assert abs(row["difference"]) == pytest.approx(apart(arm == "A", theta), abs=1e-12)
+
+
+def test_drawn_permutations_come_near_all() -> None:
+    """Drawn p-values are (b + 1) / (n + 1), near the exact one, and other for another seed."""
+    frame = log_of({"A": [1, 2, 3, 4, 5, 6], "B": [3, 5, 6, 7, 8]})
+    exact = versus(frame, permutations=1000)["p_value"]
+    assert exact * 462 == pytest.approx(round(exact * 462), abs=1e-9)
+    drawn = [versus(frame, permutations=461, seed=seed)["p_value"] for seed in range(20)]
+    assert all(p * 462 == pytest.approx(round(p * 462), abs=1e-9) for p in drawn)
+    assert np.mean(drawn) == pytest.approx(exact, abs=0.01)
+    assert len(set(drawn)) > 5
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_drawn_p_value_is_scipys(seed: int) -> None:
+    """Of many units, 20,000 draws come within their error of what scipy draws."""
+    frame = made(seed, users=60)
+    x, y = both(frame)
+    run = stats.permutation_test(
+        (x, y), lambda x, y, axis: np.abs(x.mean(axis) - y.mean(axis)), alternative="greater", n_resamples=20_000, rng=1
+    )
+    p = versus(frame, permutations=20_000)["p_value"]
+    assert p == pytest.approx(run.pvalue, abs=4.5 * sqrt(2 * p * (1 - p) / 20_000))
+
+
+@pytest.mark.parametrize("covariate", [None, "before"])
+def test_the_bootstrap_comes_near_the_delta_method(covariate: str | None) -> None:
+    """With many users the intervals and the p-values of both are alike, those of the relative difference too."""
+    frame = made(5, users=800)
+    drawn, told = (
+        versus(frame, covariate=covariate, cluster="user", test=test, resamples=4000) for test in ("bootstrap", "z")
+    )
+    width = told["ci_high"] - told["ci_low"]
+    for name in ("ci_low", "ci_high", "relative_low", "relative_high"):
+        assert drawn[name] == pytest.approx(told[name], abs=0.06 * width)
+    assert drawn["p_value"] == pytest.approx(told["p_value"], abs=0.05)
+    assert drawn["mde"] == told["mde"]
+
+
+def test_a_weight_is_a_cluster_of_as_many() -> None:
+    """A query of weight 3 is a cluster that has it three times, but for the counts of queries and the effect size."""
+    a, b, w = [1, 2, 4, 3], [2, 5, 3], [1, 3, 2, 1, 1, 2, 3]
+    weighed = log_of({"A": a, "B": b}, weight=w)
+    times = [a for a, n in zip([*a, *b], w, strict=True) for _ in range(n)]
+    often = log_of({"A": times[:7], "B": times[7:]}, user=np.repeat(np.arange(7), w))
+    for test in TESTS:
+        one = versus(weighed, weight="weight", test=test)
+        other = versus(often, cluster="user", test=test)
+        same = {name: value for name, value in one.items() if name not in ("n", "baseline_n", "effect_size")}
+        assert same == pytest.approx({name: other[name] for name in same}, abs=1e-12)
+    assert (one["n"], one["n_units"]) == (3, 3)
+    assert versus(weighed.with_columns(weight=7.0), weight="weight") == pytest.approx(versus(weighed), abs=1e-12)
+
+
+# What is measured
+
+
+def test_means_are_those_of_by() -> None:
+    """Each arm has the mean and the counts that evaluate gives with the arm in by=, in each segment."""
+    frame = made(1).with_columns(device=pl.col("query") % 3, grade=pl.col("grade").round(0).cast(pl.Int64))
+    metrics = ("dcg@1", "rr", "precision@1")
+    found = frame.irm(system="arm", by="device", cluster="user").compare(*metrics, paired=False)
+    told = frame.irm(by=["device", "arm"], cluster="user").evaluate(*metrics, average="macro")
+    means = {row[:3]: row[3:] for row in told.select("device", "arm", "metric", "value", "n").rows()}
+    for row in found.rows(named=True):
+        value, n = means[row["device"], "B", row["metric"]]
+        base, baseline_n = means[row["device"], "A", row["metric"]]
+        assert (row["value"], row["baseline_value"]) == pytest.approx((value, base), abs=1e-12)
+        assert (row["n"], row["baseline_n"]) == (n, baseline_n)
+    assert found["device"].to_list() == [0] * 3 + [1] * 3 + [2] * 3
+
+
+def test_judgments_beside_are_of_each_arms_own_queries() -> None:
+    """A judged query counts in the arm that has rows of it; a judged query without rows counts in none."""
+    log = pl.DataFrame({"arm": [*"AAB"], "query": [1, 2, 3], "doc": [*"xyx"], "score": 1.0})
+    qrels = pl.DataFrame({"query": [1, 2, 3, 4], "doc": [*"xzxx"], "grade": 1, "arm": [*"BBAA"]})
+    found = log.irm(system="arm").judge(qrels).compare("recall", paired=False, baseline="A")
+    assert found.select("value", "baseline_value", "n", "baseline_n").rows() == [(1.0, 0.5, 1, 2)]
+
+
+def test_a_query_without_results_counts_and_one_without_judgments_does_not() -> None:
+    """A row without a score says that the arm found nothing of it: 0. A query of unjudged rows is not evaluated."""
+    columns = {"arm": [*"AABBB"], "query": range(5), "score": [1.0, 1.0, 1.0, None, 1.0], "label": [1, 0, 1, 1, None]}
+    found = pl.DataFrame(columns).irm(system="arm").compare("recall", paired=False)
+    assert found.select("value", "baseline_value", "n", "baseline_n").rows() == [(0.5, 0.5, 2, 2)]
+
+
+def test_arms_do_not_share_the_judgments_of_a_query() -> None:
+    """The same query in both arms is two queries: neither its judgments, nor its user and weight are shared."""
+    columns = {"arm": [*"AAB"], "query": [1, 1, 1], "doc": [*"xyx"], "score": [2.0, 1.0, 1.0], "label": [1, 1, 1]}
+    frame = pl.DataFrame(columns | {"user": [1, 1, 2], "weight": [1, 1, 3]})
+    assert frame.drop("user", "weight").irm(system="arm").compare("recall").select("value").item() == 0.5
+    row = versus(frame, metric="recall", cluster="user", weight="weight")
+    assert (row["value"], row["baseline_value"]) == (1, 1)
+
+
+def test_undefined_values_are_left_out_and_counted() -> None:
+    """A query without a value is in no mean, and its arm has one query less; zero counts it."""
+    columns = {"arm": [*"AAABBB"], "query": range(6), "score": 1.0, "label": [1, 0, 1, 1, 0, 0]}
+    irm = pl.DataFrame(columns).irm(system="arm", undefined="null")
+    row = irm.compare("recall", paired=False).row(0, named=True)
+    assert (row["n"], row["baseline_n"], row["n_undefined"], row["value"]) == (1, 2, 3, 1)
+    assert row["p_value"] is None
+    row = irm(undefined="zero").compare("recall", paired=False).row(0, named=True)
+    assert (row["n"], row["baseline_n"], row["n_undefined"]) == (3, 3, 3)
+    assert row["value"] == pytest.approx(1 / 3)
+
+
+def test_metrics_with_other_queries_are_as_alone() -> None:
+    """Metrics that are undefined elsewhere are compared each on its own queries, and share no draws."""
+    frame = made(2).with_columns(label=(pl.col("grade") > 1.5).cast(pl.Int64)).drop("grade")
+    irm = frame.irm(system="arm", cluster="user", undefined="null")
+    given: dict[str, Any] = {"paired": False, "permutations": 300}
+    many = irm.compare("recall", "precision@1", "rr", **given)
+    alone = pl.concat(irm.compare(metric, **given) for metric in ("recall", "precision@1", "rr"))
+    assert many.equals(alone)
+    assert many["n"].n_unique() > 1
+
+
+# Arms that are hard to compare
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_an_arm_of_one_user_has_means_and_no_more(test: str) -> None:
+    """One user says nothing of how users differ: intervals, p-value and mde are null, in either direction."""
+    frame = log_of({"A": [1, 2, 3, 4], "B": [2, 4, 3]}, user=[1, 2, 3, 3, 4, 4, 4])
+    for baseline, n in (("A", (1, 3)), ("B", (3, 1))):
+        row = versus(frame, cluster="user", test=test, baseline=baseline)
+        assert (row["n_units"], row["baseline_n_units"]) == n
+        assert [name for name, value in row.items() if value is None] == NEEDS_UNITS
+        assert abs(row["difference"]) == 0.5
+        assert row["effect_size"] is not None
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_arms_that_are_alike_do_not_differ(test: str) -> None:
+    """The same values in both arms have a difference of 0, in the middle of its interval, and p is 1."""
+    row = versus(log_of({"A": [0.1, 0.7, 0.3] * 4, "B": [0.3, 0.1, 0.7] * 4}), test=test)
+    assert (row["difference"], row["relative"], row["effect_size"]) == pytest.approx((0, 0, 0), abs=1e-12)
+    assert row["p_value"] == 1
+    assert row["ci_low"] < 0 < row["ci_high"]
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_values_that_do_not_vary(test: str) -> None:
+    """One value everywhere: no difference, and p is 1. Two values: the difference is known, and no error of it."""
+    same = versus(log_of({"A": [0.1] * 7, "B": [0.1] * 9}), test=test)
+    assert (same["p_value"], same["ci_low"], same["ci_high"], same["mde"]) == pytest.approx((1, 0, 0, 0), abs=1e-15)
+    apart = versus(log_of({"A": [0.1] * 7, "B": [0.3] * 9}), test=test)
+    ends = [apart[name] for name in ("ci_low", "ci_high", "relative_low", "relative_high")]
+    assert ends == pytest.approx([0.2, 0.2, 2, 2])
+    known = {"randomization": 1 / 11440, "bootstrap": 1 / 1001}  # exact, of 16 over 7; the draws are all at 0.2
+    p = versus(log_of({"A": [0.1] * 7, "B": [0.3] * 9}), test=test, permutations=20_000)["p_value"]
+    assert p == (pytest.approx(known[test]) if test in known else None)
+    assert apart["effect_size"] is None
+
+
+def test_a_segment_without_an_arm_keeps_its_row() -> None:
+    """Where an arm has no query its value is null and its count 0; so it is where nothing is judged."""
+    frame = pl.DataFrame(
+        {"arm": [*"AAABB"], "query": range(5), "day": [1, 1, 2, 1, 3], "score": 1.0, "label": [1, 0, 1, 1, None]}
+    )
+    found = frame.irm(system="arm", by="day").compare("rr", paired=False)
+    shown = found.select("day", "value", "baseline_value", "difference", "n", "baseline_n").rows()
+    assert shown == [(1, 1.0, 0.5, 0.5, 1, 2), (2, None, 1.0, None, 0, 1), (3, None, None, None, 0, 0)]
+    assert found["p_value"].null_count() == 3
+
+
+def test_a_relative_difference_has_an_interval_where_both_means_have_one_sign() -> None:
+    """Below 0 as above; where the baseline is 0, or the signs differ, it is null."""
+
+    def utility(wrong: dict[str, list[int]]) -> dict[str, Any]:
+        rows = [(arm, arm + str(q), i) for arm, own in wrong.items() for q, n in enumerate(own) for i in range(n + 1)]
+        log = pl.DataFrame(rows, schema=["arm", "query", "at"], orient="row").with_columns(
+            label=(pl.col("at") == 0), score=-pl.col("at")
+        )
+        return versus(log, metric="utility", test="z")  # relevant results less those that are not: 1 - n
+
+    low, high = utility({"A": [5, 3, 4], "B": [2, 3, 3]}), versus(log_of({"A": [4, 2, 3], "B": [1, 2, 2]}), test="z")
+    assert (low["value"], low["baseline_value"]) == pytest.approx((-5 / 3, -3))
+    assert low["relative"] == pytest.approx(4 / 9)
+    ends = [low["relative_low"], low["relative_high"]]
+    assert ends == pytest.approx([-high["relative_high"], -high["relative_low"]])
+    mixed = utility({"A": [2, 3, 2], "B": [0, 0, 1]})
+    assert mixed["relative"] > 0
+    assert (mixed["relative_low"], mixed["relative_high"]) == (None, None)
+    zero = versus(log_of({"A": [0, 0, 0], "B": [1, 2, 3]}), test="z")
+    assert (zero["relative"], zero["relative_low"]) == (None, None)
+
+
+def test_more_arms_and_several_baselines() -> None:
+    """Every pair, or each arm with each baseline, as alone; p-values are corrected over the pairs of a metric."""
+    frame = made(7, users=60, arms="ABC")
+    given: dict[str, Any] = {"paired": False, "test": "z"}
+    irm = frame.irm(system="arm", cluster="user")
+    found = irm.compare("dcg@1", **given)
+    assert found.select("arm", "baseline").rows() == [("B", "A"), ("C", "A"), ("C", "B")]
+    for row in found.drop("p_adjusted").rows(named=True):
+        two = frame.filter(pl.col("arm").is_in([row["arm"], row["baseline"]])).irm(system="arm", cluster="user")
+        alone = two.compare("dcg@1", baseline=row["baseline"], **given).drop("p_adjusted")
+        assert alone.row(0, named=True) == row
+    p = sorted(found["p_value"])
+    holm = [min(3 * p[0], 1), max(2 * p[1], 3 * p[0]), max(p[2], 2 * p[1], 3 * p[0])]
+    assert sorted(found["p_adjusted"]) == pytest.approx([min(one, 1) for one in holm])
+    both = irm.compare("dcg@1", baseline=["C", "A"], **given)
+    assert both.select("arm", "baseline").rows() == [("B", "C"), ("B", "A")]
+    assert irm.compare("dcg@1", correction="none", **given)["p_adjusted"].equals(found["p_value"].rename("p_adjusted"))
+
+
+# What makes no difference
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("seed", SEEDS[:2])
+def test_the_other_arm_as_the_baseline(seed: int, test: str) -> None:
+    """The difference changes its sign and its interval its ends; the p-value stays."""
+    frame = made(seed)
+    given: dict[str, Any] = {"test": test, "cluster": "user", "covariate": "before", "permutations": 500}
+    one, other = (versus(frame, baseline=baseline, **given) for baseline in "AB")
+    assert one["difference"] == pytest.approx(-other["difference"], abs=1e-15)
+    assert (one["ci_low"], one["ci_high"]) == pytest.approx((-other["ci_high"], -other["ci_low"]), abs=1e-12)
+    assert one["p_value"] == pytest.approx(other["p_value"], abs=1e-12)
+    assert (one["n"], one["n_units"]) == (other["baseline_n"], other["baseline_n_units"])
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_neither_the_order_of_rows_nor_names_matter(test: str) -> None:
+    """Shuffled rows, users and arms of other names give the same numbers to the last bit."""
+    frame = made(4)
+    given: dict[str, Any] = {"test": test, "cluster": "user", "weight": "weight", "covariate": "before"}
+    given |= {"permutations": 300, "resamples": 300}
+    told = versus(frame, **given)
+    assert versus(frame.sample(fraction=1, shuffle=True, seed=1), **given) == told
+    renamed = frame.with_columns(user=pl.format("u{}", 99 - pl.col("user")), arm=pl.col("arm").replace({"A": "Z"}))
+    said = versus(renamed, baseline="Z", **given)
+    assert said | {"baseline": "A"} == told
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_frame(kind: str) -> None:
+    """Results are of the caller's kind, with the columns and types that a plan says before it runs."""
+    frame = made(6).with_columns(day=pl.col("query") % 2)
+    roles: dict[str, Any] = {"system": "arm", "by": "day", "cluster": "user", "weight": "weight"}
+    given: dict[str, Any] = {"paired": False, "covariate": "before", "permutations": 200}
+    told = frame.irm(**roles).compare("dcg@1", "rr", **given)
+    found = IRM(as_kind(frame, kind), **roles).compare("dcg@1", "rr", **given)
+    assert isinstance(found, pl.LazyFrame) == (kind == "lazy")
+    if isinstance(found, pl.LazyFrame):
+        assert found.collect_schema() == told.schema
+    read = as_polars(found)
+    assert read.columns == ["day", "arm", *COLUMNS]
+    for name in told.columns:
+        assert (
+            read[name].to_list() == pytest.approx(told[name].to_list(), nan_ok=True)
+            if told[name].dtype.is_float()
+            else read[name].to_list() == told[name].to_list()
+        )
+
+
+def test_threads_change_nothing() -> None:
+    """Draws in one thread and in four give one p-value, and so does a progress bar."""
+    frame = made(8, users=200)
+    told = versus(frame, cluster="user", permutations=9_000)
+    for n in (1, 4):
+        with threads(n):
+            assert versus(frame, cluster="user", permutations=9_000) == told
+
+
+def test_a_progress_bar_is_shown(capsys: Any) -> None:
+    """It changes nothing, and counts the permutations."""
+    pytest.importorskip("tqdm", reason="the progress bar is optional")
+    told = versus(made(8), permutations=500)
+    with always_a_progress_bar():
+        assert versus(made(8), permutations=500) == told
+    assert "500/500" in capsys.readouterr().err
+
+
+# Bad input
+
+
+ARMS = made(0)
+MANY = ARMS.group_by("user").len().filter(pl.col("len") > 1)  # users of several queries
+BAD: dict[str, tuple[dict[str, Any], type[FrameMetricsError], str]] = {
+    "no system": (
+        {"roles": {"system": None}},
+        ColumnError,
+        "compare(paired=False) compares arms; name their column with system=",
+    ),
+    "per query": (
+        {"per_query": True},
+        NotComputableError,
+        "per_query=True lists paired differences; paired=False pairs none, and per_query() has the values",
+    ),
+    "unanswered": (
+        {"unanswered": "drop"},
+        NotComputableError,
+        "unanswered= is of pairs; paired=False pairs none, and each arm has its own queries",
+    ),
+    "against": (
+        {"against": "chance"},
+        NotComputableError,
+        "against='chance' tests each system by itself; say against=None",
+    ),
+    "a test of pairs": (
+        {"test": "wilcoxon"},
+        NotComputableError,
+        "test='wilcoxon' is of pairs, and paired=False pairs none; "
+        "say test= as one of 'randomization', 't', 'z', 'bootstrap'",
+    ),
+    "tukey": (
+        {"test": "tukey"},
+        NotComputableError,
+        "test='tukey' is of pairs, and paired=False pairs none; "
+        "say test= as one of 'randomization', 't', 'z', 'bootstrap'",
+    ),
+    "no test": (
+        {"test": "welch"},
+        UnknownNameError,
+        "test='welch' is not one of 'randomization', 't', 'z', 'wilcoxon', 'sign', 'bootstrap', 'tukey', 'mcnemar', "
+        "'delong', 'fisher'",
+    ),
+    "a test of arms": (
+        {"paired": True, "test": "z"},
+        NotComputableError,
+        "test='z' is of arms; say paired=False, or test= as one of 'randomization', 't', 'wilcoxon', 'sign', "
+        "'bootstrap', 'tukey'",
+    ),
+    "a covariate of pairs": (
+        {"paired": True, "covariate": "before"},
+        NotComputableError,
+        "covariate='before' is of arms that have each their own queries; say paired=False",
+    ),
+    "paired of pairs": ({"paired": "no"}, BadValueError, "paired='no' is not True or False"),
+    "no such covariate": (
+        {"covariate": "befor"},
+        ColumnError,
+        "covariate='befor': there is no such column among 'arm', 'query', 'grade', 'score', 'user', 'before', "
+        "'weight'; did you mean 'before'?",
+    ),
+    "a covariate with a part": (
+        {"covariate": "user"},
+        ColumnError,
+        "covariate='user' is the cluster too; a column plays one part",
+    ),
+    "a key as covariate": (
+        {"covariate": "arm"},
+        ColumnError,
+        "covariate='arm' is the system too; a column plays one part",
+    ),
+    "no baseline": (
+        {"baseline": "C"},
+        BadValueError,
+        "baseline='C' is not among the systems of arm: 'A', 'B'",
+    ),
+    "an average": (
+        {"metric": "gm_map"},
+        NotComputableError,
+        "gm_map is an average, and compare() takes the values of queries",
+    ),
+    "one arm": (
+        {"frame": ARMS.filter(arm="A")},
+        NotComputableError,
+        "arm has one system, 'A'; two are needed to compare",
+    ),
+    "no arm": ({"frame": ARMS.clear()}, NotComputableError, "arm has no systems; two are needed to compare"),
+    "a null covariate": (
+        {"frame": ARMS.with_columns(before=pl.lit(None, pl.Float64)), "covariate": "before"},
+        BadValueError,
+        f"before: {len(ARMS)} of {len(ARMS)} rows have no covariate (rows 0, 1, 2); "
+        "give every row one, as the mean where there is none",
+    ),
+    "a covariate of text": (
+        {"frame": ARMS.with_columns(before=pl.lit("much")), "covariate": "before"},
+        BadValueError,
+        "before: a covariate is a number, and this column is String; convert it",
+    ),
+    "an infinite covariate": (
+        {"frame": ARMS.with_columns(before=pl.lit(np.inf)), "covariate": "before"},
+        BadValueError,
+        f"before: {len(ARMS)} of {len(ARMS)} rows are infinite (rows 0, 1, 2); "
+        "give every row one, as the mean where there is none",
+    ),
+    "a covariate that varies in a user": (
+        {"frame": ARMS.with_columns(before=pl.col("query").cast(pl.Float64)), "covariate": "before"},
+        BadValueError,
+        f"before: {len(MANY)} of 30 clusters (user) have several values; give each one, as its mean before the test",
+    ),
+    "a covariate that varies in a query": (
+        {
+            "frame": pl.concat([ARMS, ARMS[:1].with_columns(score=0.5, before=9.0)]),
+            "covariate": "before",
+            "roles": {"cluster": None},
+        },
+        BadValueError,
+        f"before: 1 of {len(ARMS) + 1} rows differs from another row of its query (row {len(ARMS)}); "
+        "give each query one value",
+    ),
+    "a result's name": (
+        {"frame": ARMS.rename({"arm": "n_units"}), "roles": {"system": "n_units"}},
+        ColumnError,
+        "'n_units' is a column of the result as well; rename the frame's column",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case: str) -> None:
+    """Each is an error in the caller's words, with the way out."""
+    given, cause, says = BAD[case]
+    given = {"paired": False, **given}
+    roles = {"system": "arm", "cluster": "user", **given.pop("roles", {})}
+    frame, metric = given.pop("frame", ARMS), given.pop("metric", "dcg@1")
+    assert error(lambda: frame.irm(**roles).compare(metric, **given), cause) == says
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_missing_covariate_is_an_error_in_every_kind(kind: str) -> None:
+    """NaN of pandas is missing, as null is elsewhere."""
+    frame = ARMS.with_columns(before=pl.when(pl.col("query") > 0).then("before"))
+    irm = IRM(as_kind(frame, kind), system="arm")
+    said = error(lambda: irm.compare("dcg@1", paired=False, covariate="before"), BadValueError)
+    assert said.startswith(f"before: 1 of {len(frame)} rows has no covariate (row 0); give every row one")
+
+
+def test_a_covariate_that_is_constant_explains_nothing() -> None:
+    """It leaves every number as it is without one."""
+    frame = ARMS.with_columns(before=pl.lit(0.1))
+    assert versus(frame, cluster="user", covariate="before") == versus(frame, cluster="user")
+
+
+def test_repeated_documents_are_told_without_a_hint_at_systems() -> None:
+    """The system is named already."""
+    log = pl.DataFrame({"arm": [*"AAB"], "query": [1, 1, 2], "doc": [*"xxx"], "score": [2.0, 1, 1], "label": 1})
+    said = error(lambda: log.irm(system="arm").compare("rr", paired=False), BadValueError)
+    assert "repeats a document of its query" in said
+    assert "system=" not in said
+
+
+def test_what_is_drawn_and_z_need_no_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only Welch's test does, and says how to install it."""
+    monkeypatch.setitem(__import__("sys").modules, "scipy", None)
+    for test in ("randomization", "z", "bootstrap"):
+        assert versus(ARMS, test=test, permutations=50)["p_value"] is not None
+    said = error(lambda: ARMS.irm(system="arm").compare("rr", paired=False, test="t"), NotComputableError)
+    assert said == "test='t' needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
+
+
+@pytest.mark.parametrize("rho", [0.3, 0.6, 0.9])
+def test_a_covariate_makes_intervals_shorter_as_theory_says(rho: float) -> None:
+    """By sqrt(1 - rho^2), with queries as units, and with users by the correlation of what is linear in them."""
+    rng = np.random.default_rng(int(10 * rho))
+    n = 20_000
+    before = rng.normal(size=n)
+    value = 8 + rho * before + sqrt(1 - rho**2) * rng.normal(size=n)
+    frame = log_of({"A": value[: n // 2], "B": value[n // 2 :]}, before=before)
+    plain, shorter = (versus(frame, covariate=covariate, test="z") for covariate in (None, "before"))
+    for name in ("ci", "relative"):
+        width = [row[f"{name}_high"] - row[f"{name}_low"] for row in (plain, shorter)]
+        assert width[1] / width[0] == pytest.approx(sqrt(1 - rho**2), rel=0.01)
+    user = np.sort(rng.integers(0, 4000, n))
+    of = frame.with_columns(user=pl.Series(user)).with_columns(
+        before=pl.col("before").mean().over("user"), arm=pl.col("arm").first().over("user")
+    )
+    units = of.group_by("user").agg(pl.col("grade").sum(), pl.len(), pl.col("before").first())
+    linear = units["grade"] - units["len"] * (units["grade"].sum() / units["len"].sum())
+    known = np.corrcoef(linear, units["before"])[0, 1]
+    rows = [versus(of, covariate=covariate, cluster="user", test="z") for covariate in (None, "before")]
+    width = [row["ci_high"] - row["ci_low"] for row in rows]
+    assert width[1] / width[0] == pytest.approx(sqrt(1 - known**2), rel=0.01)
+    assert known > rho - 0.15

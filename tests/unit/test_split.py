@@ -1,0 +1,205 @@
+"""The split of the units of an online test between its arms, as audit(split=) looks at it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError
+from helpers import KINDS, as_kind, as_polars, error
+from inside import chi_square
+
+HALVES = {"A": 0.5, "B": 0.5}
+MISMATCH, SEVERAL, SPLIT = "sample ratio mismatch", "units of several arms", "units split"
+
+
+def arms(**n: int) -> pl.DataFrame:
+    """A log of so many queries of each arm, with one relevant result each, two queries to a user."""
+    arm = [name for name, count in n.items() for _ in range(count)]
+    frame = pl.DataFrame({"arm": arm, "query": range(len(arm)), "score": 1.0, "label": 1})
+    return frame.with_columns(user=pl.format("{}{}", "arm", pl.int_range(pl.len()).over("arm") // 2))
+
+
+def told(frame: pl.DataFrame, split: Any = HALVES, **roles: Any) -> dict[str, tuple[Any, ...]]:
+    """The findings of the split: severity, n, share, example and message by check."""
+    found = IRM(frame, system="arm", **roles).audit(split=split)
+    some = found.filter(pl.col("check").is_in([MISMATCH, SEVERAL, SPLIT]))
+    return {row[0]: row[1:] for row in some.rows()}
+
+
+@pytest.mark.parametrize(
+    ("counts", "shares", "p"),
+    [
+        ([600, 400], [0.5, 0.5], "2.54e-10"),  # Wikipedia, "Sample ratio mismatch", its example
+        ([44_000, 45_000], [0.5, 0.5], "8.02e-04"),  # srm.osc.garden, its example: 0.0008
+        ([25, 25, 50], [0.25, 0.25, 0.5], "1.00e+00"),
+        ([10, 0], [0.5, 0.5], "1.57e-03"),  # chi-square is 10
+        ([0, 0], [0.5, 0.5], "1.00e+00"),
+        ([1_000_000, 1], [0.5, 0.5], "0.00e+00"),
+    ],
+)
+def test_the_chi_square_test_of_shares_by_hand(counts: list[int], shares: list[float], p: str) -> None:
+    """Values from the literature, and at the ends."""
+    assert f"{chi_square(np.array(counts), np.array(shares)):.2e}" == p
+
+
+@pytest.mark.parametrize("groups", range(2, 9))
+def test_the_chi_square_test_of_shares_is_scipys(groups: int) -> None:
+    """For odd and even degrees of freedom, near and far."""
+    rng = np.random.default_rng(groups)
+    for size in (20, 1000, 10**6):
+        shares = rng.dirichlet(np.ones(groups))
+        for counts in (rng.multinomial(size, shares), rng.multinomial(size, np.full(groups, 1 / groups))):
+            expected = stats.chisquare(counts, counts.sum() * shares).pvalue
+            assert chi_square(counts, shares) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+def test_a_split_as_it_was_meant_is_a_fact() -> None:
+    """The units of each arm and p are told, and nothing is wrong: not that the arms share no query either."""
+    found = arms(A=52, B=48).irm(system="arm").audit(split=HALVES)
+    assert found.filter(pl.col("severity").is_in(["error", "warning"])).is_empty()
+    assert found.row(-1) == (
+        *(SPLIT, "fact", 100, None, None),
+        "A has 52, B has 48 queries, and their shares should be 0.5, 0.5: p is 0.69 (chi-square test)",
+    )
+
+
+def test_a_mismatch_is_a_warning() -> None:
+    """Of 1000 queries 600 are in A, 100 more than they should be; as many are right for other shares."""
+    severity, n, share, example, message = told(arms(A=600, B=400))[MISMATCH]
+    assert (severity, n, share, example) == ("warning", 100, 0.1, "A")
+    assert message.startswith("A has 600, B has 400 queries, and their shares should be 0.5, 0.5: p is 2.5e-10; ")
+    assert MISMATCH not in told(arms(A=600, B=400), {"B": 0.4, "A": 0.6})
+    assert told(arms(A=60, B=60, C=10), {"A": 0.4, "B": 0.3, "C": 0.3})[MISMATCH][3] == "B"
+
+
+@pytest.mark.parametrize("counts", [(550, 450), (551, 449), (552, 448), (553, 447)])
+def test_a_mismatch_begins_below_one_in_a_thousand(counts: tuple[int, int]) -> None:
+    """p is .0016, .0013, .0010 (more than .001) and .0008."""
+    found = told(arms(A=counts[0], B=counts[1]))
+    assert (MISMATCH in found) == (stats.chisquare(counts).pvalue < 0.001)
+
+
+def test_units_are_clusters_where_they_are_named() -> None:
+    """Two queries of a user are one unit; a user in both arms is one in each, and a finding."""
+    found = told(arms(A=20, B=30), cluster="user")
+    assert found[SPLIT][4].startswith("A has 10, B has 15 clusters (user), and their shares")
+    assert SEVERAL not in found
+    same = arms(A=20, B=30).with_columns(pl.col("user").str.slice(1))
+    found = told(same, cluster="user")
+    assert found[SPLIT][4].startswith("A has 10, B has 15 clusters (user), and their shares")
+    assert found[SEVERAL][:3] == ("warning", 10, 10 / 15)
+    assert found[SEVERAL][4].startswith("clusters (user) that stand in more than one arm")
+
+
+def test_queries_of_both_arms_are_a_finding() -> None:
+    """A query id in both arms is one query too many; the finding about segments says nothing of it."""
+    frame = arms(A=5, B=5).with_columns(query=pl.Series([*range(5), *range(3, 8)]))
+    found = frame.irm(system="arm").audit(split=HALVES)
+    assert told(frame)[SEVERAL][:3] == ("warning", 2, 0.25)
+    assert "queries in several segments" not in found["check"].to_list()
+
+
+def test_rows_without_a_query() -> None:
+    """Units are rows, as many as they stand for, or clusters."""
+    rows = pl.DataFrame({"arm": [*"AAB"], "label": [1, 0, 1], "predicted": 1, "n": [5, 6, 9], "user": [1, 1, 2]})
+    assert told(rows)[SPLIT][4].startswith("A has 2, B has 1 rows, and")
+    assert told(rows, count="n")[SPLIT][4].startswith("A has 11, B has 9 rows, and")
+    assert told(rows, cluster="user")[SPLIT][4].startswith("A has 1, B has 1 clusters (user), and")
+    assert told(rows.with_columns(n=pl.col("n") * 100), {"A": 0.4, "B": 0.6}, count="n")[MISMATCH][1] == 300
+
+
+def test_each_arm_is_looked_at_over_its_own_queries() -> None:
+    """Without split= each arm lacks the queries of the other; with it, nothing is amiss."""
+    frame = arms(A=30, B=30)
+    checks = [frame.irm(system="arm").audit(split=split)["check"].to_list() for split in (None, HALVES)]
+    assert {"queries without results", "systems that share almost no query"} <= set(checks[0])
+    assert not {"queries without results", "systems that share almost no query"} & set(checks[1])
+
+
+def test_users_that_only_the_judgments_know() -> None:
+    """Their column may stand in the judgments, as in every verb; queries without one are left out."""
+    frame = arms(A=4, B=6).with_columns(doc=pl.lit("x"))
+    qrels = frame.select("query", "doc", "label", "user").filter(pl.col("query") > 1)
+    irm = frame.drop("label", "user").irm(system="arm", cluster="user").judge(qrels)
+    said = irm.audit(split=HALVES).filter(check=SPLIT)["message"].item()
+    assert said.startswith("A has 1, B has 3 clusters (user), and")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_frame(kind: str) -> None:
+    """Whatever the frame; a lazy one is not run before it is collected, and bad names are an error then."""
+    frame = IRM(as_kind(arms(A=600, B=400), kind), system="arm")
+    assert MISMATCH in as_polars(frame.audit(split=HALVES))["check"].to_list()
+    assert "is not among the systems" in error(lambda: frame.audit(split={"A": 0.5, "C": 0.5}), BadValueError)
+    assert "1 finding" in error(lambda: frame.audit("warning", split=HALVES), BadValueError)
+
+
+def test_arms_may_have_names_of_any_type() -> None:
+    """Numbers, and null."""
+    frame = arms(A=5, B=5)
+    numbered = frame.with_columns(arm=pl.col("arm").replace_strict({"A": 1, "B": 2}))
+    assert told(numbered, {1: 0.5, 2: 0.5})[SPLIT][1] == 10
+    null = frame.with_columns(arm=pl.col("arm").replace({"A": None}))
+    assert told(null, {None: 0.5, "B": 0.5})[SPLIT][4].startswith("None has 5, B has 5 queries")
+
+
+BAD: dict[str, tuple[Any, dict[str, Any], type[FrameMetricsError], str]] = {
+    "no mapping": (
+        0.5,
+        {},
+        BadValueError,
+        "split=0.5 is not a share for each of two systems, as {'A': 0.5, 'B': 0.5}",
+    ),
+    "one arm": (
+        {"A": 1.0},
+        {},
+        BadValueError,
+        "split={'A': 1.0} is not a share for each of two systems, as {'A': 0.5, 'B': 0.5}",
+    ),
+    "text": (
+        {"A": "half", "B": 0.5},
+        {},
+        BadValueError,
+        "split: 'A' has 'half', and a share is a number between 0 and 1",
+    ),
+    "percent": ({"A": 50, "B": 50}, {}, BadValueError, "split: 'A' has 50, and a share is a number between 0 and 1"),
+    "nothing": ({"A": 0, "B": 1}, {}, BadValueError, "split: 'A' has 0, and a share is a number between 0 and 1"),
+    "too much": ({"A": 0.5, "B": 0.6}, {}, BadValueError, "split: shares add up to 1.1, and should add up to 1"),
+    "no such arm": (
+        {"A": 0.5, "C": 0.5},
+        {},
+        BadValueError,
+        "split: 'C' is not among the systems of arm: 'A', 'B'",
+    ),
+    "an arm without": (
+        {"A": 0.5, "C": 0.5},
+        {"frame": arms(A=2, B=2, C=2)},
+        BadValueError,
+        "split: 'B' of arm has no share; give each system one",
+    ),
+    "no arms": (
+        HALVES,
+        {"system": None},
+        ColumnError,
+        "split= is of the arms of a test; name their column with system=",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case: str) -> None:
+    """Each is an error in the caller's words, with the way out."""
+    split, given, cause, says = BAD[case]
+    irm = IRM(**{"frame": arms(A=3, B=4), "system": "arm", **given})
+    assert error(lambda: irm.audit(split=split), cause) == says
+
+
+def test_shares_may_be_rounded() -> None:
+    """They need to add up to 1 but for what floats lose."""
+    assert told(arms(A=10, B=10, C=10), {"A": 1 / 3, "B": 1 / 3, "C": 1 / 3})[SPLIT][1] == 30
+    assert told(arms(A=10, B=20, C=70), {"A": 0.1, "B": 0.2, "C": 0.7})[SPLIT][1] == 100
