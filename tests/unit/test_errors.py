@@ -623,7 +623,8 @@ BAD_ROLES: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
     (
         {"score": pl.col("bm25")},
         BadValueError,
-        "score=<polars.Expr> is not the name of a column; make it a column of the frame, and give its name",
+        "score=<polars.Expr> is not the name of a column, or a list of names, each of a system; "
+        "make it a column of the frame, and give its name",
     ),
     (
         {"by": ["a", pd.Series([1])]},
