@@ -256,7 +256,7 @@ def _unknown_words(values: pl.Series, unknown: pl.Series, column: str, scale: Sc
     counts = (odd.cast(pl.String) if odd.dtype in TEXTS else odd).rename("word").value_counts()
     counts = counts.sort(["count", "word"], descending=[True, False])
     said = [
-        f"{word!r} ({n} row{'s' * (n > 1)}{closest(word, scale) if isinstance(word, str) else ''})"
+        f"{word!r} ({'once' if n == 1 else f'{n} times'}{closest(word, scale) if isinstance(word, str) else ''})"
         for word, n in counts.head(FEW).rows()
     ]
     more = f" and {len(counts) - FEW} other words" if len(counts) > FEW else ""

@@ -61,8 +61,9 @@ def resolve(
     columns = {"query": None, "by": None} | named
     found = [role for role in FOUND if role not in roles and role in free]
     made: list[str] = []
-    named_rows = [column for role in OF_ROWS for column in _several(named.get(role))]
-    nested = any(map(holds_lists, [*named_rows, *(role for role in found if role in OF_ROWS)]))
+    of_rows = [role for role in OF_ROWS if not (judged and role in ("label", "grade"))]  # which are those of judge()
+    named_rows = [column for role in of_rows for column in _several(named.get(role))]
+    nested = any(map(holds_lists, [*named_rows, *(role for role in found if role in of_rows)]))
     if nested:
         found = [role for role in found if role not in OF_ROWS or holds_lists(role)]
     if "query" in found:

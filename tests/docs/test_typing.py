@@ -55,6 +55,8 @@ def of_pandas(frame: pd.DataFrame, qrels: pl.DataFrame) -> None:
     assert_type(log.thresholds(names), pd.DataFrame)
     assert_type(log.audit(), pd.DataFrame)
     assert_type(log.judge(qrels)(rel=1).evaluate("rr"), pd.DataFrame)
+    assert_type(log(scale={"good": 2, "bad": None}, rel="good"), IRM[pd.DataFrame])
+    assert_type(log.judge(qrels, annotator="who", several="median"), IRM[pd.DataFrame])
     log.evaluate("rr").groupby("metric")
 
 
@@ -91,8 +93,11 @@ def wrong(frame: pd.DataFrame, table: pa.Table, qrels: pl.DataFrame, log: IRM[pl
     IRM(frame, querry="q")  # wrong
     IRM(table, grades="g")  # wrong
     IRM(frame, score=5.5)  # wrong
-    IRM(frame, score=["a", "b"])  # wrong
-    IRM(frame, rel="2")  # wrong
+    IRM(frame, score=["a", 5.5])  # wrong
+    IRM(frame, rel=["good"])  # wrong
+    IRM(frame, scale=["good"])  # wrong
+    IRM(frame, scale={"good": "2"})  # wrong
+    log.judge(qrels, several="most")  # wrong
     IRM(frame, "q")  # wrong
     IRM({"query": [1]})  # wrong
     IRM(np.zeros(2))  # wrong
