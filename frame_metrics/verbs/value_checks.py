@@ -90,7 +90,7 @@ def numbers_out_of_range(numbers: Measured) -> Seen:
 def small_segments(numbers: Measured) -> Seen:
     """fewer than {few} queries: their mean says little; ci= says how little"""
     some = np.ones(len(numbers.evaluated), np.int64)
-    seen: Seen = segments_of_few_queries.look(Counted(numbers.log, some, some, some, some, {}))
+    seen: Seen = segments_of_few_queries.look(Counted(numbers.log, some > 0, some, some, some, some, {}))
     return seen
 
 
