@@ -292,6 +292,29 @@ def test_a_segment_that_is_called_system() -> None:
     assert got.select("system", "baseline", "n").rows() == [("u", "saved", 2), ("v", "saved", 0)]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_score_column_per_system_against_saved_numbers(kind: str) -> None:
+    """Each column is a system, and is compared with the saved one, which may be called as one of them."""
+    log = answered().filter(pl.col("score").is_not_null()).with_columns(dense=-pl.col("score"))
+    kept = IRM(log, doc="doc", score="score").per_query("map")
+    got = as_polars(IRM(as_kind(log, kind), doc="doc", score=["score", "dense"]).compare("map", baseline=kept, **FEW))
+    assert got.select("system", "baseline").rows() == [("dense", "saved"), ("score", "saved")]
+    expected = IRM(log, doc="doc", score=["score", "dense"]).compare("map", baseline="score", **FEW)
+    same(got[:1], expected, ("baseline", "p_adjusted"))
+    again = IRM(log, doc="doc", score=["score", "dense"]).per_query("map").irm(value="value", system="system")
+    same(again.compare(baseline="score", **FEW), expected, ("n_undefined",))
+
+
+def test_lists_against_saved_numbers() -> None:
+    """A frame with a row per query is compared as any other; one that has no query is not, as rows have no names."""
+    rows = pl.DataFrame({"id": ["a", "b", "c"], "doc": [["x", "y"], ["y", "x"], ["x"]], "relevant": [["x"]] * 3})
+    row = rows.irm(query="id").compare("rr", baseline=saved()).row(0, named=True)
+    assert (row["n"], row["value"], row["baseline_value"]) == (3, pytest.approx(2.5 / 3), pytest.approx(1.75 / 3))
+    unnamed = rows.drop("id").irm
+    said = error(lambda: unnamed.compare("rr", baseline=unnamed.per_query("rr")), ColumnError)
+    assert said.startswith("baseline: the frame has no query, and the numbers of its rows say nothing of another")
+
+
 def test_a_plan_is_refused_before_it_runs() -> None:
     """What the columns say of a baseline is an error when a lazy frame is compared, and not when it is collected."""
     lazy = this().lazy().irm

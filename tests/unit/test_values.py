@@ -318,15 +318,14 @@ def test_means_are_no_values() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "roles",
-    [{"score": "ms"}, {"label": "ms"}, {"grade": "ms"}, {"doc": "ms"}, {"rel": 2}, {"n_relevant": "ms"}]
-    + [{"ties": "best"}, {"threshold": 0.5}, {"positive": 1}, {"count": "ms"}, {"collection_size": 9}],
-    ids=lambda roles: next(iter(roles)),
-)
-def test_roles_that_say_nothing_of_values(roles: dict[str, Any]) -> None:
+OF_NO_VALUE: dict[str, Any] = dict.fromkeys(("score", "label", "grade", "doc", "n_relevant", "count", "relevant"), "ms")
+OF_NO_VALUE |= {"rel": 2, "scale": {"good": 1}, "ties": "best", "threshold": 0.5, "positive": 1, "collection_size": 9}
+
+
+@pytest.mark.parametrize("role", OF_NO_VALUE)
+def test_roles_that_say_nothing_of_values(role: str) -> None:
     """What says how numbers are to be computed has no part beside numbers that were: an error, in every verb."""
-    role = next(iter(roles))
+    roles = {role: OF_NO_VALUE[role]}
     said = f"{role}= says nothing of value=, whose numbers were computed already; say {role}=None"
     for verb in (IRM.evaluate, IRM.per_query, IRM.compare, IRM.audit):
         assert error(lambda verb=verb: verb(wide().irm(value="rr", **roles)), ColumnError) == said  # type: ignore[misc]
