@@ -282,10 +282,10 @@ def refuse_infinite(values: pl.Series, column: str, remedy: str = NULL) -> None:
 
 
 def value_column(values: pl.Series, column: str) -> pl.Series:
-    """Return numbers that were computed elsewhere, NaN where they are missing."""
+    """Return numbers that were computed elsewhere, null or NaN where they are missing."""
     values = number_column(values, column, "value", finite=False).cast(pl.Float64)
     refuse(column, values.is_infinite().fill_null(False), "are infinite", NULL)
-    return values.fill_null(np.nan)
+    return values
 
 
 def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: bool = False) -> pl.Series:
