@@ -14,6 +14,7 @@ from frame_metrics.errors import BadValueError, NotComputableError, listed
 Array: TypeAlias = NDArray[Any]
 Gain: TypeAlias = str | Mapping[float, float]
 LARGEST = 1e300  # a hundred million of such gains can still be added
+EXACT = 2**53  # the integers that a float64 tells apart
 NONE = -1  # no row of the caller's frame: the key is null
 
 

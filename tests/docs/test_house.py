@@ -24,7 +24,7 @@ HOUSE: dict[str, set[str]] = {
     "roles": {"errors", "inputs", "metrics"},
     "stats": {"errors", "inputs", "metrics", "threads"},
     "border": {"errors", "inputs", "metrics"},
-    "data": {"errors", "inputs", "roles", "stats", "threads"},
+    "data": {"answer", "border", "errors", "inputs", "roles", "stats", "threads"},
     "verbs": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "stats", "threads"},
     "accessor": {"border", "errors", "metrics", "roles", "verbs"},
     "register": {"accessor"},

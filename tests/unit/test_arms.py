@@ -624,3 +624,31 @@ def test_a_covariate_makes_intervals_shorter_as_theory_says(rho: float) -> None:
     width = [row["ci_high"] - row["ci_low"] for row in rows]
     assert width[1] / width[0] == pytest.approx(sqrt(1 - known**2), rel=0.01)
     assert known > rho - 0.15
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "pyarrow", "lazy"])
+def test_a_row_per_search_with_lists(kind: str) -> None:
+    """Nested rows are as flat ones; a search whose list is empty counts in its own arm, and says its user too."""
+    columns = {"query": range(5), "arm": [*"AABBB"], "user": [1, 1, 2, 2, 3], "before": [1.0, 1, 0, 0, 2]}
+    nested = pl.DataFrame(columns | {"doc": [["x", "y"], ["z"], ["x"], [], ["q", "x"]], "relevant": [["x"]] * 5})
+    flat = nested.drop("relevant").explode("doc").with_columns(score=-pl.int_range(pl.len()))
+    flat = flat.with_columns(pl.when(pl.col("doc").is_not_null()).then("score"), pl.col("doc").fill_null("none"))
+    qrels = pl.DataFrame({"query": range(5), "doc": "x", "label": 1})
+    roles: dict[str, Any] = {"system": "arm", "cluster": "user"}
+    given: dict[str, Any] = {"paired": False, "covariate": "before", "test": "z"}
+    told = flat.irm(**roles).judge(qrels).compare("rr", "precision@2", **given)
+    found = as_polars(IRM(as_kind(nested, kind), **roles).compare("rr", "precision@2", **given))
+    assert found.rows() == told.rows()
+    assert found["n"].to_list() == [3, 3]
+    split = as_polars(IRM(as_kind(nested, kind), **roles).audit(split={"A": 0.5, "B": 0.5}))
+    assert split["message"][-1].startswith("A has 1, B has 2 clusters (user)")
+
+
+def test_a_column_per_system() -> None:
+    """Systems of one log may be taken for arms: each has all queries, and the difference is that of pairs."""
+    rng = np.random.default_rng(0)
+    wide = pl.DataFrame({"query": np.repeat(range(20), 3), "old": rng.random(60), "new": rng.random(60)})
+    irm = wide.with_columns(label=pl.Series(rng.integers(0, 2, 60))).irm(score=["old", "new"])
+    pairs, arms = (irm.compare("rr", baseline="old", paired=paired) for paired in (True, False))
+    assert arms.select("system", "baseline", "n").rows() == [("new", "old", 20)]
+    assert arms["difference"].item() == pytest.approx(pairs["difference"].item(), abs=1e-12)
