@@ -630,9 +630,10 @@ def test_a_covariate_makes_intervals_shorter_as_theory_says(rho: float) -> None:
 def test_a_row_per_search_with_lists(kind: str) -> None:
     """Nested rows are as flat ones; a search whose list is empty counts in its own arm, and says its user too."""
     columns = {"query": range(5), "arm": [*"AABBB"], "user": [1, 1, 2, 2, 3], "before": [1.0, 1, 0, 0, 2]}
-    nested = pl.DataFrame(columns | {"doc": [["x", "y"], ["z"], ["x"], [], ["q", "x"]], "relevant": [["x"]] * 5})
-    flat = nested.drop("relevant").explode("doc").with_columns(score=-pl.int_range(pl.len()))
-    flat = flat.with_columns(pl.when(pl.col("doc").is_not_null()).then("score"), pl.col("doc").fill_null("none"))
+    docs = [["x", "y"], ["z"], ["x"], [], ["q", "x"]]
+    nested = pl.DataFrame(columns | {"doc": docs, "relevant": [["x"]] * 5})
+    flat = pl.DataFrame(columns | {"doc": [own or ["none"] for own in docs]}).explode("doc")
+    flat = flat.with_columns(score=pl.when(pl.col("doc") != "none").then(-pl.int_range(pl.len())))
     qrels = pl.DataFrame({"query": range(5), "doc": "x", "label": 1})
     roles: dict[str, Any] = {"system": "arm", "cluster": "user"}
     given: dict[str, Any] = {"paired": False, "covariate": "before", "test": "z"}
