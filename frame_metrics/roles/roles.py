@@ -109,6 +109,7 @@ class Roles(TypedDict, total=False):
     count: Column
     cluster: Column
     n_relevant: Column
+    value: Columns
     rel: Grade
     scale: Mapping[Any, float | None] | None
     collection_size: Size

@@ -653,3 +653,30 @@ def test_a_column_per_system() -> None:
     pairs, arms = (irm.compare("rr", baseline="old", paired=paired) for paired in (True, False))
     assert arms.select("system", "baseline", "n").rows() == [("new", "old", 20)]
     assert arms["difference"].item() == pytest.approx(pairs["difference"].item(), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_from_elsewhere(kind: str) -> None:
+    """A number per search, as a saved value or its latency, is compared as the metric it stands for."""
+    frame = made(9).rename({"grade": "latency"}).with_columns(cost=pl.col("weight")).drop("score")
+    roles: dict[str, Any] = {"system": "arm", "cluster": "user"}
+    given: dict[str, Any] = {"paired": False, "covariate": "before", "permutations": 200}
+    value = IRM(as_kind(frame, kind), value=["latency", "cost"], **roles)
+    found = as_polars(value.compare(**given))
+    for column in ("latency", "cost"):
+        log = frame.with_columns(grade=pl.col(column), score=1.0).drop("latency", "cost")
+        told = log.irm(**roles).compare("dcg@1", **given)
+        mine = found.filter(metric=column)
+        assert mine.drop("metric", "k").rows() == told.drop("metric", "k").rows()
+    split = as_polars(value.audit(split={"A": 0.5, "B": 0.5}))
+    assert split["message"][-1].startswith("A has 15, B has 15 clusters (user)")
+    assert "systems that share almost no query" not in split["check"].to_list()
+
+
+def test_a_saved_baseline_is_of_pairs() -> None:
+    """It says the numbers of the same queries, so that there is something to pair."""
+    irm = ARMS.irm(system=None)
+    said = error(lambda: irm.compare("rr", baseline=irm.per_query("rr"), paired=False), NotComputableError)
+    assert said == "baseline= as a frame is paired query by query; say paired=True"
+    said = error(lambda: ARMS.irm(system="arm").audit(baseline=irm.per_query("rr"), split={"A": 0.5, "B": 0.5}))
+    assert said == "split= looks at each arm over its own queries, and baseline= at all; say one of them"
