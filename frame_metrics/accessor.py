@@ -705,8 +705,8 @@ class IRM(Generic[Frame]):
         from frame_metrics.verbs.compare import compare
         from frame_metrics.verbs.differences import Options
 
-        given = (_with_roles(baseline), against, test, correction, over, unanswered, ci, permutations, resamples, seed)
-        options = Options(*given, paired=paired, covariate=covariate)
+        given = (against, test, correction, over, unanswered, ci, permutations, resamples, seed)
+        options = Options(_with_roles(baseline), *given, paired=paired, covariate=covariate)
         return compare(self._request, metrics, options, per_query=per_query)
 
     @_verb

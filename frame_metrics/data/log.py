@@ -311,7 +311,7 @@ def read_log(
     """
     alone = columns.system is None
     if arms:
-        columns = replace(columns, system=None, by=columns.arms)
+        columns = columns.as_arms()
     judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
     later = conventions.duplicates != "first"  # which moves rows, and errors name rows

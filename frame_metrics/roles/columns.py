@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -58,10 +58,9 @@ class Columns:
         """The columns that make a segment of a system."""
         return (*((self.system,) if self.system else ()), *self.by)
 
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """The columns that make a segment where each system has queries of its own: it is the last of them."""
-        return (*self.by, *((self.system,) if self.system else ()))
+    def as_arms(self) -> Columns:
+        """Return these columns where each system has queries of its own: it is a segment, and the last that says so."""
+        return replace(self, system=None, by=(*self.by, *((self.system,) if self.system else ())))
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -93,8 +93,10 @@ def check_averages(asked: Asked, averages: Averages, columns: Columns) -> None:
 def measured(reading: Reading, asked: Asked | None, *, shared: bool = True, arms: bool = False) -> Measured:
     """Take numbers as the values of metrics; of all that there are where none is asked for.
 
-    ``shared``: whether a system that shares no query with another one is an error. ``arms``: whether each system is
-    measured on its own queries only, as a segment of its own.
+    Parameters
+    ----------
+    shared : whether a system that shares no query with another one is an error.
+    arms : whether each system has queries of its own, as a segment.
     """
     columns, where = reading.plan.columns, "value="
     held, code = _of_columns(columns.value), None
@@ -102,8 +104,8 @@ def measured(reading: Reading, asked: Asked | None, *, shared: bool = True, arms
         held, code = _of_rows(reading.table, columns)
         where = columns.metric
     at = places(held if asked is None else asked, held, where)
-    own = replace(columns, system=None, by=columns.arms) if arms else columns
-    log, values = read_values(reading.table, own, reading.plan.conventions, code, len(held))
+    columns = columns.as_arms() if arms else columns
+    log, values = read_values(reading.table, columns, reading.plan.conventions, code, len(held))
     if shared:
         check_shared(log)
     weight, cluster = log.of_queries("weight"), log.of_queries("cluster")

@@ -106,6 +106,19 @@ CALLS: dict[str, Call] = {
         LOG | {"system": "system", "cluster": "user"},
         lambda irm: irm.compare("rr", baseline="p", permutations=200, **DRAWS),
     ),
+    **{
+        f"arms by {test}": (
+            two_systems,
+            LOG | {"system": "system", "by": "segment", "cluster": "user"},
+            lambda irm, test=test: irm.compare("rr", "ndcg@3", paired=False, test=test, permutations=200, **DRAWS),
+        )
+        for test in ("randomization", "bootstrap", "t", "z")
+    },
+    "arms of rows": (
+        rows,
+        ONE | {"predicted": "decided", "score": "score", "system": "day", "cluster": "user"},
+        lambda irm: irm.compare("accuracy", "roc_auc", paired=False, **DRAWS),
+    ),
     "decided rows": (
         rows,
         ONE | {"predicted": "decided", "score": None, "by": "day"},
