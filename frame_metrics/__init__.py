@@ -9,10 +9,13 @@ from frame_metrics.errors import (
     BadValueError,
     ColumnError,
     FrameMetricsError,
+    KernelError,
     NotComputableError,
     UnknownNameError,
 )
+from frame_metrics.inputs import Confusion, Ranking, Scores
 from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.registry import metric
 from frame_metrics.register import register as _register
 
 __version__: str
@@ -22,11 +25,16 @@ __all__ = [
     "BadRowsError",
     "BadValueError",
     "ColumnError",
+    "Confusion",
     "FrameMetricsError",
+    "KernelError",
     "Metric",
     "NotComputableError",
+    "Ranking",
+    "Scores",
     "UnknownNameError",
     "list_metrics",
+    "metric",
     "metrics",
     "read_qrels",
     "read_run",

@@ -50,6 +50,10 @@ class NotComputableError(FrameMetricsError):
     """A metric, average or tie rule that the given data and conventions do not determine."""
 
 
+class KernelError(FrameMetricsError):
+    """A function of the caller's, the kernel of a metric, a gain or a discount, that failed or gave what it may not."""
+
+
 def closest(given: Any, choices: Iterable[Any]) -> str:
     """Return a hint that names the choice nearest to ``given``, or nothing."""
     from difflib import get_close_matches  # only an error needs it

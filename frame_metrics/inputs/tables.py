@@ -37,6 +37,11 @@ class Confusion:
         self.undecided = self.undecided or (np.zeros(len(self.tp)),) * 2
 
     @property
+    def n_queries(self) -> int:
+        """Number of tables, one for each query or segment."""
+        return len(self.tp)
+
+    @property
     def up(self) -> Array:
         """Undecided positives: relevant documents without a decision, shape (n,)."""
         return self.undecided[0]
@@ -134,6 +139,11 @@ class Classes:
         self.found, self.taken, self.apart = found, taken, apart
         self.n, self.k = found.shape[:2]
         self.seen = (self.actual + self.predicted > 0) if seen is None else seen
+
+    @property
+    def n_queries(self) -> int:
+        """Number of tables, one for each segment."""
+        return self.n
 
     def drawn(self, g: int, found: Array) -> Classes:
         """Return tables of rows drawn from a segment, whose clusters are taken for what they are taken for in it."""

@@ -11,7 +11,17 @@ from typing import Any, Literal, TypeAlias, get_type_hints, overload
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, closest, listed, shown
+from frame_metrics.errors import (
+    BadValueError,
+    FrameMetricsError,
+    KernelError,
+    NotComputableError,
+    UnknownNameError,
+    closest,
+    kind_of,
+    listed,
+    shown,
+)
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores
 from frame_metrics.metrics.parameters import Count, fits, is_number, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
@@ -164,6 +174,7 @@ class Metric:
 
     def _checked(self, name: str, value: Any) -> Any:
         """The value of a parameter as it is kept."""
+        words: str | None
         if name in _OF_INPUT:
             words, is_one = _OF_INPUT[name]
             right = is_one(value)
@@ -208,7 +219,7 @@ class Metric:
         return _restored, (self.name, dict(self.params), self.cutoff, self.average)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Metric) and str(self) == str(other)
+        return isinstance(other, Metric) and str(self) == str(other) and self.kernel is other.kernel
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -232,7 +243,25 @@ class Metric:
         elif isinstance(source, Ranking) and self.input is Scores:
             source = source.scores
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            values = self._of_kernel(source, own)
+        if not _is_result(values, source.n_queries):
+            n = source.n_queries
+            raise KernelError(
+                f"{self}: its function {self.kernel.__name__}() gave {_described(values)}; expected is an array of "
+                f"floats, one for each of {n} queries, shape ({n},), NaN where undefined"
+            )
+        return values
+
+    def _of_kernel(self, source: Source, own: dict[str, Any]) -> Array:
+        """Result of the kernel, whose exceptions name the metric."""
+        try:
             return self.kernel(source, **own)
+        except (FrameMetricsError, MemoryError):
+            raise
+        except Exception as error:
+            raise KernelError(
+                f"{self}: its function {self.kernel.__name__}() raised {type(error).__name__}: {error}"
+            ) from error
 
     @cached_property
     def reads(self) -> frozenset[str]:
@@ -249,6 +278,8 @@ class Metric:
         try:
             self.compute(watched)
         except NotComputableError:
+            if "max_grade" not in self.options or self.params.get("max_grade") is not None:
+                raise
             mapped = self.params.get("gain")
             top = max(mapped) if isinstance(mapped, Mapping) else 1
             filled = replace(self, params={**self.params, "max_grade": top})
@@ -261,73 +292,29 @@ class Metric:
         return "gains" in self.reads
 
 
+def _is_result(values: Any, n: int) -> bool:
+    """Return True for a plain array of ``n`` floats."""
+    return type(values) is np.ndarray and values.dtype.kind == "f" and values.shape == (n,)
+
+
+def _described(values: Any) -> str:
+    """Say in words what a kernel gave."""
+    if not isinstance(values, np.ndarray):
+        return f"{shown(values)}, no array"
+    kind = "an array" if type(values) is np.ndarray else f"a {kind_of(values)}"
+    return f"{kind} of {values.dtype}, shape {values.shape}"
+
+
 def _restored(name: str, params: dict[str, Any], cutoff: float | None, average: str | None) -> Metric:
     """A metric from what is kept of it when it is pickled."""
+    if name not in REGISTRY:
+        raise UnknownNameError(f"there is no metric {name!r} here; import the module that defines it before")
     return replace(REGISTRY[name], params=MappingProxyType(params), cutoff=cutoff, average=average)
 
 
 # Kept by kernel, which many metrics share.
 _hints = cache(partial(get_type_hints, include_extras=True))
 _signature = cache(inspect.signature)
-
-
-def metric(
-    *,
-    range: tuple[float, float] = (0, 1),
-    best: float | None = 1,
-    undefined: float | None = 0,
-    monotone: bool | None = False,
-    expected: bool = False,
-    unjudged: Unjudged | None = None,
-    weights: str | None = None,
-    summed: bool = False,
-    also: tuple[str, ...] = (),
-    pooled: str | None = None,
-    slope: float | None = None,
-) -> Callable[[Callable[..., Array]], Metric]:
-    """Put a kernel in the registry under its own name.
-
-    What is not declared is refused: the worst and the best order of equal scores, the mean over their orders, bounds
-    of unjudged rows.
-
-    Parameters
-    ----------
-    range : least and greatest value that the metric can take.
-    best : the value of a perfect ranking or table; None where no value is better than another.
-    undefined : what the metric's reference gives where it is undefined; None leaves the query out of the mean.
-    monotone : True where moving a better document up never makes the metric worse, so that the worst and the best order
-        of equal scores bound it; None where the order makes no difference without a cutoff, and may with one.
-    expected : True where the value of rows that share what their tie has is the mean over all orders of equal scores,
-        as where gains are added up by rank and divided by what no order changes.
-    unjudged : the value's way when unjudged rows turn out relevant, which gives its bounds (docs/bounds.md). "rises":
-        it never falls. "turns": it goes one way with those that count as found, and stays or goes the other way with
-        the rest. "scan": a function of its own, in ``verbs/unjudged.py``, looks for its bounds.
-    weights : the metric that is the sum of this one's weights by rank where every gain is 1, which may be itself.
-    summed : True for a count, which is summed over queries where others are averaged.
-    also : other names of the same function.
-    pooled : of a metric of rankings, the one of rows without a query that is known by the same name.
-    slope : of a metric that is a straight line of the area under the ROC curve, unless a parameter says otherwise: how
-        much it rises with the area. Its interval is then DeLong's.
-    """
-
-    def register(kernel: Callable[..., Array]) -> Metric:
-        name = kernel.__name__
-        REGISTRY[name] = Metric(
-            name, kernel, range, best, undefined, monotone, expected, unjudged, weights, summed, also, pooled, slope
-        )
-        return REGISTRY[name]
-
-    return register
-
-
-def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
-    """Give the metric of two classes that has this name its own form for several."""
-
-    def register(kernel: Callable[..., Array]) -> Callable[..., Array]:
-        FORMS[name] = kernel
-        return kernel
-
-    return register
 
 
 def metrics_of(family: type) -> Iterator[Metric]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
@@ -47,9 +47,9 @@ def plain_name(text: str) -> str:
     return re.sub(r"(?<=[a-z0-9])[\s_-]+(?=[a-z0-9])", "", text.strip().lower())
 
 
-def _aliases() -> dict[str, str]:
-    """Every name as it is compared, and the metric it means."""
-    return {plain_name(other): m.name for m in REGISTRY.values() for other in (m.name, *m.also)} | {"gauc": "roc_auc"}
+def aliases(metrics: Iterable[Metric]) -> dict[str, str]:
+    """Return every name of metrics as it is compared, and the metric it means."""
+    return {plain_name(other): m.name for m in metrics for other in (m.name, *m.also)} | {"gauc": "roc_auc"}
 
 
 def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
@@ -160,7 +160,7 @@ def _number(text: str, part: str) -> float:
 
 
 def _named(text: str, name: str, args: str | None) -> Metric:
-    known, given = _aliases(), plain_name(name)
+    known, given = aliases(REGISTRY.values()), plain_name(name)
     if given in TWO_MEANINGS:
         one, other = TWO_MEANINGS[given]
         raise UnknownNameError(f"{name!r} means two things: {one}, or {other}; write the one you mean")
@@ -200,7 +200,7 @@ def _root(squared: float) -> float:
 
 def _nearest(name: str) -> str:
     """A hint that names the metric nearest by spelling, or else where the metrics are listed."""
-    known, given = _aliases(), plain_name(name)
+    known, given = aliases(REGISTRY.values()), plain_name(name)
     cut = re.fullmatch(r"(.*?)(?:at|top)?(\d+)", given)
     if cut and cut[1] in known and REGISTRY[known[cut[1]]].at is not None:
         return did_you_mean(f"{known[cut[1]]}@{cut[2]}")

@@ -30,6 +30,8 @@ Stretch: TypeAlias = Annotated[
 Count: TypeAlias = Annotated[int, "a whole number from 1", lambda x: 1 <= x < math.inf and x == int(x)]
 GainName: TypeAlias = Annotated[Gain, "'linear', 'exp' or a mapping from grades to gains"]
 
+PLAIN = {float: "a number", int: "a whole number", bool: "True or False", str: "a text"}
+
 
 def is_number(value: Any) -> TypeGuard[float]:
     """Return True for a number of Python that floats reach; True and False are none."""
@@ -38,12 +40,12 @@ def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, float) or abs(value) <= sys.float_info.max
 
 
-def meaning(hint: Any) -> str:
-    """Say in words the values that a parameter with this annotation may have."""
+def meaning(hint: Any) -> str | None:
+    """Say in words the values that a parameter with this annotation may have; None where nothing checks them."""
     kind = _without_none(hint)
     if get_origin(kind) is Literal:
         return "one of " + listed(get_args(kind))
-    return str(kind.__metadata__[0]) if get_origin(kind) is Annotated else "a number"
+    return str(kind.__metadata__[0]) if get_origin(kind) is Annotated else PLAIN.get(kind)
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -55,6 +57,10 @@ def fits(value: Any, hint: Any) -> bool:
         return value in get_args(kind)
     if kind is GainName:
         return value in ("linear", "exp") if isinstance(value, str) else _is_gain_table(value)
+    if kind in (bool, str):
+        return isinstance(value, kind)
+    if kind is int:
+        return is_number(value) and math.isfinite(value) and value == int(value)
     several = kind in (Levels, Stretch)
     if several and (not isinstance(value, list | tuple) or not value):
         return False

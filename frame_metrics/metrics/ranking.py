@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.inputs import Array, Ranking, Rows, by_rank, ratio, top_gain
-from frame_metrics.metrics.metric import metric
 from frame_metrics.metrics.parameters import GainName, Levels, LogBase, Positive, Share
+from frame_metrics.metrics.registry import metric
 
 Discount = Literal["log2", "jk"]
 ELEVEN = [tenth / 10 for tenth in range(11)]  # levels of recall

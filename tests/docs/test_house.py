@@ -28,11 +28,11 @@ HOUSE: dict[str, set[str]] = {
     "verbs": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "stats", "threads"},
     "accessor": {"border", "errors", "metrics", "roles", "verbs"},
     "register": {"accessor"},
-    "__init__": {"accessor", "border", "errors", "metrics", "register"},
+    "__init__": {"accessor", "border", "errors", "inputs", "metrics", "register"},
 }
 NO_FRAMES = ("errors", "threads", "inputs", "metrics", "stats")  # neither polars nor pandas is known here
 KERNELS = ("metrics.confusion", "metrics.ranking", "metrics.classes", "metrics.scores")
-SEEN = ("metrics.metric", "metrics.parameters", "inputs", "errors")
+SEEN = ("metrics.metric", "metrics.registry", "metrics.parameters", "inputs", "errors")
 # Libraries beside polars and numpy, and who imports them, inside a function only.
 FOREIGN = {
     "border.arrow": {"pyarrow"},
