@@ -7,6 +7,7 @@ from frame_metrics.border.trec import read_qrels, read_run, write_qrels, write_r
 from frame_metrics.errors import (
     BadRowsError,
     BadValueError,
+    BrokenLawError,
     ColumnError,
     FrameMetricsError,
     KernelError,
@@ -24,6 +25,7 @@ __all__ = [
     "IRM",
     "BadRowsError",
     "BadValueError",
+    "BrokenLawError",
     "ColumnError",
     "Confusion",
     "FrameMetricsError",
@@ -43,8 +45,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
-    """Return the version; it is read when somebody asks for it, since to find it takes several milliseconds."""
+def __getattr__(name: str) -> object:
+    """Return the version, or the laws for metrics; they are read when somebody asks, since that takes milliseconds."""
+    if name == "testing":
+        from importlib import import_module
+
+        return import_module("frame_metrics.testing")
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import version

@@ -129,6 +129,8 @@ class IRM(Generic[Frame]):
     cluster : which queries belong together (their user, their session, their text), one value per query; without a
         query, which rows. Intervals and tests then take clusters, and not queries or rows, as independent.
     n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved.
+    extra : more columns of numbers, a mapping from the names by which metrics of your own read them, as
+        ``run.column("price")``, to columns of the frame; null where there is no value.
     rel : the least grade that is relevant, 1 by default.
     collection_size : the number of documents in the collection, a column of it, or True if the frame lists all.
     ties : how equal scores are ordered: "doc" (by document id, descending, as trec_eval; the default with ``doc``),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +35,7 @@ class Ranking(Listed):
         was retrieved is what was predicted.
     score : of each row, NaN where it has none; None where no metric reads scores.
     tie : the number of each row's tie, ascending, where equal scores are to stand in every order; else None.
+    extra : values of each row in columns that only users' metrics read, by name; NaN is null.
     """
 
     grade: Array
@@ -50,6 +51,7 @@ class Ranking(Listed):
     decision: Array | None = None
     score: Array | None = None
     tie: Array | None = None
+    extra: Mapping[str, Array] = field(default_factory=dict)
 
     def variant(self, rel: float, condensed: bool) -> Ranking:
         """Return the rankings at another level of relevance, without unjudged rows if they are to be condensed."""
@@ -74,6 +76,7 @@ class Ranking(Listed):
             score=kept(self.score),
             decision=kept(self.decision),
             tie=kept(self.tie),
+            extra={name: values[keep] for name, values in self.extra.items()},
             size=None if self.size is None else self.size - (self.lengths - lengths),
             pool=None if self.pool is None else self.pool.condensed(),
         )
@@ -278,6 +281,26 @@ class Ranking(Listed):
             row = np.flatnonzero(value > 0)
             whole = Rows(self.query_of(row), row, value[row], self.n_queries)
         return whole.like(falling(whole), rank=whole.position)
+
+    def column(self, name: str, rows: Array | None = None) -> Rows:
+        """Return the retrieved rows with their values of a column that ``extra=`` names; NaN is null.
+
+        Parameters
+        ----------
+        name : the name that ``extra=`` gives the column.
+        rows : True for the rows that are asked for, bool, as ``good`` for those of ``relevant``; None for all.
+        """
+        value = self._extra(name)
+        row = np.arange(len(value)) if rows is None else np.flatnonzero(rows)
+        return self.rows(row, value[row])
+
+    def _extra(self, name: str) -> Array:
+        if name not in self.extra:
+            raise LookupError(
+                f"the ranking has no column {name!r}; call run.column({name!r}) whatever the rows are, and name "
+                f"it with extra={{{name!r}: ...}}"
+            )
+        return self.extra[name]
 
     def confusion(self, k: int | None = None) -> Confusion:
         """Return the 2x2 table of the first ``k`` documents; without ``k`` of what was predicted, or else retrieved."""

@@ -37,6 +37,13 @@ def sums_between(values: Array, starts: Array, ends: Array) -> Array:
     return running[ends] - running[starts]
 
 
+def no_rows(name: str) -> BadValueError:
+    """Return the error of a column that is asked of counts."""
+    return BadValueError(
+        f"column({name!r}): counts and levels have no rows to read; let the first parameter be a Ranking"
+    )
+
+
 class Segmented:
     """Elements of queries (or of segments), laid end to end.
 

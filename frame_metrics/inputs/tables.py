@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Never
 
 import numpy as np
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, NotComputableError
-from frame_metrics.inputs.rows import Array
+from frame_metrics.inputs.rows import Array, no_rows
 
 
 @dataclass(eq=False)
@@ -40,6 +41,10 @@ class Confusion:
     def n_queries(self) -> int:
         """Number of tables, one for each query or segment."""
         return len(self.tp)
+
+    def column(self, name: str) -> Never:
+        """Raise: only a ``Ranking`` has rows that a column could be read of."""
+        raise no_rows(name)
 
     @property
     def up(self) -> Array:

@@ -129,7 +129,7 @@ class Metric:
     @property
     def bounded(self) -> bool:
         """True where the worst and the best order of equal scores bound the metric."""
-        return self.monotone is True or self._unordered
+        return (self.monotone is True and not self.columns) or self._unordered
 
     def orders(self, ties: str) -> bool:
         """Return True where the metric is defined for equal scores in the order, or orders, that a rule gives."""
@@ -263,17 +263,26 @@ class Metric:
                 f"{self}: its function {self.kernel.__name__}() raised {type(error).__name__}: {error}"
             ) from error
 
-    @cached_property
+    @property
     def reads(self) -> frozenset[str]:
         """Facts of the input that the kernel reads, seen by trying it on one row.
 
-        "relevant", "n_relevant", "gains" and "ideal" of a ranking, "tn" of a table, "probability" of scores, and
-        "max_grade" where it is not given.
+        "relevant", "n_relevant", "gains", "ideal" and "score" of a ranking, "tn" of a table, "probability" of scores,
+        and "max_grade" where it is not given.
         """
+        return self._tried[0]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that the kernel reads beside those that have a part, seen in the same way."""
+        return self._tried[1]
+
+    @cached_property
+    def _tried(self) -> tuple[frozenset[str], tuple[str, ...]]:
         if self.missing:
-            return replace(self, params={**self.params, **dict.fromkeys(self.missing, 1)}).reads
+            return replace(self, params={**self.params, **dict.fromkeys(self.missing, 1)})._tried
         if self.input is Classes:
-            return frozenset()
+            return frozenset(), ()
         watched = WatchedScores() if self.input is Scores else WatchedRanking()
         try:
             self.compute(watched)
@@ -283,8 +292,9 @@ class Metric:
             mapped = self.params.get("gain")
             top = max(mapped) if isinstance(mapped, Mapping) else 1
             filled = replace(self, params={**self.params, "max_grade": top})
-            return filled.reads | {"max_grade"}
-        return frozenset(watched.seen)
+            reads, columns = filled._tried
+            return reads | {"max_grade"}, columns
+        return frozenset(watched.seen), tuple(watched.named)
 
     @property
     def graded(self) -> bool:

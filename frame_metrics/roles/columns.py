@@ -17,6 +17,7 @@ NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 OF_ROWS = ("count", "classes", "abstain", "match")  # roles and options of rows that are no results of a query
+EXTRA = "extra:"  # what the inside name of a column begins with that only users' metrics read
 EXACT = 2**53  # the integers that a float64 tells apart
 
 
@@ -39,6 +40,7 @@ class Columns:
     n_relevant: str | None = None
     collection_size: str | None = None
     class_scores: tuple[tuple[Any, str], ...] = ()
+    extra: tuple[tuple[str, str], ...] = ()  # names that users' metrics know, and their columns
     lent: tuple[str, ...] = ()  # of these the ones that stand in the judgments beside the log, and not in the log
 
     @property
@@ -59,9 +61,14 @@ class Columns:
     @property
     def needed(self) -> list[str]:
         """Every column of the log that is read, once."""
-        scores = (column for _, column in self.class_scores)
-        every = dict.fromkeys([*self.keys, *self.single.values(), *scores])
+        several = (column for _, column in (*self.class_scores, *self.extra))
+        every = dict.fromkeys([*self.keys, *self.single.values(), *several])
         return [column for column in every if column not in self.lent]
+
+    @property
+    def extra_names(self) -> list[str]:
+        """The inside names of the columns that only users' metrics read."""
+        return [EXTRA + name for name, _ in self.extra]
 
 
 def key_names(columns: Columns) -> tuple[list[str], list[str], list[str]]:
@@ -98,6 +105,7 @@ def checked(
     for inside, name in zip(key_names(columns)[2], columns.query, strict=True):
         refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
     out |= role_columns(frame, columns, columns.single, scores_later and not columns.rank, positive)
+    out |= {EXTRA + name: _extra_column(frame[column], column) for name, column in columns.extra}
     if not judged_elsewhere:
         _refuse_bare(out, columns)
     return pl.DataFrame(out) if out else frame.select()
@@ -292,6 +300,12 @@ def _amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     if values.sum() > LARGEST:
         raise BadValueError(f"{column}: the {role}s add up to {values.sum():g}, which overflows in sums; rescale them")
     return values
+
+
+def _extra_column(values: pl.Series, column: str) -> pl.Series:
+    """Return numbers that users' metrics read, null where there is none."""
+    refuse(column, _past_exact(values), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
+    return number_column(values, column, "value of extra=").cast(pl.Float64)
 
 
 def _cluster_column(values: pl.Series, column: str) -> pl.Series:

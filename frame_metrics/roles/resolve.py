@@ -47,7 +47,8 @@ def resolve(
         return hint(column) or closest(column, theirs)
 
     named = _named(roles, [*available, *lent], where)
-    free = set(available).difference(*(_several(column) for column in named.values()))
+    extra = (column for _, column in named["extra"])
+    free = set(available).difference(extra, *(_several(column) for column in named.values()))
     columns = {"query": None, "by": None} | named
     found = [role for role in FOUND if role not in roles and role in free]
     if "query" in found:
@@ -68,9 +69,12 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     """The columns that the caller named, by role, all of them there."""
     named: dict[str, Any] = {role: column for role, column in roles.items() if role in COLUMNS and column is not None}
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
+    extra = named.pop("extra", {})
     size = roles.get("collection_size")
     sized = {"collection_size": size} if isinstance(size, str) else {}
-    for role, value in (named | {f"score of {one!r}": column for one, column in scores.items()} | sized).items():
+    several = {f"score of {one!r}": column for one, column in scores.items()}
+    several |= {f"extra of {one!r}": column for one, column in extra.items()}
+    for role, value in (named | several | sized).items():
         for column in _several(value):
             if column == "":
                 raise ColumnError(f"{role}='': a column without a name plays no part; rename it")
@@ -78,11 +82,12 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
                 raise ColumnError(
                     f"{role}={column!r}: there is no such column among {listed(available)}{hint(role, column)}"
                 )
-    return named | sized | {"class_scores": tuple(scores.items())}
+    return named | sized | {"class_scores": tuple(scores.items()), "extra": tuple(extra.items())}
 
 
 def _several(value: Any) -> tuple[str, ...]:
-    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
+    values = value.values() if isinstance(value, Mapping) else value
+    return () if value is None else (value,) if isinstance(value, str) else tuple(values)
 
 
 def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str, str]:
@@ -138,6 +143,7 @@ def _check_parts(columns: Columns) -> None:
     """Raise for a column that plays two parts, or a key column that is called as a column of the result."""
     several = {"query": columns.query, "system": _several(columns.system), "by": columns.by}
     several["score of a class"] = tuple(column for _, column in columns.class_scores)
+    several["extra"] = tuple(column for _, column in columns.extra)
     parts = [(role, column) for role, column in columns.single.items() if role != "collection_size"]
     check_parts([*parts, *((key, column) for key, names in several.items() for column in names)])
     check_apart(columns.keys, RESULT)

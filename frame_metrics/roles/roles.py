@@ -36,6 +36,11 @@ def _by_class(columns: Mapping[Any, Any]) -> bool:
     return len(columns) > 1 and all(map(_is_name, columns.values()))
 
 
+def _is_extra(value: Any) -> bool:
+    named = isinstance(value, Mapping) and bool(value) and all(isinstance(one, str) and one for one in value)
+    return named and all(map(_is_name, value.values()))
+
+
 def _are_classes(value: Any) -> bool:
     if isinstance(value, str) or not isinstance(value, Sequence) or not len(value):
         return False
@@ -76,6 +81,9 @@ Scores: TypeAlias = Annotated[
     "a column for each of several classes",
     _by_class,
 ]  # the last is what a mapping may be
+Extra: TypeAlias = Annotated[
+    Mapping[str, str | int] | None, "a mapping from names to columns, as {'price': 'price_eur'}", _is_extra
+]
 Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes", _are_classes]
 Positive: TypeAlias = Annotated[Any | None, "a label, or a list of different ones", _are_labels]
 Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True", _is_size]
@@ -99,6 +107,7 @@ class Roles(TypedDict, total=False):
     count: Column
     cluster: Column
     n_relevant: Column
+    extra: Extra
     rel: Grade
     collection_size: Size
     ties: Ties | None

@@ -26,6 +26,10 @@ def check_bounded(name: str, metric: Metric, top: float | None = None) -> None:
     if metric.unjudged is None:
         known = sorted(other.name for other in REGISTRY.values() if other.unjudged)
         raise NotComputableError(f"{name} has no bounds of unjudged rows; these have: {', '.join(known)}")
+    if metric.columns:
+        raise NotComputableError(
+            f"{name} reads run.column({metric.columns[0]!r}), and bounds of unjudged rows are about judgments alone"
+        )
     if metric.params.get("judged_only"):
         raise NotComputableError(f"{name} leaves unjudged rows out; bounds of them need judged_only=False")
     whole = is_number(top) and 1 <= top < np.inf and top == int(top)

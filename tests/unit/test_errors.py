@@ -1235,7 +1235,7 @@ def test_an_irm_is_frozen() -> None:
     assert log.roles == ROLES
 
 
-@pytest.mark.parametrize("role", [role for role in COLUMN_ROLES if role != "score"])
+@pytest.mark.parametrize("role", [role for role in COLUMN_ROLES if role not in ("score", "extra")])
 def test_a_column_without_a_name_is_refused(role: str) -> None:
     """pandas writes its index under such a name; taken for nothing, it would play no part in silence."""
     frame = pl.DataFrame({"": ["u", "v"], "query": [1, 1], "score": [2.0, 1.0], "label": [1, 0]})

@@ -84,7 +84,7 @@ def test_a_users_metric_is_used_by_every_verb(log: pl.DataFrame) -> None:
     irm = two.irm(system="system")
     assert irm.evaluate("found_late", ci=0.9)["value"].to_list() == [0.5, 0.75]
     assert irm.compare("found_late", baseline="a")["difference"].to_list() == [0.25]
-    assert log.irm.curve("found_late@k")["value"].to_list() == [0.0, 0.25, 0.5]
+    assert log.irm.curve("found_late@k", cutoffs=3)["value"].to_list() == [0.0, 0.25, 0.5]
     assert log.irm.explain("found_late", query=1)["contribution"].to_list() == [0.0, 1.0, 0.0]
     (row,) = frame_metrics.list_metrics().filter(name="found_late").rows(named=True)
     assert (row["about"], row["cutoff"], row["parameters"]) == (late().doc, "k", "after")
