@@ -249,10 +249,10 @@ class Ranking(Listed):
 
     def gains(self, gain: Gain = "linear") -> Rows:
         """Return the retrieved documents that have a gain."""
-        return self._once(("gains", repr(gain)), lambda: self._gainful(gain))
+        return self._once(("gains", _key(gain)), lambda: self._gainful(gain))
 
     def _gainful(self, gain: Gain) -> Rows:
-        if isinstance(gain, Mapping):
+        if not isinstance(gain, str):
             value = gain_of(self.grade, gain)
             row = np.flatnonzero(value)
             return self.rows(row, value[row])
@@ -263,7 +263,7 @@ class Ranking(Listed):
 
     def ideal(self, gain: Gain = "linear") -> Rows:
         """Return the documents with a positive gain in the best order, retrieved or not."""
-        return self._once(("ideal", repr(gain)), lambda: self._best_first(gain))
+        return self._once(("ideal", _key(gain)), lambda: self._best_first(gain))
 
     def _best_first(self, gain: Gain) -> Rows:
         if self.known_relevant is not None:
@@ -274,7 +274,7 @@ class Ranking(Listed):
             some = value > 0
             query = self.pool.query[some]
             whole = Rows(query, query, value[some], self.n_queries)
-        elif self.everything_retrieved and not isinstance(gain, Mapping):
+        elif self.everything_retrieved and isinstance(gain, str):
             whole = self.gains(gain)
         else:
             value = gain_of(self.grade, gain)
@@ -338,3 +338,8 @@ class Ranking(Listed):
             query, score = np.concatenate([query, rest]), np.concatenate([score, np.full(len(rest), -np.inf)])
             good = np.concatenate([good, place < (self.n_relevant - self.listed_relevant)[rest]])
         return sorted_levels(query, score, good, np.ones(len(score)), self.n_queries)
+
+
+def _key(gain: Gain) -> Any:
+    """A key that tells gains apart: the text of one, or the function."""
+    return gain if callable(gain) else repr(gain)

@@ -22,7 +22,7 @@ from frame_metrics.errors import (
     listed,
     shown,
 )
-from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores
+from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores, name_of
 from frame_metrics.metrics.parameters import Count, fits, is_number, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
 
@@ -209,7 +209,7 @@ class Metric:
         return replace(self, cutoff=cutoff if self.at == "recall" else int(cutoff))
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in sorted(self.params.items()))
+        given = ", ".join(f"{name}={_text(value)}" for name, value in sorted(self.params.items()))
         named = {"gmean": f"gm_{self.name}", "rows": "gauc"}.get(self.average or "", self.name)
         return named + f"({given})" * bool(given) + ("" if self.cutoff is None else f"@{self.cutoff}")
 
@@ -219,10 +219,17 @@ class Metric:
         return _restored, (self.name, dict(self.params), self.cutoff, self.average)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Metric) and str(self) == str(other) and self.kernel is other.kernel
+        if not isinstance(other, Metric) or str(self) != str(other):
+            return False
+        return self.kernel is other.kernel and self.functions == other.functions
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+    @property
+    def functions(self) -> dict[str, Any]:
+        """The parameters that are functions of the caller's, which no text reads back to."""
+        return {name: value for name, value in self.params.items() if callable(value)}
 
     @property
     def doc(self) -> str:
@@ -256,6 +263,8 @@ class Metric:
         """Result of the kernel, whose exceptions name the metric."""
         try:
             return self.kernel(source, **own)
+        except KernelError as error:  # of a gain or a discount
+            raise KernelError(f"{self}: {error}") from error.__cause__
         except (FrameMetricsError, MemoryError):
             raise
         except Exception as error:
@@ -300,6 +309,11 @@ class Metric:
     def graded(self) -> bool:
         """True where gains are read, and not only what is relevant."""
         return "gains" in self.reads
+
+
+def _text(value: Any) -> str:
+    """A parameter as it is printed."""
+    return name_of(value) if callable(value) else repr(value)
 
 
 def _is_result(values: Any, n: int) -> bool:

@@ -73,7 +73,10 @@ def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
     names = [name for name, _ in metrics]
     for name in names:
         if names.count(name) > 1:
-            raise BadValueError(f"{name!r} is asked for twice")
+            one, *others = (metric for said, metric in metrics if said == name)
+            same = all(one == other for other in others)
+            ways = "" if same else ", for metrics that differ; give each a name of its own"
+            raise BadValueError(f"{name!r} is asked for twice{ways}")
     return metrics
 
 
@@ -236,7 +239,8 @@ def _words(text: str, args: str) -> list[tuple[str, Any]]:
             raise ValueError
         return [(str(word.arg), _literal(word.value)) for word in call.keywords]
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        raise BadValueError(f"{text!r}: the parameters do not read as (name=value, ...)") from None
+        way = "; a function is given with the metric as a value, as frame_metrics.metrics.ndcg(gain=f)" * ("=<" in args)
+        raise BadValueError(f"{text!r}: the parameters do not read as (name=value, ...){way}") from None
 
 
 def _literal(node: ast.expr) -> Any:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeGuard, get_args, get_
 import numpy as np
 
 from frame_metrics.errors import listed
-from frame_metrics.inputs import Gain
+from frame_metrics.inputs import Gain, OfNumber
 from frame_metrics.inputs.rows import LARGEST
 
 # The range that a parameter may take stands in its annotation, where docs read the words, and checks the rule.
@@ -28,7 +28,8 @@ Stretch: TypeAlias = Annotated[
     lambda xs: len(xs) == 2 and 0 <= xs[0] < xs[1] <= 1,
 ]
 Count: TypeAlias = Annotated[int, "a whole number from 1", lambda x: 1 <= x < math.inf and x == int(x)]
-GainName: TypeAlias = Annotated[Gain, "'linear', 'exp' or a mapping from grades to gains"]
+GainName: TypeAlias = Annotated[Gain, "'linear', 'exp', a mapping from grades to gains, or a function of one grade"]
+Discount: TypeAlias = Annotated[str | OfNumber, "'log2', 'jk', or a function of one rank"]
 
 PLAIN = {float: "a number", int: "a whole number", bool: "True or False", str: "a text"}
 
@@ -55,6 +56,10 @@ def fits(value: Any, hint: Any) -> bool:
         return kind is not hint
     if get_origin(kind) is Literal:
         return value in get_args(kind)
+    if kind in (GainName, Discount) and callable(value):
+        return not isinstance(value, type)
+    if kind is Discount:
+        return isinstance(value, str) and value in ("log2", "jk")
     if kind is GainName:
         return value in ("linear", "exp") if isinstance(value, str) else _is_gain_table(value)
     if kind in (bool, str):

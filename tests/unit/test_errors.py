@@ -519,8 +519,14 @@ BAD_METRICS: dict[str, tuple[type[FrameMetricsError], str]] = {
         UnknownNameError,
         "success has no parameter 'k'; it has 'rel', 'judged_only'; write the cutoff as success@3",
     ),
-    "ndcg(gain='expo')": (BadValueError, "ndcg: gain='expo' is not 'linear', 'exp' or a mapping from grades to gains"),
-    "ndcg(gain={})": (BadValueError, "ndcg: gain={} is not 'linear', 'exp' or a mapping from grades to gains"),
+    "ndcg(gain='expo')": (
+        BadValueError,
+        "ndcg: gain='expo' is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade",
+    ),
+    "ndcg(gain={})": (
+        BadValueError,
+        "ndcg: gain={} is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade",
+    ),
     "ndcg(exp)": (BadValueError, "'ndcg(exp)': the parameters do not read as (name=value, ...)"),
     "ndcg(gain=exp)": (BadValueError, "'ndcg(gain=exp)': the parameters do not read as (name=value, ...)"),
     "rbp(p=2)": (BadValueError, "rbp: p=2 is not between 0 and 1"),
@@ -571,15 +577,16 @@ def test_bad_asking(asked: Any, message: str) -> None:
         (lambda: metrics.iprec @ 1.5, "iprec@1.5: the recall level is not between 0 and 1"),
         (
             lambda: metrics.ndcg(gain={0: "none", 1: "some"}),
-            "ndcg: gain={0: 'none', 1: 'some'} is not 'linear', 'exp' or a mapping from grades to gains",
+            "ndcg: gain={0: 'none', 1: 'some'} is not 'linear', 'exp', a mapping from grades to gains, "
+            "or a function of one grade",
         ),
         (
             lambda: metrics.ndcg(gain={0: 0, 1: NAN}),
-            "ndcg: gain={0: 0, 1: nan} is not 'linear', 'exp' or a mapping from grades to gains",
+            "ndcg: gain={0: 0, 1: nan} is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade",
         ),
         (
             lambda: metrics.ndcg(gain={0: 0, 1: INF}),
-            "ndcg: gain={0: 0, 1: inf} is not 'linear', 'exp' or a mapping from grades to gains",
+            "ndcg: gain={0: 0, 1: inf} is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade",
         ),
     ],
 )
