@@ -14,6 +14,7 @@ from frame_metrics.metrics.parameters import is_number, meaning
 
 INPUTS = (Ranking, Confusion, Scores, Classes, ClassScores)
 OURS = "frame_metrics.metrics."  # the modules of our kernels, which tests check, and not whoever imports the package
+SESSION = "__main__"  # of a notebook, whose functions move to modules later
 RESERVED = ("rel", "judged_only")  # parameters that every metric has
 
 
@@ -191,9 +192,9 @@ def _check_declared(made: Metric) -> None:
 
 
 def _put(made: Metric) -> None:
-    """Put a user's metric in the registry, in the place of the same function where it was defined before."""
+    """Put a user's metric in the registry, in the place of the same function, or of one of a session, of its name."""
     before = REGISTRY.get(made.name)
-    if before is not None and _defined_at(before) != _defined_at(made):
+    if before is not None and _defined_at(before) != _defined_at(made) and before.kernel.__module__ != SESSION:
         raise UnknownNameError(f"there is a metric {_whose(before)} already; call the function otherwise")
     names = (made.name, *made.also)
     others = aliases(other for other in REGISTRY.values() if other is not before)

@@ -582,11 +582,13 @@ def test_bad_asking(asked: Any, message: str) -> None:
         ),
         (
             lambda: metrics.ndcg(gain={0: 0, 1: NAN}),
-            "ndcg: gain={0: 0, 1: nan} is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade",
+            "ndcg: gain={0: 0, 1: nan} is not 'linear', 'exp', a mapping from grades to gains, "
+            "or a function of one grade",
         ),
         (
             lambda: metrics.ndcg(gain={0: 0, 1: INF}),
-            "ndcg: gain={0: 0, 1: inf} is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade",
+            "ndcg: gain={0: 0, 1: inf} is not 'linear', 'exp', a mapping from grades to gains, "
+            "or a function of one grade",
         ),
     ],
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,16 +23,15 @@ from frame_metrics import (
     metric,
 )
 from helpers import KINDS, as_kind, as_polars, error
-from inside import REGISTRY, read_text, small_blocks, threads
+from inside import small_blocks, threads
 
 Array = np.ndarray[Any, Any]
 PRICE = {"price": "price_eur"}
 
 
 @pytest.fixture(autouse=True)
-def _own() -> Iterator[None]:
-    """Have three metrics of a shop in the registry for a test."""
-    before = dict(REGISTRY)
+def _own() -> None:
+    """Put three metrics of a shop in the registry."""
 
     @metric(range=(0, math.inf), best=None, undefined=None)
     def mean_price(run: Ranking, k: int | None = None) -> Array:
@@ -53,11 +51,6 @@ def _own() -> Iterator[None]:
         """Price of the first result."""
         price = run.column("price")
         return price.at(np.ones(run.n_queries, int), price.value, outside=np.nan)
-
-    yield
-    REGISTRY.clear()
-    REGISTRY.update(before)
-    read_text.cache_clear()
 
 
 @pytest.fixture

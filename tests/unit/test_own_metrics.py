@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -24,20 +25,10 @@ from frame_metrics import (
     metric,
     metrics,
 )
-from helpers import KINDS, as_kind, as_polars, error
-from inside import REGISTRY, read_text
+from helpers import KINDS, ROOT, as_kind, as_polars, error
+from inside import REGISTRY, Rows, read_text
 
 Array = np.ndarray[Any, Any]
-
-
-@pytest.fixture(autouse=True)
-def _registry_as_before() -> Iterator[None]:
-    """Take what a test registers out again."""
-    before = dict(REGISTRY)
-    yield
-    REGISTRY.clear()
-    REGISTRY.update(before)
-    read_text.cache_clear()
 
 
 @pytest.fixture
@@ -151,6 +142,17 @@ def test_a_name_of_another_module_is_taken() -> None:
     with pytest.raises(UnknownNameError, match=r"there is a metric 'found_late' of the module '.*test_own_metrics' al"):
         metric()(other["found_late"])
     assert "after" in read_text("found_late")[0][1].options
+
+
+def test_a_function_that_moves_from_a_notebook_to_a_module_takes_its_place_along() -> None:
+    """What was defined in __main__ is replaced by whatever comes; the other way round it is an error, as above."""
+    source = "def moved(run: Ranking) -> object:\n    return run.hits()\n"
+    made = {}
+    for module in ("__main__", "shop.metrics"):
+        scope: dict[str, Any] = {"Ranking": Ranking, "__name__": module}
+        exec(source, scope)
+        made[module] = metric(best=None, range=(0, np.inf))(scope["moved"])
+    assert read_text("moved")[0][1] is made["shop.metrics"]
 
 
 def _named(name: str) -> Callable[[Ranking], Array]:
@@ -399,3 +401,23 @@ def test_a_metric_of_a_user_is_pickled_by_name() -> None:
     del REGISTRY["found_late"]
     with pytest.raises(FrameMetricsError, match="there is no metric 'found_late' here; import the module that defines"):
         pickle.loads(text)
+
+
+def test_what_the_page_says_of_the_inputs_is_there() -> None:
+    """Every attribute that the table of docs/logs.md names, and each has a docstring that help() shows."""
+    text = (ROOT / "docs" / "logs.md").read_text(encoding="utf-8").partition("### What a kernel reads")[2]
+    table = [line for line in text.partition("The result is")[0].splitlines() if line.startswith("|")]
+    for name, holder in (("run", Ranking), ("scores", Scores), ("table", Confusion), ("", Rows)):
+        named = {found for line in table for found in re.findall(rf"`{name}\.(\w+)", line)}
+        assert named, name
+        fields = {field.name for field in dataclasses.fields(holder)} if dataclasses.is_dataclass(holder) else set()
+        for one in named - fields - {"score", "tp", "fp", "query", "rank", "value"}:
+            assert getattr(holder, one).__doc__, (name, one)
+        instance = {"run": _one(), "scores": _one().scores, "table": _one().confusion(), "": _one().relevant}[name]
+        assert [one for one in named if not hasattr(instance, one)] == []
+
+
+def _one() -> Ranking:
+    return Ranking(
+        np.ones(1), np.ones(1, int), np.ones(1, int), size=np.ones(1), score=np.ones(1), extra={"price": np.ones(1)}
+    )
