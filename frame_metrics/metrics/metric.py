@@ -23,7 +23,7 @@ from frame_metrics.errors import (
     shown,
 )
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores, name_of
-from frame_metrics.metrics.parameters import Count, fits, is_number, meaning, plain, wrong_cutoff
+from frame_metrics.metrics.parameters import Count, example, fits, is_number, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
 
 REGISTRY: dict[str, Metric] = {}
@@ -158,6 +158,11 @@ class Metric:
         given = {*self.params, self.at if self.cutoff is not None else ""}
         return [name for name, p in self.options.items() if p.default is p.empty and name not in given]
 
+    @property
+    def examples(self) -> dict[str, Any]:
+        """A value for each parameter that has none."""
+        return {name: example(self.hints[name]) for name in self.missing}
+
     @overload
     def __call__(self, input: Source, /, *args: Any, **params: Any) -> Array: ...
     @overload
@@ -289,7 +294,7 @@ class Metric:
     @cached_property
     def _tried(self) -> tuple[frozenset[str], tuple[str, ...]]:
         if self.missing:
-            return replace(self, params={**self.params, **dict.fromkeys(self.missing, 1)})._tried
+            return replace(self, params={**self.params, **self.examples})._tried
         if self.input is Classes:
             return frozenset(), ()
         watched = WatchedScores() if self.input is Scores else WatchedRanking()

@@ -49,6 +49,15 @@ def meaning(hint: Any) -> str | None:
     return str(kind.__metadata__[0]) if get_origin(kind) is Annotated else PLAIN.get(kind)
 
 
+def example(hint: Any) -> Any:
+    """Return a value that a parameter with this annotation may have."""
+    kind = _without_none(hint)
+    if get_origin(kind) is Literal:
+        return get_args(kind)[0]
+    values: dict[Any, Any] = {bool: True, str: "a", int: 1}
+    return values.get(kind, 0.5)
+
+
 def fits(value: Any, hint: Any) -> bool:
     """Return True for a value that a parameter's annotation allows."""
     kind = _without_none(hint)

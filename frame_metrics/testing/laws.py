@@ -74,13 +74,14 @@ def check_metric(metric: str | Metric) -> None:
 
 def _check_one(name: str, own: Metric) -> None:
     """Raise where one metric breaks a law."""
+    if own.missing:
+        raise NotComputableError(f"{name} needs {own.missing[0]}=; check it with one")
     try:
         _ = own.reads
     except KernelError as error:
         raise _broken(name, "result", str(error)) from error
-    if own.missing or ("max_grade" in own.reads and own.params.get("max_grade") is None):
-        needed = (*own.missing, "max_grade")[0]
-        raise NotComputableError(f"{name} needs {needed}=; check it with one, as in {own.name}({needed}=2)")
+    if "max_grade" in own.reads and own.params.get("max_grade") is None:
+        raise NotComputableError(f"{name} needs max_grade=; check it with one, of a long scale, as 20")
     family = family_of(own)
     if family is None:
         raise NotComputableError(f"{name}: laws are about rankings, 2x2 tables, scores and tables of classes")

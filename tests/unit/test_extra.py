@@ -310,7 +310,7 @@ def test_tables_have_no_rows_to_read_a_column_of(log: pl.DataFrame) -> None:
 def test_scores_are_read_by_a_kernel_of_rankings_too(log: pl.DataFrame) -> None:
     """They are then needed; where ranks order the rows there may be none."""
 
-    @metric(best=None, range=(0, math.inf), undefined=None)
+    @metric(best=None, range=(0, math.inf), unjudged="rises")
     def margin(run: Ranking) -> Array:
         """Distance of the best score to the next."""
         assert run.score is not None
@@ -320,6 +320,8 @@ def test_scores_are_read_by_a_kernel_of_rankings_too(log: pl.DataFrame) -> None:
         return out
 
     assert log.irm.per_query("margin")["value"].to_list() == [1.0, 1.0]
+    assert log.irm.explain("margin", query="a")["contribution"].to_list() == [0.0, 1.0, 0.0, 0.0]
+    assert log.irm.bounds("margin", of="unjudged")["upper"].to_list() == [1.0]
     ranks = log.select("query", "doc", "grade", rank="stock")
     assert "margin" not in error(lambda: ranks.irm.evaluate("margin"), ColumnError)
 

@@ -318,6 +318,20 @@ def test_parameters_are_checked_by_their_annotations() -> None:
     assert read_text(str(full))[0][1] == full
 
 
+def test_a_parameter_without_a_default_is_asked_for_with_an_example_of_its_kind(log: pl.DataFrame) -> None:
+    """In verbs; the list of metrics says that it is needed."""
+
+    @metric(best=None, range=(0, np.inf))
+    def longer(run: Ranking, word: str, which: Literal["u", "v"], n: int) -> Array:
+        return run.hits() + len(word) + n
+
+    assert error(lambda: log.irm.evaluate("longer")) == "longer needs word=, as in longer(word='a')"
+    assert error(lambda: log.irm.evaluate("longer(word='b')")).endswith("which=, as in longer(which='u')")
+    assert error(lambda: log.irm.evaluate("longer(word='b', which='v')")).endswith("n=, as in longer(n=1)")
+    assert log.irm.evaluate("longer(word='b', which='v', n=3)")["value"].to_list() == [5.5]
+    assert frame_metrics.list_metrics().filter(name="longer")["needs"].to_list() == ["word, which, n"]
+
+
 # What a kernel gives
 
 ODD: dict[str, tuple[Callable[[int], Any], str]] = {
