@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, Protocol, TypeVar, get_type_hints, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, Protocol, TypeVar, get_args, get_type_hints, overload
 
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, closest, kind_of, shown
+from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, check_choice, closest, kind_of, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.needs import Needs
 from frame_metrics.roles.resolve import FOUND
-from frame_metrics.roles.roles import MAKE_IT, Roles, check_roles, is_foreign
+from frame_metrics.roles.roles import MAKE_IT, Roles, Several, check_roles, is_foreign
 from frame_metrics.verbs.request import Request
 
 if TYPE_CHECKING:
@@ -108,6 +108,10 @@ class IRM(Generic[Frame]):
     that is named for another part, nor the other of score and rank, or of label and grade, where one is named; nor,
     with judgments beside, the log's label and grade. The repr shows what was found.
 
+    A row may be a whole query: where ``doc``, ``score``, ``rank``, ``label``, ``grade`` or ``predicted`` hold lists,
+    these are its results, as many in each. Without scores or ranks the lists are in rank order. Without a query each
+    row is one, and results call it ``row``, from 0. A row without results is a query that found nothing.
+
     Parameters
     ----------
     frame : a pandas or polars DataFrame, a LazyFrame, a dataset or scanner of pyarrow, or anything that exports Arrow.
@@ -116,11 +120,14 @@ class IRM(Generic[Frame]):
     score : the system's score, higher is better; null where a document is known and was not retrieved. Of several
         classes, a mapping from each class to the column of its score.
     rank : the position that was shown, from 1; gaps are real positions. It goes before ``score`` where both are named.
+        Of ``score``, ``rank`` and ``predicted`` one may be a list of columns: each is a system, called as its column.
     label : relevant or not, bool or 0 and 1, or the true class; null where not judged.
-    grade : graded relevance; without ``label``, relevant means ``grade >= rel``.
+    grade : graded relevance, a number, or a word with ``scale``; without ``label``, relevant means ``grade >= rel``.
     predicted : the system's decision, or the class that it predicts; null where it makes none.
     doc : the document id: orders equal scores, finds duplicates, joins judgments; without a query, what a row decides
         about, by which ``compare`` pairs the rows of systems.
+    relevant : lists of the ids of all documents that are relevant to the row's query. An empty list says that none is;
+        a null one says nothing, and the query is not evaluated.
     system : the run or ranker; every system is measured on every judged query.
     by : what a query is (its device, locale, day): each segment is evaluated by itself.
     weight : of a query, in the mean, one value per query; without a query, of a row, and counts become sums of weights.
@@ -131,7 +138,9 @@ class IRM(Generic[Frame]):
     n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved.
     extra : more columns of numbers, a mapping from the names by which metrics of your own read them, as
         ``run.column("price")``, to columns of the frame; null where there is no value.
-    rel : the least grade that is relevant, 1 by default.
+    rel : the least grade that is relevant, 1 by default; it may be a word of ``scale``.
+    scale : the grade of each word, as ``{"Exact": 3, "Irrelevant": 0}``, where grades are text, categories or other
+        codes; None as a grade says that the word is no judgment. Gains and other grades are then those numbers.
     collection_size : the number of documents in the collection, a column of it, or True if the frame lists all.
     ties : how equal scores are ordered: "doc" (by document id, descending, as trec_eval; the default with ``doc``),
         "worst" (the default otherwise), "best", "order" (as in the frame) or "expected" (in every way, and the metric
@@ -231,6 +240,8 @@ class IRM(Generic[Frame]):
         doc: str | None = None,
         grade: str | None = None,
         label: str | bool | None = None,
+        annotator: str | None = None,
+        several: Several | None = None,
     ) -> IRM[Frame]:
         """Keep judgments beside the frame, to be joined by query and document when a metric is computed.
 
@@ -243,12 +254,17 @@ class IRM(Generic[Frame]):
         qrels : a frame of any kind, one row per judged query and document.
         query, doc : their columns.
         grade, label : the judgment; ``label=True`` says that every row is relevant.
+        annotator : the column that says who gave the judgment. ``audit()`` then has the agreement of each two,
+            without ``several`` too.
+        several : how one judgment is made of those of several annotators: "mean" or "median" of their grades, "max", or
+            "majority", what most of them say, and of values that equally many say the lowest. Nulls are no judgments.
+            By default two different ones are an error.
 
         Raises
         ------
         FrameMetricsError
-            A column is not there. When a metric is computed: two grades for one pair, ids of different types, or no id
-            that matches.
+            A column is not there. When a metric is computed: two grades for one pair, by one annotator even where
+            ``several`` is said, ids of different types, or no id that matches.
 
         Examples
         --------
@@ -263,11 +279,18 @@ class IRM(Generic[Frame]):
             raise ColumnError(
                 "label=True says that every row is relevant, and leaves no part for grade=; name one of them"
             )
-        given = {"query": query, "doc": doc, "grade": grade, "label": label}
+        if label is True and (annotator is not None or several is not None):
+            raise ColumnError(
+                "label=True says that every row is relevant, so that annotators do not differ; leave annotator= and "
+                "several= out"
+            )
+        given = {"query": query, "doc": doc, "grade": grade, "label": label, "annotator": annotator}
         for name, value in given.items():
             if is_foreign(value):
                 raise BadValueError(f"judge: {name}={shown(value)} is not the name of a column{MAKE_IT}")
-        other = self._with(self.roles, (qrels, given))
+        if several is not None:
+            check_choice("several", several, get_args(Several))
+        other = self._with(self.roles, (qrels, given | {"several": several}))
         other._request.plan(Needs(query=True))
         return other
 

@@ -12,12 +12,12 @@ from frame_metrics.inputs import Array
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """A result: columns, and key columns as rows of the caller's frame that hold their values.
+    """A result: columns, and key columns as rows of the caller's frame that hold their values, or as the values.
 
     A row of -1 is null, one past the frame's end is a row of the judgments.
     """
 
-    keys: dict[str, Array]  # by the caller's name, the row of each result row
+    keys: Mapping[str, Array | pl.Series]  # by the caller's name, the row of each result row, or the value
     columns: dict[str, pl.Series]
     aliases: Mapping[str, str] = field(default_factory=dict)  # the caller's name of a key column that has another here
 

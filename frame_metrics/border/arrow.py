@@ -47,6 +47,17 @@ class ArrowFrame(Border):
         self.check(columns)
         return dict(_as_polars(self._schema.empty_table().select(list(columns))).schema)
 
+    def holds_lists(self, column: str) -> bool:
+        import pyarrow as pa
+
+        at = self._schema.get_field_index(column)  # -1 for one that stands twice
+        is_list = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+        return at >= 0 and any(one(self._schema.field(at).type) for one in is_list)
+
+    @property
+    def numbered(self) -> bool:
+        return hasattr(self.frame, "num_rows")
+
     def in_memory(self, columns: Sequence[str]) -> Border:
         self.check(columns)
         return ArrowFrame(table_of(self.frame, columns, self._names))
@@ -57,7 +68,7 @@ class ArrowFrame(Border):
         out = {}
         for name, rows in answer.keys.items():
             source = answer.source(name)
-            if source not in table.columns:
+            if isinstance(rows, pl.Series) or source not in table.columns:
                 out[name] = narrow(key_values(table, source, rows, beside)).to_arrow()
                 continue
             column = self.frame.column(source)
@@ -80,6 +91,13 @@ def _as_polars(table: Any) -> pl.DataFrame:
         whole = whole.combine_chunks()
     read = pl.from_arrow(whole)
     return read if isinstance(read, pl.DataFrame) else read.to_frame()
+
+
+def as_series(name: str, column: Any) -> pl.Series:
+    """Return a column of Arrow as polars; in a table, as polars 1.36 reads large lists of text wrongly without one."""
+    import pyarrow as pa
+
+    return _as_polars(pa.table({name: column})).to_series()
 
 
 def readable(name: str, column: Any) -> Any:

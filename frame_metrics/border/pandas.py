@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.arrow import as_type, has_rows, narrow, readable
+from frame_metrics.border.arrow import as_series, as_type, has_rows, narrow
 from frame_metrics.border.polars import key_values
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.errors import BadValueError
@@ -38,6 +38,16 @@ class PandasFrame(Border):
             return "; it is a level of the index: reset_index() makes it a column"
         return super().hint(column)
 
+    def holds_lists(self, column: str) -> bool:
+        values = self.column(column)
+        kind = getattr(values, "dtype", None)  # of two columns of one name there is none
+        if type(kind).__name__ == "ArrowDtype":
+            return super().holds_lists(column)
+        held = values.array if kind == np.dtype(object) else []
+        return isinstance(
+            next((one for one in held if not _is_absent(one)), None), list | np.ndarray
+        )  # a tuple is a value
+
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
         return pl.DataFrame({name: _as_series(name, self.column(name)) for name in columns})
@@ -48,6 +58,9 @@ class PandasFrame(Border):
         keys = {}
         for name, at in answer.keys.items():
             source = answer.source(name)
+            if isinstance(at, pl.Series):
+                keys[name] = _as_pandas(name, at)
+                continue
             keys[self._label(name) if source == name else name] = self._key(source, at, table, beside)
         return pd.DataFrame(keys | {name: _as_pandas(name, values) for name, values in answer.columns.items()})
 
@@ -59,6 +72,11 @@ class PandasFrame(Border):
         if _has_rows(own):
             return _key_values(name, own, at, beside)
         return _as_arrow(as_type(key_values(table, name, at, beside), own.dtype.pyarrow_dtype))
+
+
+def _is_absent(value: Any) -> bool:
+    """Return True for what pandas takes for a missing value."""
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
 
 
 def _is_integer(name: Any) -> bool:
@@ -92,7 +110,7 @@ def _as_series(name: str, values: Any) -> pl.Series:
 
 def _from_arrow(name: str, values: Any) -> pl.Series:
     """Return a column that is Arrow's, or that has a type of its own there."""
-    return pl.Series(name, pl.from_arrow(readable(name, values.array.__arrow_array__())))
+    return as_series(name, values.array.__arrow_array__())
 
 
 def _from_text(name: str, values: Any) -> pl.Series:
@@ -128,11 +146,23 @@ def _from_objects(name: str, values: Any) -> pl.Series:
     if infer_dtype(values, skipna=True) == "string":
         read = pl.Series(name, array)
         return read if read.dtype == pl.String else pl.Series(name, array.tolist(), dtype=pl.String)
+    if isinstance(next((value for value in array if value is not None), None), list | np.ndarray):
+        return _from_lists(name, array)
     objects = array.tolist()
     read = pl.Series(name, objects, strict=False)
     if read.dtype == pl.Object or read.to_list() != objects:
         raise TypeError
     return read
+
+
+def _from_lists(name: str, values: Any) -> pl.Series:
+    """Return lists and arrays as lists, the missing values in them as null."""
+    import pyarrow as pa
+
+    try:
+        return as_series(name, pa.array(values, from_pandas=True))
+    except (pa.ArrowException, pl.exceptions.PolarsError):
+        raise BadValueError(f"{name}: the column's lists have values of several types; give them one type") from None
 
 
 def _as_text(name: str, values: Any) -> pl.Series:

@@ -39,6 +39,9 @@ class PolarsFrame(Border):
         self.check(columns)
         return self.frame.select(columns)
 
+    def holds_lists(self, column: str) -> bool:
+        return isinstance(self._types[column], pl.List | pl.Array)
+
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> pl.DataFrame:
         keys = {name: key_values(table, answer.source(name), rows, beside) for name, rows in answer.keys.items()}
         return pl.DataFrame({name: values.rename(name) for name, values in (keys | answer.columns).items()})
@@ -74,8 +77,10 @@ class LazyPolars(PolarsFrame):
         )
 
 
-def key_values(table: pl.DataFrame, name: str, rows: Array, beside: Beside) -> pl.Series:
+def key_values(table: pl.DataFrame, name: str, rows: Array | pl.Series, beside: Beside) -> pl.Series:
     """Return the values of a key column at rows of the frame, or of the judgments past its end; -1 is null."""
+    if isinstance(rows, pl.Series):
+        return rows
     if name in table.columns:
         own = table[name]
     else:

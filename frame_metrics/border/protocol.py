@@ -62,6 +62,15 @@ class Border(ABC):
         """Return the types of columns, as polars has them."""
         return dict(self.read(columns).schema)
 
+    def holds_lists(self, column: str) -> bool:
+        """Return True for a column whose values are lists; no more is read than tells."""
+        return isinstance(self.types([column])[column], pl.List | pl.Array)
+
+    @property
+    def numbered(self) -> bool:
+        """True where the rows of the frame have numbers, which those of a stream have not."""
+        return True
+
     def at_once(self, answer: Any) -> Any:
         """Return an answer that has been computed: that of a plan is run, and stays of its kind."""
         return answer

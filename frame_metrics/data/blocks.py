@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -13,8 +13,7 @@ import polars as pl
 from frame_metrics import threads
 from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array, Pool
-from frame_metrics.inputs.rows import sums_between
-from frame_metrics.roles.columns import EXACT
+from frame_metrics.inputs.rows import EXACT, sums_between
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +25,25 @@ class Rankings:
     lengths: Array  # how many there are, shape (rankings,)
     row: Array | None  # row of the frame of each row below, shape (rows,); None where they are the same
     values: dict[str, Array]  # columns of rows by name, shape (rows,) each; NaN is null
+    # Values by name of rankings without rows, NaN of the others, shape (rankings,).
+    said: dict[str, Array] = field(default_factory=dict)
 
     def rows_of(self, places: Array) -> Array:
         """Return the rows of the frame at places below."""
         return places if self.row is None else self.row[places]
+
+    def with_bare(self, bare: pl.DataFrame, place: Array) -> Rankings:
+        """Return these rankings, and one without rows for each row of ``bare``, in the order of their places.
+
+        ``place`` is that of each row below and then of each of ``bare``.
+        """
+        n, m = len(place) - len(bare), len(self.first_row)
+        first = np.append(self.first_row, n + np.arange(len(bare)))
+        order = np.argsort(place[first], kind="stable")
+        lengths = np.append(self.lengths, np.zeros(len(bare), np.int64))[order]
+        nothing = np.full(m, np.nan)
+        said = {name: np.append(nothing, to_array(bare[name]))[order] for name in self.values if name in bare.columns}
+        return replace(self, first_row=first[order], starts=np.cumsum(lengths) - lengths, lengths=lengths, said=said)
 
     def count(self, rows: Array) -> Array:
         """Count the marked rows below that each ranking has, shape (rankings,)."""

@@ -227,7 +227,7 @@ def _beside(log: Log) -> tuple[Array, Array]:
 
     def work(block: Block) -> None:
         run = block.ranking()
-        evaluated[block.at] = run.n_judged > 0
+        evaluated[block.at] = run.evaluated
         if log.conventions.unjudged == "drop":
             run = run.condensed()
         good = np.maximum(run.n_relevant - run.listed_relevant, 0)

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, shown
 from frame_metrics.inputs.rows import NONE, Array
-from frame_metrics.roles.columns import TEXTS, Columns, label_column, largest_grade, number_column, refuse_nan, same_as
+from frame_metrics.roles.columns import TEXTS, Columns, grade_column, label_column, largest_grade, refuse_nan, same_as
 from frame_metrics.roles.conventions import Conventions
 
 MOST = 1000  # more different values are ids, and no classes
@@ -86,10 +86,10 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
     """Return 1 for relevant rows, 0 for others, null for those not judged."""
     if label is not None:
         return label_column(label, str(columns.label), conventions.positive)
-    grade = number_column(frame[str(columns.grade)], str(columns.grade), "grade")
+    grade = grade_column(frame[str(columns.grade)], str(columns.grade), conventions.scale)
     if out_of_reach(grade, conventions.rel):
-        top = largest_grade(grade)
-        raise NotComputableError(f"no grade in {columns.grade} reaches rel={conventions.rel:g}; the largest is {top:g}")
+        rel, top = (conventions.in_words(one) for one in (conventions.rel, largest_grade(grade)))
+        raise NotComputableError(f"no grade in {columns.grade} reaches rel={rel}; the largest is {top}")
     return (grade >= float(conventions.rel)).cast(pl.Int8)
 
 

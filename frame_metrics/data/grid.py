@@ -60,9 +60,13 @@ class Grid:
             out += (has @ has.T).astype(np.int64)
         return out
 
-    def amounts(self, values: Array, column: str) -> Array:
+    def amounts(self, role: str, column: str) -> Array:
         """Return a column's one value for each ranking's query: NaN where no row has one."""
+        values = self.rankings.values[role]
         mine = constant(values, self.rankings, column)
+        if role in self.rankings.said:
+            said = self.rankings.said[role]
+            mine[: len(said)] = np.where(np.isnan(said), mine[: len(said)], said)
         of_pair = np.full(int(self.pair.max(initial=-1)) + 1, np.nan)
         some = np.flatnonzero(~np.isnan(mine))
         of_pair[self.pair[some[::-1]]] = mine[some[::-1]]

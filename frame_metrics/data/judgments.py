@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,11 +9,17 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import threads
+from frame_metrics.data.annotators import judging, made_one, once_each
 from frame_metrics.data.blocks import Pools, find_duplicates, find_rankings, numbers
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import TEXTS, Columns, key_names, refuse, refuse_nan, role_columns
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.scale import Scale
 
+ONCE = "keep one of each"
+COMBINE = f"{ONCE}, or say judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
+SOMEBODY = "give every judgment the one who gave it"
 UNITS = ("ms", "us", "ns")  # of time, the finest last
 
 
@@ -27,9 +32,12 @@ class Judged:
     names: pl.DataFrame  # the distinct values of the keys, with weight and cluster where the judgments have them
     pool: Pools  # the judgments of each row of ``names``
     row: Array  # row of the judgments' frame for each row of ``names``
+    each: pl.DataFrame | None = None  # the single judgments, where several of one document may have become one
 
 
-def read_judgments(frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_columns: Columns) -> Judged:
+def read_judgments(
+    frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_columns: Columns, conventions: Conventions
+) -> Judged:
     """Check judgments, in the log's types of queries and segments, and lay them out by query.
 
     A bad value is no ``BadRowsError``, which is about rows of the log.
@@ -37,14 +45,26 @@ def read_judgments(frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log
     names = key_names(log_columns)
     by = [inside for inside, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]
     try:
-        table = _judged_rows(frame, columns, log, log_columns, by)
+        table = _judged_rows(frame, columns, log, log_columns, by, conventions.scale)
     except BadRowsError as bad:
         raise BadValueError(f"{bad.column} (of the judgments){str(bad).removeprefix(bad.column)}") from None
-    return laid_out(table, [*by, *names[2]], columns)
+    keys, each = [*by, *names[2]], None
+    pair = [*keys, "doc"]
+    if columns.annotator:
+        _refuse_two_grades(table, [*pair, "annotator"], columns, ONCE)
+        table = each = once_each(table, pair)
+    if conventions.several:
+        table, each = made_one(table, pair, conventions.several), table
+    return replace(laid_out(table, keys, columns, COMBINE), each=each)
 
 
 def _judged_rows(
-    frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_columns: Columns, by: list[str]
+    frame: pl.DataFrame,
+    columns: Columns,
+    log: pl.DataFrame,
+    log_columns: Columns,
+    by: list[str],
+    scale: Scale | None,
 ) -> pl.DataFrame:
     """The rows of the judgments that judge, checked, under the names of their roles."""
     query = key_names(columns)[2]
@@ -63,12 +83,19 @@ def _judged_rows(
     refuse(columns.doc, docs.is_null(), "are missing", "drop them")
     refuse_nan(docs, columns.doc, "drop them")
     out["doc"] = _like(docs, _wider(ours, docs.dtype), columns.doc, str(log_columns.doc), ours)
-    out |= role_columns(frame, columns, ("grade", "label", "weight", "cluster"))
+    out |= role_columns(frame, columns, ("grade", "label", "weight", "cluster"), scale=scale)
     if columns.cluster and "cluster" in log.columns:
         clusters, ours = out["cluster"], log["cluster"].dtype
         out["cluster"] = _like(clusters, _wider(ours, clusters.dtype), columns.cluster, columns.cluster, ours)
     table = pl.DataFrame(out).with_row_index("row")
-    table = table.filter(pl.any_horizontal(pl.col(name).is_not_null() for name in ("grade", "label") if name in out))
+    judges = pl.any_horizontal(pl.col(name).is_not_null() for name in judging(table))
+    if columns.annotator:
+        annotator = frame[columns.annotator]
+        refuse_nan(annotator, columns.annotator, SOMEBODY)
+        nobody = annotator.is_null() & table.select(judges).to_series()
+        refuse(columns.annotator, nobody, "have a judgment and no annotator", SOMEBODY)
+        table = table.with_columns(annotator.alias("annotator"))
+    table = table.filter(judges)
     lent = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.lent}
     keys = [key for key in (*by, *query) if key not in lent]
     for said, column in (lent | {"weight": columns.weight, "cluster": columns.cluster}).items():
@@ -80,14 +107,16 @@ def _judged_rows(
     return table
 
 
-def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
-    """Lay checked judgments out by their keys, once each document has one grade there."""
-    values = [name for name in ("grade", "label") if name in table.columns]
+def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str = ONCE) -> Judged:
+    """Lay checked judgments out by their keys, once each document has one grade there; the error says the remedy."""
+    values = judging(table)
     pairs = table.with_columns(id_hash(table["doc"]).alias("hash"))
     queries = find_rankings(pairs, keys, [*values, "hash"], rows=True)
     again = find_duplicates(queries, pairs["doc"])
     if len(again):
-        _refuse_two_grades(pairs, again, [*keys, "doc"], values, columns)
+        repeated = pairs[again].select(*keys, "doc").unique()
+        same = pairs.join(repeated, on=[*keys, "doc"], how="semi", nulls_equal=True)
+        _refuse_two_grades(same, [*keys, "doc"], columns, remedy)
         if pairs.select(values).null_count().sum_horizontal().item():  # one row may have the grade, another the label
             pairs = pairs.with_columns(pl.col(values).drop_nulls().first().over(*keys, "doc"))
         once = np.ones(len(pairs), bool)
@@ -99,15 +128,12 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
     return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64))
 
 
-def _refuse_two_grades(
-    pairs: pl.DataFrame, again: Array, keys: list[str], values: Sequence[str], columns: Columns
-) -> None:
-    """Raise if any document that stands twice has two judgments."""
-    same = pairs.join(pairs[again].select(keys).unique(), on=keys, how="semi", nulls_equal=True)
+def _refuse_two_grades(table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str) -> None:
+    """Raise if any document, or any of an annotator, has two judgments."""
     differ = (
-        same.group_by(keys, maintain_order=True)
+        table.group_by(keys, maintain_order=True)
         .agg(
-            pl.any_horizontal(pl.col(value).drop_nulls().n_unique() > 1 for value in values).alias("differ"),
+            pl.any_horizontal(pl.col(value).drop_nulls().n_unique() > 1 for value in judging(table)).alias("differ"),
             pl.col("row"),
         )
         .filter("differ")
@@ -116,10 +142,12 @@ def _refuse_two_grades(
         shown = ", ".join(str(differ[name][0]) for name in keys)
         rows = ", ".join(str(row) for row in differ["row"][0].to_list()[:3])
         what = "segment, query and document" if any(key.startswith("by:") for key in keys) else "query and document"
+        of_whom = f" of one {columns.annotator}" if "annotator" in keys else ""
+        what = what.replace(" and", ",") + f" and {columns.annotator}" if of_whom else what
         how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"
         raise BadValueError(
-            f"{columns.grade or columns.label}: {how_many} two judgments ({what} ({shown}), rows {rows}); "
-            "keep one of each"
+            f"{columns.grade or columns.label}: {how_many} two judgments{of_whom} ({what} ({shown}), rows {rows}); "
+            f"{remedy}"
         )
 
 

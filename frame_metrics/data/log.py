@@ -15,10 +15,11 @@ from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.groups import Cells, drawing_places
 from frame_metrics.data.judgments import Judged, id_hash, laid_out, lend, match, number_clusters, read_judgments
 from frame_metrics.data.sorting import Sorted, Sorter
+from frame_metrics.data.unfolding import BARE, ORIGIN, TOLD
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.inputs import Array, Ranking
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import EXTRA, Columns, checked, key_names, largest_grade, type_of
+from frame_metrics.roles.columns import EXTRA, Columns, checked, checked_bare, key_names, largest_grade, type_of
 from frame_metrics.roles.conventions import Conventions
 
 
@@ -35,11 +36,20 @@ class Log:
     judgment_name: str  # what the caller calls the column of grades, or of labels where there are none
     grid: Grid  # the rankings to measure
     judged: Judged | None  # the judgments, where they are kept beside
+    bare: pl.DataFrame  # past the rows of the table, one for each query without results, with what is said of it
+    told: Array | None = None  # whether it is said of a ranking's query what is relevant, though it may be nothing
 
     @property
     def judgments(self) -> pl.DataFrame:
-        """The table that grades and labels come from."""
-        return self.table if self.judged is None else self.judged.pairs
+        """The table that grades and labels come from; where each system is a column, all have those of the first."""
+        if self.judged is not None:
+            return self.judged.pairs
+        return self.table.head(len(self.table) // max(len(self.columns.per_system), 1))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the log, with those that stand for queries without results."""
+        return len(self.table) + len(self.bare)
 
     @property
     def judges_itself(self) -> bool:
@@ -63,7 +73,7 @@ class Log:
         values = self.grid.rankings.values
         if "n_relevant" not in values or not self.judges_itself:
             return None
-        return self.grid.amounts(values["n_relevant"], str(self.columns.n_relevant))
+        return self.grid.amounts("n_relevant", str(self.columns.n_relevant))
 
     def of_queries(self, role: str) -> Array | None:
         """The weight or cluster of each ranking's query, from the log or else the judgments; None if not named."""
@@ -85,7 +95,7 @@ class Log:
         ours = np.full(len(grid.pair), np.nan)
         if column not in self.columns.lent:
             with rows_of_the_frame(self):
-                ours = grid.amounts(grid.rankings.values[role], column)
+                ours = grid.amounts(role, column)
         if self.judged is not None and role in self.judged.names.columns:
             keys = self.judged.keys
             said = self.joined(self.judged.names.select(*keys, role), keys)[role]
@@ -114,7 +124,7 @@ class Log:
         """Documents in the collection of each ranking's query: as a column says, or the most that a system lists."""
         grid, column = self.grid, self.columns.collection_size
         if self.conventions.collection_size is not True:
-            return None if column is None else grid.amounts(grid.rankings.values["collection_size"], column)
+            return None if column is None else grid.amounts("collection_size", column)
         most = np.zeros(int(grid.pair.max(initial=-1)) + 1)
         np.maximum.at(most, grid.pair, grid.rankings.lengths)
         return most[grid.pair]
@@ -195,7 +205,9 @@ class Log:
 
     def keys_at(self, keys: list[str], rows: Array) -> pl.DataFrame:
         """Return key values at rows of the log, or of the judgments past its end."""
-        n, own = len(self.table), self.table[keys]
+        n, own = self.n_rows, self.table[keys]
+        if len(self.bare):
+            own = pl.concat([own, self.bare.select(keys)])
         if self.judged is None or not (rows >= n).any():
             return own[rows]
         place = n + np.searchsorted(self.judged.row, np.maximum(rows - n, 0))
@@ -235,7 +247,7 @@ class Log:
             return self.grid.segment_row
         theirs = self.judged.names.select(inside, at=pl.Series(self.judged.row)).unique(inside, keep="first")
         at = mine.join(theirs, on=inside, how="left", nulls_equal=True, maintain_order="left")["at"]
-        return (at + len(self.table)).fill_null(NONE).to_numpy()
+        return (at + self.n_rows).fill_null(NONE).to_numpy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,6 +285,7 @@ class Block:
             score=score,
             tie=rows.tie,
             extra={name: rows.ordered(rows.cells[EXTRA + name]) for name, _ in log.columns.extra},
+            told=None if log.told is None else log.told[self.at],
         )
 
 
@@ -297,13 +310,24 @@ def read_log(
     judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
     later = conventions.duplicates != "first"  # which moves rows, and errors name rows
+    results = frame.filter(~frame[BARE].fill_null(False)) if BARE in frame.columns else frame
+    bare = checked_bare(frame.filter(BARE), columns) if BARE in frame.columns else frame.clear().select()
     log = checked(
-        frame, columns, judged_elsewhere=judgments is not None, scores_later=later, positive=conventions.positive
+        results,
+        columns,
+        judged_elsewhere=judgments is not None,
+        scores_later=later,
+        positive=conventions.positive,
+        scale=conventions.scale,
     )
     log, row, repeated = (log, None, None) if later else _first_places(log, columns)
-    log, judged = _judged(log, columns, judgments)
+    log, judged = _judged(log, columns, judgments, conventions)
+    if len(bare):
+        row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
+        bare = bare if judged is None else lend(_in_types_of(bare, judged.pairs.select(judged.keys)), judged)
     if columns.cluster:
-        log, judged = number_clusters(log, judged)
+        both, judged = number_clusters(pl.concat([log, bare], how="diagonal"), judged)
+        log, bare = both[: len(log)], both[len(log) :].select(bare.columns)
     named = queries or judged is not None or bool(columns.system or columns.by)
     rankings = _rankings(log, columns, first=named, single=single)
     if columns.doc and later and len(again := blocks.find_duplicates(rankings, log["doc"])):
@@ -314,25 +338,49 @@ def read_log(
         remedy += "" if columns.system else "; rows of several systems need system="
         raise bad_rows(columns.doc, again.tolist(), len(log), what, remedy)
     name = str(judging.grade or judging.label)
-    grid = build_grid(log, rankings, columns, judged, totals=totals)
-    return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged)
+    keyed = log
+    if len(bare):
+        keys = [key for names in key_names(columns) for key in names]
+        keyed = pl.concat([log.select(keys), bare.select(keys)])
+        place = frame[ORIGIN].to_numpy()
+        rankings = rankings.with_bare(bare, place if row is None else place[row])
+    grid = build_grid(keyed, rankings, columns, judged, totals=totals)
+    told = _told(frame, row, grid) if TOLD in frame.columns else None
+    return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged, bare, told)
+
+
+def _told(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array:
+    """Mark the rankings of whose query it is said what is relevant, by any system."""
+    first = grid.rankings.first_row
+    marks = frame[TOLD].fill_null(False).to_numpy()[first if row is None else row[first]]
+    told = np.zeros(int(grid.pair.max(initial=-1)) + 1, bool)
+    told[grid.pair[: len(first)][marks]] = True
+    return told[grid.pair]
 
 
 def _judged(
-    log: pl.DataFrame, columns: Columns, judgments: tuple[pl.DataFrame, Columns] | None
+    log: pl.DataFrame,
+    columns: Columns,
+    judgments: tuple[pl.DataFrame, Columns] | None,
+    conventions: Conventions,
 ) -> tuple[pl.DataFrame, Judged | None]:
     """The log with the judgments of its rows, and all judgments, where others than those of its rows are known."""
     _, by, query = key_names(columns)
     judged = None
     if judgments is not None:
-        judged = read_judgments(*judgments, log, columns)
-        own = [key for key in (*judged.keys, "doc") if key in log.columns]
-        log = lend(log.with_columns(pl.col(key).cast(judged.pairs[key].dtype) for key in own), judged)
+        judged = read_judgments(*judgments, log, columns, conventions)
+        log = lend(_in_types_of(log, judged.pairs.select(*judged.keys, "doc")), judged)
     if columns.doc:
         log = log.with_columns(id_hash(log["doc"]).alias("hash"))
-    if judged is None and columns.system and columns.doc and (columns.grade or columns.label):
+    apart = columns.system and not columns.per_system  # of a column per system, all have the judgments of all rows
+    if judged is None and apart and columns.doc and (columns.grade or columns.label):
         judged = _shared(log, [*by, *query], columns)
     return (log if judged is None else match(log, judged, query, columns)), judged
+
+
+def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
+    """The log with its columns in the types that the judgments have them in."""
+    return log.cast({name: kind for name, kind in judgments.schema.items() if name in log.columns})
 
 
 def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.Rankings:

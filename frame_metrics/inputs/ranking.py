@@ -36,6 +36,7 @@ class Ranking(Listed):
     score : of each row, NaN where it has none; None where no metric reads scores.
     tie : the number of each row's tie, ascending, where equal scores are to stand in every order; else None.
     extra : values of each row in columns that only users' metrics read, by name; NaN is null.
+    told : whether it is said of each query what is relevant, though it may be nothing, shape (queries,); else None.
     """
 
     grade: Array
@@ -52,6 +53,7 @@ class Ranking(Listed):
     score: Array | None = None
     tie: Array | None = None
     extra: Mapping[str, Array] = field(default_factory=dict)
+    told: Array | None = None
 
     def variant(self, rel: float, condensed: bool) -> Ranking:
         """Return the rankings at another level of relevance, without unjudged rows if they are to be condensed."""
@@ -95,6 +97,11 @@ class Ranking(Listed):
         if (self.grade if self.label is None else self.label).dtype.kind != "f":
             return self.lengths
         return self.count_of(self.judged, None, retrieved=False)
+
+    @property
+    def evaluated(self) -> Array:
+        """True for the queries that are measured: those with a judgment, bool, shape (queries,)."""
+        return self.n_judged > 0 if self.told is None else (self.n_judged > 0) | self.told
 
     @cached_property
     def fully_judged(self) -> bool:

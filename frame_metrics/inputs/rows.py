@@ -15,6 +15,7 @@ Array: TypeAlias = NDArray[Any]
 OfNumber: TypeAlias = Callable[[float], float]  # a function of the caller's, from one number to another
 Gain: TypeAlias = str | Mapping[float, float] | OfNumber
 LARGEST = 1e300  # a hundred million of such gains can still be added
+EXACT = 2**53  # the integers that a float64 tells apart
 NONE = -1  # no row of the caller's frame: the key is null
 
 

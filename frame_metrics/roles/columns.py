@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, bad_rows, shown
-from frame_metrics.inputs.rows import LARGEST
+from frame_metrics.errors import BadValueError, bad_rows, closest, shown
+from frame_metrics.inputs.rows import EXACT, LARGEST
+from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
 
 NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
+FEW, MANY = 3, 8  # words that errors show: of those that are wrong, and of all
 OF_ROWS = ("count", "classes", "abstain", "match")  # roles and options of rows that are no results of a query
 EXTRA = "extra:"  # what the inside name of a column begins with that only users' metrics read
-EXACT = 2**53  # the integers that a float64 tells apart
+OF_A_QUERY = ("weight", "cluster", "n_relevant", "collection_size")  # roles that have one value for all of a query
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,14 @@ class Columns:
     count: str | None = None
     cluster: str | None = None
     n_relevant: str | None = None
+    annotator: str | None = None  # of judgments beside the log only
     collection_size: str | None = None
+    relevant: str | None = None
     class_scores: tuple[tuple[Any, str], ...] = ()
     extra: tuple[tuple[str, str], ...] = ()  # names that users' metrics know, and their columns
+    per_system: tuple[str, ...] = ()  # where score, rank or predicted is a column for each system, these columns
+    lists: tuple[str, ...] = ()  # the columns that hold lists, the results of a row's query
+    made: tuple[str, ...] = ()  # names above that are no columns of the frame: what they stand for is made
     lent: tuple[str, ...] = ()  # of these the ones that stand in the judgments beside the log, and not in the log
 
     @property
@@ -62,8 +69,14 @@ class Columns:
     def needed(self) -> list[str]:
         """Every column of the log that is read, once."""
         several = (column for _, column in (*self.class_scores, *self.extra))
-        every = dict.fromkeys([*self.keys, *self.single.values(), *several])
-        return [column for column in every if column not in self.lent]
+        every = dict.fromkeys([*self.keys, *self.single.values(), *several, *self.per_system])
+        made = {*self.made, *self.lent} - {*self.per_system}
+        return [column for column in every if column not in made]
+
+    @property
+    def unfolds(self) -> bool:
+        """True where a row of the frame is not one result of one system, with its judgment."""
+        return bool(self.lists or self.made or self.relevant)
 
     @property
     def extra_names(self) -> list[str]:
@@ -84,6 +97,7 @@ def checked(
     judged_elsewhere: bool,
     scores_later: bool,
     positive: Sequence[Any] | None = None,
+    scale: Scale | None = None,
 ) -> pl.DataFrame:
     """Return the needed columns under the names of their roles, every value known to be good.
 
@@ -95,6 +109,7 @@ def checked(
     scores_later : whether scores, if none is null, are found infinite or NaN once they are sorted, where only the ends
         of a ranking have to be looked at.
     positive : the labels that are relevant; None for 1 and True.
+    scale : the grade of each word; None where grades are numbers.
 
     Raises
     ------
@@ -104,11 +119,19 @@ def checked(
     out = key_columns(frame, columns)
     for inside, name in zip(key_names(columns)[2], columns.query, strict=True):
         refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
-    out |= role_columns(frame, columns, columns.single, scores_later and not columns.rank, positive)
+    out |= role_columns(frame, columns, columns.single, scores_later and not columns.rank, positive, scale)
     out |= {EXTRA + name: _extra_column(frame[column], column) for name, column in columns.extra}
     if not judged_elsewhere:
         _refuse_bare(out, columns)
     return pl.DataFrame(out) if out else frame.select()
+
+
+def checked_bare(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """Return the needed columns of rows that stand for queries without results: keys, and what is said of a query."""
+    out = key_columns(frame, columns)
+    for inside, name in zip(key_names(columns)[2], columns.query, strict=True):
+        refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
+    return pl.DataFrame(out | role_columns(frame, columns, OF_A_QUERY))
 
 
 def role_columns(
@@ -117,12 +140,13 @@ def role_columns(
     roles: Iterable[str],
     scores_later: bool = False,
     positive: Sequence[Any] | None = None,
+    scale: Scale | None = None,
 ) -> dict[str, pl.Series]:
     """Return the checked columns of those of some roles that have one; the parameters are those of ``checked``."""
     checks: dict[str, Callable[[pl.Series, str], pl.Series]] = {
         "score": partial(score_column, remedy=ABSENT, later=scores_later),
         "rank": _rank_column,
-        "grade": partial(number_column, role="grade"),
+        "grade": partial(grade_column, scale=scale),
         "label": partial(label_column, positive=positive),
         "predicted": partial(label_column, positive=positive, role="prediction"),
         "doc": _doc_column,
@@ -186,6 +210,65 @@ def number_column(values: pl.Series, column: str, role: str, *, finite: bool = T
     if finite:
         refuse_infinite(values, column)
     return values
+
+
+def grade_column(values: pl.Series, column: str, scale: Scale | None = None) -> pl.Series:
+    """Return grades: numbers, or of words those that a scale gives them; null where not judged."""
+    if scale is None:
+        if values.dtype in TEXTS:
+            raise _words_without_scale(values, column)
+        return number_column(values, column, "grade")
+    whole = all(grade is None or isinstance(grade, int) for grade in scale.values())
+    dtype = pl.Int64 if whole else pl.Float64
+    if values.null_count() == len(values):
+        return pl.Series(values.name, [None] * len(values), dtype=dtype)
+    refuse_nan(values, column)
+    held, words = _beside_words(values, column, scale)
+    place = dict(zip(words.to_list(), range(len(words)), strict=True))
+    found = held.replace_strict(place, default=None, return_dtype=pl.UInt32)
+    if found.null_count() > held.null_count():
+        raise _unknown_words(values, found.is_null() & held.is_not_null(), column, scale)
+    return pl.Series(values.name, [*scale.values()], dtype=dtype).gather(found)
+
+
+def _beside_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Series, pl.Series]:
+    """Values and the words of a scale, in one type."""
+    kind = kind_of_word(next(iter(scale)))
+    kinds = {str: values.dtype in TEXTS, bool: values.dtype == pl.Boolean, float: values.dtype.is_numeric()}
+    if not kinds[kind]:
+        raise BadValueError(
+            f"{column}: its values are {values.dtype}, and the words of scale= are {KINDS[kind]}; "
+            "give each of its values a grade, or say scale=None if they are grades"
+        )
+    if kind is not float:
+        held = {str: pl.String, bool: pl.Boolean}[kind]
+        return values.cast(held), pl.Series([*scale], dtype=held)
+    words = pl.Series([float(word) for word in scale])
+    return values.cast(pl.Float64), words.cast(values.dtype).cast(pl.Float64) if values.dtype.is_float() else words
+
+
+def _unknown_words(values: pl.Series, unknown: pl.Series, column: str, scale: Scale) -> BadValueError:
+    """The error for words that are not in the scale: how often each stands, and the word that is nearest to it."""
+    odd = values.filter(unknown)
+    counts = (odd.cast(pl.String) if odd.dtype in TEXTS else odd).rename("word").value_counts()
+    counts = counts.sort(["count", "word"], descending=[True, False])
+    said = [
+        f"{word!r} ({n} row{'s' * (n > 1)}{closest(word, scale) if isinstance(word, str) else ''})"
+        for word, n in counts.head(FEW).rows()
+    ]
+    more = f" and {len(counts) - FEW} other words" if len(counts) > FEW else ""
+    remedy = f"{', '.join(said)}{more}: mend them, give them a grade in scale=, or make them null"
+    return bad_rows(column, unknown.arg_true().to_numpy(), len(values), "are not in scale=", remedy)
+
+
+def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
+    """The error for grades that are words, where no scale says what they are worth."""
+    what = f"{column}: a grade is a number, and this column is {values.dtype}"
+    words = values.unique().drop_nulls().sort().cast(pl.String)
+    if words.cast(pl.Float64, strict=False).null_count() == 0:
+        return BadValueError(f"{what}; convert it")
+    shown_words = [f"{word!r}: ..." for word in words.head(MANY).to_list()] + ["..."] * (len(words) > MANY)
+    return BadValueError(f"{what}; give each word a grade, as scale={{{', '.join(shown_words)}}}, or convert it")
 
 
 def refuse_infinite(values: pl.Series, column: str, remedy: str = NULL) -> None:

@@ -12,6 +12,7 @@ from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.roles.columns import OF_ROWS, Columns
+from frame_metrics.roles.scale import Scale, in_words, level
 
 FLOATS: dict[str, Any] = {"Float16": np.float16, "Float32": np.float32}  # columns that round what meets them
 UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
@@ -22,6 +23,8 @@ class Conventions:
     """Choices where the field disagrees."""
 
     rel: float = 1
+    several: str | None = None  # the rule that makes one of several judgments of a document; of those beside only
+    scale: Scale | None = None  # the grade of each word, where grades are words
     ties: str = "worst"
     undefined: str | None = None
     unjudged: str | None = None
@@ -68,7 +71,17 @@ class Conventions:
     def in_types(self, score: str, grade: str) -> Conventions:
         """Return the same with threshold and rel as columns of scores and grades of these types hold them."""
         threshold = None if self.threshold is None else _as_held(self.threshold, score)
+        grade = grade if self.scale is None else "Float64"
         return replace(self, rel=_as_held(self.rel, grade), threshold=threshold, grade_type=grade)
+
+    def in_words(self, grade: float) -> str:
+        """Return a grade as errors say it, with its word where grades are words."""
+        return in_words(grade, self.scale)
+
+    @property
+    def highest(self) -> float | None:
+        """The highest grade of the scale; None where grades are no words."""
+        return None if self.scale is None else max(grade for grade in self.scale.values() if grade is not None)
 
 
 def _as_held(value: float, dtype: str) -> float:
@@ -79,9 +92,20 @@ def _as_held(value: float, dtype: str) -> float:
         return float(FLOATS[dtype](value))
 
 
-def conventions(roles: Mapping[str, Any], columns: Columns) -> Conventions:
-    """Return the conventions that were said, and the defaults of the others; raise for one that has nothing to do."""
+def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | None = None) -> Conventions:
+    """Return the conventions that were said, and the defaults of the others; raise for one that has nothing to do.
+
+    Parameters
+    ----------
+    judged : the columns of the judgments, where they are kept beside the frame.
+    """
     _check_documents(roles, columns)
+    _check_scale(roles, judged or columns)
+    if roles.get("several") in ("mean", "median") and judged is not None and judged.label:
+        raise ColumnError(
+            f"several={roles['several']!r} is of grades, and {judged.label} is a label; say 'majority' or 'max', or "
+            "name it with grade="
+        )
     _check_classes(roles, columns)
     if not columns.query:
         _check_pooled(roles, columns)
@@ -90,6 +114,8 @@ def conventions(roles: Mapping[str, Any], columns: Columns) -> Conventions:
     said |= {name: tuple(said[name]) for name in ("classes", "abstain") if name in said}
     if "positive" in said:
         said["positive"] = tuple(several(said["positive"]))
+    if "rel" in said:
+        said["rel"] = level(said["rel"], said.get("scale"))
     if isinstance(size := said.get("collection_size"), str) or size is False:
         del said["collection_size"]
     return Conventions(**{"ties": "doc" if columns.doc else "worst"} | said)
@@ -106,6 +132,13 @@ def _check_documents(roles: Mapping[str, Any], columns: Columns) -> None:
         raise ColumnError("ties='doc' orders equal scores by document; name the document column with doc=")
     if roles.get("duplicates") and not columns.doc:
         raise ColumnError("duplicates= is about documents that repeat; name the document column with doc=")
+
+
+def _check_scale(roles: Mapping[str, Any], judging: Columns) -> None:
+    """Raise for a scale without grades; ``judging`` has the columns of the judgments."""
+    if roles.get("scale") is not None and not judging.grade:
+        way = "name it with grade=, or the relevant word with positive="
+        raise ColumnError(f"scale= is about words that are grades, and {judging.label} is a label; {way}")
 
 
 def _check_classes(roles: Mapping[str, Any], columns: Columns) -> None:

@@ -11,7 +11,11 @@ from frame_metrics.roles.roles import COLUMNS, LIKELY, Roles, names_as_text, wit
 
 OF_QUERIES = ("rank", "doc")
 OF_A_QUERY = ("by", "weight", "cluster")  # which the judgments may say instead of the log
-FOUND = ("query", "score", "label", "grade", "predicted", *OF_QUERIES)  # by name too, the last beside a query only
+FOUND = ("query", "score", "label", "grade", "predicted", *OF_QUERIES, "relevant")  # the last beside a query only
+OF_ROWS = ("doc", "score", "rank", "label", "grade", "predicted")  # of one result, or lists of those of a query
+PER_SYSTEM = ("score", "rank", "predicted")  # may be a column for each system
+ROW, SYSTEM = "row", "system"  # key columns that are made: of what has no query, and of a column per system
+PLACE = "place in the list"  # what ranks lists without scores
 RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total_over")
 
 
@@ -21,6 +25,7 @@ def resolve(
     *,
     judgments: Sequence[str] | None = None,
     hint: Callable[[str], str] = lambda column: "",
+    holds_lists: Callable[[str], bool] = lambda column: False,
 ) -> Columns:
     """Find the column of every part that is played, whatever will be asked.
 
@@ -30,6 +35,7 @@ def resolve(
     available : the frame's columns.
     judgments : the columns of the judgments that are kept beside the frame; None where there are none.
     hint : what may help where a column is not there.
+    holds_lists : whether the values of a column are lists.
 
     Raises
     ------
@@ -51,18 +57,98 @@ def resolve(
     free = set(available).difference(extra, *(_several(column) for column in named.values()))
     columns = {"query": None, "by": None} | named
     found = [role for role in FOUND if role not in roles and role in free]
+    made: list[str] = []
+    named_rows = [column for role in OF_ROWS for column in _several(named.get(role))]
+    nested = any(map(holds_lists, [*named_rows, *(role for role in found if role in OF_ROWS)]))
+    if nested:
+        found = [role for role in found if role not in OF_ROWS or holds_lists(role)]
     if "query" in found:
         columns["query"] = "query"
+    elif nested and "query" not in roles:
+        columns["query"] = ROW
+        made.append(ROW)
     if not columns["query"]:
         found = [role for role in found if role not in OF_QUERIES]
     columns |= {role: role for role in found if role in ("predicted", "doc")}
     columns |= _pair(roles, ("score", "rank"), found)
+    columns |= _relevant(named, found, judged, holds_lists)
+    judged = judged or "relevant" in columns
     columns |= {"label": None, "grade": None} if judged else _pair(roles, ("label", "grade"), found)
     if "query" in found and not judged:
         _check_query(columns, roles)
-    resolved = Columns(**columns | {role: _several(columns[role]) for role in ("query", "by")}, lent=tuple(lent))
+    if nested and columns["query"] and not _ordered(columns) and "rank" not in roles:
+        columns["rank"] = PLACE
+        made.append(PLACE)
+    columns |= _per_system(columns, made)
+    lists = _lists(columns, made, holds_lists) if nested else []
+    keys = {role: _several(columns[role]) for role in ("query", "by")}
+    resolved = Columns(**columns | keys, lent=tuple(lent), lists=tuple(lists), made=tuple(made))
     _check_parts(resolved)
     return resolved
+
+
+def _ordered(columns: Mapping[str, Any]) -> bool:
+    """Return True where a column, or one of several, orders the results of a query."""
+    return any(columns.get(role) for role in ("score", "rank"))
+
+
+def _lists(columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callable[[str], bool]) -> list[str]:
+    """The columns of lists of results; raises where another one holds one value for all of them."""
+    parts = [(role, column) for role in OF_ROWS for column in _several(columns.get(role)) if column not in made]
+    parts += [("score, rank or predicted", column) for column in columns.get("per_system", ())]
+    lists = [(role, column) for role, column in parts if holds_lists(column)]
+    for role, column in parts:
+        if (role, column) not in lists:
+            other, its = lists[0]
+            raise ColumnError(
+                f"{role}={column!r} holds one value for each row, and {other}={its!r} a list, the results of a query; "
+                f"give both lists of one length, or say {other}=None or {role}=None"
+            )
+    if columns.get("class_scores"):
+        raise ColumnError(f"{parts[0][1]!r} holds lists, and the scores of several classes are one to a row")
+    extra = [column for _, column in columns["extra"] if holds_lists(column)]
+    return [*(column for _, column in lists), *extra]
+
+
+def _relevant(
+    named: Mapping[str, Any], found: Sequence[str], judged: bool, holds_lists: Callable[[str], bool]
+) -> dict[str, str]:
+    """The column that lists the relevant documents of a query, as named, or found by name where it holds lists."""
+    column = named.get("relevant")
+    others = [role for role in ("label", "grade") if named.get(role)]
+    if column is None:
+        if judged or others or "relevant" not in found or not holds_lists("relevant"):
+            return {}
+        if others := [role for role in ("label", "grade") if role in found]:
+            raise ColumnError(
+                f"both {others[0]!r} and 'relevant' are columns; name the one that is meant, as relevant='relevant'"
+            )
+        return {"relevant": "relevant"}
+    if judged:
+        raise ColumnError(f"relevant={column!r}: the judgments are those of judge(); say relevant=None")
+    if others:
+        raise ColumnError(f"relevant={column!r} says what is relevant, and {others[0]}= does too; name one of them")
+    if not holds_lists(column):
+        raise ColumnError(f"relevant={column!r} holds no lists of ids; what is said of a row is its label=")
+    return {"relevant": column}
+
+
+def _per_system(columns: Mapping[str, Any], made: list[str]) -> dict[str, Any]:
+    """The columns of a role that has one for each system: the one that is made of them, and that of the system."""
+    several = [role for role in PER_SYSTEM if isinstance(columns.get(role), list | tuple)]
+    if not several:
+        return {}
+    if len(several) > 1:
+        raise ColumnError(f"{several[0]}= and {several[1]}= are lists of columns, each of a system; one of them may be")
+    (role,) = several
+    if columns.get("system"):
+        raise ColumnError(
+            f"{role}={[*columns[role]]!r}: each of these columns is a system, and system={columns['system']!r} says "
+            "another; name one column, or leave out system="
+        )
+    name = ", ".join(columns[role])
+    made += [SYSTEM, name]
+    return {role: name, "per_system": tuple(columns[role]), "system": SYSTEM}
 
 
 def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) -> dict[str, Any]:
@@ -144,7 +230,9 @@ def _check_parts(columns: Columns) -> None:
     several = {"query": columns.query, "system": _several(columns.system), "by": columns.by}
     several["score of a class"] = tuple(column for _, column in columns.class_scores)
     several["extra"] = tuple(column for _, column in columns.extra)
+    several["column of a system"] = columns.per_system
     parts = [(role, column) for role, column in columns.single.items() if role != "collection_size"]
+    parts = [(role, column) for role, column in parts if column not in columns.made]
     check_parts([*parts, *((key, column) for key, names in several.items() for column in names)])
     check_apart(columns.keys, RESULT)
 
@@ -161,7 +249,12 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     of_query: dict[str, Any] = {role: getattr(columns, role) for role in ("weight", "cluster")}
     of_query = {role: column for role, column in of_query.items() if column in available}
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
-    return Columns(query, by=by, doc=doc, **of_query, **judgment)
+    if given.get("annotator") is None:
+        return Columns(query, by=by, doc=doc, **of_query, **judgment)
+    annotator = _of_judgments("annotator", given["annotator"], available)
+    found = Columns(query, by=by, doc=doc, **of_query, **judgment, annotator=annotator)
+    check_parts([*(("query", column) for column in query), *(("by", column) for column in by), *found.single.items()])
+    return found
 
 
 def _query_of_judgments(given: Any, available: list[str], own: tuple[str, ...]) -> tuple[str, ...]:

@@ -17,10 +17,12 @@ from frame_metrics.errors import (
 )
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.conventions import Conventions, several
+from frame_metrics.roles.scale import check_scale, level
 
 Ties = Literal["doc", "worst", "best", "order", "expected"]
 Undefined = Literal["zero", "one", "null", "raise"]
 Duplicates = Literal["error", "first"]
+Several = Literal["mean", "median", "max", "majority"]
 Match = Literal["best", "majority", "informedness"]
 
 
@@ -65,6 +67,10 @@ def _is_known(value: Any) -> bool:
     return is_number(value) and value == value
 
 
+def _is_grade(value: Any) -> bool:
+    return isinstance(value, str) or _is_known(value)
+
+
 def _is_size(value: Any) -> bool:
     return isinstance(value, bool | str) or (_is_known(value) and 0 <= value < float("inf") and value == int(value))
 
@@ -75,19 +81,22 @@ Columns: TypeAlias = Annotated[
     str | int | Sequence[str | int] | None, "the name of a column, or a list of names", _are_names
 ]
 Scores: TypeAlias = Annotated[
-    str | int | Mapping[Any, str | int] | None,
-    "the name of a column",
-    _is_name,
+    str | int | Sequence[str | int] | Mapping[Any, str | int] | None,
+    "the name of a column, or a list of names, each of a system",
+    _are_names,
     "a column for each of several classes",
     _by_class,
 ]  # the last is what a mapping may be
 Extra: TypeAlias = Annotated[
     Mapping[str, str | int] | None, "a mapping from names to columns, as {'price': 'price_eur'}", _is_extra
 ]
+PerSystem: TypeAlias = Annotated[
+    str | int | Sequence[str | int] | None, "the name of a column, or a list of names, each of a system", _are_names
+]
 Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes", _are_classes]
 Positive: TypeAlias = Annotated[Any | None, "a label, or a list of different ones", _are_labels]
 Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True", _is_size]
-Grade: TypeAlias = Annotated[float | None, "a grade", _is_known]
+Grade: TypeAlias = Annotated[float | str | None, "a grade", _is_grade]
 Score: TypeAlias = Annotated[float | None, "a score", _is_known]
 
 
@@ -96,11 +105,12 @@ class Roles(TypedDict, total=False):
 
     query: Columns
     score: Scores
-    rank: Column
+    rank: PerSystem
     label: Column
     grade: Column
-    predicted: Column
+    predicted: PerSystem
     doc: Column
+    relevant: Column
     system: Column
     by: Columns
     weight: Column
@@ -109,6 +119,7 @@ class Roles(TypedDict, total=False):
     n_relevant: Column
     extra: Extra
     rel: Grade
+    scale: Mapping[Any, float | None] | None
     collection_size: Size
     ties: Ties | None
     undefined: Undefined | None
@@ -178,6 +189,8 @@ def check_roles(roles: dict[str, Any]) -> None:
             expected, holds = _EXPECTED[name][-2:] if isinstance(value, Mapping) else _EXPECTED[name][:2]
             if not holds(value):
                 way = MAKE_IT if is_foreign(value) else ""
-                if name == "predicted" and isinstance(value, list | tuple):
-                    way = "; put the decisions of several systems below each other, and name the system's column"
                 raise BadValueError(f"{name}={shown(value)} is not {expected}{way}")
+    if roles.get("scale") is not None:
+        check_scale(roles["scale"])
+    if roles.get("rel") is not None:
+        level(roles["rel"], roles.get("scale"))

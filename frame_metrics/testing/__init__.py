@@ -4,6 +4,6 @@ No test runner is needed. Nothing else of the package imports this.
 """
 
 from frame_metrics.errors import BrokenLawError
-from frame_metrics.testing.laws import check_metric
+from frame_metrics.testing.check import check_metric
 
 __all__ = ["BrokenLawError", "check_metric"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -11,11 +12,12 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import cases_of
 from frame_metrics.data.log import read_log
+from frame_metrics.data.unfolding import BARE
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows, check_choice
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.needs import audited
-from frame_metrics.verbs import guards, log_checks
+from frame_metrics.verbs import annotators, guards, log_checks
 from frame_metrics.verbs.checks import Finding
 from frame_metrics.verbs.request import Reading, Request
 
@@ -46,7 +48,9 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
     if fail_on is not None:
         check_choice("fail_on", fail_on, get_args(Severity))
     plan = request.plan(audited(request.columns, request.roles))
-    columns, conventions = plan.columns, plan.conventions
+    columns, conventions, rule = plan.columns, plan.conventions, plan.conventions.several
+    if plan.judged is not None and plan.judged.annotator and rule is None:
+        conventions = replace(conventions, several="majority")  # that annotators differ is then a finding
     decided = columns.predicted is not None or conventions.threshold is not None
 
     def compute(reading: Reading) -> Answer:
@@ -57,22 +61,23 @@ def audit(request: Request, fail_on: Severity | None) -> Any:
                 return guards.findings(rows, columns, conventions)
             log = read_log(rows, columns, conventions, qrels, single=decided)
             seen = [*guards.of_sides(rows, columns, conventions), *log_checks.findings(log)]
+            seen += annotators.findings(log, rule)
             return [*seen, *guards.guarded(cases_of(log))] if decided else seen
 
-        return _report(fail_on, _of_good_rows(reading.table, columns, look))
+        return _report(fail_on, _of_good_rows(reading, look))
 
     table = plan.answer(compute, lambda types: dict(SCHEMA))
     return table if fail_on is None else request.border.at_once(table)
 
 
-def _of_good_rows(
-    frame: pl.DataFrame, columns: Columns, look: Callable[[pl.DataFrame], list[Finding]]
-) -> list[Finding]:
+def _of_good_rows(reading: Reading, look: Callable[[pl.DataFrame], list[Finding]]) -> list[Finding]:
     """Return the rows whose values are bad as findings, and the findings about the others.
 
     ``look`` raises for rows that are bad in one way. They are left out, and it looks again, until no row is bad. An
     error that names no rows is raised, or is a finding if rows were left out before.
     """
+    frame = reading.table
+    bare = int(frame[BARE].sum()) if BARE in frame.columns else 0
     left, rows = np.arange(len(frame)), frame
     bad: dict[tuple[str, str], tuple[BadRowsError, list[Array]]] = {}
     while True:
@@ -88,17 +93,20 @@ def _of_good_rows(
             if not bad:
                 raise
             seen = [Finding("rows that cannot be read", "error", len(rows), len(frame), None, str(error))]
-        found_bad = [_bad_values(error, np.sort(np.concatenate(at)), len(frame), columns) for error, at in bad.values()]
+        found_bad = [_bad_values(error, np.sort(np.concatenate(at)), reading) for error, at in bad.values()]
         message = "rows of the frame without errors: everything else is about these"
-        return [*found_bad, Finding("rows", "fact", len(rows), len(frame), None, message), *seen]
+        return [*found_bad, Finding("rows", "fact", len(rows) - bare, len(frame) - bare, None, message), *seen]
 
 
-def _bad_values(error: BadRowsError, rows: Array, total: int, columns: Columns) -> Finding:
+def _bad_values(error: BadRowsError, rows: Array, reading: Reading) -> Finding:
     """Rows of the caller's frame that have a bad value."""
+    columns, total = reading.plan.columns, len(reading.table)
     what = error.what.split(",")[0]
     check = f"{_values(error.column, columns) if what.startswith(('are ', 'differ ')) else 'rows'} that {what}"
     said = bad_rows(error.column, rows, total, error.what, error.remedy)
-    return Finding(check, "error", len(rows), total, f"row {rows[0]}", str(said))
+    if reading.unfolded is not None:
+        said = reading.unfolded.told_of_the_frame(error, rows)
+    return Finding(check, "error", len(rows), total, f"row {said.rows[0]}", str(said))
 
 
 def _values(column: str, columns: Columns) -> str:

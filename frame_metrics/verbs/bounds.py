@@ -124,7 +124,7 @@ def _check_open(asked: Asked, columns: Columns, conventions: Conventions, max_gr
             "count those that are judged"
         )
     for name, metric in asked:
-        check_bounded(name, metric, max_grade)
+        check_bounded(name, metric, max_grade, conventions.highest)
         if conventions.fill(metric) != 0:
             raise NotComputableError(
                 f"{name}: a query can be undefined under some judgments and not under others, and would be left out of "

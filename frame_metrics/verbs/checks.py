@@ -140,7 +140,7 @@ class RankedBlock:
 
     def evaluated(self) -> Array:
         """Return whether each ranking is evaluated: that of a judged query."""
-        return self.run.n_judged > 0
+        return self.run.evaluated
 
     def results(self) -> Array:
         """Return how many results each evaluated ranking has."""
@@ -167,6 +167,7 @@ class Counted:
     """A log, and what was counted in its rankings."""
 
     log: Log
+    evaluated: Array  # whether each ranking is, shape (rankings,)
     judged: Array  # documents of each ranking's query that are judged, shape (rankings,)
     relevant: Array  # and those that are relevant
     results: Array  # documents that each ranking retrieved
@@ -175,7 +176,7 @@ class Counted:
 
     def of_queries(self, values: Array) -> int:
         """Return the sum over evaluated queries, of what is the same for each system, or of the one that has most."""
-        pair, some = self.log.grid.pair, self.judged > 0
+        pair, some = self.log.grid.pair, self.evaluated
         most = np.zeros(int(pair.max(initial=-1)) + 1, np.int64)
         np.maximum.at(most, pair[some], values[some])
         return int(most.sum())
@@ -197,12 +198,14 @@ def counted(log: Log) -> Counted:
     """
     numbers = np.arange(len(log.grid.pair))
     judged, relevant, results, hits = np.zeros((4, len(numbers)), np.int64)
+    evaluated = np.zeros(len(numbers), bool)
     checks = [one for one in CHECKS if one.reads is RankedBlock]
     sums = [[(0, 0, len(numbers))] * len(checks)]
 
     def work(block: Block) -> None:
         at, rows = block.at, block.rows
         run = block.ranking(scored="score" in rows.cells and "rank" not in rows.cells)
+        evaluated[at] = run.evaluated
         judged[at], relevant[at], results[at], hits[at] = run.n_judged, run.n_relevant, run.n_ret, run.hits()
         ranked = RankedBlock(log, rows, run, {role: values[at] for role, values in said.items() if values is not None})
         sums.append([_sums(one, ranked, numbers[at], len(numbers)) for one in checks])
@@ -214,18 +217,21 @@ def counted(log: Log) -> Counted:
     seen = {}
     for one, (n, of, first) in zip(checks, np.moveaxis(np.array(sums), 0, -1), strict=True):
         seen[one] = Seen(int(n.sum()), int(of.sum()), _name(log, int(first.min())) if n.any() else None)
-    return Counted(log, judged, relevant, results, hits, seen)
+    return Counted(log, evaluated, judged, relevant, results, hits, seen)
 
 
 def _beyond(log: Log) -> Array | None:
     """Mark rankings whose query has a judged document that no system retrieved; None unless they share judgments."""
-    if log.judged is None or not log.judges_itself:
+    if not (log.judges_itself and log.columns.doc and log.columns.system):
         return None
     place = "rank" if log.columns.rank else "score"
-    keys = log.judged.keys
+    _, by, query = key_names(log.columns)
+    keys = [*by, *query]
     rows = log.table if place in log.table.columns else log.table.with_columns(pl.lit(1).alias(place))
     found = rows.filter(pl.col(place).is_not_null())
-    unfound = log.judged.pairs.join(found, on=[*keys, "doc"], how="anti", nulls_equal=True)
+    judgment = [name for name in ("label", "grade") if name in log.judgments.columns]
+    judged = log.judgments.filter(pl.any_horizontal(pl.col(judgment).cast(pl.Float64).fill_nan(None).is_not_null()))
+    unfound = judged.join(found, on=[*keys, "doc"], how="anti", nulls_equal=True)
     beyond = log.joined(unfound.select(keys).unique().with_columns(beyond=pl.lit(True)), keys)["beyond"]
     return beyond.fill_null(False).to_numpy()
 

@@ -86,7 +86,7 @@ def _rankings_of(log: Log, values: Sequence[Any], query: Any) -> Array:
         raise BadValueError(f"query={query!r}: no row of the frame has it{beside}")
     own = np.flatnonzero(mine.to_numpy()[grid.query])
     try:
-        judged = Block(log, own).ranking().n_judged > 0
+        judged = Block(log, own).ranking().evaluated
     except BadRowsError:
         log.each_block(lambda block: None)  # raises for the rows of other queries too
         raise
@@ -168,7 +168,7 @@ def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.Dat
     )
     pool = Pool(lost["of"].to_numpy(), grade if grade is not None else np.asarray(label), label)
     gain = _gains(metric, pool.grade, pool.relevant(rel)).astype(np.float64)
-    row = lost["row"].cast(pl.Int64) + (0 if log.judges_itself else len(log.table))
+    row = lost["row"].cast(pl.Int64) + (0 if log.judges_itself else log.n_rows)
     out = lost.select("of", "doc").with_columns(row, pl.Series("gain", gain), judged=pl.lit(True))
     return out.filter(pl.col("gain") > 0)
 

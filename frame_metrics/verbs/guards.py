@@ -16,7 +16,7 @@ from frame_metrics.data.groups import segments_of
 from frame_metrics.errors import closest, listed
 from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.metrics.metric import REGISTRY
-from frame_metrics.roles.columns import Columns, largest_grade, number_column, one_of, role_columns, type_of
+from frame_metrics.roles.columns import Columns, grade_column, largest_grade, one_of, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.checks import POOR, RARE, Finding, Keys, Seen, check, run_checks, seen_in
 from frame_metrics.verbs.pooled import Inputs, each_class, inputs_of, one_metric, two_by_two
@@ -35,7 +35,7 @@ class Grades(NamedTuple):
 
 @check("error")
 def grades_that_do_not_reach_rel(grades: Grades) -> Seen | None:
-    """nothing is relevant at rel={rel:g}, as the largest is {largest:g}; every metric is an error"""
+    """nothing is relevant at rel={rel}, as the largest is {largest}; every metric is an error"""
     values, good = grades.values, grades.values > 0
     if not out_of_reach(values, grades.rel):
         return None
@@ -314,8 +314,8 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
     """Return the findings about rows without a query, those of nothing and plain facts too; raise for bad values."""
     conventions = conventions.in_types(type_of(rows, columns.score), type_of(rows, columns.grade))
     if columns.grade and not columns.label:
-        grades = number_column(rows[columns.grade], columns.grade, "grade")
-        reach = {"rel": conventions.rel, "largest": largest_grade(grades)}
+        grades = grade_column(rows[columns.grade], columns.grade, conventions.scale)
+        reach = {"rel": conventions.in_words(conventions.rel), "largest": conventions.in_words(largest_grade(grades))}
         if lost := [*run_checks(reach, Grades(grades, conventions.rel))]:
             return lost  # nothing else can be computed
     cases = read_cases(rows, columns, conventions)

@@ -42,7 +42,7 @@ ORDER = {
 @check("warning")
 def queries_without_judgments(block: RankedBlock) -> Array:
     """not evaluated: none of their documents is judged"""
-    return block.run.n_judged == 0
+    return ~block.run.evaluated
 
 
 @check("warning", of=RankedBlock.evaluated)
@@ -126,7 +126,7 @@ def scores_out_of_rank_order(block: RankedBlock) -> Array | None:
 
 @check("warning", of=lambda block: block.run.n_judged)
 def labels_and_grades_that_contradict(block: RankedBlock) -> Array | None:
-    """the label decides what is relevant, the grade what is gained; they disagree about rel={rel:g}"""
+    """the label decides what is relevant, the grade what is gained; they disagree about rel={rel}"""
     if not {"label", "grade"} <= set(block.rows.cells):
         return None
     grade, label = block.rows.judgments()
@@ -179,12 +179,12 @@ def _graded(log: Log, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
 @check("error")
 def nothing_to_evaluate(counts: Counted) -> Seen:
     """no query has a judgment: every mean is null, and n is 0"""
-    return Seen(int(not counts.judged.any()))
+    return Seen(int(not counts.evaluated.any()))
 
 
 @check("error")
 def grades_that_do_not_reach_rel(log: Log) -> Seen | None:
-    """nothing is relevant at rel={rel:g}, as the largest is {log.top_grade:g}; binary metrics are errors"""
+    """nothing is relevant at rel={rel}, as the largest is {largest}; binary metrics are errors"""
     if "label" in log.judgments.columns:
         return None
     return _graded(log, lambda grade: (grade > 0) & out_of_reach(grade, log.conventions.rel))
@@ -221,7 +221,7 @@ def segments_of_few_queries(counts: Counted) -> Seen:
     log, by = counts.log, key_names(counts.log.columns)[1]
     if not by:
         return Seen(0)
-    pairs = np.unique(np.stack([log.grid.segment, log.grid.query])[:, counts.judged > 0], axis=1)
+    pairs = np.unique(np.stack([log.grid.segment, log.grid.query])[:, counts.evaluated], axis=1)
     queries = np.bincount(pairs[0], minlength=len(log.grid.segment_row))
     small = np.flatnonzero(queries < FEW)
     return Seen(len(small), len(queries), as_text(log.keys_at(by, log.grid.segment_row[small[:1]])))
@@ -353,7 +353,8 @@ def _words(log: Log) -> dict[str, Any]:
         "log": log,
         "columns": columns,
         "by": ", ".join(columns.by),
-        "rel": conventions.rel,
+        "rel": conventions.in_words(conventions.rel),
+        "largest": conventions.in_words(log.top_grade),
         "top": TOP,
         "below": TOP + 1,
         "few": FEW,

@@ -86,7 +86,7 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
     counted = columns.n_relevant and judgments is columns and "n_relevant" in metric.reads
     if counted and np.float32(conventions.variant(metric)[0]) != np.float32(conventions.rel):
         raise NotComputableError(
-            f"{name}: {columns.n_relevant} counts what is relevant at rel={conventions.rel:g} only"
+            f"{name}: {columns.n_relevant} counts what is relevant at rel={conventions.in_words(conventions.rel)} only"
         )
 
 
@@ -114,18 +114,20 @@ def check_probability(name: str, score: pl.Series, column: str) -> None:
 def check_grades(asked: Asked, log: Log) -> None:
     """Raise for a metric that the grades do not determine."""
     grade = log.judgment_name
-    lost = _out_of_reach(asked, log)
+    lost, top_grade = _out_of_reach(asked, log), log.conventions.in_words(log.top_grade)
     for name, metric in asked:
         if "max_grade" in metric.reads and metric.params.get("max_grade") is None:
-            largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {log.top_grade:g}"
+            largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {top_grade}"
+            if (highest := log.conventions.highest) is not None:
+                largest = f": {highest:g}"
             raise NotComputableError(f"{name} needs max_grade=, the highest grade of the scale{largest}")
         top = metric.params.get("max_grade")
         if top is not None and log.top_grade > top:
-            raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {log.top_grade:g}")
+            raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {top_grade}")
         rel, _ = log.conventions.variant(metric)
         if "relevant" in metric.reads and rel in lost:
             raise NotComputableError(
-                f"{name}: no grade in {grade} reaches rel={rel:g}; the largest is {log.top_grade:g}"
+                f"{name}: no grade in {grade} reaches rel={log.conventions.in_words(rel)}; the largest is {top_grade}"
             )
         if log.columns.n_relevant and log.judges_itself and "ideal" in metric.reads and log.graded:
             raise NotComputableError(
@@ -173,7 +175,7 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
         for name, metric in strict if block.rows.tied or block.rows.apart else ():
             check_ties(name, metric, block, log)
         whole = block.ranking(scored=scored)
-        evaluated[at] = whole.n_judged > 0  # a judgment that condensed rankings leave out is one too
+        evaluated[at] = whole.evaluated  # a judgment that condensed rankings leave out is one too
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             expected = run if run.tie is None else Expected(run, run.tie)

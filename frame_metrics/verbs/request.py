@@ -15,16 +15,20 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Beside, Border, Schema
 from frame_metrics.data.grid import systems_apart
 from frame_metrics.data.log import Log, read_log
-from frame_metrics.errors import BadValueError, ColumnError, check_apart
+from frame_metrics.data.unfolding import Unfolded, unfold
+from frame_metrics.errors import BadValueError, ColumnError, check_apart, kind_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions, conventions
 from frame_metrics.roles.needs import Needs, needs_of, read_by
-from frame_metrics.roles.resolve import FOUND, RESULT, resolve, resolve_judgments
+from frame_metrics.roles.resolve import FOUND, RESULT, ROW, SYSTEM, resolve, resolve_judgments
 from frame_metrics.roles.roles import Roles
 
 if TYPE_CHECKING:
     from frame_metrics.data.cases import Cases
+
+
+MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that the frame has not
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +41,8 @@ class Request:
 
     @property
     def judged(self) -> bool:
-        """True where judgments are kept beside the frame."""
-        return self.judgments is not None
+        """True where judgments are kept beside the results: in another frame, or in lists of relevant documents."""
+        return self.judgments is not None or self.columns.relevant is not None
 
     @cached_property
     def border(self) -> Border:
@@ -59,7 +63,11 @@ class Request:
     def columns(self) -> Columns:
         """The column of every part that is played, whatever is asked."""
         names = None if self.beside is None else self.beside.names()
-        return resolve(self.roles, self.available, judgments=names, hint=self.border.hint)
+        border, has = self.border, self.available
+        columns = resolve(self.roles, has, judgments=names, hint=border.hint, holds_lists=border.holds_lists)
+        if ROW in columns.made and not border.numbered:
+            raise ColumnError(f"the rows of a {kind_of(self.frame)} have no numbers; name the queries' column, query=")
+        return columns
 
     @property
     def found(self) -> list[str]:
@@ -68,7 +76,8 @@ class Request:
             columns = self.columns
         except Exception:  # whatever the frame, its repr is no place for an error
             return []
-        return [role for role in FOUND if role not in self.roles and getattr(columns, role)]
+        played = ((role, getattr(columns, role)) for role in FOUND if role not in self.roles)
+        return [role for role, column in played if column and not {*columns.made} & {column, *column}]
 
     def needs(self, asked: Asked) -> Needs:
         """Return what metrics cannot do without."""
@@ -81,7 +90,8 @@ class Request:
         judged = None
         if self.judgments is not None and self.beside is not None:
             judged = resolve_judgments(self.judgments[1], self.beside.names(), self.roles, columns)
-        return Plan(self, columns, conventions(self.roles, columns), judged)
+        several = None if self.judgments is None else self.judgments[1]["several"]
+        return Plan(self, columns, conventions({**self.roles, "several": several}, columns, judged), judged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,15 +130,29 @@ class Plan:
         """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan."""
 
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
-            return compute(Reading(self, table, beside))
+            if not self._unfolds:
+                return compute(Reading(self, table, beside, self.judged))
+            unfolded = unfold(table, self.columns, beside, self.judged, self.to_read)
+            with unfolded.rows_of_the_frame():
+                answer = compute(Reading(self, unfolded.table, unfolded.beside, unfolded.judged, unfolded))
+            return unfolded.folded(answer)
 
         def of_types(types: dict[str, Any]) -> dict[str, Any]:
+            types = types | {name: types[name].inner for name in self.columns.lists if name in types}
+            types |= {name: kind for name, kind in MADE.items() if name in self.columns.made}
             # What the log does not have, or has without a type, is of the judgments' type.
             lent = {name: own for name, own in self._keys_beside.items() if types.get(name, pl.Null) == pl.Null}
             found = self.request.beside.types(list(lent.values())) if lent and self.request.beside else {}
             return schema(types | {name: found[own] for name, own in lent.items()})
 
         return self.request.border.answer(self.columns.needed, run, of_types, self._read_judgments)
+
+    @property
+    def _unfolds(self) -> bool:
+        """True where rows of the frame, or of the judgments beside it, are not one result, or one judgment, each."""
+        beside = self.request.beside
+        nested = self.judged is not None and beside is not None and beside.holds_lists(str(self.judged.doc))
+        return self.columns.unfolds or nested
 
     def answer_of_segments(
         self, compute: Callable[[Reading], Answer], schema: Schema, keys: Sequence[str] | None = None
@@ -153,8 +177,10 @@ class Reading:
     """The tables that were read for a plan."""
 
     plan: Plan
-    table: pl.DataFrame  # the needed columns of the frame
+    table: pl.DataFrame  # the needed columns of the frame, a row for each result
     beside: Beside  # the judgments beside it
+    judged: Columns | None  # which of their columns is which; None without any
+    unfolded: Unfolded | None = None  # where the rows of the frame are others
 
     def log(self, *, queries: bool = True, single: bool = False, totals: bool = False) -> Log:
         """Make the log ready; the parameters are those of ``read_log``."""
@@ -193,11 +219,11 @@ class Reading:
 
     def qrels(self) -> tuple[pl.DataFrame, Columns] | None:
         """Return the judgments as polars, and which of their columns is which; None without any beside the frame."""
-        judged = self.plan.judged
+        judged = self.judged
         if judged is None:
             return None
-        table = self.beside.read(self.plan.to_read)
-        if len(self.plan.to_read) < len(judged.needed):
+        table = self.beside.read(self.plan.to_read if self.unfolded is None else self.unfolded.to_read)
+        if len(table.columns) < len(judged.needed):
             table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(judged.label)))
         return table, judged
 

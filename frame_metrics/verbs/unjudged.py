@@ -21,8 +21,11 @@ Pair: TypeAlias = tuple[Array, Array]
 Scan: TypeAlias = Callable[[Metric, Ranking, Array, float | None], Pair]
 
 
-def check_bounded(name: str, metric: Metric, top: float | None = None) -> None:
-    """Raise for a metric whose bounds are not known, or that needs ``top``, the highest grade there can be."""
+def check_bounded(name: str, metric: Metric, top: float | None = None, highest: float | None = None) -> None:
+    """Raise for a metric whose bounds are not known, or that needs ``top``, the highest grade there can be.
+
+    ``highest`` is the highest grade of a scale of words, which the error then names.
+    """
     if metric.unjudged is None:
         known = sorted(other.name for other in REGISTRY.values() if other.unjudged)
         raise NotComputableError(f"{name} has no bounds of unjudged rows; these have: {', '.join(known)}")
@@ -40,7 +43,8 @@ def check_bounded(name: str, metric: Metric, top: float | None = None) -> None:
         raise BadValueError(f"{name}: its highest grade is {own:g}, and max_grade={top:g}; give both the same")
     scaled = "max_grade" in metric.options or not isinstance(metric.params.get("gain"), Mapping)
     if metric.graded and scaled and top is None and own is None:
-        raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; say max_grade=")
+        said = "" if highest is None else f"{highest:g}"
+        raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; say max_grade={said}")
 
 
 def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:

@@ -40,6 +40,10 @@ SPELLED = (
 # Of each convention, values that it can have, and others.
 CONVENTIONS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     "rel": ((1, 2, 0.5, 0, -1), (float("nan"), float("inf"), 10**400, "x", True)),
+    "scale": (
+        ({-1: 0, 0: 0, 1: 1, 2: 3, 3: 7}, {"a": 2, "b": 0, "c": None}, {True: 3, False: 0}, {0.5: 1, 1: 2}),
+        ({}, ["a"], {"a": "b"}, {float("nan"): 1}, {"A": 1, "a": 2}, {"a": None}, {b"a": 1}, {10**400: 1}),
+    ),
     "ties": (("doc", "worst", "best", "order", "expected"), ("x", ["doc"])),
     "undefined": (("zero", "one", "null", "raise"), (0,)),
     "unjudged": (("drop",), (True,)),
@@ -112,8 +116,11 @@ def attacked(seed: int, number: int) -> Drawn:
     }
     if not beside:
         return Drawn(frame, lambda: IRM(frame, **roles, **said), None)
-    qrels, columns = drawn(rng, ["query", "doc", rng.choice(("grade", "label"))], odd)
-    judged = {part: name for part, name in columns.items() if name != part or rng.random() < 0.2}
+    annotated = rng.random() < 0.3
+    qrels, columns = drawn(rng, ["query", "doc", rng.choice(("grade", "label")), *["cluster"] * annotated], odd)
+    annotator = {"annotator": columns.pop("cluster")} if annotated else {}
+    judged = {part: name for part, name in columns.items() if name != part or rng.random() < 0.2} | annotator
+    judged |= {"several": rng.choice(("mean", "median", "max", "majority"))} if rng.random() < 0.5 else {}
     judged |= {rng.choice(("label", "grade", "doc")): rng.choice((True, *FOREIGN))} if rng.random() < odd else {}
     return Drawn(frame, lambda: IRM(frame, **roles, **said).judge(qrels, **judged), qrels)
 

@@ -24,7 +24,7 @@ HOUSE: dict[str, set[str]] = {
     "roles": {"errors", "inputs", "metrics"},
     "stats": {"errors", "inputs", "metrics", "threads"},
     "border": {"errors", "inputs", "metrics"},
-    "data": {"errors", "inputs", "roles", "stats", "threads"},
+    "data": {"answer", "border", "errors", "inputs", "roles", "stats", "threads"},
     "verbs": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "stats", "threads"},
     "accessor": {"border", "errors", "metrics", "roles", "verbs"},
     "register": {"accessor"},
@@ -131,5 +131,5 @@ def test_who_knows_of_libraries(module: str) -> None:
 
 def test_who_imports_the_accessor() -> None:
     """Nothing below imports the accessor: only its registration, the package, and the laws that try frames."""
-    assert {module for module in MODULES if "accessor" in _own(module)} == {"register", "testing.laws", "__init__"}
+    assert {module for module in MODULES if "accessor" in _own(module)} == {"register", "testing.framed", "__init__"}
     assert {module for module in MODULES if "register" in _own(module)} == {"__init__"}

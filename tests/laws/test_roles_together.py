@@ -33,6 +33,7 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "duplicates": (None, "first"),
     "unjudged": (None, "drop"),
     "rel": (1, 2),
+    "words": (False, True),
     "ties": (None, "doc", "worst", "best", "order", "expected"),
     "judge": ("in the log", "beside", "beside, by", "beside, by the first"),
     "undefined": (None, "zero", "one", "null", "raise"),
@@ -44,6 +45,7 @@ APART: tuple[tuple[str, tuple[Any, ...], str, tuple[Any, ...]], ...] = (
     ("doc", (False,), "ties", ("doc",)),
     ("doc", (False,), "judge", ("beside", "beside, by", "beside, by the first")),
     ("judgment", ("label", "grade and label"), "rel", (2,)),
+    ("judgment", ("label",), "words", (True,)),
     ("by", ("none",), "judge", ("beside, by",)),
     ("by", ("none", "one", "one, null"), "judge", ("beside, by the first",)),
 )
@@ -53,6 +55,7 @@ BY = {
     "one, null": {"day": [None, "tu"]},
     "two": {"day": ["mo", None], "place": [2, 1]},
 }
+WORDS = {-1: "spam", 0: "off topic", 1: "related", 2: "right", 3: "best"}  # grades that are said so
 NAMES = {"one column": ("qid",), "two columns": ("user", "session")}
 ORDERED = ("precision@2", "recall@2", "ap", "rr", "ndcg@3")
 SUMMED = ("tp", "fp", "fn", "tn")
@@ -256,15 +259,21 @@ def asked_of(case: Case) -> Any:
     said |= {role: role for role in ("rank", "score") if role in setting["place"]}
     said |= {role: column for role, column in (("system", "run"), ("weight", "w")) if setting[role]}
     said |= {"doc": "doc" if setting["doc"] else None}
-    said |= {"rel": 2} if setting["rel"] == 2 else {}
+    said |= {"rel": "right" if setting["words"] else 2} if setting["rel"] == 2 else {}
+    said |= {"scale": {word: grade for grade, word in WORDS.items()}} if setting["words"] else {}
     said |= {"n_relevant": "total"} if setting["n_relevant"] else {}
     judgment = {role: role for role in ("grade", "label") if role in setting["judgment"]}
-    frame = pl.DataFrame(case.rows, infer_schema_length=None)
+    frame = _in_words(pl.DataFrame(case.rows, infer_schema_length=None), setting)
     if case.judgments is None:
         return frame.irm(**said, **judgment)
-    beside = pl.DataFrame(case.judgments, infer_schema_length=None)
+    beside = _in_words(pl.DataFrame(case.judgments, infer_schema_length=None), setting)
     left_out = [name for name in ("grade", "label") if name not in judgment] + ["w"] * (not setting["weight"])
     return frame.drop("grade", "label").irm(**said).judge(beside.drop(left_out), **judgment)
+
+
+def _in_words(frame: pl.DataFrame, setting: Setting) -> pl.DataFrame:
+    """The frame with grades that are words, where the setting says so."""
+    return frame.with_columns(pl.col("grade").replace_strict(WORDS)) if setting["words"] else frame
 
 
 # The oracle

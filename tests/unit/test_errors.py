@@ -608,7 +608,7 @@ BAD_ROLES: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
     ({"query": True}, BadValueError, "query=True is not the name of a column, or a list of names"),
     ({"query": []}, BadValueError, "query=[] is not the name of a column, or a list of names"),
     ({"by": ["a", 5.0]}, BadValueError, "by=['a', 5.0] is not the name of a column, or a list of names"),
-    ({"score": ["bm25"]}, BadValueError, "score=['bm25'] is not the name of a column"),
+    ({"score": []}, BadValueError, "score=[] is not the name of a column, or a list of names, each of a system"),
     (
         {"ties": "docs"},
         UnknownNameError,
@@ -626,7 +626,7 @@ BAD_ROLES: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
         UnknownNameError,
         "duplicates='fist' is not one of 'error', 'first'; did you mean 'first'?",
     ),
-    ({"rel": "2"}, BadValueError, "rel='2' is not a grade"),
+    ({"rel": "2"}, BadValueError, "rel='2' is not a grade; a word needs scale= too, with the grade of each"),
     ({"rel": True}, BadValueError, "rel=True is not a grade"),
     ({"rel": NAN}, BadValueError, "rel=nan is not a grade"),
     (
@@ -1046,7 +1046,8 @@ BAD_JUDGMENTS: list[tuple[dict[str, Any], dict[str, Any], type[FrameMetricsError
         {"qid": [1, 2, 1, 2, 1], "sku": ["a", "b", "a", "b", "a"], "grade": [1, 0, 2, 0, 2]},
         {},
         BadValueError,
-        "grade: 1 pair has two judgments (query and document (1, a), rows 0, 2, 4); keep one of each",
+        "grade: 1 pair has two judgments (query and document (1, a), rows 0, 2, 4); keep one of each, or say "
+        "judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'",
     ),
 ]
 

@@ -340,3 +340,23 @@ def test_pandas_columns_that_are_called_by_numbers_are_named() -> None:
     assert of.evaluate("mean_price")["value"].tolist() == [5.0]
     assert "extra={'price': 3}" in repr(of)
     assert "extra" not in of(extra=None).roles
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_of_values_are_those_of_the_results_and_one_value_is_that_of_each(kind: str) -> None:
+    """Where a row is a query; a list column that no metric reads is left alone."""
+    rows = {"query": ["a", "b"], "doc": [["x", "y"], ["x"]], "grade": [[1, 0], [1]]}
+    rows |= {"price_eur": [[3.0, 5.0], [None]], "fee": [1.0, 2.0], "odd": [[1.0], [1.0, 2.0]]}
+    of = IRM(as_kind(pl.DataFrame(rows), kind), extra={**PRICE, "odd": "odd"})
+    assert as_polars(of.per_query("mean_price", layout="wide")).rows() == [("a", 4.0), ("b", None)]
+    assert as_polars(of(extra={"price": "fee"}).per_query("mean_price", "ndcg", layout="wide")).rows() == [
+        ("a", 1.0, 1.0),
+        ("b", 2.0, 1.0),
+    ]
+
+
+def test_each_of_several_systems_reads_the_values_of_the_rows() -> None:
+    """Where each system is a column of scores."""
+    rows = {"query": [1, 1], "bm25": [2.0, 1.0], "dense": [1.0, 2.0], "grade": [1, 0], "price_eur": [3.0, 5.0]}
+    of = pl.DataFrame(rows).irm(score=["bm25", "dense"], extra=PRICE)
+    assert of.evaluate("mean_price@1")["value"].to_list() == [3.0, 5.0]

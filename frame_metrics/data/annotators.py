@@ -1,0 +1,44 @@
+"""Judgments of several annotators: made one for each document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+RULES = {
+    "mean": lambda value: value.sort().mean(),  # sorted, so that the order of the rows does not show in the last digit
+    "median": lambda value: value.median(),
+    "max": lambda value: value.max(),
+    "majority": lambda value: value.drop_nulls().mode().min(),
+}
+
+
+def judging(table: pl.DataFrame) -> list[str]:
+    """Return the columns of a table that judge."""
+    return [name for name in ("grade", "label") if name in table.columns]
+
+
+def made_one(table: pl.DataFrame, pair: Sequence[str], rule: str) -> pl.DataFrame:
+    """Make one judgment of those of each document; nulls are none.
+
+    Parameters
+    ----------
+    table : checked judgments.
+    pair : columns that make a document of a query.
+    rule : "mean", "median", "max" or "majority": the value that was given most often, the least of several such.
+    """
+    values = judging(table)
+    rest = [name for name in table.columns if name not in (*pair, *values, "annotator")]
+    each = [RULES[rule](pl.col(value)).alias(value) for value in values]
+    return table.group_by(pair, maintain_order=True).agg(pl.col(rest).first(), *each)
+
+
+def once_each(table: pl.DataFrame, pair: Sequence[str]) -> pl.DataFrame:
+    """Keep one of the judgments that an annotator gave twice; they are known to be equal."""
+    own = [*pair, "annotator"]
+    if not table.select(pl.struct(own).is_duplicated().any()).item():
+        return table
+    rest = [name for name in table.columns if name not in (*own, *judging(table))]
+    values = (pl.col(value).drop_nulls().first() for value in judging(table))
+    return table.group_by(own, maintain_order=True).agg(pl.col(rest).first(), *values)

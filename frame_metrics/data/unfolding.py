@@ -1,0 +1,256 @@
+"""Rows that are no single result become such rows: lists are unfolded, and each of several systems gets its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.border.polars import PolarsFrame, key_values
+from frame_metrics.border.protocol import Beside
+from frame_metrics.errors import BadRowsError, BadValueError, bad_rows, listed
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import EXACT
+from frame_metrics.roles.columns import TEXTS, Columns, number_column, refuse
+from frame_metrics.roles.resolve import PLACE, ROW, SYSTEM
+
+BARE = "\0bare"  # marks a row that stands for a query without results; such rows are the last
+ORIGIN = "\0origin"  # the order of the rows that they were made of, where some are bare
+TOLD = "\0told"  # marks the rows of a query of which it is said what is relevant, though it may be nothing
+LABEL = "\0label"  # of the documents that are listed as relevant
+
+
+@dataclass(frozen=True, eq=False)
+class Unfolded:
+    """A table with a row for each result of each system, and the way back to the rows of the frame it was made of."""
+
+    table: pl.DataFrame
+    frame: pl.DataFrame  # what it was made of
+    columns: Columns
+    origin: Array  # the row of the frame that each row was made of
+    beside: Beside  # the judgments, a row each
+    judged: Columns | None  # which of their columns is which
+    to_read: list[str]  # those that are there
+    beside_origin: Array | None  # the row of the frame of judgments that each is made of; None where it is the same
+
+    def folded(self, answer: Answer) -> Answer:
+        """Return an answer whose key rows are those of the frame, with values for the keys that the frame has not."""
+        return replace(answer, keys={name: self._key(answer.source(name), at) for name, at in answer.keys.items()})
+
+    def _key(self, name: str, at: Array | pl.Series) -> Array | pl.Series:
+        if isinstance(at, pl.Series):
+            return at
+        columns = self.columns
+        alone = name == columns.doc and (columns.relevant or self.beside_origin is not None)
+        if name in columns.made or name in columns.lists or alone:
+            values = key_values(self.table, name, at, self.beside)
+            return values.cast(pl.String) if name == SYSTEM and name in columns.made else values
+        n, rows = len(self.frame), len(self.table)
+        later = at >= rows
+        if not later.any():
+            return np.where(at < 0, at, np.append(self.origin, 0)[at])
+        beyond = at[later] - rows
+        if self.beside_origin is not None:
+            beyond = self.beside_origin[beyond]
+        out = np.append(self.origin, 0)[np.where(later | (at < 0), -1, at)]
+        out[at < 0] = -1
+        out[later] = beyond if columns.relevant else beyond + n
+        return out
+
+    def rows(self, at: Array) -> Array:
+        """Return the rows of the frame that some rows were made of, each once."""
+        return np.unique(self.origin[at])
+
+    @contextmanager
+    def rows_of_the_frame(self) -> Iterator[None]:
+        """Let errors about rows name those of the caller's frame."""
+        try:
+            yield
+        except BadRowsError as error:
+            raise self.told_of_the_frame(error, np.asarray(error.rows)) from None
+
+    def told_of_the_frame(self, error: BadRowsError, at: Array) -> BadRowsError:
+        """Return the error about some rows as one about rows of the frame, and of the first system's column."""
+        column, per = error.column, self.columns.per_system
+        if per and column == ", ".join(per):
+            system = self.table[SYSTEM][at].cast(pl.String)
+            column = system[0]
+            at = at[(system == column).to_numpy()]
+        return bad_rows(column, self.rows(at), len(self.frame), error.what, error.remedy)
+
+
+def unfold(
+    frame: pl.DataFrame, columns: Columns, beside: Beside, judged: Columns | None, to_read: list[str]
+) -> Unfolded:
+    """Make a row for each result of each system, and one for each judgment.
+
+    Parameters
+    ----------
+    frame : the needed columns of the caller's frame.
+    beside : the judgments beside it, with the columns ``judged``, which may be lists too.
+    to_read : those of these columns that are there.
+
+    Raises
+    ------
+    BadValueError
+        Lists of one row differ in length, a query has two rows, or two rows tell its relevant documents otherwise.
+    """
+    whole, origin, beside_origin = frame, np.arange(len(frame)), None
+    if ROW in columns.made:
+        whole = whole.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(ROW))
+    if columns.relevant:
+        beside, judged, beside_origin = _judgments_of(whole, columns)
+        to_read = judged.needed
+        whole = whole.with_columns(pl.col(columns.relevant).is_not_null().alias(TOLD)).drop(columns.relevant)
+    elif judged is not None and beside.border is not None and beside.border.holds_lists(str(judged.doc)):
+        beside, beside_origin = _unfolded_judgments(beside, judged, to_read)
+    tables, rows = [whole], [origin]
+    if columns.lists:
+        tables, rows = _without_lists(whole, columns)
+    systems = len(columns.per_system)
+    if systems:
+        tables = [pl.concat(_by_system(table, columns), how="vertical_relaxed") for table in tables]
+        rows = [np.tile(at, systems) for at in rows]
+    table = tables[0]
+    if len(tables) > 1:
+        before = [np.repeat(np.arange(systems or 1) * len(frame), len(at) // (systems or 1)) for at in rows]
+        place = pl.Series(ORIGIN, np.concatenate(rows) + np.concatenate(before))
+        table = pl.concat(tables, how="diagonal").with_columns(place)
+    return Unfolded(table, frame, columns, np.concatenate(rows), beside, judged, to_read, beside_origin)
+
+
+def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataFrame], list[Array]]:
+    """Unfold the lists of each row.
+
+    Returns
+    -------
+    The results, and behind them a row for each query without results, with the rows of the frame that each was made of.
+    """
+    arrays = [name for name in columns.lists if isinstance(frame.schema[name], pl.Array)]
+    frame = frame.with_columns(pl.col(name).arr.to_list() for name in arrays)
+    length = _length(frame, columns)
+    if columns.query:
+        _check_once(frame, columns)
+    some, every = length > 0, np.arange(len(frame))
+    results = frame.filter(pl.Series(some)).explode(list(columns.lists))
+    origin = np.repeat(every[some], length[some])
+    if PLACE in columns.made:
+        first = np.cumsum(length[some]) - length[some]
+        results = results.with_columns(pl.Series(PLACE, np.arange(len(origin)) - np.repeat(first, length[some]) + 1))
+    if some.all() or not columns.query:
+        return [results], [origin]
+    bare = frame.filter(pl.Series(~some)).drop(columns.lists).with_columns(pl.lit(True).alias(BARE))
+    if {columns.label, columns.grade} & {*columns.lists}:
+        bare = bare.with_columns(pl.lit(True).alias(TOLD))
+    return [results, bare], [origin, every[~some]]
+
+
+def _length(frame: pl.DataFrame, columns: Columns) -> Array:
+    """Count the results of each row, shape (rows,); raise where its lists differ in length."""
+    lengths = {name: frame[name].list.len().fill_null(0).to_numpy().astype(np.int64) for name in columns.lists}
+    (name, length), *others = lengths.items()
+    for other, its in others:
+        if (odd := np.flatnonzero(its != length)).size:
+            row = int(odd[0])
+            raise bad_rows(
+                f"{name} and {other}",
+                odd,
+                len(frame),
+                "have lists of different lengths",
+                f"row {row} has {length[row]} in {name} and {its[row]} in {other}; give each result of a query both",
+            )
+    return length
+
+
+def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
+    """Raise for a query that has two rows: its lists would be one ranking, and their places would stand twice."""
+    keys = [name for name in columns.keys if name not in columns.lent and name in frame.columns]
+    again = ~frame.select(pl.struct(keys).is_first_distinct()).to_series()
+    if again.any():
+        remedy = f"a row has all results of its query: name {', '.join(_ways(columns))}, or join the lists"
+        raise bad_rows(", ".join(columns.query), again.arg_true().to_numpy(), len(again), "repeat a query", remedy)
+
+
+def _ways(columns: Columns) -> list[str]:
+    ways = [] if columns.system else ["system= if several systems gave them"]
+    return [*ways, f"query=[{listed(columns.query)}, ...] with the column that tells the rows apart"]
+
+
+def _by_system(table: pl.DataFrame, columns: Columns) -> Iterator[pl.DataFrame]:
+    """The table of each system, whose column of all is called as what is made of them."""
+    systems, made = pl.Enum(sorted(columns.per_system)), ", ".join(columns.per_system)
+    rest = table.drop(columns.per_system, strict=False)
+    own = _of_one_kind(table, columns) if columns.per_system[0] in table.columns else {}
+    for name in columns.per_system:
+        values = [own[name].alias(made)] if own else []
+        yield rest.with_columns(pl.lit(name, dtype=systems).alias(SYSTEM), *values)
+
+
+def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
+    """The column of each system, that all of them may stand in one."""
+    own = {name: table[name] for name in columns.per_system}
+    if columns.predicted not in columns.made:
+        role = "rank" if columns.rank in columns.made else "score"
+        own = {name: number_column(values, name, role, finite=False) for name, values in own.items()}
+    kinds = {values.dtype for values in own.values() if values.dtype != pl.Null}
+    if len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds) and not kinds <= {*TEXTS}:
+        held = ", ".join(f"{name!r} is {values.dtype}" for name, values in own.items())
+        raise BadValueError(f"{held}; give the columns of the systems one type")
+    for name, values in own.items() if len(kinds) > 1 else ():
+        if values.dtype.is_integer():  # which would be rounded where others are floats
+            past = (values.cast(pl.Int128).abs() > EXACT).fill_null(False)
+            refuse(name, past, "are past 2**53, beside systems with floats", "rescale them")
+        elif values.dtype in TEXTS:
+            own[name] = values.cast(pl.String)
+    return own
+
+
+def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Columns, Array]:
+    """The documents that are listed as relevant, a row each, and the row of the frame that each is told by."""
+    relevant = str(columns.relevant)
+    keys = [name for name in (*columns.by, *columns.query) if name not in columns.lent]
+    told = frame.select(*keys, pl.col(relevant).alias(relevant)).with_row_index(BARE)
+    if isinstance(told.schema[relevant], pl.Array):
+        told = told.with_columns(pl.col(relevant).arr.to_list())
+    first = told.select(pl.col(BARE).first().over(keys)).to_series()
+    again = told.filter(first != told[BARE])
+    if len(again):
+        lists = told[relevant].list.unique().list.sort()
+        odd = ~lists.gather(again[BARE]).eq_missing(lists.gather(first.gather(again[BARE])))
+        refuse_rows = again[BARE].filter(odd).to_numpy()
+        if len(refuse_rows):
+            what = "differ from another row of their query"
+            raise bad_rows(relevant, refuse_rows, len(frame), what, "give each query one list of relevant documents")
+    once = told.filter(first == told[BARE], pl.col(relevant).list.len() > 0).explode(relevant)
+    if once[relevant].null_count():
+        odd_rows = once.filter(pl.col(relevant).is_null())[BARE].unique(maintain_order=True).to_numpy()
+        raise bad_rows(relevant, odd_rows, len(frame), "have a missing id in their list", "drop it")
+    table = once.drop(BARE).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))
+    by = tuple(name for name in columns.by if name in keys)
+    pairs = {name: name for name in keys} | {str(columns.doc): relevant}
+    return (
+        Beside(PolarsFrame(table), pairs),
+        Columns(columns.query, by=by, doc=relevant, label=LABEL),
+        once[BARE].to_numpy().astype(np.int64),
+    )
+
+
+def _unfolded_judgments(beside: Beside, judged: Columns, to_read: list[str]) -> tuple[Beside, Array]:
+    """Judgments of which a row has several, a row each, and the row that each was made of."""
+    border = beside.border
+    if border is None:
+        return beside, np.zeros(0, np.int64)
+    table = border.read(to_read).with_row_index(BARE)
+    parts = (judged.doc, judged.grade, judged.label, judged.annotator)
+    lists = [name for name in parts if name and isinstance(table.schema.get(name), pl.List | pl.Array)]
+    table = table.with_columns(pl.col(name).arr.to_list() for name in lists if isinstance(table.schema[name], pl.Array))
+    try:
+        _length(table, replace(judged, lists=tuple(lists)))
+    except BadRowsError as error:
+        raise BadValueError(f"{error.column} (of the judgments){str(error).removeprefix(error.column)}") from None
+    table = table.filter(pl.col(str(judged.doc)).list.len() > 0).explode(lists)
+    return Beside(PolarsFrame(table.drop(BARE)), beside.columns), table[BARE].to_numpy().astype(np.int64)

@@ -1,0 +1,398 @@
+"""Rows that are whole queries: lists of results, lists of relevant documents, and a column for each system."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError
+from helpers import KINDS, as_kind, as_polars, error, facts, odd
+
+# Four requests to a store of passages: found at rank 2; nothing found; nothing relevant; nobody said what is relevant.
+RAG = pl.DataFrame(
+    {
+        "qid": ["a", "b", "c", "d"],
+        "doc": [["x", "y"], [], None, ["z"]],
+        "relevant": [["y"], ["x", "y"], [], None],
+        "day": ["mo", "mo", "tu", None],
+        "visits": [1, 2, 3, 4],
+    }
+)
+
+
+def values(frame: Any, name: str = "value") -> list[Any]:
+    """A column of a result of any kind."""
+    return as_polars(frame)[name].to_list()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_in_rank_order_against_lists_of_relevant_documents(kind: str) -> None:
+    irm = IRM(as_kind(RAG, kind), query="qid")
+    found = as_polars(irm.per_query("rr", "recall", layout="wide"))
+    assert found["qid"].to_list() == ["a", "b", "c"]  # of the last nobody says what is relevant
+    assert found.select("rr", "recall").rows() == [(0.5, 1.0), (0.0, 0.0), (0.0, 0.0)]
+    told = as_polars(irm.evaluate("rr", "recall"))
+    assert told["n"].to_list() == [3, 3]
+    assert told["n_undefined"].to_list() == [1, 1]  # a query without relevant documents
+    assert told["value"].to_list() == pytest.approx([0.5 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_row_is_a_query_where_none_is_named(kind: str) -> None:
+    found = as_polars(IRM(as_kind(RAG, kind)).per_query("rr"))
+    assert found.columns == ["row", "metric", "k", "value"]
+    assert found["row"].to_list() == [0, 1, 2]
+    assert found.schema["row"] == pl.Int64
+    lost = as_polars(IRM(as_kind(RAG, kind)).explain("ndcg", query=1))
+    assert lost["doc"].to_list() == ["x", "y"]
+    assert lost["row"].to_list() == [1, 1]
+    assert lost["rank"].null_count() == 2
+
+
+def test_streams_name_their_queries() -> None:
+    said = error(lambda: IRM(RAG.drop("day").to_arrow().to_reader()).per_query("rr"), ColumnError)
+    assert said == "the rows of a pyarrow.RecordBatchReader have no numbers; name the queries' column, query="
+    assert values(IRM(RAG.to_arrow().to_reader(), query="qid").per_query("rr")) == [0.5, 0.0, 0.0]
+
+
+def test_a_plan_knows_its_columns() -> None:
+    plan = RAG.lazy().irm.per_query("rr")
+    assert plan.collect_schema() == plan.collect().schema
+    told = RAG.lazy().irm(query="qid").explain("ndcg", query="b")
+    assert told.collect_schema() == told.collect().schema
+    wide = pl.LazyFrame({"query": [1, 1], "a": [0.1, 0.9], "b": [0.3, 0.2], "label": [0, 1]}).irm(score=["a", "b"])
+    assert wide.evaluate("rr").collect_schema() == wide.evaluate("rr").collect().schema
+
+
+def test_graded_lists_without_results_count() -> None:
+    log = pl.DataFrame({"score": [[0.1, 0.9], [0.3], [], None], "grade": [[0, 3], [1], [], None]})
+    assert log.irm.per_query("precision@1")["value"].to_list() == [1.0, 1.0, 0.0, 0.0]
+    assert log.irm.per_query("precision@1")["row"].to_list() == [0, 1, 2, 3]
+    assert facts(log.irm)["queries"][0] == 4
+    assert facts(log.irm)["rows"][0] == 3
+    found = odd(log.irm).filter(check="queries without results")
+    assert found["n"].to_list() == [2]
+    first = log.reverse().irm.per_query("precision@1")
+    assert first["row"].to_list() == [0, 1, 2, 3]
+    assert first["value"].to_list() == [0.0, 0.0, 1.0, 1.0]
+
+
+def test_what_is_said_of_a_query_without_results_counts() -> None:
+    irm = RAG.irm(query="qid")
+    # The second query has weight 2 and no result.
+    assert values(irm(weight="visits").evaluate("rr")) == [0.5 * 1 / 6]
+    assert as_polars(irm(by="day").evaluate("rr")).select("day", "value", "n").rows() == [
+        ("mo", 0.25, 2),
+        ("tu", 0.0, 1),
+        (None, None, 0),
+    ]
+    clustered = RAG.with_columns(user=pl.Series(["u", "u", "v", "w"])).irm(query="qid", cluster="user")
+    assert as_polars(clustered.evaluate("rr", ci=0.9)).select("ci_low", "ci_high").rows() == [(0.0, 0.25)]
+    told = RAG.with_columns(found=pl.lit(5)).irm(query="qid", relevant=None, n_relevant="found", label="hit")
+    hits = RAG.with_columns(found=pl.lit(5), hit=pl.Series([[0, 1], [], None, [1]]))
+    assert values(hits.irm(query="qid", relevant=None, label="hit", n_relevant="found").per_query("recall")) == [
+        0.2,
+        0.0,
+        0.0,
+        0.2,
+    ]
+    with pytest.raises(ColumnError, match="label='hit'"):
+        told.per_query("recall")
+
+
+def test_nothing_found_by_one_of_two_systems() -> None:
+    log = pl.DataFrame(
+        {
+            "run": ["p", "q", "p", "q"],
+            "query": [1, 1, 2, 2],
+            "doc": [["x", "y"], ["y", "x"], [], ["z"]],
+            "relevant": [["y"], ["y"], ["z"], ["z"]],
+        }
+    )
+    found = log.irm(system="run").per_query("rr")
+    assert found.select("run", "query", "value").rows() == [("p", 1, 0.5), ("p", 2, 0.0), ("q", 1, 1.0), ("q", 2, 1.0)]
+    assert log.irm(system="run").compare("rr", baseline="p")["difference"].to_list() == [0.75]
+
+
+def test_relevant_documents_of_a_log_with_a_row_per_result() -> None:
+    log = pl.DataFrame({"query": [1, 1, 2], "doc": ["x", "y", "z"], "score": [2.0, 1.0, 1.0]})
+    log = log.with_columns(relevant=pl.Series([["y", "v"], ["v", "y"], []], dtype=pl.List(pl.String)))
+    assert values(log.irm.per_query("recall")) == [0.5, 0.0]
+    assert values(log.irm.explain("ndcg", query=1), "doc") == ["x", "y", "v"]
+    said = error(lambda: log.with_columns(relevant=pl.Series([["y"], ["x"], []])).irm.per_query("rr"), BadRowsError)
+    assert said == (
+        "relevant: 1 of 3 rows differs from another row of its query (row 1); "
+        "give each query one list of relevant documents"
+    )
+
+
+JUDGED = pl.DataFrame({"qid": ["a", "b", "e"], "doc": [["y", "q"], ["x"], ["w"]], "grade": [[1, 2], [3], [1]]})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("nested", [True, False])
+def test_judgments_in_lists(kind: str, nested: bool) -> None:
+    log = RAG.select("qid", "doc", place=pl.Series([[1, 2], [], None, [1]]))
+    log = log if nested else log.head(1).explode("doc", "place").vstack(log.tail(1).explode("doc", "place"))
+    irm = IRM(as_kind(log, kind), query="qid", rank="place").judge(as_kind(JUDGED, kind))
+    found = as_polars(irm.per_query("rr", "ndcg", layout="wide"))
+    assert found["qid"].to_list() == ["a", "b", "e"]
+    assert found["rr"].to_list() == [0.5, 0.0, 0.0]
+    ideal = 2 + 1 / math.log2(3)
+    assert found["ndcg"].to_list() == pytest.approx([1 / math.log2(3) / ideal, 0.0, 0.0])
+    missed = as_polars(irm.explain("ndcg", query="e"))
+    assert missed.select("qid", "doc").rows() == [("e", "w")]
+
+
+def test_judgments_in_lists_that_are_all_relevant() -> None:
+    irm = RAG.select("qid", "doc").irm(query="qid").judge(JUDGED.drop("grade"), label=True)
+    assert values(irm.per_query("recall")) == [0.5, 0.0, 0.0]
+    said = error(
+        lambda: RAG.irm(query="qid").judge(JUDGED.with_columns(grade=pl.Series([[1], [3], [1]]))).per_query("rr")
+    )
+    assert said.startswith("doc and grade (of the judgments): 1 of 3 rows has lists of different lengths (row 0)")
+
+
+def test_lists_of_every_type() -> None:
+    held = {"doc": [["x", "y"], ["z", "w"]], "score": [[1.0, 2.0], [2.0, 1.0]], "label": [[0, 1], [0, 1]]}
+    kinds = {"doc": pa.string(), "score": pa.float32(), "label": pa.int8()}
+    arrays = {"doc": pl.Array(pl.String, 2), "score": pl.Array(pl.Float32, 2), "label": pl.Array(pl.Int8, 2)}
+    objects = pd.DataFrame({name: [np.array(one) for one in lists] for name, lists in held.items()})
+    fixed = pa.table({name: pa.array(held[name], pa.list_(kind, 2)) for name, kind in kinds.items()})
+    large = pa.table({name: pa.array(held[name], pa.large_list(kind)) for name, kind in kinds.items()})
+    frames = [pl.DataFrame(held), pl.DataFrame(held, schema=arrays), pd.DataFrame(held), objects, fixed, large]
+    frames += [large.to_pandas(types_mapper=pd.ArrowDtype)]
+    for frame in frames:
+        assert values(IRM(frame).per_query("rr")) == [1.0, 0.5]
+
+
+def test_missing_values_within_lists_of_pandas() -> None:
+    log = pd.DataFrame({"score": [[2.0, np.nan, 1.0], None], "grade": [np.array([0, 1, 2]), []]})
+    assert values(log.irm.per_query("recall")) == [0.5, 0.0]  # the second is known and was not retrieved
+
+
+def test_tuples_are_ids_and_no_lists() -> None:
+    log = pd.DataFrame({"query": [1, 1], "doc": [(1, 2), (1, 3)], "score": [2.0, 1.0], "label": [0, 1]})
+    assert values(log.irm.per_query("rr")) == [0.5]
+
+
+def with_scores(*lists: Any) -> pl.DataFrame:
+    """The requests with scores."""
+    return RAG.with_columns(score=pl.Series(lists, dtype=pl.List(pl.Float64)))
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("frame", "roles", "cause", "message"),
+    [
+        (
+            with_scores([1.0], [], [], [1.0]),
+            {},
+            BadRowsError,
+            "doc and score: 1 of 4 rows has lists of different lengths (row 0); row 0 has 2 in doc and 1 in score; give"
+            " each result of a query both",
+        ),
+        (
+            with_scores([1.0, 2.0], [], [], [NAN]),
+            {},
+            BadRowsError,
+            "score: 1 of 4 rows is NaN (row 3); drop them, or make them null if the document was not retrieved",
+        ),
+        (
+            RAG,
+            {"score": "visits"},
+            ColumnError,
+            "score='visits' holds one value for each row, and doc='doc' a list, the results of a query; give both lists"
+            " of one length, or say doc=None or score=None",
+        ),
+        (
+            pl.concat([RAG, RAG]),
+            {},
+            BadRowsError,
+            "qid: 4 of 8 rows repeat a query (rows 4, 5, 6); a row has all results of its query: name system= if "
+            "several systems gave them, query=['qid', ...] with the column that tells the rows apart, or join the"
+            " lists",
+        ),
+        (
+            RAG.with_columns(doc=pl.Series([["y", None], [], [], []])),
+            {},
+            BadRowsError,
+            "doc: 1 of 4 rows has no document (row 0); drop them, or give them one",
+        ),
+        (
+            RAG.with_columns(relevant=pl.Series([["y"], ["x", None], [], []])),
+            {},
+            BadRowsError,
+            "relevant: 1 of 4 rows has a missing id in its list (row 1); drop it",
+        ),
+        (
+            RAG.with_columns(relevant=pl.Series([[1], [], [], []])),
+            {},
+            BadValueError,
+            "relevant of the judgments is Int64, and doc of the log is String; give both one type",
+        ),
+        (
+            RAG,
+            {"relevant": "day"},
+            ColumnError,
+            "relevant='day' holds no lists of ids; what is said of a row is its label=",
+        ),
+        (
+            RAG.with_columns(grade=pl.Series([[1, 0], [], [], [1]])),
+            {},
+            ColumnError,
+            "both 'grade' and 'relevant' are columns; name the one that is meant, as relevant='relevant'",
+        ),
+        (
+            RAG.with_columns(g=pl.Series([[1, 0], [], [], [1]])),
+            {"grade": "g", "relevant": "relevant"},
+            ColumnError,
+            "relevant='relevant' says what is relevant, and grade= does too; name one of them",
+        ),
+        (
+            RAG.drop("doc").with_columns(score=pl.Series([[1.0, 2.0], [], [], [1.0]])),
+            {"relevant": "relevant"},
+            ColumnError,
+            "no column is named as the doc with doc=, and none of 'qid', 'relevant', 'day', 'visits', 'score' has that "
+            "name",
+        ),
+        (
+            pl.DataFrame({"row": [5, 6], "score": [[0.1, 0.9], [0.3]], "label": [[0, 1], [1]]}),
+            {"query": "row", "by": "query"},
+            ColumnError,
+            "by='query': there is no such column among 'row', 'score', 'label'",
+        ),
+        (
+            pl.DataFrame({"row": [5, 6], "score": [[0.1, 0.9], [0.3]], "label": [[0, 1], [1]]}),
+            {"by": "row"},
+            ColumnError,
+            "by='row' is the query too; a column plays one part",
+        ),
+        (
+            pl.DataFrame({"a": [[0.1, 0.9]], "b": [[0.1, 0.9]], "label": [["a", "b"]]}),
+            {"score": {"a": "a", "b": "b"}},
+            ColumnError,
+            "'label' holds lists, and the scores of several classes are one to a row",
+        ),
+    ],
+)
+def test_bad_lists(frame: pl.DataFrame, roles: dict[str, Any], cause: type[FrameMetricsError], message: str) -> None:
+    named = {"query": "qid"} if "qid" in frame.columns else {}
+    for kind in ("polars", "pandas"):
+        if kind == "pandas" and "score" in frame.columns and "NaN" in message:
+            continue  # there it is the missing value
+        assert error(lambda kind=kind: IRM(as_kind(frame, kind), **named | roles).per_query("rr"), cause) == message
+
+
+def test_judgments_that_stand_twice() -> None:
+    said = error(lambda: RAG.irm(query="qid", relevant="relevant").judge(JUDGED).per_query("rr"), ColumnError)
+    assert said == "relevant='relevant': the judgments are those of judge(); say relevant=None"
+    assert values(RAG.irm(query="qid").judge(JUDGED).per_query("rr")) == [0.5, 0.0, 0.0]  # found by name, it gives way
+
+
+def test_a_bad_list_is_a_finding() -> None:
+    found = with_scores([1.0, 2.0], [], [], [NAN]).irm(query="qid").audit().row(0, named=True)
+    assert found["check"] == "scores that are NaN"
+    assert found["example"] == "row 3"
+    assert found["message"].startswith("score: 1 of 4 rows is NaN (row 3); ")
+
+
+def test_columns_found_by_name() -> None:
+    assert repr(RAG.irm) == "IRM(polars.DataFrame, found by name: doc, relevant)"
+    scalar = RAG.with_columns(score=pl.Series([1.0, 2.0, 3.0, 4.0]))  # of the answer as a whole, not of a result
+    assert repr(scalar.irm(query="qid")) == "IRM(polars.DataFrame, query='qid', found by name: doc, relevant)"
+    assert values(scalar.irm(query="qid").per_query("rr")) == [0.5, 0.0, 0.0]
+
+
+def test_lists_without_a_query_are_pooled_where_that_is_said() -> None:
+    log = pl.DataFrame({"score": [[0.1, 0.9], [0.3], []], "label": [[0, 1], [1], []], "w": [1.0, 2.0, 3.0]})
+    assert log.irm(query=None).evaluate("roc_auc").select("value", "n").rows() == [(1.0, 3)]
+    flat = log.filter(pl.col("score").list.len() > 0).explode("score", "label")
+    for verb in (lambda irm: irm.thresholds("f1"), lambda irm: irm.evaluate("brier", "roc_auc")):
+        assert verb(log.irm(query=None, weight="w")).equals(verb(flat.irm(query=None, weight="w")))
+
+
+# A column for each system
+
+TWO = pl.DataFrame(
+    {"query": [1, 1, 1], "doc": ["x", "y", "z"], "a": [3.0, 2.0, 1.0], "b": [1, 2, None], "label": [0, 1, 1]}
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_column_is_a_system(kind: str) -> None:
+    found = as_polars(IRM(as_kind(TWO, kind), score=["b", "a"]).per_query("rr", "recall", layout="wide"))
+    assert found.rows() == [("a", 1, 0.5, 1.0), ("b", 1, 1.0, 0.5)]
+    ranks = TWO.with_columns(a=pl.Series([1, 2, 3]), b=pl.Series([2, 1, None]))
+    found = as_polars(IRM(as_kind(ranks, kind), rank=["a", "b"]).per_query("rr", "recall", layout="wide"))
+    assert found.rows() == [("a", 1, 0.5, 1.0), ("b", 1, 1.0, 0.5)]
+
+
+def test_one_column_may_be_a_list_of_one() -> None:
+    assert TWO.irm(score=["a"]).per_query("rr").rows() == [("a", 1, "rr", None, 0.5)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_decisions_of_each_system(kind: str) -> None:
+    log = pl.DataFrame({"id": [1, 2, 3], "a": ["x", "y", "z"], "b": ["y", "y", "z"], "label": ["x", "y", "z"]})
+    irm = IRM(as_kind(log, kind), predicted=["a", "b"], doc="id")
+    assert values(irm.evaluate("accuracy")) == pytest.approx([1.0, 2 / 3])
+    assert values(irm.compare("accuracy", baseline="a"), "difference") == pytest.approx([-1 / 3])
+    assert values(irm(positive="y", classes=None).evaluate("f1")) == pytest.approx([1.0, 2 / 3])
+
+
+@pytest.mark.parametrize(
+    ("roles", "cause", "message"),
+    [
+        ({"score": ["a", "c"]}, ColumnError, "score='c': there is no such column among"),
+        ({"score": ["a", "a"]}, ColumnError, "column of a system='a' is named twice; a column plays one part"),
+        (
+            {"score": ["a", "b"], "by": "a"},
+            ColumnError,
+            "column of a system='a' is the by too; a column plays one part",
+        ),
+        (
+            {"score": ["a", "b"], "rank": ["a", "b"]},
+            ColumnError,
+            "score= and rank= are lists of columns, each of a system; one of them may be",
+        ),
+        (
+            {"score": ["a", "b"], "system": "text"},
+            ColumnError,
+            "score=['a', 'b']: each of these columns is a system, and system='text' says another; name one column, or "
+            "leave out system=",
+        ),
+        ({"score": ["a", "text"]}, BadValueError, "text: a score is a number, and this column is String; convert it"),
+        (
+            {"score": ["a", "bad"]},
+            BadRowsError,
+            "bad: 1 of 3 rows is infinite (row 1); drop them, or make them null if the document was not retrieved",
+        ),
+        (
+            {"score": ["a", "huge"]},
+            BadRowsError,
+            "huge: 1 of 3 rows is past 2**53, beside systems with floats (row 0); rescale them",
+        ),
+        (
+            {"predicted": ["label2", "text"], "query": None},
+            BadValueError,
+            "'label2' is Int64, 'text' is String; give the columns of the systems one type",
+        ),
+        ({"score": ["a", "b"], "by": "system"}, ColumnError, "by='system' is the system too; a column plays one part"),
+    ],
+)
+def test_bad_columns_of_systems(roles: dict[str, Any], cause: type[FrameMetricsError], message: str) -> None:
+    log = TWO.with_columns(
+        text=pl.Series(["x", "y", "z"]), bad=pl.Series([1.0, float("inf"), 2.0]), huge=pl.Series([2**53 + 1, 1, 2])
+    ).with_columns(label2=pl.col("label"), system=pl.lit("s"))
+    assert error(lambda: log.irm(**roles).evaluate("precision" if "predicted" in roles else "rr"), cause).startswith(
+        message
+    )
