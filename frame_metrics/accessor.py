@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, Protocol, Type
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, ColumnError, UnknownNameError, check_choice, closest, kind_of, shown
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    UnknownNameError,
+    check_choice,
+    closest,
+    kind_of,
+    listed,
+    shown,
+)
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.needs import Needs
@@ -37,6 +46,7 @@ if TYPE_CHECKING:
 
 Frame = TypeVar("Frame")
 Result = TypeVar("Result")
+OF_VALUES = ("evaluate", "per_query", "compare", "audit")  # verbs that take numbers from elsewhere
 Given = ParamSpec("Given")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -61,6 +71,7 @@ def _verb(verb: Callable[Given, Result]) -> Callable[Given, Result]:
 
     @wraps(verb)
     def checked(*args: Given.args, **options: Given.kwargs) -> Result:
+        _refuse_values(verb.__name__, args)
         try:
             return verb(*args, **options)
         except TypeError:  # of the call itself, or from within
@@ -71,6 +82,19 @@ def _verb(verb: Callable[Given, Result]) -> Callable[Given, Result]:
             raise
 
     return checked
+
+
+def _refuse_values(verb: str, args: tuple[Any, ...]) -> None:
+    """Raise for a verb that computes its numbers, of a frame that has them already."""
+    if verb not in OF_VALUES and args and isinstance(args[0], IRM) and args[0]._request.of_values:
+        raise ColumnError(
+            f"{verb}() has no use for value=, whose numbers were computed already; {listed(OF_VALUES)} take them"
+        )
+
+
+def _with_roles(baseline: Any) -> Any:
+    """Return a baseline as verbs take it: of a frame whose roles are named, what they say."""
+    return baseline._request if isinstance(baseline, IRM) else baseline
 
 
 def _misused(verb: Callable[..., Any], options: Mapping[str, Any], error: str) -> Exception:
@@ -138,6 +162,10 @@ class IRM(Generic[Frame]):
     n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved.
     extra : more columns of numbers, a mapping from the names by which metrics of your own read them, as
         ``run.column("price")``, to columns of the frame; null where there is no value.
+    value : a number that was computed elsewhere (what ``per_query`` returned and was saved, a judge's score, a
+        latency), one for each query and metric, null where it is undefined; or several columns. The frame's column
+        ``metric`` names the metric, else the column of values does. Goes with ``query``, ``system``, ``by``,
+        ``weight`` and ``cluster``, and into ``evaluate``, ``per_query``, ``compare`` and ``audit``.
     rel : the least grade that is relevant, 1 by default; it may be a word of ``scale``.
     scale : the grade of each word, as ``{"Exact": 3, "Irrelevant": 0}``, where grades are text, categories or other
         codes; None as a grade says that the word is no judgment. Gains and other grades are then those numbers.
@@ -310,7 +338,8 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list.
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list. Of
+            ``value``, all that there are where none is named.
         average : "macro", the mean over queries, in which each counts the same; "weighted", the mean by ``weight``;
             "rows", the mean by how many rows each has, with judged documents that it lacks; "micro", the metric of the
             summed counts of the 2x2 table;
@@ -361,7 +390,8 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``. Of ``value``, all that there are
+            where none is named.
         layout : "long", a row per query and metric, or "wide", a column per metric.
 
         Returns
@@ -583,9 +613,13 @@ class IRM(Generic[Frame]):
 
         Parameters
         ----------
-        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``.
+        metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``. Of ``value``, all that there are
+            where none is named.
         baseline : the system that every other is compared with, or a list of systems, with each of which all that are
-            not in it are compared; by default every system with all before it.
+            not in it are compared; by default every system with all before it. Or saved numbers, with which each
+            system is compared, or the frame where none is named: a frame that ``per_query`` returned, long or wide,
+            with the columns of the query and ``by`` called as here, or one whose columns are named,
+            ``saved.irm(query="qid", value="v")``.
         against : without a query, what each system is compared with instead of another one: "chance", the value that a
             metric has where decisions or scores have nothing to do with the truth (0 for informedness, 0.5 for
             roc_auc), or "majority", a classifier that always says the most frequent class.
@@ -606,7 +640,8 @@ class IRM(Generic[Frame]):
         over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows.
         unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
             it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
-            ``n_unpaired``. Rows that only one system has are always left out, and counted there.
+            ``n_unpaired``. Rows that only one system has are always left out, and counted there; so are queries that
+            one side has no number of, where these are ``value`` or a saved ``baseline``.
         ci : level of the interval of the difference: percentile bootstrap, and DeLong's beside his test.
         permutations, resamples, seed : of what is drawn; the same on every machine.
         per_query : whether to return the paired differences instead, the greatest first.
@@ -625,15 +660,16 @@ class IRM(Generic[Frame]):
 
         Without a query rows are paired by ``doc``. effect_size, wins, ties and losses are those of rows, for shares of
         rows, and null for other metrics; n counts the documents that both systems have, and mde rests on the bootstrap
-        (or DeLong). With ``against`` there is no system column where none is named, and baseline is its text.
+        (or DeLong). With ``against`` there is no system column where none is named, and baseline is its text; with
+        saved numbers it is the name of their system, where a column says it, or "saved".
 
         Raises
         ------
         FrameMetricsError
-            No ``system`` is named, there is only one, ``baseline`` is none of them, a test needs scipy and it is not
-            installed, or clusters or weights are named and the test cannot take them. Without a query: no ``doc`` is
-            named, it stands twice in a system, or systems differ in its label (weight, count, cluster); a metric has no
-            value that chance gives.
+            No ``system`` is named and no saved ``baseline``, there is only one, ``baseline`` is none of them, a test
+            needs scipy and it is not installed, or clusters or weights are named and the test cannot take them. Without
+            a query: no ``doc`` is named, it stands twice in a system, or systems differ in its label (weight, count,
+            cluster); a metric has no value that chance gives.
 
         Examples
         --------
@@ -647,7 +683,9 @@ class IRM(Generic[Frame]):
         from frame_metrics.verbs.compare import compare
         from frame_metrics.verbs.differences import Options
 
-        options = Options(baseline, against, test, correction, over, unanswered, ci, permutations, resamples, seed)
+        options = Options(
+            _with_roles(baseline), against, test, correction, over, unanswered, ci, permutations, resamples, seed
+        )
         return compare(self._request, metrics, options, per_query=per_query)
 
     @_verb
@@ -726,13 +764,14 @@ class IRM(Generic[Frame]):
         return bounds(self._request, metrics, of=of, max_grade=max_grade, per_query=per_query)
 
     @_verb
-    def audit(self, fail_on: Severity | None = None) -> Frame:
+    def audit(self, fail_on: Severity | None = None, *, baseline: Any = None) -> Frame:
         """Report errors and oddities in the data, what was not counted, and plain facts.
 
         Parameters
         ----------
         fail_on : raise if there is a finding of this severity or a graver one, with the findings in the message. Facts
             are no reason to fail. A lazy frame is then run at once.
+        baseline : saved numbers, as in ``compare``, whose queries are looked at beside those of the frame.
 
         Returns
         -------
@@ -768,4 +807,4 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.audit import audit
 
-        return audit(self._request, fail_on)
+        return audit(self._request, fail_on, _with_roles(baseline))

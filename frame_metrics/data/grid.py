@@ -12,6 +12,7 @@ from frame_metrics.data.blocks import Pools, Rankings, codes, constant, spans
 from frame_metrics.data.judgments import Judged
 from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import Columns, key_names
 from frame_metrics.threads import BLOCK
 
@@ -135,6 +136,20 @@ def build_grid(
         return replace(grid, pool=_borrowed(grid)) if system else grid
     key_code = query_code if judged.keys == query else codes(both, judged.keys)[0]
     return replace(grid, pool=_pool_of(key_code[named][at], judged, key_code[count:]))
+
+
+def with_another(grid: Grid) -> Grid:
+    """Return the grid with one more system, which has no rows, after the others: one that stands in another frame."""
+    first = np.unique(grid.pair, return_index=True)[1]
+    return replace(
+        grid,
+        rankings=_grown(grid.rankings, len(first)),
+        system=np.append(grid.system, np.full(len(first), len(grid.system_row))),
+        segment=np.append(grid.segment, grid.segment[first]),
+        query=np.append(grid.query, grid.query[first]),
+        pair=np.append(grid.pair, grid.pair[first]),
+        system_row=np.append(grid.system_row, NONE),
+    )
 
 
 def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str], judged: Judged) -> Grid:

@@ -82,11 +82,11 @@ def _judged_rows(
     docs, ours = frame[columns.doc], log["doc"].dtype
     refuse(columns.doc, docs.is_null(), "are missing", "drop them")
     refuse_nan(docs, columns.doc, "drop them")
-    out["doc"] = _like(docs, _wider(ours, docs.dtype), columns.doc, str(log_columns.doc), ours)
+    out["doc"] = _like(docs, wider(ours, docs.dtype), columns.doc, str(log_columns.doc), ours)
     out |= role_columns(frame, columns, ("grade", "label", "weight", "cluster"), scale=scale)
     if columns.cluster and "cluster" in log.columns:
         clusters, ours = out["cluster"], log["cluster"].dtype
-        out["cluster"] = _like(clusters, _wider(ours, clusters.dtype), columns.cluster, columns.cluster, ours)
+        out["cluster"] = _like(clusters, wider(ours, clusters.dtype), columns.cluster, columns.cluster, ours)
     table = pl.DataFrame(out).with_row_index("row")
     judges = pl.any_horizontal(pl.col(name).is_not_null() for name in judging(table))
     if columns.annotator:
@@ -163,9 +163,9 @@ def number_clusters(log: pl.DataFrame, judged: Judged | None) -> tuple[pl.DataFr
     return log.with_columns(number[: len(log)]), replace(judged, names=names)
 
 
-def _wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
+def wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
     """The type that holds ids of both types, if they are of one kind; else the first."""
-    if ours == theirs or _kind(ours) != _kind(theirs):
+    if ours == theirs or kind_of_ids(ours) != kind_of_ids(theirs):
         return ours
     if ours in TEXTS:
         return pl.String()
@@ -180,7 +180,7 @@ def _wider(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
     return ours
 
 
-def _kind(dtype: pl.DataType) -> Any:
+def kind_of_ids(dtype: pl.DataType) -> Any:
     """A name for ids of a type: those of two kinds are never equal."""
     if dtype in TEXTS:
         return "text"
@@ -198,7 +198,7 @@ def _like(values: pl.Series, dtype: pl.DataType, name: str, own: str, shown: pl.
     """
     if values.dtype == dtype:
         return values
-    if pl.Null not in (values.dtype, dtype) and _kind(values.dtype) != _kind(dtype):
+    if pl.Null not in (values.dtype, dtype) and kind_of_ids(values.dtype) != kind_of_ids(dtype):
         raise BadValueError(
             f"{name} of the judgments is {values.dtype}, and {own} of the log is {shown}; give both one type"
         )

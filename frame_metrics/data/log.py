@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -36,7 +36,8 @@ class Log:
     judgment_name: str  # what the caller calls the column of grades, or of labels where there are none
     grid: Grid  # the rankings to measure
     judged: Judged | None  # the judgments, where they are kept beside
-    bare: pl.DataFrame  # past the rows of the table, one for each query without results, with what is said of it
+    # Past the rows of the table, one for each query without results, with what is said of it.
+    bare: pl.DataFrame = field(default_factory=pl.DataFrame)
     told: Array | None = None  # whether it is said of a ranking's query what is relevant, though it may be nothing
 
     @property

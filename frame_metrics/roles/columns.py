@@ -48,6 +48,9 @@ class Columns:
     per_system: tuple[str, ...] = ()  # where score, rank or predicted is a column for each system, these columns
     lists: tuple[str, ...] = ()  # the columns that hold lists, the results of a row's query
     made: tuple[str, ...] = ()  # names above that are no columns of the frame: what they stand for is made
+    value: tuple[str, ...] = ()  # numbers that were computed elsewhere
+    metric: str | None = None  # what these are of; None where the columns' own names say it
+    k: str | None = None  # its cutoff, which the metric says too
     lent: tuple[str, ...] = ()  # of these the ones that stand in the judgments beside the log, and not in the log
 
     @property
@@ -69,7 +72,7 @@ class Columns:
     def needed(self) -> list[str]:
         """Every column of the log that is read, once."""
         several = (column for _, column in (*self.class_scores, *self.extra))
-        every = dict.fromkeys([*self.keys, *self.single.values(), *several, *self.per_system])
+        every = dict.fromkeys([*self.keys, *self.single.values(), *several, *self.value, *self.per_system])
         made = {*self.made, *self.lent} - {*self.per_system}
         return [column for column in every if column not in made]
 
@@ -276,6 +279,13 @@ def refuse_infinite(values: pl.Series, column: str, remedy: str = NULL) -> None:
     if values.dtype.is_float() and not values.is_finite().all():
         refuse_nan(values, column, remedy)
         refuse(column, values.is_infinite().fill_null(False), "are infinite", remedy)
+
+
+def value_column(values: pl.Series, column: str) -> pl.Series:
+    """Return numbers that were computed elsewhere, NaN where they are missing."""
+    values = number_column(values, column, "value", finite=False).cast(pl.Float64)
+    refuse(column, values.is_infinite().fill_null(False), "are infinite", NULL)
+    return values.fill_null(np.nan)
 
 
 def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: bool = False) -> pl.Series:

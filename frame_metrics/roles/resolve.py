@@ -16,6 +16,8 @@ OF_ROWS = ("doc", "score", "rank", "label", "grade", "predicted")  # of one resu
 PER_SYSTEM = ("score", "rank", "predicted")  # may be a column for each system
 ROW, SYSTEM = "row", "system"  # key columns that are made: of what has no query, and of a column per system
 PLACE = "place in the list"  # what ranks lists without scores
+WITH_VALUE = ("query", "system", "by", "weight", "cluster", "value", "undefined")  # what is said beside value=
+MEANS = {"metric", "average", "n", "n_undefined"}  # columns of what evaluate() returns
 RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total_over")
 
 
@@ -43,6 +45,8 @@ def resolve(
         A column is not there, is ambiguous, or plays two parts.
     """
     roles, judged = with_texts(roles), judgments is not None
+    if roles.get("value") is not None:
+        return _of_values(roles, available, judged=judged, hint=hint)
     theirs = [column for column in judgments or () if column not in available]
     lent = [column for role in OF_A_QUERY for column in _several(roles.get(role)) if column in theirs]
 
@@ -171,6 +175,34 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     return named | sized | {"class_scores": tuple(scores.items()), "extra": tuple(extra.items())}
 
 
+def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callable[[str], str]) -> Columns:
+    """The columns of numbers that were computed elsewhere: beside the query, nothing is found by a role's name."""
+    if judged:
+        raise ColumnError("value= names numbers that were computed already, and judgments say nothing of them")
+    for role, said in roles.items():
+        if role not in WITH_VALUE and said is not None:
+            raise ColumnError(f"{role}= says nothing of value=, whose numbers were computed already; say {role}=None")
+    if "total_over" in available or set(available) >= MEANS:
+        raise ColumnError(
+            "the frame has means, as evaluate() returns them, and value= is one number per query; save per_query()"
+        )
+    named = _named(roles, available, lambda role, column: hint(column))
+    query, value = _several(named.pop("query", None)), _several(named.pop("value"))
+    played = {*query, *value, *(column for said in named.values() for column in _several(said))}
+    if not query and ("query" in roles or "query" in played or "query" not in available):
+        raise ColumnError(f"value= is one number per query, and {absent(('query',), roles, available, hint)}")
+    metric, k = (name if name in available and name not in played else None for name in ("metric", "k"))
+    if metric and len(value) > 1:
+        raise ColumnError(
+            f"value= names {len(value)} columns, each of one metric, and the column 'metric' says one for each row; "
+            "name one column, or rename 'metric'"
+        )
+    by = _several(named.pop("by", None))
+    columns = Columns(query=query or ("query",), by=by, value=value, metric=metric, k=k if metric else None, **named)
+    _check_parts(columns)
+    return columns
+
+
 def _several(value: Any) -> tuple[str, ...]:
     values = value.values() if isinstance(value, Mapping) else value
     return () if value is None else (value,) if isinstance(value, str) else tuple(values)
@@ -227,7 +259,7 @@ def _check_query(columns: dict[str, Any], roles: Roles) -> None:
 
 def _check_parts(columns: Columns) -> None:
     """Raise for a column that plays two parts, or a key column that is called as a column of the result."""
-    several = {"query": columns.query, "system": _several(columns.system), "by": columns.by}
+    several = {"query": columns.query, "system": _several(columns.system), "by": columns.by, "value": columns.value}
     several["score of a class"] = tuple(column for _, column in columns.class_scores)
     several["extra"] = tuple(column for _, column in columns.extra)
     several["column of a system"] = columns.per_system

@@ -118,6 +118,7 @@ class Roles(TypedDict, total=False):
     cluster: Column
     n_relevant: Column
     extra: Extra
+    value: Columns
     rel: Grade
     scale: Mapping[Any, float | None] | None
     collection_size: Size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -11,15 +11,24 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import cases_of
-from frame_metrics.data.log import read_log
+from frame_metrics.data.log import Log, read_log
 from frame_metrics.data.unfolding import BARE
-from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows, check_choice
+from frame_metrics.errors import (
+    BadRowsError,
+    BadValueError,
+    FrameMetricsError,
+    NotComputableError,
+    bad_rows,
+    check_choice,
+    shown,
+)
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.needs import audited
-from frame_metrics.verbs import annotators, guards, log_checks
-from frame_metrics.verbs.checks import Finding
+from frame_metrics.verbs import annotators, guards, log_checks, saved, value_checks
+from frame_metrics.verbs.checks import Finding, run_checks
 from frame_metrics.verbs.request import Reading, Request
+from frame_metrics.verbs.values import measured, plan_of
 
 SEVERITIES = ("error", "warning", "info", "fact")  # the gravest first
 SCHEMA = {
@@ -43,25 +52,37 @@ VALUES = {
 Severity = Literal["error", "warning", "info"]
 
 
-def audit(request: Request, fail_on: Severity | None) -> Any:
+def audit(request: Request, fail_on: Severity | None, baseline: Any = None) -> Any:
     """Answer ``irm.audit``, which has the parameters."""
     if fail_on is not None:
         check_choice("fail_on", fail_on, get_args(Severity))
-    plan = request.plan(audited(request.columns, request.roles))
+    plan = plan_of(request) if request.of_values else request.plan(audited(request.columns, request.roles))
     columns, conventions, rule = plan.columns, plan.conventions, plan.conventions.several
     if plan.judged is not None and plan.judged.annotator and rule is None:
         conventions = replace(conventions, several="majority")  # that annotators differ is then a finding
+    if baseline is not None and not columns.query:
+        raise NotComputableError("baseline= is one number per query, and there is no query; name query=")
+    if baseline is not None and not saved.is_frame(baseline):
+        raise BadValueError(f"audit(): baseline={shown(baseline)} is not a frame of saved numbers")
+    beside = None if baseline is None else saved.plan_of(baseline, plan, None)
     decided = columns.predicted is not None or conventions.threshold is not None
 
     def compute(reading: Reading) -> Answer:
         qrels = reading.qrels()
+        there = None if beside is None else saved.read_saved(beside).log
+
+        def turned(log: Log) -> Iterable[Finding]:
+            return () if there is None else run_checks({}, saved.matched(log, there).turnover())
 
         def look(rows: pl.DataFrame) -> list[Finding]:
+            if columns.value:
+                numbers = measured(replace(reading, table=rows), None, shared=False)
+                return [*value_checks.findings(numbers), *turned(numbers.log)]
             if not columns.query:
                 return guards.findings(rows, columns, conventions)
             log = read_log(rows, columns, conventions, qrels, single=decided)
             seen = [*guards.of_sides(rows, columns, conventions), *log_checks.findings(log)]
-            seen += annotators.findings(log, rule)
+            seen += [*annotators.findings(log, rule), *turned(log)]
             return [*seen, *guards.guarded(cases_of(log))] if decided else seen
 
         return _report(fail_on, _of_good_rows(reading, look))

@@ -216,7 +216,7 @@ def counted(log: Log) -> Counted:
     log.each_block(work)
     seen = {}
     for one, (n, of, first) in zip(checks, np.moveaxis(np.array(sums), 0, -1), strict=True):
-        seen[one] = Seen(int(n.sum()), int(of.sum()), _name(log, int(first.min())) if n.any() else None)
+        seen[one] = Seen(int(n.sum()), int(of.sum()), name_of(log, int(first.min())) if n.any() else None)
     return Counted(log, evaluated, judged, relevant, results, hits, seen)
 
 
@@ -244,8 +244,8 @@ def _sums(one: Check, block: RankedBlock, numbers: Array, past: int) -> tuple[in
     return int(has.sum()), int(of.sum()), int(numbers[has > 0].min(initial=past))
 
 
-def _name(log: Log, ranking: int) -> str:
-    """The keys of a ranking as text."""
+def name_of(log: Log, ranking: int) -> str:
+    """Return the keys of a ranking as text."""
     grid, keys = log.grid, key_names(log.columns)
     codes, rows = (grid.system, grid.segment, grid.query), (grid.system_row, grid.segment_row, grid.query_row)
     at = [row[code[[ranking]]] for code, row in zip(codes, rows, strict=True)]

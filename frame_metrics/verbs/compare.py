@@ -14,10 +14,11 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.errors import ColumnError, NotComputableError, check_apart, listed
 from frame_metrics.inputs.rows import Array
-from frame_metrics.metrics.names import Metrics, read
+from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats import significance
 from frame_metrics.stats.significance import Tick, in_clusters, sureness, times, tukey
+from frame_metrics.verbs import values
 from frame_metrics.verbs.differences import (
     EACH,
     NUMBERS,
@@ -31,7 +32,8 @@ from frame_metrics.verbs.differences import (
 )
 from frame_metrics.verbs.measure import check_asked, measure
 from frame_metrics.verbs.pairs import Paired, Pairing, paired_systems
-from frame_metrics.verbs.request import Reading, Request
+from frame_metrics.verbs.request import Plan, Reading, Request
+from frame_metrics.verbs.saved import is_frame, paired_with, plan_of
 from frame_metrics.verbs.tidy import number
 
 FLEXIBLE = ("randomization", "bootstrap", "tukey")  # tests that can take weights, and clusters as independent
@@ -41,43 +43,65 @@ LONG = 1_000_000_000  # flips of queries from which on the work is worth a progr
 def compare(request: Request, metrics: Sequence[Metrics], options: Options, *, per_query: bool) -> Any:
     """Answer ``irm.compare``, which has the parameters."""
     check_options(options)
-    asked = read(metrics)
-    plan = request.plan(request.needs(asked))
-    if not plan.columns.query:
+    plan, asked = _planned(request, metrics)
+    elsewhere = is_frame(options.baseline)
+    if asked is not None and not plan.columns.query:
         from frame_metrics.verbs.compare_rows import rows_compared
 
+        if elsewhere:
+            raise NotComputableError("baseline= as a frame is one number per query, and there is no query; name query=")
         return rows_compared(plan, asked, options, per_query=per_query)
     options = replace(options, test=options.test or "randomization")
-    check_asked(asked, plan)
-    system = _check_system(plan.columns, options)
-    for name, metric in asked:
+    _check_system(plan.columns, options, elsewhere=elsewhere)
+    for name, metric in asked or ():
         if metric.average is not None:
             raise NotComputableError(f"{name} is an average, and compare() pairs the values of queries")
     check_apart(plan.columns.keys, RESULT)
+    beside = plan_of(options.baseline, plan, asked) if elsewhere and asked else None
 
     def compute(reading: Reading) -> Answer:
-        pairing = paired_systems(measure(reading.log(), asked), options.baseline)
+        own = values.measured(reading, asked) if request.of_values else measure(reading.log(), asked or ())
+        if elsewhere:
+            pairing = paired_with(own, beside or plan_of(options.baseline, plan, own.asked))
+        else:
+            pairing = paired_systems(own, options.baseline)
         return _each_query(pairing, options) if per_query else _compared(pairing, options)
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
-        keys = (*plan.columns.by, *(plan.columns.query if per_query else ()), system)
+        system = plan.columns.system
+        keys = (*plan.columns.by, *(plan.columns.query if per_query else ()), *([system] if system else []))
         columns = {name: SCHEMA[name] for name in SCHEMA if not per_query or name in EACH}
-        first = {name: types[name] for name in keys} | {"baseline": types[system]}
+        first = {name: types[name] for name in keys} | {"baseline": pl.String if elsewhere else types[str(system)]}
         return first | {"metric": pl.String, "k": pl.Int64} | columns
 
     return plan.answer(compute, schema)
 
 
-def _check_system(columns: Columns, options: Options) -> str:
-    """Return the column of systems, or raise for what they cannot be compared by."""
+def _planned(request: Request, metrics: Sequence[Metrics]) -> tuple[Plan, Asked | None]:
+    """The columns to read, and the metrics to compare; None for all those of numbers from elsewhere."""
+    if request.of_values:
+        plan = values.plan_of(request)
+        return plan, values.asked_of(metrics, plan.columns)
+    asked = read(metrics)
+    plan = request.plan(request.needs(asked))
+    if plan.columns.query:
+        check_asked(asked, plan)
+    return plan, asked
+
+
+def _check_system(columns: Columns, options: Options, *, elsewhere: bool) -> None:
+    """Raise for what systems, or one and a baseline from ``elsewhere``, cannot be compared by."""
     test = options.test
     if options.against is not None:
         raise NotComputableError(
             f"against={options.against!r} tests rows that are counted together, and there is a query; "
             "say query=None to pool them, or compare systems without against="
         )
-    if columns.system is None:
-        raise ColumnError("compare() pairs systems query by query; name their column with system=")
+    if columns.system is None and not elsewhere:
+        raise ColumnError(
+            "compare() pairs systems query by query; name their column with system=, "
+            "or give what per_query() returned of another one, as baseline=saved"
+        )
     if test not in get_args(OfQueries):
         raise NotComputableError(
             f"test={test!r} is of rows without a query; "
@@ -93,7 +117,6 @@ def _check_system(columns: Columns, options: Options) -> str:
             f"test={test!r} takes every query as independent, and {columns.cluster} says which belong together; "
             f"say test= as one of {listed(FLEXIBLE)}, or cluster=None"
         )
-    return columns.system
 
 
 def _compared(pairing: Pairing, options: Options) -> Answer:
@@ -116,7 +139,7 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
         alone, together = one.together(pairs, options.unanswered, options.test)
         for (system, base), unpaired, use in zip(pairs, alone, together, strict=True):
             row = _described(one.values[use, system], one.values[use, base], one.weights(use))
-            row |= {"test": options.test, "n_unpaired": float(unpaired.sum())}
+            row |= {"test": options.test, "n_unpaired": float(unpaired.sum() + one.beyond)}
             row["n_undefined"] = float(one.undefined[:, [system, base]].any(axis=1).sum())
             groups.setdefault(use.tobytes(), []).append((row, one.values[use, system] - one.values[use, base]))
             rows.append(row)

@@ -23,7 +23,7 @@ from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.roles.needs import Needs
 from frame_metrics.stats.averages import Averages, averages_of
 from frame_metrics.stats.quantiles import level_of
-from frame_metrics.verbs import pooled
+from frame_metrics.verbs import pooled, values
 from frame_metrics.verbs.measure import check_asked, measure
 from frame_metrics.verbs.request import Plan, Reading, Request, check_wide
 from frame_metrics.verbs.tidy import Options, Wide, averaged, each_query, schema
@@ -37,12 +37,17 @@ Layout = Literal["long", "wide"]
 Interval = Literal["delong", "bootstrap"]
 
 
+BESIDE = ("total_over", "average", "n")  # columns beside those of metrics in a wide result
+
+
 def evaluate(request: Request, metrics: Sequence[Metrics], options: Options) -> Any:
     """Answer ``irm.evaluate``, which has the parameters."""
     layout, margins, ci = options.layout, options.margins, options.ci is not None
     check_averages(options.average)
     check_choice("layout", layout, get_args(Layout))
     _check_interval(options)
+    if request.of_values:
+        return _of_values(request, metrics, options)
     asked = read(metrics)
     plan = request.plan(request.needs(asked))
     if plan.columns.query:
@@ -52,9 +57,7 @@ def evaluate(request: Request, metrics: Sequence[Metrics], options: Options) -> 
     else:
         pooled.check_pooled(asked, options.averages)
         pooled.check_delong(asked, plan, options.method)
-    check_bool("margins", margins)
-    if margins and not plan.columns.by:
-        raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
+    _check_margins(margins, plan)
     wide = _wide(asked, options, plan) if layout == "wide" else None
     if wide is not None:
         check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], plan.columns)
@@ -66,6 +69,41 @@ def evaluate(request: Request, metrics: Sequence[Metrics], options: Options) -> 
         return averaged(measure(log, asked, options.averages), options, wide)
 
     return plan.answer_of_segments(compute, lambda types: schema(asked, options, wide))
+
+
+def _of_values(request: Request, metrics: Sequence[Metrics], options: Options) -> Any:
+    """Average numbers that were computed elsewhere; without names, of all metrics that there are."""
+    plan = values.plan_of(request)
+    named = values.asked_of(metrics, plan.columns)
+    _check_margins(options.margins, plan)
+    if options.method == "delong":
+        raise NotComputableError("method='delong' is for rows without a query, and these are averaged over queries")
+
+    def wide_of(asked: Asked) -> Wide | None:
+        values.check_averages(asked, options.averages, plan.columns)
+        wide = _wide(asked, options, plan) if options.layout == "wide" else None
+        if wide is not None:
+            check_wide([name for name, _ in wide.of_metrics(asked, options.ci)], plan.columns, BESIDE)
+        return wide
+
+    wide = wide_of(named or ())
+
+    def compute(reading: Reading) -> Answer:
+        measured = values.measured(reading, named)
+        return averaged(measured, options, wide if named else wide_of(measured.asked))
+
+    def types(_: dict[str, Any]) -> dict[str, Any]:
+        values.check_layout(named, options.layout)
+        return schema(named or (), options, wide)
+
+    return plan.answer_of_segments(compute, types)
+
+
+def _check_margins(margins: bool, plan: Plan) -> None:
+    """Raise for totals over no segments."""
+    check_bool("margins", margins)
+    if margins and not plan.columns.by:
+        raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
 
 
 def check_averages(average: Any) -> Averages:
@@ -119,13 +157,38 @@ def _wide(asked: Asked, options: Options, plan: Plan) -> Wide:
 def per_query(request: Request, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     """Answer ``irm.per_query``, which has the parameters."""
     check_choice("layout", layout, get_args(Layout))
+    if request.of_values:
+        return _each_value(request, metrics, layout)
     asked = read(metrics)
     plan = request.plan(request.needs(asked) | Needs(query=True))
     check_asked(asked, plan)
     if layout == "wide":
         check_wide([name for name, _ in asked], plan.columns)
-    long = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
-    columns: dict[str, Any] = {name: pl.Float64 for name, _ in asked} if layout == "wide" else long
+    columns = _columns(asked, layout)
     return plan.answer_of_segments(
         lambda reading: each_query(measure(reading.log(), asked), layout), lambda types: columns, plan.columns.keys
     )
+
+
+def _columns(asked: Asked, layout: Layout) -> dict[str, Any]:
+    """The columns of values beside the keys, and their types."""
+    long = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
+    return {name: pl.Float64 for name, _ in asked} if layout == "wide" else long
+
+
+def _each_value(request: Request, metrics: Sequence[Metrics], layout: Layout) -> Any:
+    """Return numbers that were computed elsewhere as they are."""
+    plan = values.plan_of(request)
+    named = values.asked_of(metrics, plan.columns)
+
+    def compute(reading: Reading) -> Answer:
+        measured = values.measured(reading, named)
+        if layout == "wide":
+            check_wide([name for name, _ in measured.asked], plan.columns, ())
+        return each_query(measured, layout)
+
+    def types(_: dict[str, Any]) -> dict[str, Any]:
+        values.check_layout(named, layout)
+        return _columns(named or (), layout)
+
+    return plan.answer_of_segments(compute, types, plan.columns.keys)

@@ -34,23 +34,24 @@ class Measured:
     evaluated: Array  # which rankings have a judged document, shape (rankings,)
     weight: Array | None  # of each ranking's query; None where not named
     cluster: Array | None  # of each ranking's query; None where not named
+    absent: Array | None = None  # rankings that have no number from elsewhere; None where all are measured
 
 
 def check_asked(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
     """Raise for a metric or average that the named columns and conventions do not determine; nothing is read."""
     for average in averages:
-        _check_average(average, f"average={average!r}", plan.columns)
+        check_average(average, f"average={average!r}", plan.columns)
     for name, metric in asked:
         check_parameters(name, metric)
         _check_reads(name, metric, plan)
-        _check_average(metric.average, name, plan.columns)
+        check_average(metric.average, name, plan.columns)
         if "micro" in averages and metric.input is not Confusion and not (metric.summed or metric.average):
             raise NotComputableError(
                 f"{name} has no micro average: only what the 2x2 table gives has, as precision or recall@10"
             )
 
 
-def _check_average(average: str | None, said: str, columns: Columns) -> None:
+def check_average(average: str | None, said: str, columns: Columns) -> None:
     """Raise for an average over queries that there is not, with these columns."""
     if average == "predicted":
         raise NotComputableError(f"{said} is over several classes, and the mean here is over queries")
@@ -218,7 +219,8 @@ def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
 def filled(measured: Measured, i: int) -> Array:
     """Return a metric's values with the undefined ones replaced, NaN where they stay null or nothing is judged."""
     name, metric = measured.asked[i]
-    return measured.log.conventions.filled(name, metric, measured.values[i], measured.evaluated, "queries")
+    there = measured.evaluated if measured.absent is None else measured.evaluated & ~measured.absent
+    return measured.log.conventions.filled(name, metric, measured.values[i], there, "queries")
 
 
 def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:

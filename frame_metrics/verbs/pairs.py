@@ -30,6 +30,7 @@ class Paired:
     undefined: Array  # whether the metric was undefined, shape (queries, systems)
     cluster: Array | None  # of each query; None where queries are independent
     weight: Array | None  # of each query; None where all count alike
+    beyond: int = 0  # queries of a saved baseline that are not among them
 
     def alone(self, use: Array) -> bool:
         """Return whether some queries are of fewer than two clusters that weigh, which leaves nothing to draw."""
@@ -66,8 +67,12 @@ class Pairing:
     """Systems to compare."""
 
     measured: Measured  # the values of metrics for every ranking
+    values: Sequence[Array]  # of each metric, with undefined ones replaced, shape (rankings,) each
+    answered: Array  # rankings that have results, or where the baseline is saved a number, shape (rankings,)
     segments: Array  # their numbers in the order of the result
     pairs: list[tuple[int, int]]  # each system and the one that it is compared with, in the order of the result
+    saved: str | None = None  # the name of a baseline of another frame; None where it is a system of this one
+    beyond: Array | None = None  # queries of each segment that only the saved baseline has, shape (segments,)
 
     @property
     def n_queries(self) -> int:
@@ -115,33 +120,35 @@ class Pairing:
             out[place] = values[here]
             return out[some]
 
-        some = cells(measured.evaluated, False).all(axis=1)
-        answered = cells(_retrieved(measured.log) > 0, False)[some]
+        some, answered = cells(measured.evaluated, False).all(axis=1), cells(self.answered, False)
+        beyond = 0 if self.beyond is None else int(self.beyond[segment] + answered[~some, -1].sum())
         cluster, weight = of_queries(measured.cluster), of_queries(measured.weight)
+        known = True if measured.absent is None else ~measured.absent
         metrics = []
-        for i, raw in enumerate(measured.values):
-            values, undefined = cells(filled(measured, i), np.nan)[some], cells(np.isnan(raw), False)[some]
-            metrics.append(Paired(pair[some], values, answered, undefined, cluster, weight))
+        for raw, own in zip(measured.values, self.values, strict=True):
+            values, undefined = cells(own, np.nan)[some], cells(np.isnan(raw) & known, False)[some]
+            metrics.append(Paired(pair[some], values, answered[some], undefined, cluster, weight, beyond))
         return metrics
 
     def answer(
         self, segment: Array, metric: Array, pair: Array, columns: dict[str, pl.Series], query: Array | None = None
     ) -> Answer:
         """Return columns with the keys of their rows, by the numbers of each row's segment, metric, pair and query."""
-        log = self.measured.log
+        log, columns = self.measured.log, labels(self.measured.asked, metric) | columns
         system, base = (log.key_rows(system=side[pair]) for side in np.array(self.pairs).T)
-        column = str(log.columns.system)
-        keys = log.key_rows(segment=segment, query=query) | system | {"baseline": base[column]}
-        return Answer(keys, labels(self.measured.asked, metric) | columns, {"baseline": column})
+        keys, column = log.key_rows(segment=segment, query=query) | system, str(log.columns.system)
+        if self.saved is None:
+            return Answer(keys | {"baseline": base[column]}, columns, {"baseline": column})
+        return Answer(keys, {"baseline": pl.Series([self.saved] * len(pair), dtype=pl.String)} | columns)
 
 
 def paired_systems(measured: Measured, baseline: Any) -> Pairing:
     """Pair each system with the baseline, or without one with every system before it."""
     log = measured.log
-    system, by, _ = key_names(log.columns)
-    order, segments = _in_order(log, system, log.grid.system_row), _in_order(log, by, log.grid.segment_row)
-    names = log.keys_at(system, log.grid.system_row).to_series().to_list()
-    return Pairing(measured, segments, pairs_of(order, names, baseline, str(log.columns.system)))
+    order, segments = in_order(log)
+    names = log.keys_at(["system"], log.grid.system_row).to_series().to_list()
+    pairs = pairs_of(order, names, baseline, str(log.columns.system))
+    return Pairing(measured, all_filled(measured), _answered(measured), segments, pairs)
 
 
 def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, column: str) -> list[tuple[int, int]]:
@@ -185,6 +192,12 @@ def _number(baseline: Any, names: list[Any], column: str) -> int:
         ) from None
 
 
+def in_order(log: Log) -> tuple[Array, Array]:
+    """Return the numbers of systems, and of segments, sorted by their values, nulls last."""
+    system, by, _ = key_names(log.columns)
+    return _in_order(log, system, log.grid.system_row), _in_order(log, by, log.grid.segment_row)
+
+
 def _in_order(log: Log, keys: list[str], rows: Array) -> Array:
     """The numbers of systems, or of segments, sorted by their values, nulls last."""
     if not keys:
@@ -193,8 +206,13 @@ def _in_order(log: Log, keys: list[str], rows: Array) -> Array:
     return values.sort(keys, nulls_last=True, maintain_order=True)["at"].to_numpy().astype(np.int64)
 
 
-def _retrieved(log: Log) -> Array:
-    """The number of results of each ranking."""
-    rankings = log.grid.rankings
+def all_filled(measured: Measured) -> list[Array]:
+    """Return the values of each metric with undefined ones replaced, shape (rankings,) each."""
+    return [filled(measured, i) for i in range(len(measured.asked))]
+
+
+def _answered(measured: Measured) -> Array:
+    """Return whether each ranking has results."""
+    rankings = measured.log.grid.rankings
     place = rankings.values.get("rank", rankings.values.get("score"))
-    return rankings.lengths if place is None else rankings.count(~np.isnan(place))
+    return (rankings.lengths if place is None else rankings.count(~np.isnan(place))) > 0

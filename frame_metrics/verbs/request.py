@@ -44,6 +44,11 @@ class Request:
         """True where judgments are kept beside the results: in another frame, or in lists of relevant documents."""
         return self.judgments is not None or self.columns.relevant is not None
 
+    @property
+    def of_values(self) -> bool:
+        """True where the frame has numbers that were computed elsewhere."""
+        return self.roles.get("value") is not None
+
     @cached_property
     def border(self) -> Border:
         """The border of the frame."""
@@ -179,15 +184,14 @@ class Reading:
     plan: Plan
     table: pl.DataFrame  # the needed columns of the frame, a row for each result
     beside: Beside  # the judgments beside it
-    judged: Columns | None  # which of their columns is which; None without any
+    judged: Columns | None = None  # which of their columns is which; None without any
     unfolded: Unfolded | None = None  # where the rows of the frame are others
 
     def log(self, *, queries: bool = True, single: bool = False, totals: bool = False) -> Log:
         """Make the log ready; the parameters are those of ``read_log``."""
         columns, conventions, qrels = self.plan.columns, self.plan.conventions, self.qrels()
         log = read_log(self.table, columns, conventions, qrels, queries=queries, single=single, totals=totals)
-        if log.columns.system:
-            _check_shared(log)
+        check_shared(log)
         return log
 
     def cases(self, *, named: bool = False, queries: bool = False, totals: bool = False, ranks: bool = False) -> Cases:
@@ -228,9 +232,9 @@ class Reading:
         return table, judged
 
 
-def _check_shared(log: Log) -> None:
+def check_shared(log: Log) -> None:
     """Raise for a system that shares no query with another: it would be measured on the queries of the others."""
-    apart = systems_apart(log.grid)
+    apart = systems_apart(log.grid) if log.columns.system else np.zeros(0)
     if apart.any():
         system = int(np.argmax(apart > 0))
         name = str(log.keys_at(["system"], log.grid.system_row[[system]])["system"][0])

@@ -1106,7 +1106,10 @@ def test_a_log_without_rows_is_an_error() -> None:
 def test_no_column_of_systems_is_an_error() -> None:
     """The column of systems has to be named."""
     said = error(lambda: IRM(made({"a": [1], "b": [2]}).drop("doc")).compare("cg"), ColumnError)
-    assert said == "compare() pairs systems query by query; name their column with system="
+    assert said == (
+        "compare() pairs systems query by query; name their column with system=, "
+        "or give what per_query() returned of another one, as baseline=saved"
+    )
 
 
 def test_an_unknown_baseline_names_the_nearest() -> None:

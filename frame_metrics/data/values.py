@@ -1,0 +1,74 @@
+"""Numbers that were computed elsewhere, laid out as the values of metrics for every ranking of a log."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import Rankings, find_rankings, spans
+from frame_metrics.data.grid import build_grid
+from frame_metrics.data.judgments import number_clusters
+from frame_metrics.data.log import Log
+from frame_metrics.errors import bad_rows
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import Columns, checked, key_names, value_column
+from frame_metrics.roles.conventions import Conventions
+
+APART = "keep one of each, or name the column that tells them apart with system= or by="
+
+
+def read_values(
+    frame: pl.DataFrame, columns: Columns, conventions: Conventions, metric: Array | None, n: int
+) -> tuple[Log, Array]:
+    """Check the columns and find the number of every ranking and metric.
+
+    Parameters
+    ----------
+    frame : the caller's columns, as polars.
+    columns : which column is which.
+    conventions : for undefined values.
+    metric : the number of each row's metric, shape (rows,); None where each column of values is one, in their order.
+    n : number of metrics.
+
+    Returns
+    -------
+    The log, whose rankings are those of (system, segment, query), and the values, shape (n, rankings), NaN where there
+    is none.
+
+    Raises
+    ------
+    BadRowsError
+        A value is bad, or a ranking has two values of one metric.
+    """
+    table = checked(frame, columns, judged_elsewhere=True, scores_later=False)
+    names = [f"value:{i}" for i in range(len(columns.value))]
+    numbers = (value_column(frame[column], column) for column in columns.value)
+    table = table.with_columns(column.alias(name) for name, column in zip(names, numbers, strict=True))
+    if metric is not None:
+        table = table.with_columns(pl.Series("metric", metric))
+    if columns.cluster:
+        table, _ = number_clusters(table, None)
+    keys = [key for keys in key_names(columns) for key in keys]
+    laid = [name for name in ("weight", "cluster", "metric", *names) if name in table.columns]
+    grid = build_grid(table, find_rankings(table, keys, laid, rows=True), columns, None)
+    log = Log(table, None, len(frame), None, columns, conventions, "", grid, None)
+    return log, _by_metric(grid.rankings, columns, names, n)
+
+
+def _by_metric(rankings: Rankings, columns: Columns, names: list[str], n: int) -> Array:
+    """The values of each metric and ranking, shape (metrics, rankings)."""
+    count, place = len(rankings.lengths), spans(rankings.starts, rankings.lengths)
+    ranking = np.repeat(np.arange(count), rankings.lengths)
+    metric = rankings.values["metric"][place] if columns.metric else np.zeros(len(place), np.int64)
+    cell = ranking * n + metric
+    if len(cell) and np.bincount(cell).max() > 1:
+        once = np.zeros(len(place), bool)
+        once[np.unique(cell, return_index=True)[1]] = True
+        what = "repeat a metric of their query" if columns.metric else "repeat a query"
+        raise bad_rows(columns.value[0], np.sort(rankings.rows_of(place[~once])), len(place), what, APART)
+    values = np.full((n, count), np.nan)
+    if columns.metric:
+        values[metric, ranking] = rankings.values[names[0]][place]
+    else:
+        values[:, ranking] = [rankings.values[name][place] for name in names]
+    return values

@@ -1,0 +1,62 @@
+"""Metrics whose values were computed elsewhere: ours, by any of their names, and those that are a name and no more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import nan
+
+from frame_metrics.errors import FrameMetricsError, NotComputableError
+from frame_metrics.inputs import Array, Ranking
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import Metrics, read, read_text
+
+
+def read_elsewhere(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
+    """Read metrics as the caller wrote them; a text that none of ours is called by is a metric of its own."""
+    items = [one for item in asked for one in (item if isinstance(item, list | tuple) else [item])]
+    return read([_unknown(item) if isinstance(item, str) and not _read(item) else item for item in items])
+
+
+def metric_of(text: str) -> Metric:
+    """Return the one metric that the text of a column means."""
+    found = _read(text)
+    return found[0][1] if len(found) == 1 else _unknown(text)
+
+
+def is_known(metric: Metric) -> bool:
+    """Return True for one of our metrics."""
+    return metric.kernel is not _computed_elsewhere
+
+
+def _read(text: str) -> Sequence[tuple[str, Metric]]:
+    """The metrics of ours that a text means, or none."""
+    try:
+        return read_text(text)
+    except FrameMetricsError:
+        return ()
+
+
+def _unknown(text: str) -> Metric:
+    """A metric without range and direction, with the cutoff that stands in its name."""
+    parts = re.fullmatch(r"(.+)@([1-9]\d*)", text)
+    name, cutoff = (parts[1], int(parts[2])) if parts else (text, None)
+    return Metric(
+        name,
+        _computed_elsewhere,
+        range=(nan, nan),
+        best=None,
+        undefined=None,
+        monotone=False,
+        expected=False,
+        unjudged=None,
+        weights=None,
+        summed=False,
+        also=(),
+        cutoff=cutoff,
+    )
+
+
+def _computed_elsewhere(run: Ranking, k: int | None = None) -> Array:
+    """Number that was computed elsewhere."""
+    raise NotComputableError("the values of this metric were computed elsewhere")

@@ -1,0 +1,424 @@
+"""Saved numbers compared: systems of value=, and a saved per_query() result as the baseline of a comparison."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from frame_metrics import IRM, ColumnError, NotComputableError
+from helpers import KINDS, as_kind, as_polars, error, made_log
+
+METRICS = ("ndcg@5", "map", "P_5")
+FEW: dict[str, Any] = {"permutations": 300, "resamples": 200}
+LOG = "grades in the log"
+KEPT = ("query", "doc", "score", "grade", "segment", "weight")
+
+
+def answered() -> pl.DataFrame:
+    """A log in which every query has a result."""
+    return made_log().select(KEPT).filter(pl.col("score").is_not_null().any().over("query"))
+
+
+def runs() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Two runs of the same queries, which order the documents otherwise."""
+    drawn = pl.Series("score", np.random.default_rng(1).random(len(answered())))
+    return answered(), answered().with_columns(score=pl.when(pl.col("score").is_not_null()).then(drawn))
+
+
+def both() -> pl.DataFrame:
+    """The two runs, one below the other."""
+    one, other = runs()
+    return pl.concat([one.with_columns(run=pl.lit("old")), other.with_columns(run=pl.lit("new"))])
+
+
+def log_of(frame: Any, **more: Any) -> IRM[Any]:
+    """A log whose undefined values are null, so that what is saved says them."""
+    return IRM(frame, doc="doc", undefined="null", **more)
+
+
+def same(got: Any, expected: Any, but: tuple[str, ...] = ()) -> None:
+    """Raise unless two results are equal but for some columns, numbers to 1e-12."""
+    one, other = (as_polars(frame).drop(but, strict=False) for frame in (got, expected))
+    assert_frame_equal(one, other, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def saved(**columns: Any) -> pl.DataFrame:
+    """The reciprocal ranks of three queries, with other columns."""
+    frame = {"query": ["a", "b", "c"], "metric": ["rr"] * 3, "k": [None] * 3, "value": [1.0, 0.5, 0.25]}
+    return pl.DataFrame(frame | columns)
+
+
+def this() -> pl.DataFrame:
+    """A run of three queries whose first documents are relevant."""
+    return pl.DataFrame({"query": ["a", "b", "d"], "score": [1.0] * 3, "grade": [1] * 3})
+
+
+# systems of values
+
+
+@pytest.mark.parametrize("test", ["randomization", "bootstrap", "tukey"])
+@pytest.mark.parametrize("by", [None, "segment"])
+def test_systems_of_saved_values(test: Any, by: str | None) -> None:
+    """Two runs saved below each other are compared as the log that has both: every number, and every test."""
+    log = log_of(both(), system="run", by=by)
+    again = log.per_query(*METRICS).irm(value="value", system="run", by=by, query="query")
+    base = None if test == "tukey" else "old"
+    same(again.compare(baseline=base, test=test, **FEW), log.compare(*METRICS, baseline=base, test=test, **FEW))
+    same(again.compare("map", per_query=True), log.compare("map", per_query=True))
+
+
+def test_weights_and_clusters_of_saved_systems() -> None:
+    """Weights and clusters of queries enter the tests of saved values as those of a log."""
+    log = log_of(both(), system="run", weight="weight", cluster="segment")
+    beside = both().select("query", "weight", "segment").unique()
+    values = log.per_query("map").join(beside, on="query", maintain_order="left")
+    again = values.irm(value="value", system="run", weight="weight", cluster="segment")
+    same(again.compare(**FEW), log.compare("map", **FEW))
+
+
+def test_a_query_that_one_system_has_no_number_of() -> None:
+    """It is not compared, with a zero or otherwise, and n_unpaired counts it; a null number is in n_undefined."""
+    frame = pl.DataFrame(
+        {"s": [*"xxxxyyyy"], "query": [1, 2, 3, 4, 1, 2, 3, 5], "ms": [5.0, 6.0, 7.0, 1.0, 1.0, 3.0, None, 1.0]}
+    )
+    for options in ({}, {"undefined": "zero"}):
+        row = frame.irm(system="s", value="ms", **options).compare().row(0, named=True)
+        expected = (3, 2, 1) if options else (2, 2, 1)
+        assert (row["n"], row["n_unpaired"], row["n_undefined"]) == expected
+    plain = frame.irm(system="s", value="ms").compare(baseline="x").row(0, named=True)
+    assert (plain["value"], plain["baseline_value"], plain["difference"]) == (2.0, 5.5, -3.5)
+
+
+def test_values_need_a_system_or_a_baseline() -> None:
+    """compare() of one system's numbers says how another one is named."""
+    said = error(lambda: saved().irm(value="value").compare(), ColumnError)
+    assert said.startswith("compare() pairs systems query by query; name their column with system=, or give what")
+    assert "average" in error(lambda: saved().irm(value="value").compare("gm_rr", baseline=saved()))
+
+
+# a saved baseline
+
+
+@pytest.mark.parametrize("test", ["randomization", "t", "bootstrap"])
+@pytest.mark.parametrize("by", [None, "segment"])
+@pytest.mark.parametrize("layout", ["long", "wide"])
+def test_this_run_against_a_saved_one(test: Any, by: str | None, layout: Any) -> None:
+    """A run against what per_query() returned of another one is the paired comparison of the log that has both."""
+    old, new = (log_of(run, by=by) for run in runs())
+    expected = log_of(both(), system="run", by=by).compare(*METRICS, baseline="old", test=test, **FEW)
+    baseline = old.per_query(*METRICS, layout=layout)
+    got = new.compare(*METRICS, baseline=baseline, test=test, **FEW)
+    same(got, expected, ("run", "baseline"))
+    assert got["baseline"].unique().to_list() == ["saved"]
+    numbers = IRM(new.per_query(*METRICS, layout=layout), value="value" if layout == "long" else list(METRICS), by=by)
+    same(numbers.compare(baseline=baseline, test=test, **FEW), got)
+
+
+def test_the_queries_of_a_saved_baseline() -> None:
+    """per_query=True lists the differences of queries, as of systems of one log."""
+    old, new = map(log_of, runs())
+    expected = log_of(both(), system="run").compare("map", baseline="old", per_query=True)
+    same(new.compare("map", baseline=old.per_query("map"), per_query=True), expected, ("run", "baseline"))
+
+
+@pytest.mark.border
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("theirs", KINDS)
+def test_every_kind_of_frame_against_every_other(kind: str, theirs: str) -> None:
+    """Frame and baseline may be of two kinds; the result is of the frame's kind."""
+    old, new = (as_kind(run, one) for run, one in zip(runs(), (theirs, kind), strict=True))
+    baseline = log_of(old, by="segment").per_query("map")
+    got = log_of(new, by="segment").compare("map", baseline=baseline, **FEW)
+    expected = log_of(both(), by="segment", system="run").compare("map", baseline="old", **FEW)
+    same(got, expected, ("run", "baseline"))
+    assert type(got) is type(log_of(new).evaluate("map"))
+    if kind == "lazy":
+        assert got.collect_schema() == got.collect().schema
+
+
+@pytest.mark.parametrize("through", ["csv", "pandas csv", "parquet"])
+def test_a_baseline_from_a_file(through: str, tmp_path: Path) -> None:
+    """A baseline that was written to a file is read again as it was, whatever k is there."""
+    old, new = map(log_of, runs())
+    frame, path = old.per_query(*METRICS), tmp_path / "saved"
+    if through == "parquet":
+        frame.write_parquet(path)
+    else:
+        frame.write_csv(path)
+    read = {"csv": pl.read_csv, "pandas csv": pd.read_csv, "parquet": pl.read_parquet}[through](path)  # type: ignore[operator]
+    expected = log_of(both(), system="run").compare(*METRICS, baseline="old", **FEW)
+    same(new.compare(*METRICS, baseline=read, **FEW), expected, ("run", "baseline"))
+
+
+def test_systems_against_a_saved_baseline() -> None:
+    """Each system of the log is compared with the saved one, which is called as its own column says."""
+    old, _ = runs()
+    mine = log_of(both().filter(run="new").vstack(old.with_columns(run=pl.lit("also"))), system="run")
+    for frame, name in ((old.with_columns(run=pl.lit("old")), "old"), (old, "saved")):
+        kept = log_of(frame, system="run" if "run" in frame.columns else None).per_query("map")
+        got = mine.compare("map", baseline=kept, **FEW)
+        assert got.select("run", "baseline").rows() == [("also", name), ("new", name)]
+        assert got["difference"][0] == 0
+        single = log_of(both().filter(run="new")).compare("map", baseline=kept, **FEW)
+        same(got[1:], single, ("run", "baseline", "p_adjusted"))
+        assert single.columns[0] == "baseline"
+
+
+def test_judgments_weights_and_clusters_beside_a_saved_baseline() -> None:
+    """They are those of the frame: a baseline brings its numbers and nothing else."""
+    roles = {"weight": "weight", "cluster": "segment"}
+    beside = made_log().select(*KEPT).drop("score").drop_nulls().sort("query", "doc")
+    frames = [run.drop("grade").drop_nulls("score") for run in runs()]
+    old, new = (IRM(run, doc="doc", undefined="null", **roles).judge(beside) for run in frames)
+    lines = pl.concat([run.with_columns(run=pl.lit(name)) for name, run in zip(("old", "new"), frames, strict=True)])
+    log = IRM(lines, doc="doc", undefined="null", system="run", **roles).judge(beside)
+    expected = log.compare("map", baseline="old", **FEW)
+    same(new.compare("map", baseline=old.per_query("map"), **FEW), expected, ("run", "baseline"))
+
+
+def test_queries_that_only_one_side_has() -> None:
+    """They are left out, and counted, also those that only the baseline has, or that are not judged here."""
+    row = this().irm.compare("rr", baseline=saved()).row(0, named=True)
+    assert (row["n"], row["n_unpaired"], row["n_undefined"]) == (2, 2, 0)
+    assert (row["value"], row["baseline_value"], row["wins"], row["ties"]) == (1.0, 0.75, 1, 1)
+    unjudged = this().with_columns(grade=pl.Series([1, None, 1]))
+    row = unjudged.irm.compare("rr", baseline=saved()).row(0, named=True)
+    assert (row["n"], row["n_unpaired"]) == (1, 3)
+    days = this().with_columns(day=pl.Series(["mo", "mo", "tu"]))
+    kept = saved(day=["mo", "mo", "mo"])
+    found = days.irm(by="day").compare("rr", baseline=kept).select("day", "n", "n_unpaired", "difference").rows()
+    assert found == [("mo", 2, 1, 0.25), ("tu", 0, 1, None)]
+
+
+def test_undefined_numbers_of_a_baseline() -> None:
+    """A null number is left out and counted in n_undefined, unless undefined= says what it becomes."""
+    kept = saved(value=[1.0, None, 0.25])
+    row = this().irm.compare("rr", baseline=kept).row(0, named=True)
+    assert (row["n"], row["n_undefined"], row["n_unpaired"]) == (1, 1, 2)
+    row = this().irm(undefined="zero").compare("rr", baseline=kept).row(0, named=True)
+    assert (row["n"], row["n_undefined"], row["baseline_value"]) == (2, 1, 0.5)
+
+
+def test_names_of_a_baseline_match_after_reading() -> None:
+    """A metric may be spelled in two ways, and names that no metric has match as they stand."""
+    for ours, theirs in (("RR", "mrr"), ("ndcg@10", "nDCG_cut_10"), ("map", "AP")):
+        assert this().irm.compare(ours, baseline=saved(metric=[theirs] * 3))["metric"].to_list() == [ours]
+        columns = saved().select("query", pl.col("value").alias(theirs))
+        assert this().irm.compare(ours, baseline=columns)["metric"].to_list() == [ours]
+    judged = pl.DataFrame({"query": ["a", "b"], "faithfulness": [0.5, 1.0]}).irm(value="faithfulness")
+    for kept in (saved(metric=["faithfulness"] * 3), saved().rename({"value": "faithfulness"}).drop("metric")):
+        assert judged.compare(baseline=kept).select("metric", "difference").row(0) == ("faithfulness", 0.0)
+
+
+def test_keys_of_another_type_of_the_same_kind() -> None:
+    """Whole numbers match whatever their width, text whether or not it is categorical; a null segment matches."""
+    small = this().with_columns(query=pl.Series([1, 2, 4], dtype=pl.UInt8), day=pl.Series([None, "mo", "mo"]))
+    kept = saved(query=[1, 2, 300], day=[None, "mo", "mo"]).with_columns(pl.col("day").cast(pl.Categorical))
+    found = small.irm(by="day").compare("rr", baseline=kept)
+    assert found.select("day", "n", "n_unpaired").rows() == [("mo", 1, 2), (None, 1, 0)]
+
+
+def test_a_baseline_with_its_roles() -> None:
+    """Columns of a baseline that are called otherwise are named as those of any frame."""
+    kept = saved().rename({"query": "qid", "value": "v"})
+    got = this().irm.compare("rr", baseline=kept.irm(query="qid", value="v"))
+    same(got, this().irm.compare("rr", baseline=saved()))
+    several = this().with_columns(user=1).irm(query=["query", "user"])
+    assert several.compare("rr", baseline=saved(user=[1, 1, 1]))["n"][0] == 2
+    said = error(lambda: several.compare("rr", baseline=kept.irm(query="qid", value="v")))
+    assert said == "baseline: its query is 1 columns, and that of the frame 2"
+    assert error(lambda: this().irm.compare("rr", baseline=this().irm)).startswith("baseline: it has no value=")
+
+
+def drawn(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Numbers of two metrics in three segments, and saved ones of most of the same queries, some null on both sides."""
+    random = np.random.default_rng(seed)
+    parts = []
+    for first in (0, 8):
+        frame = pl.DataFrame({"query": np.arange(40) + first}).with_columns(day=pl.col("query") % 3)
+        numbers = {name: np.where(random.random(40) < 0.1, np.nan, random.integers(0, 9, 40)) for name in ("rr", "ms")}
+        parts.append(frame.with_columns(**numbers).sample(34, seed=seed, shuffle=True))
+    return parts[0], parts[1]
+
+
+@pytest.mark.parametrize("undefined", [None, "zero"])
+@pytest.mark.parametrize("seed", range(4))
+def test_counts_and_means_are_those_of_a_loop(seed: int, undefined: Any) -> None:
+    """Means, wins and counts of a comparison are what a loop over the queries of each segment finds."""
+    mine, kept = drawn(seed)
+    rows = kept.unpivot(["ms", "rr"], index=["query", "day"], variable_name="metric")
+    log = mine.irm(value=["rr", "ms"], by="day", undefined=undefined)
+    for baseline in (kept, rows, rows.to_pandas(), kept.lazy()):
+        got = log.compare(baseline=baseline, **FEW).select("day", "metric", *EXPECTED)
+        cells = [(day, metric) for day in range(3) for metric in ("rr", "ms")]
+        assert got.rows() == [by_hand(mine, kept, day, metric, undefined) for day, metric in cells]
+
+
+EXPECTED = ("value", "baseline_value", "wins", "ties", "losses", "n", "n_unpaired", "n_undefined")
+
+
+def by_hand(mine: pl.DataFrame, kept: pl.DataFrame, day: int, metric: str, undefined: str | None) -> tuple[Any, ...]:
+    """What a comparison says of one segment and metric."""
+    ours, theirs = (dict(one.filter(day=day).select("query", metric).rows()) for one in (mine, kept))
+    common = ours.keys() & theirs.keys()
+    lost = {query for query in common if np.isnan(ours[query]) or np.isnan(theirs[query])}
+    used = common if undefined else common - lost
+    pairs = [(np.nan_to_num(ours[query]), np.nan_to_num(theirs[query])) for query in used]
+    signs = [np.sign(one - other) for one, other in pairs]
+    alone = {*ours} ^ {*theirs}
+    undefined_alone = sum(bool(np.isnan(ours[query])) for query in ours.keys() - common)
+    counts = (signs.count(1), signs.count(0), signs.count(-1), len(used), len(alone), len(lost) + undefined_alone)
+    return (day, metric, *(pytest.approx(sum(side) / len(used)) for side in zip(*pairs, strict=True)), *counts)
+
+
+# errors of a saved baseline
+
+
+def test_a_baseline_of_another_metric() -> None:
+    """Two metrics are never compared as one: another name, cutoff or parameter is an error that says what is there."""
+    for name in ("ndcg", "rr@5", "ap", "RR (old)"):
+        said = error(lambda name=name: this().irm.compare("rr", baseline=saved(metric=[name] * 3)))  # type: ignore[misc]
+        assert said == f"baseline: metric has no numbers of 'rr'; it has {name!r}"
+    cut = saved(metric=["ndcg"] * 3, k=[5] * 3)
+    assert "'ndcg' stands beside k = 5" in error(lambda: this().irm.compare("ndcg", baseline=cut))
+    columns = saved().select("query", ap="value")
+    said = error(lambda: this().irm.compare("rr", baseline=columns))
+    assert said.startswith(
+        "baseline: nothing has the numbers of 'rr' among 'query', 'ap'; it has to be what per_query()"
+    )
+    one = saved(metric=["rr", "rr", "rr"]).select("query", "value")
+    assert "nothing has the numbers of 'rr'" in error(lambda: this().irm.compare("rr", baseline=one))
+    two = this().irm.per_query("rr", "map").irm(value="value")
+    assert "metric has no numbers of 'map'; it has 'rr'" in error(lambda: two.compare(baseline=saved()))
+    assert "value= has no numbers of 'map'; it has 'rr'" in error(
+        lambda: this().irm.compare("rr", "map", baseline=saved().select("query", rr="value"))
+    )
+
+
+def test_a_baseline_of_another_grain() -> None:
+    """Two values of one query are an error that shows their rows in the baseline."""
+    twice = pl.concat([saved(), saved()])
+    said = "baseline: value: 3 of 6 rows repeat a metric of their query (rows 3, 4, 5); keep one of each"
+    assert error(lambda: this().irm.compare("rr", baseline=twice)).startswith(said)
+    assert error(lambda: this().irm(query="query").compare("rr", baseline=twice.lazy())).startswith(said)
+
+
+def test_a_baseline_of_several_systems() -> None:
+    """One number is needed per query: several systems are an error that names them."""
+    two = pl.concat([saved(system=["x"] * 3), saved(system=["y"] * 3)])
+    said = error(lambda: this().irm.compare("rr", baseline=two))
+    assert said == (
+        "baseline: system: it has several systems, 'x', 'y', and each query is compared with one number; "
+        "keep the rows of one system"
+    )
+    assert this().irm.compare("rr", baseline=two.filter(system="y"))["baseline"].to_list() == ["y"]
+
+
+def test_a_baseline_without_common_queries() -> None:
+    """No query in common, or ids of two types, is an error that shows both."""
+    apart = saved(query=["x", "y", "z"])
+    said = error(lambda: this().irm.compare("rr", baseline=apart))
+    assert said.startswith("baseline: it shares no query with the frame (the frame has (a), the baseline (x))")
+    said = error(lambda: this().irm.compare("rr", baseline=saved(query=[1, 2, 3])))
+    assert said == "baseline: its query is Int64, and query of the frame is String; give both one type"
+    days = this().with_columns(day=1)
+    assert "its day is String" in error(lambda: days.irm(by="day").compare("rr", baseline=saved(day=["1"] * 3)))
+
+
+def test_means_as_a_baseline() -> None:
+    """What evaluate() returned, with or without totals, is no baseline: it has no query."""
+    log = this().with_columns(day=pl.lit("mo")).irm(by="day")
+    for means in (log.evaluate("rr"), log.evaluate("rr", margins=True)):
+        said = error(lambda means=means: this().irm.compare("rr", baseline=means), ColumnError)  # type: ignore[misc]
+        assert said.startswith("baseline: ")
+        assert "per_query()" in said
+    totals = saved(total_over=[None, None, "day"])
+    assert "the frame has means" in error(lambda: this().irm.compare("rr", baseline=totals))
+
+
+def test_a_baseline_without_the_segments() -> None:
+    """A baseline has the columns of by=, and no segment that the frame does not have."""
+    days = this().with_columns(day=pl.lit("mo")).irm(by="day")
+    assert "it has no column 'day'" in error(lambda: days.compare("rr", baseline=saved()))
+    said = error(lambda: days.compare("rr", baseline=saved(day=["mo", "mo", "su"])))
+    assert said.startswith("baseline: 1 of its segments stand not in the frame, as day = su")
+
+
+def test_a_baseline_where_there_is_no_query() -> None:
+    """Saved numbers are per query, and rows that are pooled have none; nor are all pairs tested with one baseline."""
+    cases = pl.DataFrame({"label": [1, 0], "predicted": [1, 1]})
+    assert "there is no query" in error(lambda: cases.irm.compare("recall", baseline=saved()), NotComputableError)
+    assert "say baseline=None" in error(lambda: this().irm.compare("rr", baseline=saved(), test="tukey"))
+
+
+def test_one_frame_is_a_baseline() -> None:
+    """A frame is the baseline of all systems, and stands in no list."""
+    two = pl.concat([this().with_columns(s=pl.lit(name)) for name in ("x", "y")]).irm(system="s")
+    for several in ([saved()], ["x", saved()], (saved().to_pandas(),)):
+        said = error(lambda several=several: two.compare("rr", baseline=several))  # type: ignore[misc]
+        assert said.endswith("or one frame of saved numbers; give one frame")
+
+
+# audit
+
+
+def turned(shared: int, kind: str = "log") -> dict[str, tuple[str, int, float]]:
+    """Findings about ten queries beside a baseline of ten, some of which are the same."""
+    queries = pl.DataFrame({"query": [f"q{i}" for i in range(10)]})
+    kept = pl.DataFrame({"query": [f"q{i}" for i in range(10 - shared, 20 - shared)]}).with_columns(rr=0.5)
+    log = (
+        queries.with_columns(score=1.0, grade=1).irm if kind == "log" else queries.with_columns(rr=1.0).irm(value="rr")
+    )
+    told = log.audit(baseline=kept).filter(pl.col("message").str.contains("compare()", literal=True))
+    return {row["check"]: (row["severity"], row["n"], row["share"]) for row in told.iter_rows(named=True)}
+
+
+@pytest.mark.parametrize("kind", ["log", "values"])
+def test_an_audit_says_how_many_queries_turned_over(kind: str) -> None:
+    """Queries that one side has alone are counted; where most of them are, that is a warning, or an error."""
+    alone = ("queries without a saved number", "queries of the baseline alone")
+    assert turned(10, kind) == {}
+    assert turned(6, kind) == dict.fromkeys(alone, ("info", 4, 0.4))
+    most = "a baseline most of whose queries turned over"
+    assert turned(4, kind) == {most: ("warning", 6, 0.6)} | dict.fromkeys(alone, ("info", 6, 0.6))
+    other = "a baseline with other queries"
+    assert turned(0, kind) == {other: ("error", 10, 1.0)} | dict.fromkeys(alone, ("info", 10, 1.0))
+
+
+def test_an_audit_of_bad_rows_beside_a_stream() -> None:
+    """A baseline that can be read once is read once, however often the audit leaves bad rows out."""
+    log = this().with_columns(score=pl.Series([1.0, float("inf"), 1.0]))
+    kept = saved().drop("k").to_arrow()
+    told = log.irm.audit(baseline=kept.to_reader())
+    assert told.filter(check="queries of the baseline alone")["n"].to_list() == [2]
+
+
+def test_a_baseline_of_an_audit_is_saved_numbers() -> None:
+    """A system, or rows without a query, have no saved numbers to look at."""
+    assert "baseline='x' is not a frame of saved numbers" in error(lambda: this().irm.audit(baseline="x"))
+    cases = pl.DataFrame({"label": [1, 0], "predicted": [1, 1]})
+    assert "there is no query" in error(lambda: cases.irm.audit(baseline=saved()))
+    nothing = saved().select("query", mine="value")
+    assert "nothing has the numbers of a metric" in error(lambda: this().irm.audit(baseline=nothing))
+
+
+def test_a_pivoted_baseline() -> None:
+    """A wide frame of pandas whose queries are its index says reset_index(); a column per metric is then read."""
+    pivoted = saved().to_pandas().pivot(index="query", columns="metric", values="value")
+    said = (
+        "baseline: it has no column 'query', the frame's query, among 'rr'; it is a level of the index: reset_index()"
+    )
+    assert error(lambda: this().irm.compare("rr", baseline=pivoted)).startswith(said)
+    assert "reset_index()" in error(lambda: pivoted.irm(value="rr").evaluate())
+    same(this().irm.compare("rr", baseline=pivoted.reset_index()), this().irm.compare("rr", baseline=saved()))
+
+
+def test_undefined_numbers_of_a_baseline_may_be_an_error() -> None:
+    """undefined="raise" is about both sides, and says which one it is."""
+    kept = saved(value=[1.0, None, 0.25])
+    said = error(lambda: this().irm(undefined="raise").compare("rr", baseline=kept))
+    assert said == "baseline: rr is undefined for 1 of 3 queries"

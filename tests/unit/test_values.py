@@ -1,0 +1,432 @@
+"""Numbers from elsewhere: means of value=, and of saved per_query() results as they were when they were computed."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from frame_metrics import IRM, ColumnError, UnknownNameError, metrics
+from helpers import KINDS, as_kind, as_polars, error, facts, irm, made_log, odd
+
+METRICS = ("ndcg@5", "map", "P_5", "num_rel_ret", "gm_map", "lr_positive")
+AVERAGES = (None, "macro", "gmean", "median", "q0.9", "min", "max")
+FEW: dict[str, Any] = {"permutations": 300, "resamples": 200}
+LOG = "grades in the log"
+
+
+def original(**more: Any) -> IRM[pl.DataFrame]:
+    """A log of thirty queries in three segments; an undefined value is null, so that what is saved says it."""
+    return irm(made_log(), LOG, undefined="null", **more)
+
+
+def other(seed: int = 1) -> pl.DataFrame:
+    """The log with other scores."""
+    random = np.random.default_rng(seed)
+    drawn = pl.Series("score", random.random(len(made_log())))
+    return made_log().with_columns(pl.when(pl.col("score").is_not_null()).then(drawn).alias("score"))
+
+
+def same(got: Any, expected: Any) -> None:
+    """Raise unless two results are equal, numbers to 1e-12."""
+    assert_frame_equal(as_polars(got), as_polars(expected), rel_tol=1e-12, abs_tol=1e-12)
+
+
+def long(**columns: Any) -> pl.DataFrame:
+    """Two metrics of two queries, with other columns."""
+    frame = {"query": ["a", "a", "b", "b"], "metric": ["rr", "ms", "rr", "ms"], "value": [1.0, 30.0, 0.5, 10.0]}
+    return pl.DataFrame(frame | columns)
+
+
+def wide() -> pl.DataFrame:
+    """The same, with a column for each metric."""
+    return pl.DataFrame({"query": ["a", "b"], "rr": [1.0, 0.5], "ms": [30.0, 10.0]})
+
+
+# evaluate
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("by", [None, "segment"])
+def test_means_of_saved_values_are_those_of_the_log(average: Any, by: str | None) -> None:
+    """Values, counts and intervals of a saved result are those of the call that computed it, in every average."""
+    log, options = original(by=by), {"average": average, "margins": by is not None, "ci": 0.9, "resamples": 200}
+    saved = log.per_query(*METRICS)
+    same(saved.irm(value="value", by=by).evaluate(**options), log.evaluate(*METRICS, **options))
+
+
+def test_weighted_means_of_saved_values() -> None:
+    """Weights and clusters of queries stand beside saved values as they do in a log."""
+    log = original(weight="weight", cluster="segment")
+    beside = made_log().select("query", "segment", "weight").unique()
+    saved = log.per_query("map", "rr").join(beside, on="query", maintain_order="left")
+    again = saved.irm(value="value", weight="weight", cluster="segment")
+    for average in (None, "macro", "gmean"):
+        options: dict[str, Any] = {"average": average, "ci": 0.95, "resamples": 300}
+        same(again.evaluate(**options), log.evaluate("map", "rr", **options))
+
+
+def test_several_averages_and_the_wide_layout() -> None:
+    """A list of averages, and a column per metric, are those of the log too; a count of a metric is summed."""
+    log, averages = original(by="segment"), ["macro", "median", "max"]
+    again = log.per_query(*METRICS).irm(value="value", by="segment")
+    for options in ({}, {"average": averages}, {"ci": 0.9, "resamples": 50}, {"margins": True}):
+        same(again.evaluate(layout="wide", **options), log.evaluate(*METRICS, layout="wide", **options))
+    assert again.evaluate("num_rel_ret")["average"].unique().to_list() == ["sum"]
+    same(again.evaluate("num_rel_ret", average="micro"), log.evaluate("num_rel_ret", average="micro"))
+
+
+def test_one_column_per_metric_is_one_metric_each() -> None:
+    """A wide saved result gives what the long one gives, and so does a frame whose columns are the metrics."""
+    log = original(by="segment")
+    columns = log.per_query(*METRICS, layout="wide").irm(value=list(METRICS), by="segment")
+    rows = log.per_query(*METRICS).irm(value="value", by="segment")
+    for options in ({}, {"ci": 0.9, "resamples": 50}, {"layout": "wide", "margins": True}):
+        same(columns.evaluate(**options), rows.evaluate(**options))
+    same(columns.per_query(), rows.per_query())
+    same(columns.evaluate("map"), rows.evaluate("map"))
+
+
+@pytest.mark.border
+@pytest.mark.parametrize("kind", KINDS)
+def test_saved_values_of_every_kind_of_frame(kind: str) -> None:
+    """What a kind of frame returned is read as it is, whatever the type of its columns."""
+    frame = made_log().select("query", "doc", "score", "grade", "segment")
+    log = IRM(as_kind(frame, kind), doc="doc", by="segment", undefined="null", collection_size=100)
+    saved = IRM(log.per_query(*METRICS), value="value", by="segment")
+    same(saved.evaluate(margins=True), log.evaluate(*METRICS, margins=True))
+    same(saved.per_query(), log.per_query(*METRICS))
+    same(saved.evaluate("map", layout="wide"), log.evaluate("map", layout="wide"))
+    assert type(saved.evaluate()) is type(log.evaluate("map"))
+
+
+def parquet(frame: Any, path: Path) -> Any:
+    """A polars frame, written and read as Parquet."""
+    frame.write_parquet(path)
+    return pl.read_parquet(path)
+
+
+def csv(frame: Any, path: Path) -> Any:
+    """A polars frame, written and read as CSV, where a column k of nulls only is text."""
+    frame.write_csv(path)
+    return pl.read_csv(path)
+
+
+def pandas_csv(frame: Any, path: Path) -> Any:
+    """The same by pandas, where k becomes a float."""
+    frame.to_pandas().to_csv(path, index=False)
+    return pd.read_csv(path)
+
+
+def pandas_parquet(frame: Any, path: Path) -> Any:
+    """A pandas frame, written and read as Parquet."""
+    frame.to_pandas().to_parquet(path)
+    return pd.read_parquet(path)
+
+
+@pytest.mark.border
+@pytest.mark.parametrize("metric", [METRICS, ("map", "rr")], ids=["with cutoffs", "without"])
+@pytest.mark.parametrize("through", [parquet, csv, pandas_csv, pandas_parquet])
+def test_saved_in_a_file(through: Callable[[Any, Path], Any], metric: tuple[str, ...], tmp_path: Path) -> None:
+    """A result that was written to a file and read again is the same result; its k may be a float, or null."""
+    log = original()
+    read = through(log.per_query(*metric), tmp_path / "saved")
+    same(IRM(read, value="value").evaluate(ci=0.9, resamples=50), log.evaluate(*metric, ci=0.9, resamples=50))
+
+
+def test_numbers_of_a_judge() -> None:
+    """A frame of numbers that nobody knows has means, quantiles and intervals under the names of its columns."""
+    judged = pl.DataFrame({"id": [1, 2, 3, 4], "faithfulness": [True, False, True, True], "ms": [10, 40, 20, 30]})
+    found = judged.irm(query="id", value=["faithfulness", "ms"]).evaluate(average=["macro", "q0.5", "max"])
+    assert found.select("metric", "k", "average", "value", "n").rows() == [
+        ("faithfulness", None, "macro", 0.75, 4),
+        ("faithfulness", None, "q0.5", 1.0, 4),
+        ("faithfulness", None, "max", 1.0, 4),
+        ("ms", None, "macro", 25.0, 4),
+        ("ms", None, "q0.5", 25.0, 4),
+        ("ms", None, "max", 40.0, 4),
+    ]
+    one = judged.irm(query="id", value="ms")
+    assert one.evaluate("ms", layout="wide", ci=0.9).columns == ["average", "n", "ms", "ms_n", "ms_low", "ms_high"]
+    assert one.evaluate(average="gmean")["value"][0] == pytest.approx(240000**0.25)
+
+
+def test_names_match_after_reading() -> None:
+    """A metric is asked for as it is asked of a log, in any spelling; what no metric is called by its own text."""
+    saved = (
+        original()
+        .per_query("ndcg@5", "map")
+        .vstack(pl.DataFrame({"query": ["q00"], "metric": ["Faith (0-1)@3"], "k": [3], "value": [0.5]}))
+    )
+    log = saved.irm(value="value")
+    means = dict(log.evaluate().select("metric", "value").rows())
+    for name, ours in {
+        "nDCG@5": "ndcg@5",
+        "ndcg_cut_5": "ndcg@5",
+        "AP": "map",
+        "Faith (0-1)@3": "Faith (0-1)@3",
+    }.items():
+        found = log.evaluate(name)
+        assert found.select("metric", "value").row(0) == (name, means[ours])
+    assert log.evaluate(metrics.ndcg @ 5)["value"][0] == means["ndcg@5"]
+    assert log.evaluate("Faith (0-1)@3").select("k", "n", "n_undefined").row(0) == (3, 1, 29)
+    assert log.evaluate("gm_map").select("metric", "average").row(0) == ("gm_map", "gmean")
+    same(log.evaluate("gm_map"), original().evaluate("gm_map"))
+
+
+def test_a_name_that_is_not_there() -> None:
+    """A metric without numbers is an error that lists those there are; another cutoff or parameter is another one."""
+    saved = original().per_query("ndcg@5", "map").irm(value="value")
+    for name in ("ndcg@10", "ndcg(gain='exp')@5", "ndcg", "faithfulness"):
+        said = error(lambda name=name: saved.evaluate(name), UnknownNameError)  # type: ignore[misc]
+        assert said.startswith(f"metric has no numbers of {name!r}; it has 'ndcg@5', 'map'")
+    assert error(lambda: wide().irm(value="ms").evaluate("rr")) == "value= has no numbers of 'rr'; it has 'ms'"
+
+
+def test_null_and_nan_are_undefined() -> None:
+    """They count in n_undefined, and not in the mean, whatever the metric's own rule, unless undefined= says so."""
+    frame = pl.DataFrame({"query": [1, 2, 3, 4], "ap": [1.0, None, float("nan"), 0.5]})
+    for one in (frame, frame.to_pandas()):
+        log = IRM(one, value="ap")
+        found = as_polars(log.evaluate()).select("value", "n", "n_undefined").row(0)
+        assert found == (0.75, 2, 2)
+        assert as_polars(log(undefined="zero").evaluate())["value"][0] == 0.375
+        assert "undefined for 2 of 4 queries" in error(lambda log=log: log(undefined="raise").evaluate())  # type: ignore[misc]
+        assert as_polars(log.per_query())["value"].to_list() == [1.0, None, None, 0.5]
+
+
+def test_a_query_that_a_system_has_no_number_of() -> None:
+    """None is put there: n_undefined counts the query, and undefined= is about null values only."""
+    frame = pl.DataFrame({"s": ["x", "x", "x", "y", "y"], "query": [1, 2, 3, 1, 2], "ms": [1.0, 2.0, 3.0, 4.0, None]})
+    log = frame.irm(system="s", value="ms")
+    assert log.evaluate().select("value", "n", "n_undefined").rows() == [(2.0, 3, 0), (4.0, 1, 2)]
+    assert log(undefined="zero").evaluate().select("value", "n").rows() == [(2.0, 3), (2.0, 2)]
+    assert log.per_query().rows()[-1] == ("y", 3, "ms", None, None)
+
+
+def test_columns_of_a_saved_result_play_no_other_part() -> None:
+    """Columns called score, label, rank ... are not found beside value=, and value, metric and k are no clash."""
+    clutter = {name: ["x"] * 4 for name in ("score", "label", "grade", "predicted", "rank", "doc", "n", "average")}
+    plain, cluttered = long().irm(value="value"), long(**clutter, k=[None] * 4).irm(value="value")
+    same(cluttered.evaluate(), plain.evaluate())
+    assert repr(cluttered) == "IRM(polars.DataFrame, value='value', found by name: query)"
+    renamed = wide().rename({"rr": "value", "ms": "metric"}).irm(value="value")
+    assert "is Float64" in error(renamed.evaluate)
+    alone = wide().rename({"rr": "value"}).irm(value="value")
+    assert alone.evaluate().select("metric", "value").rows() == [("value", 0.75)]
+    assert alone.evaluate(layout="wide").columns == ["average", "n", "value", "value_n"]
+    assert alone.per_query(layout="wide").rows() == [("a", 1.0), ("b", 0.5)]
+
+
+def test_queries_of_several_columns_and_systems() -> None:
+    """Keys are those of any log: several columns of a query, a system that is named, segments with a null one."""
+    frame = long(user=[1, 1, 2, 2], day=["mo", "mo", None, None])
+    found = frame.irm(query=["query", "user"], value="value", by="day").evaluate("ms")
+    assert found.select("day", "value").rows() == [("mo", 30.0), (None, 10.0)]
+    two = pl.concat([frame, frame.with_columns(value=pl.col("value") * 2)]).with_columns(run=pl.Series([*"xxxxyyyy"]))
+    assert two.irm(value="value", system="run").evaluate("ms")["value"].to_list() == [20.0, 40.0]
+
+
+# errors of values
+
+
+def test_two_numbers_of_one_query() -> None:
+    """Two values of one query and metric are an error that shows the rows and says what may tell them apart."""
+    twice = pl.concat([long(), long()])
+    said = "value: 4 of 8 rows repeat a metric of their query (rows 4, 5, 6); keep one of each, or name the column "
+    assert error(twice.irm(value="value").evaluate) == said + "that tells them apart with system= or by="
+    assert error(pl.concat([wide(), wide()]).irm(value=["rr", "ms"]).evaluate).startswith(
+        "rr: 2 of 4 rows repeat a query (rows 2, 3); keep one of each"
+    )
+    spelled = long(metric=["rr", "MRR", "rr", "MRR"])
+    assert "repeat a metric of their query (rows 1, 3)" in error(spelled.irm(value="value").evaluate)
+    assert "the columns 'rr' and 'mrr' are one metric, rr" in error(
+        wide().rename({"ms": "mrr"}).irm(value=["rr", "mrr"]).evaluate
+    )
+
+
+def test_a_cutoff_that_the_name_does_not_say() -> None:
+    """Where a column k says a cutoff and the metric does not, two cutoffs would be one metric: an error."""
+    apart = pl.DataFrame({"query": [1, 1], "metric": ["ndcg", "ndcg"], "k": [5, 10], "value": [0.1, 0.2]})
+    said = "metric: 'ndcg' stands beside k = 5, which it does not say; write it in the name, as 'ndcg@5', or rename "
+    assert error(apart.irm(value="value").evaluate) == said + "the column 'k'"
+    assert "beside k = 5" in error(apart.with_columns(metric=pl.lit("ndcg@10")).irm(value="value").evaluate)
+    unknown = apart.with_columns(metric=pl.lit("mine"))
+    assert "'mine' stands beside k = 5" in error(unknown.irm(value="value").evaluate)
+    assert apart.with_columns(metric=pl.format("mine@{}", "k")).irm(value="value").evaluate()["k"].to_list() == [5, 10]
+
+
+def test_bad_values_and_metrics() -> None:
+    """Infinite numbers, text, and a row without a metric are errors that show the rows."""
+    cases = {
+        "value: 1 of 4 rows is infinite (row 2); drop them, or make them null": {"value": [1.0, 2.0, np.inf, 3.0]},
+        "value: a value is a number, and this column is String; convert it": {"value": ["1"] * 4},
+        "metric: 1 of 4 rows has no metric (row 1); drop them, or give them one": {"metric": ["a", None, "b", "c"]},
+        "metric: a metric is a text, and this column is Int64; rename it": {"metric": [1, 2, 3, 4]},
+        "query: 1 of 4 rows has no query (row 0); drop them, or give them one": {"query": [None, "a", "b", "c"]},
+    }
+    for said, columns in cases.items():
+        assert error(long(**columns).irm(value="value").evaluate) == said
+
+
+def test_weights_differ_within_a_query() -> None:
+    """The weight of a query is one, in all rows of its metrics and systems."""
+    assert "differs from another row of its query (row 1)" in error(
+        long(w=[1, 2, 1, 1]).irm(value="value", weight="w").evaluate
+    )
+
+
+def test_means_are_no_values() -> None:
+    """What evaluate() returned has one number per segment and not per query: an error that says per_query()."""
+    means = original(by="segment").evaluate("map", margins=True)
+    said = "the frame has means, as evaluate() returns them, and value= is one number per query; save per_query()"
+    assert error(lambda: means.irm(value="value").evaluate()) == said
+    assert error(lambda: means.irm(query="segment", value="value").evaluate()) == said
+    assert error(lambda: original().evaluate("map").irm(value="value").evaluate()) == said
+    assert error(lambda: wide().drop("query").irm(value="rr").evaluate()).startswith(
+        "value= is one number per query, and"
+    )
+    assert error(lambda: wide().irm(value="rr", query=None).evaluate()).startswith(
+        "value= is one number per query, and"
+    )
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [{"score": "ms"}, {"label": "ms"}, {"grade": "ms"}, {"doc": "ms"}, {"rel": 2}, {"n_relevant": "ms"}]
+    + [{"ties": "best"}, {"threshold": 0.5}, {"positive": 1}, {"count": "ms"}, {"collection_size": 9}],
+    ids=lambda roles: next(iter(roles)),
+)
+def test_roles_that_say_nothing_of_values(roles: dict[str, Any]) -> None:
+    """What says how numbers are to be computed has no part beside numbers that were: an error, in every verb."""
+    role = next(iter(roles))
+    said = f"{role}= says nothing of value=, whose numbers were computed already; say {role}=None"
+    for verb in (IRM.evaluate, IRM.per_query, IRM.compare, IRM.audit):
+        assert error(lambda verb=verb: verb(wide().irm(value="rr", **roles)), ColumnError) == said  # type: ignore[misc]
+
+
+def test_verbs_that_take_no_values() -> None:
+    """Every other verb computes its numbers, and refuses those that were."""
+    log = wide().irm(value="rr")
+    calls: dict[str, Callable[[], Any]] = {
+        "per_class": lambda: log.per_class("recall"),
+        "confusion": log.confusion,
+        "thresholds": lambda: log.thresholds("f1"),
+        "best_threshold": lambda: log.best_threshold("f1"),
+        "curve": lambda: log.curve("roc"),
+        "explain": lambda: log.explain("rr", query="a"),
+        "bounds": lambda: log.bounds("rr", of="ties"),
+        "judge": lambda: log.judge(wide()),
+    }
+    for name, call in calls.items():
+        said = error(call, ColumnError)
+        assert said.startswith(f"{name}() has no use for value=, whose numbers were computed already; 'evaluate'")
+    beside = pl.DataFrame({"query": ["a"], "doc": ["x"], "grade": [1]})
+    judged = wide().with_columns(doc=pl.lit("x"), score=1).irm.judge(beside)
+    assert "judgments say nothing of them" in error(lambda: judged(value="rr").evaluate())
+
+
+def test_columns_that_cannot_be_values() -> None:
+    """A value's column is one there is, plays one part, and is the only one beside a column of metrics."""
+    assert error(lambda: wide().irm(value="rrr").evaluate()).endswith("did you mean 'rr'?")
+    assert error(lambda: wide().irm(value="query", query="query").evaluate()).endswith("a column plays one part")
+    assert "the column 'metric' says one for each row" in error(
+        lambda: long(ms=[1, 2, 3, 4]).irm(value=["value", "ms"]).evaluate()
+    )
+    assert "is not the name of a column, or a list of names" in error(lambda: wide().irm(value=2.5).evaluate())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("average", ["micro", "rows", "weighted", "predicted"])
+def test_averages_that_numbers_do_not_determine(average: Any) -> None:
+    """Counts and rows of queries are not known, nor weights that no column says."""
+    said = error(lambda: wide().irm(value="rr").evaluate(average=average))
+    assert average in said
+    assert "gauc" in error(lambda: original().per_query("gauc").irm(value="value").evaluate())
+
+
+def test_a_lazy_wide_result_needs_names() -> None:
+    """The columns of a plan are known before it runs, so the metrics of its rows have to be named."""
+    lazy = long().lazy().irm(value="value")
+    for call in (lambda: lazy.evaluate(layout="wide"), lambda: lazy.per_query(layout="wide")):
+        assert "name the metrics, or say layout='long'" in error(call)
+    assert as_polars(lazy.per_query("ms", "rr", layout="wide")).rows() == [("a", 30.0, 1.0), ("b", 10.0, 0.5)]
+    named = wide().lazy().irm(value=["rr", "ms"]).evaluate(layout="wide")
+    assert named.collect_schema().names() == named.collect().columns
+    later = lazy.evaluate(ci=0.9)
+    assert later.collect_schema() == later.collect().schema
+
+
+def test_an_empty_frame_of_values() -> None:
+    """A frame without rows has no metrics, unless columns name them; then there are no queries."""
+    said = "metric: the frame has no rows, and so no metrics"
+    assert error(long().clear().irm(value="value").evaluate) == said
+    assert error(long().clear().lazy().irm(value="value").evaluate) == said
+    assert wide().clear().irm(value="rr").evaluate().select("value", "n").rows() == [(None, 0)]
+
+
+# audit
+
+
+def found(log: IRM[pl.DataFrame]) -> dict[str, tuple[int, str | None]]:
+    """Number and example of every finding but the plain facts."""
+    return {check: (n, example) for check, n, example in odd(log).select("check", "n", "example").rows()}
+
+
+def test_an_audit_of_good_numbers_has_facts_only() -> None:
+    """Facts count queries, metrics, systems and segments; numbers that are all there have no finding."""
+    saved = original().per_query("ndcg@5", "P_5").with_columns(value=pl.col("value").fill_null(0))
+    assert found(saved.irm(value="value")) == {}
+    assert facts(saved.irm(value="value")) == {"rows": (60, 1.0), "queries": (30, 1.0), "metrics": (2, None)}
+    assert saved.irm(value="value").audit().filter(check="metrics")["message"][0] == "ndcg@5, P_5"
+
+
+def test_an_audit_of_odd_numbers() -> None:
+    """Undefined numbers, those that a system lacks, or that no such metric has, are warnings with an example."""
+    frame = pl.DataFrame(
+        {
+            "s": [*"xxxxyyy"],
+            "query": [1, 2, 3, 4, 1, 2, 3],
+            "ndcg@5": [50.0, 60.0, 0.5, 1.0, 1.0, float("nan"), None],
+            "ms": [-1.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0],
+            "day": [*"aabbaab"],
+        }
+    )
+    log = frame.irm(system="s", value=["ndcg@5", "ms"], by="day")
+    assert found(log) == {
+        "numbers that are undefined": (2, "y, a, 2, ndcg@5"),
+        "queries without a number": (1, "y, b, 4"),
+        "numbers out of range": (2, "x, a, 1, ndcg@5"),
+        "segments of few queries": (2, "a"),
+    }
+    message = log.audit().filter(check="numbers out of range")["message"][0]
+    assert message.startswith("ndcg@5 lies between 0 and 1, and a number does not")
+    assert log.audit().filter(check="numbers that are undefined")["share"][0] == 2 / 14
+    again = frame.with_columns(day=pl.Series([*"aabbabb"])).irm(system="s", value="ms", by="day")
+    assert found(again)["queries in several segments"] == (1, "2")
+
+
+def test_an_audit_of_systems_that_share_few_queries() -> None:
+    """Below half of the queries of the smaller system a warning, below a tenth an error, where other verbs refuse."""
+    for shared, severity in ((6, None), (4, "warning"), (0, "error")):
+        frame = pl.DataFrame({"s": ["x"] * 10 + ["y"] * 10, "query": [*range(10), *range(10 - shared, 20 - shared)]})
+        log = frame.with_columns(ms=1.0).irm(system="s", value="ms")
+        told = log.audit().filter(pl.col("check").str.starts_with("systems that share"))
+        assert told["severity"].to_list() == ([severity] if severity else [])
+        if not shared:
+            assert "no other system has any of one of them" in error(log.evaluate)
+
+
+def test_an_audit_names_bad_rows() -> None:
+    """Rows that other verbs refuse are errors of an audit, which goes on with the others."""
+    bad = pl.concat([long(value=[1.0, 2.0, np.inf, None]), long()[:1]]).irm(value="value")
+    told = bad.audit().filter(severity="error").select("check", "n", "example").rows()
+    assert told == [("values that are infinite", 1, "row 2"), ("rows that repeat a metric of their query", 1, "row 4")]
+    nothing = wide().with_columns(rr=pl.lit(None, pl.Float64)).irm(value="rr")
+    assert found(nothing)["nothing to evaluate"] == (1, None)
+    assert "nothing to evaluate" in error(lambda: nothing.audit(fail_on="error"))
+    lazy = long().lazy().irm(value="value").audit()
+    assert lazy.collect_schema() == lazy.collect().schema
