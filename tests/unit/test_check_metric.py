@@ -184,10 +184,10 @@ def test_a_broken_metric_is_caught_by_its_law_within_a_second(kernel: Callable[.
     """The error names the metric, the law and an example; it is ours, and an AssertionError for test runners."""
     law, declared = BROKEN[kernel]
     own = metric(**declared)(kernel)
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(BrokenLawError) as found:
         check_metric(own)
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
     assert found.value.law == law
     assert isinstance(found.value, AssertionError)
     assert isinstance(found.value, FrameMetricsError)
