@@ -31,11 +31,12 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Collect without looking for garbage among what stays: a quarter of the time."""
+    """Collect without looking for garbage among what stays, nor look there later: a quarter and a tenth of the time."""
     gc.disable()
     try:
         return (yield)
     finally:
+        gc.freeze()
         gc.enable()
 
 
