@@ -40,6 +40,11 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    """Free at the end what collecting kept: libraries tell of what is left over."""
+    gc.unfreeze()
+
+
 PARAM = type(pytest.param(None))
 
 
