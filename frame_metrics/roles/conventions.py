@@ -137,8 +137,9 @@ def _check_documents(roles: Mapping[str, Any], columns: Columns) -> None:
 def _check_scale(roles: Mapping[str, Any], judging: Columns) -> None:
     """Raise for a scale without grades; ``judging`` has the columns of the judgments."""
     if roles.get("scale") is not None and not judging.grade:
-        way = "name it with grade=, or the relevant word with positive="
-        raise ColumnError(f"scale= is about words that are grades, and {judging.label} is a label; {way}")
+        way = f"{judging.label} is a label; name it with grade=, or the relevant word with positive="
+        other = f"{judging.relevant} lists ids; say scale=None" if judging.relevant else way
+        raise ColumnError(f"scale= is about words that are grades, and {other}")
 
 
 def _check_classes(roles: Mapping[str, Any], columns: Columns) -> None:

@@ -99,9 +99,9 @@ def annotators_who_never_differ(annotators: Annotators) -> Seen:
 
 @check("fact", name="annotators")
 def number_of_annotators(annotators: Annotators) -> Seen:
-    """people, or models, who judged; {pairs} pairs of them have judged the same documents{listed}"""
+    """people, or models, who judged; pairs of them with documents that both judged: {pairs}{listed}"""
     pairs = len(annotators.both)
-    listed = f", and the {MOST} with the most such documents are listed" if pairs > MOST else ""
+    listed = f", of which the {MOST} with the most are listed" if pairs > MOST else ""
     return Seen(len(annotators.names), None, None, {"pairs": pairs, "listed": listed})
 
 
@@ -114,7 +114,7 @@ class Agreement(NamedTuple):
 
 @check("fact")
 def agreement_of_two_annotators(agreement: Agreement) -> Seen:
-    """equal judgments of the {both} documents that both judged: kappa is {kappa}"""
+    """documents judged alike, of {both} that both judged: kappa is {kappa}"""
     annotators, at = agreement
     return Seen(int(annotators.same[at]), int(annotators.both[at]), annotators.pair(at), annotators.words(at))
 

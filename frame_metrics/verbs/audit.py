@@ -46,6 +46,7 @@ VALUES = {
     "by": "segments",
     "predicted": "predictions",
     "class_scores": "scores",
+    "extra": "values",
     "n_relevant": "counts of relevant documents",
     "collection_size": "collection sizes",
 }
@@ -144,7 +145,13 @@ def _bad_values(error: BadRowsError, rows: Array, reading: Reading) -> Finding:
 def _values(column: str, columns: Columns) -> str:
     """The word for the values of a column, by its role."""
     for role, named in vars(columns).items():
-        several = dict(named).values() if role == "class_scores" else named if isinstance(named, tuple) else (named,)
+        several = (
+            dict(named).values()
+            if role in ("class_scores", "extra")
+            else named
+            if isinstance(named, tuple)
+            else (named,)
+        )
         if column in several:
             return VALUES.get(role, f"{role}s")
     return column

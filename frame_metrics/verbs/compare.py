@@ -171,7 +171,7 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
 def _described(value: Array, base: Array, weight: Array | None) -> dict[str, Any]:
     """Means of two systems on the same queries, and their difference."""
     difference, n = value - base, len(value)
-    row = dict.fromkeys((*NUMBERS, "mde"), np.nan)
+    row: dict[str, Any] = dict.fromkeys((*NUMBERS, "mde"), np.nan)
     row |= {"wins": (difference > 0).sum(), "ties": (difference == 0).sum(), "losses": (difference < 0).sum(), "n": n}
     if not n or (weight is not None and not weight.any()):
         return row

@@ -22,6 +22,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.metrics.elsewhere import is_known, metric_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns, key_names
+from frame_metrics.roles.resolve import ROW
 from frame_metrics.roles.roles import Roles
 from frame_metrics.verbs import values
 from frame_metrics.verbs.measure import Measured
@@ -62,6 +63,11 @@ def plan_of(baseline: Any, plan: Plan, asked: Asked | None) -> Plan:
     asked : the metrics that are compared; None for all.
     """
     with _of_the_baseline():
+        if ROW in plan.columns.made:
+            raise ColumnError(
+                "the frame has no query, and the numbers of its rows say nothing of another frame's; "
+                "name query=, a column that both have"
+            )
         if isinstance(baseline, Request):
             request = _checked(baseline, plan.columns)
         else:

@@ -57,6 +57,8 @@ def of_pandas(frame: pd.DataFrame, qrels: pl.DataFrame) -> None:
     assert_type(log.audit(split={"A": 0.5, "B": 0.5}), pd.DataFrame)
     assert_type(log.compare("rr", paired=False, test="z", covariate="before"), pd.DataFrame)
     assert_type(log.judge(qrels)(rel=1).evaluate("rr"), pd.DataFrame)
+    assert_type(log(scale={"good": 2, "bad": None}, rel="good"), IRM[pd.DataFrame])
+    assert_type(log.judge(qrels, annotator="who", several="median"), IRM[pd.DataFrame])
     log.evaluate("rr").groupby("metric")
 
 
@@ -93,8 +95,11 @@ def wrong(frame: pd.DataFrame, table: pa.Table, qrels: pl.DataFrame, log: IRM[pl
     IRM(frame, querry="q")  # wrong
     IRM(table, grades="g")  # wrong
     IRM(frame, score=5.5)  # wrong
-    IRM(frame, score=["a", "b"])  # wrong
-    IRM(frame, rel="2")  # wrong
+    IRM(frame, score=["a", 5.5])  # wrong
+    IRM(frame, rel=["good"])  # wrong
+    IRM(frame, scale=["good"])  # wrong
+    IRM(frame, scale={"good": "2"})  # wrong
+    log.judge(qrels, several="most")  # wrong
     IRM(frame, "q")  # wrong
     IRM({"query": [1]})  # wrong
     IRM(np.zeros(2))  # wrong
@@ -177,10 +182,10 @@ def test_every_choice_is_documented(option: str) -> None:
 
 
 def test_every_role_can_be_taken_back() -> None:
-    """Any role may be None, and every column role is a text."""
+    """Any role may be None, and every column role is a text, but for those that have several columns by name."""
     hints: dict[str, Any] = get_type_hints(Roles)
     assert all(NoneType in get_args(hint) for hint in hints.values())
-    assert [name for name in hints if name in COLUMNS and str not in get_args(hints[name])] == []
+    assert [name for name in hints if name in COLUMNS and str not in get_args(hints[name])] == ["extra"]
     assert set(COLUMNS) <= set(hints)
     assert Roles.__total__ is False
 

@@ -150,6 +150,18 @@ def test_judgments_belong_to_their_segment() -> None:
     assert irm.evaluate("cg").select("seg", "value").rows() == [("d", 5.0), ("m", 2.0)]
 
 
+@pytest.mark.border
+@pytest.mark.parametrize("rule", RULES)
+def test_lists_of_judgments(rule: str, kind: str) -> None:
+    """A row of judgments may be all that an annotator said of a query, or all that anybody said of it."""
+    by_rater = JUDGED.group_by("query", "rater", maintain_order=True).agg("doc", "rating")
+    by_query = JUDGED.group_by("query", maintain_order=True).agg("doc", "rating", "rater")
+    for lists in (by_rater, by_query):
+        irm = IRM(as_kind(RUN, kind)).judge(as_kind(lists, kind), grade="rating", several=rule, annotator="rater")
+        assert as_polars(irm.evaluate("cg"))["value"].item() == sum(ONE[rule])
+        assert len(agreed(irm)) == 6
+
+
 def test_words_are_made_one_as_their_grades() -> None:
     """The mean of words is that of what the scale says, and rel= may be a word all the same."""
     judged = frame("query doc grade", ("q", "x", "good"), ("q", "x", "bad"), ("q", "y", "good"), ("q", "y", "bad"))
@@ -280,7 +292,7 @@ def agreed(irm: IRM[Any]) -> dict[str, tuple[int, int, list[float]]]:
     found = as_polars(irm.audit()).filter(pl.col("check") == "agreement of two annotators")
     out = {}
     for pair, n, share, message in found.select("example", "n", "share", "message").rows():
-        (both,) = map(int, re.findall(r"of the (\d+) documents", message))
+        (both,) = map(int, re.findall(r"of (\d+) that both", message))
         kappas = [
             math.nan if text == "undefined" else float(text) for text in re.findall(r"undefined|-?\d\.\d+", message)
         ]
@@ -358,7 +370,7 @@ def test_audit_counts_the_documents_that_several_judged() -> None:
     tied = found["documents without a majority"]
     assert (tied["severity"], tied["n"], tied["share"], tied["example"]) == ("info", 1, 0.5, "q, z")
     assert found["annotators"]["n"] == 4
-    assert found["annotators"]["message"].startswith("people, or models, who judged; 6 pairs of them")
+    assert found["annotators"]["message"].endswith("pairs of them with documents that both judged: 6")
     mean = RUN.irm.judge(JUDGED, grade="rating", several="mean").audit()["check"].to_list()
     assert "documents without a majority" not in mean
     assert "annotators" not in mean
@@ -432,9 +444,7 @@ def test_an_audit_lists_a_hundred_pairs_of_annotators() -> None:
     assert len(found) == 100
     assert list(found)[:3] == ["0, 1", "0, 2", "1, 2"]
     (row,) = irm.audit().filter(check="annotators").rows(named=True)
-    assert row["message"].endswith(
-        "105 pairs of them have judged the same documents, and the 100 with the most such documents are listed"
-    )
+    assert row["message"].endswith("documents that both judged: 105, of which the 100 with the most are listed")
 
 
 @pytest.mark.border

@@ -396,3 +396,11 @@ def test_bad_columns_of_systems(roles: dict[str, Any], cause: type[FrameMetricsE
     assert error(lambda: log.irm(**roles).evaluate("precision" if "predicted" in roles else "rr"), cause).startswith(
         message
     )
+
+
+@pytest.mark.parametrize("named", [{}, {"grade": "grade"}, {"grade": "grade", "doc": "doc"}])
+def test_a_list_of_grades_plays_no_part_where_judgments_stand_beside(named: dict[str, str]) -> None:
+    """The log's own grades are not read beside judgments, so its other columns need be no lists."""
+    log = pl.DataFrame({"query": [1, 1], "doc": ["x", "y"], "score": [1.0, 2.0], "grade": [[1], [2, 3]]})
+    judged = pl.DataFrame({"query": [1], "doc": ["x"], "grade": [1]})
+    assert log.irm(**named).judge(judged).evaluate("rr")["value"].item() == 0.5

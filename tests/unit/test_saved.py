@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from frame_metrics import IRM, ColumnError, NotComputableError
+from frame_metrics import IRM, ColumnError, NotComputableError, UnknownNameError
 from helpers import KINDS, as_kind, as_polars, error, made_log
 
 METRICS = ("ndcg@5", "map", "P_5")
@@ -232,6 +232,9 @@ def test_a_baseline_with_its_roles() -> None:
     said = error(lambda: several.compare("rr", baseline=kept.irm(query="qid", value="v")))
     assert said == "baseline: its query is 1 columns, and that of the frame 2"
     assert error(lambda: this().irm.compare("rr", baseline=this().irm)).startswith("baseline: it has no value=")
+    days = saved(day=["mo"] * 3).irm(value="value", by="day")
+    said = error(lambda: this().irm.compare("rr", baseline=days))
+    assert said == "baseline: its segments are by=['day'], and those of the frame by=[]"
 
 
 def drawn(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -273,6 +276,53 @@ def by_hand(mine: pl.DataFrame, kept: pl.DataFrame, day: int, metric: str, undef
     undefined_alone = sum(bool(np.isnan(ours[query])) for query in ours.keys() - common)
     counts = (signs.count(1), signs.count(0), signs.count(-1), len(used), len(alone), len(lost) + undefined_alone)
     return (day, metric, *(pytest.approx(sum(side) / len(used)) for side in zip(*pairs, strict=True)), *counts)
+
+
+def test_systems_of_values_against_saved_ones() -> None:
+    """A query that one of several systems has no number of is unpaired for that one only."""
+    frame = pl.DataFrame({"s": [*"xxxyy"], "query": [*"abcab"], "rr": [1.0, 1.0, 1.0, 0.5, 0.5]})
+    got = frame.irm(system="s", value="rr").compare(baseline=saved()).select("s", "n", "n_unpaired", "n_undefined")
+    assert got.rows() == [("x", 3, 0, 0), ("y", 2, 1, 0)]
+
+
+def test_a_segment_that_is_called_system() -> None:
+    """A column called system that is named as a segment is no system of the baseline."""
+    frames = (this().with_columns(system=pl.Series([*"uuv"])), saved(system=[*"uuv"]))
+    got = frames[0].irm(by="system").compare("rr", baseline=frames[1])
+    assert got.select("system", "baseline", "n").rows() == [("u", "saved", 2), ("v", "saved", 0)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_score_column_per_system_against_saved_numbers(kind: str) -> None:
+    """Each column is a system, and is compared with the saved one, which may be called as one of them."""
+    log = answered().filter(pl.col("score").is_not_null()).with_columns(dense=-pl.col("score"))
+    kept = IRM(log, doc="doc", score="score").per_query("map")
+    got = as_polars(IRM(as_kind(log, kind), doc="doc", score=["score", "dense"]).compare("map", baseline=kept, **FEW))
+    assert got.select("system", "baseline").rows() == [("dense", "saved"), ("score", "saved")]
+    expected = IRM(log, doc="doc", score=["score", "dense"]).compare("map", baseline="score", **FEW)
+    same(got[:1], expected, ("baseline", "p_adjusted"))
+    again = IRM(log, doc="doc", score=["score", "dense"]).per_query("map").irm(value="value", system="system")
+    same(again.compare(baseline="score", **FEW), expected, ("n_undefined",))
+
+
+def test_lists_against_saved_numbers() -> None:
+    """A frame with a row per query is compared as any other; one that has no query is not, as rows have no names."""
+    rows = pl.DataFrame({"id": ["a", "b", "c"], "doc": [["x", "y"], ["y", "x"], ["x"]], "relevant": [["x"]] * 3})
+    row = rows.irm(query="id").compare("rr", baseline=saved()).row(0, named=True)
+    assert (row["n"], row["value"], row["baseline_value"]) == (3, pytest.approx(2.5 / 3), pytest.approx(1.75 / 3))
+    unnamed = rows.drop("id").irm
+    said = error(lambda: unnamed.compare("rr", baseline=unnamed.per_query("rr")), ColumnError)
+    assert said.startswith("baseline: the frame has no query, and the numbers of its rows say nothing of another")
+
+
+def test_a_plan_is_refused_before_it_runs() -> None:
+    """What the columns say of a baseline is an error when a lazy frame is compared, and not when it is collected."""
+    lazy = this().lazy().irm
+    for baseline in (saved().select("query", ap="value"), saved().drop("query"), saved(total_over=[None] * 3)):
+        with pytest.raises(ColumnError, match="baseline: "):
+            lazy.compare("rr", baseline=baseline)
+    with pytest.raises(UnknownNameError, match="value= has no numbers of 'map'"):
+        lazy.compare("rr", "map", baseline=saved().select("query", rr="value"))
 
 
 # errors of a saved baseline
@@ -325,6 +375,9 @@ def test_a_baseline_without_common_queries() -> None:
     assert said.startswith("baseline: it shares no query with the frame (the frame has (a), the baseline (x))")
     said = error(lambda: this().irm.compare("rr", baseline=saved(query=[1, 2, 3])))
     assert said == "baseline: its query is Int64, and query of the frame is String; give both one type"
+    numbered = this().with_columns(query=pl.Series([1, 2, 3]))
+    said = error(lambda: numbered.irm.compare("rr", baseline=saved(query=[1.0, 2.0, 3.0])))
+    assert said == "baseline: its query is Float64, and query of the frame is Int64; give both one type"
     days = this().with_columns(day=1)
     assert "its day is String" in error(lambda: days.irm(by="day").compare("rr", baseline=saved(day=["1"] * 3)))
 
@@ -387,6 +440,13 @@ def test_an_audit_says_how_many_queries_turned_over(kind: str) -> None:
     assert turned(4, kind) == {most: ("warning", 6, 0.6)} | dict.fromkeys(alone, ("info", 6, 0.6))
     other = "a baseline with other queries"
     assert turned(0, kind) == {other: ("error", 10, 1.0)} | dict.fromkeys(alone, ("info", 10, 1.0))
+
+
+def test_a_frame_that_grew_is_not_turned_over() -> None:
+    """The share of common queries is that of the side that has fewer."""
+    many = pl.DataFrame({"query": [*"abcdefghijkl"], "score": 1.0, "grade": 1})
+    told = many.irm.audit(baseline=saved()).filter(pl.col("check").str.contains("baseline|saved"))
+    assert told.select("check", "severity", "n").rows() == [("queries without a saved number", "info", 9)]
 
 
 def test_an_audit_of_bad_rows_beside_a_stream() -> None:

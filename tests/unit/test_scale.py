@@ -204,15 +204,15 @@ AT_CALL: list[tuple[pl.DataFrame, dict[str, Any], type[FrameMetricsError], str]]
         UNKNOWN,
         {"scale": SCALE},
         BadRowsError,
-        "grade: 6 of 8 rows are not in scale= (rows 0, 2, 3); 'Exakt' (2 rows; did you mean 'Exact'?), "
-        "'bad' (1 row), 'exact' (1 row; did you mean 'Exact'?) and 2 other words: mend them, give them a grade in "
+        "grade: 6 of 8 rows are not in scale= (rows 0, 2, 3); 'Exakt' (2 times; did you mean 'Exact'?), "
+        "'bad' (once), 'exact' (once; did you mean 'Exact'?) and 2 other words: mend them, give them a grade in "
         "scale=, or make them null",
     ),
     (
         log(7, 1, 0),
         {"scale": {0: 0, 1: 1}},
         BadRowsError,
-        "grade: 1 of 3 rows is not in scale= (row 0); 7 (1 row): mend them, give them a grade in scale=, or make them "
+        "grade: 1 of 3 rows is not in scale= (row 0); 7 (once): mend them, give them a grade in scale=, or make them "
         "null",
     ),
     (
@@ -279,6 +279,38 @@ def test_grades_that_the_scale_does_not_read(
         assert beside.replace(" (of the judgments)", "") == message
 
 
+# Other forms of logs
+
+
+LISTS = pl.DataFrame(
+    {"qid": ["a", "b"], "doc": [["x", "y"], ["x"]], "grade": [["Exact", "Irrelevant"], ["Substitute"]]}
+)
+
+
+@pytest.mark.border
+def test_lists_of_words(kind: str) -> None:
+    """Lists of words are read as their grades are, and a word that is not in the scale is one of its row."""
+    irm = IRM(as_kind(LISTS, kind), query="qid", scale=SCALE, rel="Substitute")
+    assert as_polars(irm.per_query("cg", "rr"))["value"].to_list() == [3, 1, 2, 1]
+    odd = LISTS.with_columns(grade=pl.Series([["Exact", "Irrelevant"], ["Exakt"]]))
+    message = error(lambda: IRM(as_kind(odd, kind), query="qid", scale=SCALE).evaluate("cg"))
+    assert message.startswith("grade: 1 of 2 rows is not in scale= (row 1); 'Exakt' (once; did you mean 'Exact'?)")
+
+
+def test_a_column_per_system_beside_words() -> None:
+    """Systems that are columns are measured on the same words."""
+    both = FOUR.with_columns(one=pl.col("score"), other=-pl.col("score"))
+    irm = both.irm(score=["one", "other"], scale=SCALE, rel="Exact")
+    assert irm.evaluate("rr").select("system", "value").rows() == [("one", 0.5), ("other", pytest.approx(1 / 3))]
+
+
+def test_a_list_of_relevant_documents_has_no_words() -> None:
+    """A scale beside a list of the relevant documents has nothing to read."""
+    log = LISTS.drop("grade").with_columns(relevant=pl.col("doc"))
+    message = "scale= is about words that are grades, and relevant lists ids; say scale=None"
+    assert error(lambda: log.irm(query="qid", scale=SCALE).evaluate("rr"), ColumnError) == message
+
+
 BAD_SCALES: list[tuple[Any, str]] = [
     ({}, "scale={} is not a mapping from words to grades, as {'good': 2, 'bad': 0}"),
     (["good"], "scale=['good'] is not a mapping from words to grades, as {'good': 2, 'bad': 0}"),
@@ -333,7 +365,7 @@ def test_text_beside_numbers() -> None:
     """A column of pandas that has words and numbers is read as text, and its numbers are no words of the scale."""
     mixed = FOUR.to_pandas().assign(grade=["Exact", 2, "Irrelevant", None])
     message = error(lambda: mixed.irm(scale=SCALE).evaluate("ndcg"), BadRowsError)
-    assert message.startswith("grade: 1 of 4 rows is not in scale= (row 1); '2' (1 row)")
+    assert message.startswith("grade: 1 of 4 rows is not in scale= (row 1); '2' (once)")
 
 
 def test_a_scale_is_a_copy_and_can_be_taken_back() -> None:

@@ -231,6 +231,29 @@ def test_queries_of_several_columns_and_systems() -> None:
     assert two.irm(value="value", system="run").evaluate("ms")["value"].to_list() == [20.0, 40.0]
 
 
+def test_columns_called_metric_and_k_that_are_named_for_another_part() -> None:
+    """They are then what they are named for: no metric, and no cutoff that a name would have to say."""
+    rows = pl.DataFrame({"query": [1, 2], "metric": ["u", "v"], "value": [1.0, 0.0]})
+    assert rows.irm(value="value", cluster="metric").evaluate(ci=0.9)["metric"].to_list() == ["value"]
+    weighed = long(k=[1, 1, 3, 3]).irm(value="value", weight="k")
+    assert weighed.evaluate().select("metric", "value").rows() == [("rr", 0.625), ("ms", 15.0)]
+
+
+def test_a_column_called_by_several_metrics() -> None:
+    """A name that asks for several metrics is, as that of a column, one of its own."""
+    odd_name = pl.DataFrame({"query": [1, 2], "ndcg@1..3": [1.0, 0.0]}).irm(value="ndcg@1..3")
+    assert odd_name.evaluate().select("metric", "k", "value").rows() == [("ndcg@1..3", None, 0.5)]
+    assert "no numbers of 'ndcg@1'" in error(lambda: odd_name.evaluate("ndcg@1..3"))
+
+
+def test_a_key_that_is_called_as_a_metric() -> None:
+    """In a wide result its column would stand twice."""
+    frame = long(rr=["u"] * 4).irm(value="value", by="rr")
+    for call in (lambda: frame.evaluate(layout="wide"), lambda: frame.per_query(layout="wide")):
+        assert "a column 'rr' for the metric would stand twice" in error(call)
+    assert frame.evaluate()["rr"].to_list() == ["u", "u"]
+
+
 # errors of values
 
 
@@ -295,15 +318,14 @@ def test_means_are_no_values() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "roles",
-    [{"score": "ms"}, {"label": "ms"}, {"grade": "ms"}, {"doc": "ms"}, {"rel": 2}, {"n_relevant": "ms"}]
-    + [{"ties": "best"}, {"threshold": 0.5}, {"positive": 1}, {"count": "ms"}, {"collection_size": 9}],
-    ids=lambda roles: next(iter(roles)),
-)
-def test_roles_that_say_nothing_of_values(roles: dict[str, Any]) -> None:
+OF_NO_VALUE: dict[str, Any] = dict.fromkeys(("score", "label", "grade", "doc", "n_relevant", "count", "relevant"), "ms")
+OF_NO_VALUE |= {"rel": 2, "scale": {"good": 1}, "ties": "best", "threshold": 0.5, "positive": 1, "collection_size": 9}
+
+
+@pytest.mark.parametrize("role", OF_NO_VALUE)
+def test_roles_that_say_nothing_of_values(role: str) -> None:
     """What says how numbers are to be computed has no part beside numbers that were: an error, in every verb."""
-    role = next(iter(roles))
+    roles = {role: OF_NO_VALUE[role]}
     said = f"{role}= says nothing of value=, whose numbers were computed already; say {role}=None"
     for verb in (IRM.evaluate, IRM.per_query, IRM.compare, IRM.audit):
         assert error(lambda verb=verb: verb(wide().irm(value="rr", **roles)), ColumnError) == said  # type: ignore[misc]
@@ -390,7 +412,7 @@ def test_an_audit_of_odd_numbers() -> None:
         {
             "s": [*"xxxxyyy"],
             "query": [1, 2, 3, 4, 1, 2, 3],
-            "ndcg@5": [50.0, 60.0, 0.5, 1.0, 1.0, float("nan"), None],
+            "ndcg@5": [50.0, -0.5, 0.5, 1.0, 1.0, float("nan"), None],
             "ms": [-1.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0],
             "day": [*"aabbaab"],
         }
