@@ -114,12 +114,12 @@ def test_a_covariate_by_hand() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_welchs_t_is_scipys(seed: int) -> None:
-    """Without clusters the t-test is that of scipy for unequal variances, with its interval."""
+    """Without clusters the t-test is that of scipy for unequal variances; quantiles of older scipy err by 1e-11."""
     frame = made(seed)
     found = stats.ttest_ind(*both(frame), equal_var=False)
     row = versus(frame, test="t", ci=0.9)
     assert row["p_value"] == pytest.approx(found.pvalue, abs=1e-12)
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(found.confidence_interval(0.9)), abs=1e-12)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(found.confidence_interval(0.9)), abs=1e-10)
 
 
 @pytest.mark.parametrize("sizes", [(3, 5), (4, 4), (6, 2), (2, 9)])
