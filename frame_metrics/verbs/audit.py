@@ -80,7 +80,7 @@ def audit(
 
         def look(rows: pl.DataFrame) -> list[Finding]:
             if columns.value:
-                numbers = measured(replace(reading, table=rows), None, shared=False, arms=split is not None)
+                numbers = measured(replace(reading, table=rows), None, audited=True, arms=split is not None)
                 seen = [*value_checks.findings(numbers), *turned(numbers.log)]
                 return (
                     seen if split is None else [*seen, *run_checks({}, split_of_queries(numbers.log, columns, split))]
