@@ -65,6 +65,8 @@ ndcg(gain='exp')@10
 
 ```
 
+Metrics of your own stand beside these: [own metrics](logs.md#own-metrics).
+
 In the formulas r is a rank from 1, k the cutoff, R the number of relevant documents of the query and N the number of
 documents in the collection; `tp`, `fp`, `fn` and `tn` are counts of documents with a decision, `up` of relevant and
 `un` of other documents without one, which are neither retrieved nor left out. The six add up to N. Where a metric is

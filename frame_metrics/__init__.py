@@ -7,12 +7,16 @@ from frame_metrics.border.trec import read_qrels, read_run, write_qrels, write_r
 from frame_metrics.errors import (
     BadRowsError,
     BadValueError,
+    BrokenLawError,
     ColumnError,
     FrameMetricsError,
+    KernelError,
     NotComputableError,
     UnknownNameError,
 )
+from frame_metrics.inputs import Confusion, Ranking, Scores
 from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.registry import metric
 from frame_metrics.register import register as _register
 
 __version__: str
@@ -21,12 +25,18 @@ __all__ = [
     "IRM",
     "BadRowsError",
     "BadValueError",
+    "BrokenLawError",
     "ColumnError",
+    "Confusion",
     "FrameMetricsError",
+    "KernelError",
     "Metric",
     "NotComputableError",
+    "Ranking",
+    "Scores",
     "UnknownNameError",
     "list_metrics",
+    "metric",
     "metrics",
     "read_qrels",
     "read_run",
@@ -35,8 +45,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
-    """Return the version; it is read when somebody asks for it, since to find it takes several milliseconds."""
+def __getattr__(name: str) -> object:
+    """Return the version, or the laws for metrics; they are read when somebody asks, since that takes milliseconds."""
+    if name == "testing":
+        from importlib import import_module
+
+        return import_module("frame_metrics.testing")
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import version

@@ -160,6 +160,8 @@ class IRM(Generic[Frame]):
     cluster : which queries belong together (their user, their session, their text), one value per query; without a
         query, which rows. Intervals and tests then take clusters, and not queries or rows, as independent.
     n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved.
+    extra : more columns of numbers, a mapping from the names by which metrics of your own read them, as
+        ``run.column("price")``, to columns of the frame; null where there is no value.
     value : a number that was computed elsewhere (what ``per_query`` returned and was saved, a judge's score, a
         latency), one for each query and metric, null where it is undefined; or several columns. The frame's column
         ``metric`` names the metric, else the column of values does. Goes with ``query``, ``system``, ``by``,
@@ -705,8 +707,8 @@ class IRM(Generic[Frame]):
         from frame_metrics.verbs.compare import compare
         from frame_metrics.verbs.differences import Options
 
-        given = (_with_roles(baseline), against, test, correction, over, unanswered, ci, permutations, resamples, seed)
-        options = Options(*given, paired=paired, covariate=covariate)
+        given = (against, test, correction, over, unanswered, ci, permutations, resamples, seed)
+        options = Options(_with_roles(baseline), *given, paired=paired, covariate=covariate)
         return compare(self._request, metrics, options, per_query=per_query)
 
     @_verb

@@ -50,6 +50,25 @@ class NotComputableError(FrameMetricsError):
     """A metric, average or tie rule that the given data and conventions do not determine."""
 
 
+class KernelError(FrameMetricsError):
+    """A function of the caller's, the kernel of a metric, a gain or a discount, that failed or gave what it may not."""
+
+
+class BrokenLawError(FrameMetricsError, AssertionError):
+    """A law that a metric breaks, found by ``frame_metrics.testing.check_metric``.
+
+    Parameters
+    ----------
+    message : for whoever reads the error.
+    law : the name of the law.
+    example : the smallest case that was found, and what is wrong with its value.
+    """
+
+    def __init__(self, message: str, *, law: str = "", example: str = "") -> None:
+        super().__init__(message)
+        self.law, self.example = law, example
+
+
 def closest(given: Any, choices: Iterable[Any]) -> str:
     """Return a hint that names the choice nearest to ``given``, or nothing."""
     from difflib import get_close_matches  # only an error needs it

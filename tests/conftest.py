@@ -31,12 +31,18 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Collect without looking for garbage among what stays: a quarter of the time."""
+    """Collect without looking for garbage among what stays, nor look there later: a quarter and a tenth of the time."""
     gc.disable()
     try:
         return (yield)
     finally:
+        gc.freeze()
         gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """Free at the end what collecting kept: libraries tell of what is left over."""
+    gc.unfreeze()
 
 
 PARAM = type(pytest.param(None))

@@ -18,11 +18,11 @@ import pytest
 from frame_metrics import IRM
 from frame_metrics.border import files
 from frame_metrics.data.log import read_log
-from frame_metrics.inputs import Array, Classes, Confusion, Pool, Ranking, Scores, ratio
+from frame_metrics.inputs import Array, Classes, Confusion, Pool, Ranking, Rows, Scores, ratio
 from frame_metrics.inputs.scores import sorted_levels
 from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
-from frame_metrics.metrics.metric import metric as registered
 from frame_metrics.metrics.names import read, read_text
+from frame_metrics.metrics.registry import metric as registered
 from frame_metrics.metrics.shares import share_of
 from frame_metrics.roles.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
@@ -47,6 +47,7 @@ __all__ = [
     "Pool",
     "Ranking",
     "Roles",
+    "Rows",
     "Scores",
     "Ties",
     "adjusted",

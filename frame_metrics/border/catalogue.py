@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.border.frames import LIBRARIES, given_as
-from frame_metrics.errors import check_choice
+from frame_metrics.errors import FrameMetricsError, check_choice
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
 from frame_metrics.metrics.metric import Metric, metrics_of
 
@@ -46,6 +46,16 @@ def list_metrics(*, library: str = "polars") -> Any:
     return given_as(library, pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None))
 
 
+def _beside(metric: Metric) -> list[str]:
+    """Needs of a metric that not every frame meets; nothing of a user's metric that fails where it is tried."""
+    try:
+        return [need for fact, need in READS.items() if fact in metric.reads] + [
+            f"extra {one}" for one in metric.columns
+        ]
+    except FrameMetricsError:
+        return []
+
+
 def _row(metric: Metric, family: str) -> dict[str, Any]:
     low, high = (None if abs(end) == float("inf") else float(end) for end in metric.range)
     return {
@@ -57,7 +67,7 @@ def _row(metric: Metric, family: str) -> dict[str, Any]:
         "better": None if metric.higher is None else "higher" if metric.higher else "lower",
         "undefined": metric.undefined,
         "parameters": ", ".join(name for name in metric.options if name != metric.at),
-        "needs": ", ".join([*metric.missing, *(need for fact, need in READS.items() if fact in metric.reads)]),
+        "needs": ", ".join([*metric.missing, *_beside(metric)]),
         "also": ", ".join(metric.also),
         "about": metric.doc.partition("\n")[0],
     }

@@ -19,7 +19,7 @@ from frame_metrics.data.unfolding import BARE, ORIGIN, TOLD
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.inputs import Array, Ranking
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import Columns, checked, checked_bare, key_names, largest_grade, type_of
+from frame_metrics.roles.columns import EXTRA, Columns, checked, checked_bare, key_names, largest_grade, type_of
 from frame_metrics.roles.conventions import Conventions
 
 
@@ -285,6 +285,7 @@ class Block:
             decision=decision,
             score=score,
             tie=rows.tie,
+            extra={name: rows.ordered(rows.cells[EXTRA + name]) for name, _ in log.columns.extra},
             told=None if log.told is None else log.told[self.at],
         )
 
@@ -311,7 +312,7 @@ def read_log(
     """
     alone = columns.system is None
     if arms:
-        columns = replace(columns, system=None, by=columns.arms)
+        columns = columns.as_arms()
     judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
     later = conventions.duplicates != "first"  # which moves rows, and errors name rows
@@ -392,7 +393,7 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool)
     """The rankings of the log, with the columns that are looked at row by row."""
     named_rows = ("rank", "weight", "cluster", "covariate", "n_relevant", "collection_size")  # errors name their rows
     names = ("score", "grade", "label", "predicted", *named_rows, "hash")
-    laid = [name for name in names if name in log.columns]
+    laid = [*(name for name in names if name in log.columns), *columns.extra_names]
     single = single or columns.doc is not None or bool(set(named_rows) & set(laid))
     keys = [key for keys in key_names(columns) for key in keys]
     return blocks.find_rankings(log, keys, laid, first=first, rows=single)

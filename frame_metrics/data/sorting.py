@@ -80,11 +80,14 @@ class Sorter:
         unknown, relevant, worth = self._worth(sheet)
         mixed = (worth[1:] != worth[:-1]) | (unknown[1:] != unknown[:-1]) | (relevant[1:] != relevant[:-1])
         mixed &= tied
-        if not mixed.any():
+        apart = tied & self._apart(sheet)
+        if not (mixed.any() or apart.any()):
             return sheet
         tie = np.concatenate([[0], np.cumsum(~tied)])
+        sheet = replace(sheet, tied=bool(mixed.any()), apart=bool(apart.any()))
         if self.conventions.ties == "expected":
-            return replace(sheet, tied=True, tie=tie)
+            return replace(sheet, tie=tie)
+        mixed |= apart
         matters = np.zeros(tie[-1] + 1, bool)
         matters[tie[1:][mixed]] = True
         rows = np.flatnonzero(matters[tie])
@@ -97,7 +100,15 @@ class Sorter:
         order = np.arange(len(tie)) if sheet.order is None else sheet.order
         settled = order.copy()
         settled[rows] = order[new]
-        return replace(sheet, order=settled, tied=True)
+        return replace(sheet, order=settled)
+
+    def _apart(self, sheet: Sorted) -> Array:
+        """True for each row but the last that differs from the next in a column that only users' metrics read."""
+        out = np.zeros(max(int(sheet.lengths.sum()) - 1, 0), bool)
+        for name in self.columns.extra_names:
+            value = sheet.ordered(sheet.cells[name])
+            out |= (value[1:] != value[:-1]) & ~(np.isnan(value[1:]) & np.isnan(value[:-1]))
+        return out
 
     def _worth(self, sheet: Sorted) -> tuple[Array, Array, Array]:
         """Facts that tell rows of equal score apart: no judgment, relevance, grade; shape (rows,) each."""
@@ -140,7 +151,8 @@ class Sorted:
     at: slice | Array  # places of the rows among those of all rankings
     score: Array | None  # what the rows are ordered by; None where nothing orders them
     tied: bool = False  # whether rows of equal score have different judgments
-    tie: Array | None = None  # then, where they are to stand in every order, the number of each row's tie
+    apart: bool = False  # whether they have different values of columns that only users' metrics read
+    tie: Array | None = None  # in either case, where they are to stand in every order, the number of each row's tie
 
     def ordered(self, values: Array) -> Array:
         """Return values of the block's rows in rank order."""

@@ -6,7 +6,7 @@ No frame library is imported here.
 
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.ranking import Ranking
-from frame_metrics.inputs.rows import Array, Gain, Rows, by_rank, gain_of, ratio, top_gain
+from frame_metrics.inputs.rows import Array, Gain, OfNumber, Rows, by_rank, called, gain_of, name_of, ratio, top_gain
 from frame_metrics.inputs.scores import ClassScores, Scores
 from frame_metrics.inputs.tables import Classes, Confusion
 
@@ -16,12 +16,15 @@ __all__ = [
     "Classes",
     "Confusion",
     "Gain",
+    "OfNumber",
     "Pool",
     "Ranking",
     "Rows",
     "Scores",
     "by_rank",
+    "called",
     "gain_of",
+    "name_of",
     "ratio",
     "top_gain",
 ]

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, Gain, Ranking, Rows, by_rank, gain_of
 from frame_metrics.inputs.rows import sums_between
 
@@ -71,6 +72,19 @@ class Expected(Ranking):
 
     def _gainful(self, gain: Gain) -> Rows:
         return self._shared(gain_of(self.grade, gain))
+
+    def column(self, name: str, rows: Array | None = None) -> Rows:
+        value = self._extra(name)
+        lacking = np.bincount(self.group, np.isnan(value))
+        if ((lacking > 0) & (lacking < self._rows_in)).any():
+            raise NotComputableError(
+                f"run.column({name!r}): of rows with equal scores some have no value, and ties='expected' takes their "
+                "mean; fill the nulls, or name doc= to order equal scores by document"
+            )
+        some = np.ones(len(value), bool) if rows is None else rows
+        mean = np.bincount(self.group, np.where(some, value, 0)) / np.maximum(self._rows_in, 1)
+        row = np.flatnonzero(np.bincount(self.group, some)[self.group])
+        return self.rows(row, mean[self.group][row])
 
     def ideal(self, gain: Gain = "linear") -> Rows:
         return self.run.ideal(gain)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +35,7 @@ class Ranking(Listed):
         was retrieved is what was predicted.
     score : of each row, NaN where it has none; None where no metric reads scores.
     tie : the number of each row's tie, ascending, where equal scores are to stand in every order; else None.
+    extra : values of each row in columns that only users' metrics read, by name; NaN is null.
     told : whether it is said of each query what is relevant, though it may be nothing, shape (queries,); else None.
     """
 
@@ -51,6 +52,7 @@ class Ranking(Listed):
     decision: Array | None = None
     score: Array | None = None
     tie: Array | None = None
+    extra: Mapping[str, Array] = field(default_factory=dict)
     told: Array | None = None
 
     def variant(self, rel: float, condensed: bool) -> Ranking:
@@ -76,6 +78,7 @@ class Ranking(Listed):
             score=kept(self.score),
             decision=kept(self.decision),
             tie=kept(self.tie),
+            extra={name: values[keep] for name, values in self.extra.items()},
             size=None if self.size is None else self.size - (self.lengths - lengths),
             pool=None if self.pool is None else self.pool.condensed(),
         )
@@ -253,10 +256,10 @@ class Ranking(Listed):
 
     def gains(self, gain: Gain = "linear") -> Rows:
         """Return the retrieved documents that have a gain."""
-        return self._once(("gains", repr(gain)), lambda: self._gainful(gain))
+        return self._once(("gains", _key(gain)), lambda: self._gainful(gain))
 
     def _gainful(self, gain: Gain) -> Rows:
-        if isinstance(gain, Mapping):
+        if not isinstance(gain, str):
             value = gain_of(self.grade, gain)
             row = np.flatnonzero(value)
             return self.rows(row, value[row])
@@ -267,7 +270,7 @@ class Ranking(Listed):
 
     def ideal(self, gain: Gain = "linear") -> Rows:
         """Return the documents with a positive gain in the best order, retrieved or not."""
-        return self._once(("ideal", repr(gain)), lambda: self._best_first(gain))
+        return self._once(("ideal", _key(gain)), lambda: self._best_first(gain))
 
     def _best_first(self, gain: Gain) -> Rows:
         if self.known_relevant is not None:
@@ -278,13 +281,33 @@ class Ranking(Listed):
             some = value > 0
             query = self.pool.query[some]
             whole = Rows(query, query, value[some], self.n_queries)
-        elif self.everything_retrieved and not isinstance(gain, Mapping):
+        elif self.everything_retrieved and isinstance(gain, str):
             whole = self.gains(gain)
         else:
             value = gain_of(self.grade, gain)
             row = np.flatnonzero(value > 0)
             whole = Rows(self.query_of(row), row, value[row], self.n_queries)
         return whole.like(falling(whole), rank=whole.position)
+
+    def column(self, name: str, rows: Array | None = None) -> Rows:
+        """Return the retrieved rows with their values of a column that ``extra=`` names; NaN is null.
+
+        Parameters
+        ----------
+        name : the name that ``extra=`` gives the column.
+        rows : True for the rows that are asked for, bool, as ``good`` for those of ``relevant``; None for all.
+        """
+        value = self._extra(name)
+        row = np.arange(len(value)) if rows is None else np.flatnonzero(rows)
+        return self.rows(row, value[row])
+
+    def _extra(self, name: str) -> Array:
+        if name not in self.extra:
+            raise LookupError(
+                f"the ranking has no column {name!r}; call run.column({name!r}) whatever the rows are, and name "
+                f"it with extra={{{name!r}: ...}}"
+            )
+        return self.extra[name]
 
     def confusion(self, k: int | None = None) -> Confusion:
         """Return the 2x2 table of the first ``k`` documents; without ``k`` of what was predicted, or else retrieved."""
@@ -322,3 +345,8 @@ class Ranking(Listed):
             query, score = np.concatenate([query, rest]), np.concatenate([score, np.full(len(rest), -np.inf)])
             good = np.concatenate([good, place < (self.n_relevant - self.listed_relevant)[rest]])
         return sorted_levels(query, score, good, np.ones(len(score)), self.n_queries)
+
+
+def _key(gain: Gain) -> Any:
+    """A key that tells gains apart: the text of one, or the function."""
+    return gain if callable(gain) else repr(gain)

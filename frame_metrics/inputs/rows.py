@@ -9,10 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_metrics.errors import BadValueError, NotComputableError, listed
+from frame_metrics.errors import BadValueError, KernelError, NotComputableError, listed
 
 Array: TypeAlias = NDArray[Any]
-Gain: TypeAlias = str | Mapping[float, float]
+OfNumber: TypeAlias = Callable[[float], float]  # a function of the caller's, from one number to another
+Gain: TypeAlias = str | Mapping[float, float] | OfNumber
 LARGEST = 1e300  # a hundred million of such gains can still be added
 EXACT = 2**53  # the integers that a float64 tells apart
 NONE = -1  # no row of the caller's frame: the key is null
@@ -36,6 +37,13 @@ def sums_between(values: Array, starts: Array, ends: Array) -> Array:
     """Return the sum of the values from each start up to each end."""
     running = np.concatenate([[0], np.cumsum(values)])
     return running[ends] - running[starts]
+
+
+def no_rows(name: str) -> BadValueError:
+    """Return the error of a column that is asked of counts."""
+    return BadValueError(
+        f"column({name!r}): counts and levels have no rows to read; let the first parameter be a Ranking"
+    )
 
 
 class Segmented:
@@ -161,6 +169,10 @@ def gain_of(grade: Array, gain: Gain) -> Array:
 
 
 def _gain_of(grade: Array, gain: Gain) -> Array:
+    if callable(gain):
+        out, judged = np.zeros(len(grade)), grade >= 0
+        out[judged] = called("gain", gain, grade[judged], rising=True)
+        return out
     if isinstance(gain, Mapping):
         known = np.array(sorted(gain), dtype=np.float64)
         values = np.array([gain[g] for g in sorted(gain)], dtype=np.float64)
@@ -175,6 +187,48 @@ def _gain_of(grade: Array, gain: Gain) -> Array:
         return grade
     with np.errstate(over="ignore"):
         return np.exp2(grade) - 1
+
+
+def name_of(function: Any) -> str:
+    """Return the name of a caller's function as metrics are printed with it; no text reads back to it."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return f"<{name.strip('<>')}>"
+
+
+def called(option: str, function: OfNumber, numbers: Array, *, rising: bool) -> Array:
+    """Return a caller's function of numbers, each of which it is given once, shape (numbers,).
+
+    Parameters
+    ----------
+    option : the name of the parameter that it is.
+    rising : whether its values may not fall, or else not rise, from one number to the next.
+
+    Raises
+    ------
+    KernelError
+        It fails, gives what is no number from 0, or goes the other way.
+    """
+    known, at = np.unique(numbers, return_inverse=True)
+    values = np.array([_called(f"{option}={name_of(function)}", function, x) for x in known.tolist()], np.float64)
+    turns = np.flatnonzero(np.diff(values) < 0 if rising else np.diff(values) > 0)
+    if len(turns):
+        (a, b), (x, y) = ((of[turns[0]], of[turns[0] + 1]) for of in (known, values))
+        way = "never falls" if rising else "never rises"
+        raise KernelError(f"{option}={name_of(function)} is {x:g} for {a:g} and {y:g} for {b:g}, and a {option} {way}")
+    return values[at]
+
+
+def _called(said: str, function: OfNumber, number: float) -> float:
+    """A caller's function of one number, an integer where it is whole."""
+    number = int(number) if number == int(number) else number
+    try:
+        value = function(number)
+    except Exception as error:
+        raise KernelError(f"{said} raised {type(error).__name__} for {number}: {error}") from error
+    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not real or not 0 <= value <= LARGEST:
+        raise KernelError(f"{said} gave {value!r} for {number}; expected is a number from 0")
+    return float(value)
 
 
 def falling(rows: Rows) -> Array:

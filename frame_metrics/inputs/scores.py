@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Never
 
 import numpy as np
 
 from frame_metrics.errors import BadValueError
-from frame_metrics.inputs.rows import Array, Segmented, ratio
+from frame_metrics.inputs.rows import Array, Segmented, no_rows, ratio
 
 
 class Scores(Segmented):
@@ -30,6 +31,10 @@ class Scores(Segmented):
         shifted = np.concatenate([np.zeros(min(len(values), 1), values.dtype), values[:-1]])
         shifted[self.begins] = 0
         return shifted
+
+    def column(self, name: str) -> Never:
+        """Raise: only a ``Ranking`` has rows that a column could be read of."""
+        raise no_rows(name)
 
     @cached_property
     def retrieved(self) -> Array:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Never
 
 import numpy as np
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, NotComputableError
-from frame_metrics.inputs.rows import Array
+from frame_metrics.inputs.rows import Array, no_rows
 
 
 @dataclass(eq=False)
@@ -35,6 +36,15 @@ class Confusion:
 
     def __post_init__(self) -> None:
         self.undecided = self.undecided or (np.zeros(len(self.tp)),) * 2
+
+    @property
+    def n_queries(self) -> int:
+        """Number of tables, one for each query or segment."""
+        return len(self.tp)
+
+    def column(self, name: str) -> Never:
+        """Raise: only a ``Ranking`` has rows that a column could be read of."""
+        raise no_rows(name)
 
     @property
     def up(self) -> Array:
@@ -134,6 +144,11 @@ class Classes:
         self.found, self.taken, self.apart = found, taken, apart
         self.n, self.k = found.shape[:2]
         self.seen = (self.actual + self.predicted > 0) if seen is None else seen
+
+    @property
+    def n_queries(self) -> int:
+        """Number of tables, one for each segment."""
+        return self.n
 
     def drawn(self, g: int, found: Array) -> Classes:
         """Return tables of rows drawn from a segment, whose clusters are taken for what they are taken for in it."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, Classes, ClassScores, ratio
-from frame_metrics.metrics.metric import for_classes, metric
 from frame_metrics.metrics.parameters import Count
+from frame_metrics.metrics.registry import for_classes, metric
 
 
 @metric(undefined=None)

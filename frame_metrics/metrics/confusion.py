@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 
 from frame_metrics.inputs import Array, Confusion, ratio
-from frame_metrics.metrics.metric import metric
 from frame_metrics.metrics.parameters import NotNegative, Share
+from frame_metrics.metrics.registry import metric
 
 # The cells of the table, which are summed over queries.
 _count = partial(metric, range=(0, np.inf), summed=True, monotone=True, expected=True)

@@ -11,9 +11,19 @@ from typing import Any, Literal, TypeAlias, get_type_hints, overload
 
 import numpy as np
 
-from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, closest, listed, shown
-from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores
-from frame_metrics.metrics.parameters import Count, fits, is_number, meaning, plain, wrong_cutoff
+from frame_metrics.errors import (
+    BadValueError,
+    FrameMetricsError,
+    KernelError,
+    NotComputableError,
+    UnknownNameError,
+    closest,
+    kind_of,
+    listed,
+    shown,
+)
+from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores, name_of
+from frame_metrics.metrics.parameters import Count, example, fits, is_number, meaning, plain, wrong_cutoff
 from frame_metrics.metrics.probe import WatchedRanking, WatchedScores
 
 REGISTRY: dict[str, Metric] = {}
@@ -119,7 +129,7 @@ class Metric:
     @property
     def bounded(self) -> bool:
         """True where the worst and the best order of equal scores bound the metric."""
-        return self.monotone is True or self._unordered
+        return (self.monotone is True and not self.columns) or self._unordered
 
     def orders(self, ties: str) -> bool:
         """Return True where the metric is defined for equal scores in the order, or orders, that a rule gives."""
@@ -148,6 +158,11 @@ class Metric:
         given = {*self.params, self.at if self.cutoff is not None else ""}
         return [name for name, p in self.options.items() if p.default is p.empty and name not in given]
 
+    @property
+    def examples(self) -> dict[str, Any]:
+        """A value for each parameter that has none."""
+        return {name: example(self.hints[name]) for name in self.missing}
+
     @overload
     def __call__(self, input: Source, /, *args: Any, **params: Any) -> Array: ...
     @overload
@@ -164,6 +179,7 @@ class Metric:
 
     def _checked(self, name: str, value: Any) -> Any:
         """The value of a parameter as it is kept."""
+        words: str | None
         if name in _OF_INPUT:
             words, is_one = _OF_INPUT[name]
             right = is_one(value)
@@ -198,7 +214,7 @@ class Metric:
         return replace(self, cutoff=cutoff if self.at == "recall" else int(cutoff))
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in sorted(self.params.items()))
+        given = ", ".join(f"{name}={_text(value)}" for name, value in sorted(self.params.items()))
         named = {"gmean": f"gm_{self.name}", "rows": "gauc"}.get(self.average or "", self.name)
         return named + f"({given})" * bool(given) + ("" if self.cutoff is None else f"@{self.cutoff}")
 
@@ -208,10 +224,17 @@ class Metric:
         return _restored, (self.name, dict(self.params), self.cutoff, self.average)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Metric) and str(self) == str(other)
+        if not isinstance(other, Metric) or str(self) != str(other):
+            return False
+        return self.kernel is other.kernel and self.functions == other.functions
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+    @property
+    def functions(self) -> dict[str, Any]:
+        """The parameters that are functions of the caller's, which no text reads back to."""
+        return {name: value for name, value in self.params.items() if callable(value)}
 
     @property
     def doc(self) -> str:
@@ -232,28 +255,60 @@ class Metric:
         elif isinstance(source, Ranking) and self.input is Scores:
             source = source.scores
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return self.kernel(source, **own)
+            values = self._of_kernel(source, own)
+        if not _is_result(values, source.n_queries):
+            n = source.n_queries
+            raise KernelError(
+                f"{self}: its function {self.kernel.__name__}() gave {_described(values)}; expected is an array of "
+                f"floats, one for each of {n} queries, shape ({n},), NaN where undefined"
+            )
+        return values
 
-    @cached_property
+    def _of_kernel(self, source: Source, own: dict[str, Any]) -> Array:
+        """Result of the kernel, whose exceptions name the metric."""
+        try:
+            return self.kernel(source, **own)
+        except KernelError as error:  # of a gain or a discount
+            raise KernelError(f"{self}: {error}") from error.__cause__
+        except (FrameMetricsError, MemoryError):
+            raise
+        except Exception as error:
+            raise KernelError(
+                f"{self}: its function {self.kernel.__name__}() raised {type(error).__name__}: {error}"
+            ) from error
+
+    @property
     def reads(self) -> frozenset[str]:
         """Facts of the input that the kernel reads, seen by trying it on one row.
 
-        "relevant", "n_relevant", "gains" and "ideal" of a ranking, "tn" of a table, "probability" of scores, and
-        "max_grade" where it is not given.
+        "relevant", "n_relevant", "gains", "ideal" and "score" of a ranking, "tn" of a table, "probability" of scores,
+        and "max_grade" where it is not given.
         """
+        return self._tried[0]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that the kernel reads beside those that have a part, seen in the same way."""
+        return self._tried[1]
+
+    @cached_property
+    def _tried(self) -> tuple[frozenset[str], tuple[str, ...]]:
         if self.missing:
-            return replace(self, params={**self.params, **dict.fromkeys(self.missing, 1)}).reads
+            return replace(self, params={**self.params, **self.examples})._tried
         if self.input is Classes:
-            return frozenset()
+            return frozenset(), ()
         watched = WatchedScores() if self.input is Scores else WatchedRanking()
         try:
             self.compute(watched)
         except NotComputableError:
+            if "max_grade" not in self.options or self.params.get("max_grade") is not None:
+                raise
             mapped = self.params.get("gain")
             top = max(mapped) if isinstance(mapped, Mapping) else 1
             filled = replace(self, params={**self.params, "max_grade": top})
-            return filled.reads | {"max_grade"}
-        return frozenset(watched.seen)
+            reads, columns = filled._tried
+            return reads | {"max_grade"}, columns
+        return frozenset(watched.seen), tuple(watched.named)
 
     @property
     def graded(self) -> bool:
@@ -261,73 +316,34 @@ class Metric:
         return "gains" in self.reads
 
 
+def _text(value: Any) -> str:
+    """A parameter as it is printed."""
+    return name_of(value) if callable(value) else repr(value)
+
+
+def _is_result(values: Any, n: int) -> bool:
+    """Return True for a plain array of ``n`` floats."""
+    return type(values) is np.ndarray and values.dtype.kind == "f" and values.shape == (n,)
+
+
+def _described(values: Any) -> str:
+    """Say in words what a kernel gave."""
+    if not isinstance(values, np.ndarray):
+        return f"{shown(values)}, no array"
+    kind = "an array" if type(values) is np.ndarray else f"a {kind_of(values)}"
+    return f"{kind} of {values.dtype}, shape {values.shape}"
+
+
 def _restored(name: str, params: dict[str, Any], cutoff: float | None, average: str | None) -> Metric:
     """A metric from what is kept of it when it is pickled."""
+    if name not in REGISTRY:
+        raise UnknownNameError(f"there is no metric {name!r} here; import the module that defines it before")
     return replace(REGISTRY[name], params=MappingProxyType(params), cutoff=cutoff, average=average)
 
 
 # Kept by kernel, which many metrics share.
 _hints = cache(partial(get_type_hints, include_extras=True))
 _signature = cache(inspect.signature)
-
-
-def metric(
-    *,
-    range: tuple[float, float] = (0, 1),
-    best: float | None = 1,
-    undefined: float | None = 0,
-    monotone: bool | None = False,
-    expected: bool = False,
-    unjudged: Unjudged | None = None,
-    weights: str | None = None,
-    summed: bool = False,
-    also: tuple[str, ...] = (),
-    pooled: str | None = None,
-    slope: float | None = None,
-) -> Callable[[Callable[..., Array]], Metric]:
-    """Put a kernel in the registry under its own name.
-
-    What is not declared is refused: the worst and the best order of equal scores, the mean over their orders, bounds
-    of unjudged rows.
-
-    Parameters
-    ----------
-    range : least and greatest value that the metric can take.
-    best : the value of a perfect ranking or table; None where no value is better than another.
-    undefined : what the metric's reference gives where it is undefined; None leaves the query out of the mean.
-    monotone : True where moving a better document up never makes the metric worse, so that the worst and the best order
-        of equal scores bound it; None where the order makes no difference without a cutoff, and may with one.
-    expected : True where the value of rows that share what their tie has is the mean over all orders of equal scores,
-        as where gains are added up by rank and divided by what no order changes.
-    unjudged : the value's way when unjudged rows turn out relevant, which gives its bounds (docs/bounds.md). "rises":
-        it never falls. "turns": it goes one way with those that count as found, and stays or goes the other way with
-        the rest. "scan": a function of its own, in ``verbs/unjudged.py``, looks for its bounds.
-    weights : the metric that is the sum of this one's weights by rank where every gain is 1, which may be itself.
-    summed : True for a count, which is summed over queries where others are averaged.
-    also : other names of the same function.
-    pooled : of a metric of rankings, the one of rows without a query that is known by the same name.
-    slope : of a metric that is a straight line of the area under the ROC curve, unless a parameter says otherwise: how
-        much it rises with the area. Its interval is then DeLong's.
-    """
-
-    def register(kernel: Callable[..., Array]) -> Metric:
-        name = kernel.__name__
-        REGISTRY[name] = Metric(
-            name, kernel, range, best, undefined, monotone, expected, unjudged, weights, summed, also, pooled, slope
-        )
-        return REGISTRY[name]
-
-    return register
-
-
-def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
-    """Give the metric of two classes that has this name its own form for several."""
-
-    def register(kernel: Callable[..., Array]) -> Callable[..., Array]:
-        FORMS[name] = kernel
-        return kernel
-
-    return register
 
 
 def metrics_of(family: type) -> Iterator[Metric]:

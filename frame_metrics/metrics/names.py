@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
@@ -47,9 +47,9 @@ def plain_name(text: str) -> str:
     return re.sub(r"(?<=[a-z0-9])[\s_-]+(?=[a-z0-9])", "", text.strip().lower())
 
 
-def _aliases() -> dict[str, str]:
-    """Every name as it is compared, and the metric it means."""
-    return {plain_name(other): m.name for m in REGISTRY.values() for other in (m.name, *m.also)} | {"gauc": "roc_auc"}
+def aliases(metrics: Iterable[Metric]) -> dict[str, str]:
+    """Return every name of metrics as it is compared, and the metric it means."""
+    return {plain_name(other): m.name for m in metrics for other in (m.name, *m.also)} | {"gauc": "roc_auc"}
 
 
 def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
@@ -73,7 +73,10 @@ def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
     names = [name for name, _ in metrics]
     for name in names:
         if names.count(name) > 1:
-            raise BadValueError(f"{name!r} is asked for twice")
+            one, *others = (metric for said, metric in metrics if said == name)
+            same = all(one == other for other in others)
+            ways = "" if same else ", for metrics that differ; give each a name of its own"
+            raise BadValueError(f"{name!r} is asked for twice{ways}")
     return metrics
 
 
@@ -160,7 +163,7 @@ def _number(text: str, part: str) -> float:
 
 
 def _named(text: str, name: str, args: str | None) -> Metric:
-    known, given = _aliases(), plain_name(name)
+    known, given = aliases(REGISTRY.values()), plain_name(name)
     if given in TWO_MEANINGS:
         one, other = TWO_MEANINGS[given]
         raise UnknownNameError(f"{name!r} means two things: {one}, or {other}; write the one you mean")
@@ -200,7 +203,7 @@ def _root(squared: float) -> float:
 
 def _nearest(name: str) -> str:
     """A hint that names the metric nearest by spelling, or else where the metrics are listed."""
-    known, given = _aliases(), plain_name(name)
+    known, given = aliases(REGISTRY.values()), plain_name(name)
     cut = re.fullmatch(r"(.*?)(?:at|top)?(\d+)", given)
     if cut and cut[1] in known and REGISTRY[known[cut[1]]].at is not None:
         return did_you_mean(f"{known[cut[1]]}@{cut[2]}")
@@ -236,7 +239,8 @@ def _words(text: str, args: str) -> list[tuple[str, Any]]:
             raise ValueError
         return [(str(word.arg), _literal(word.value)) for word in call.keywords]
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        raise BadValueError(f"{text!r}: the parameters do not read as (name=value, ...)") from None
+        way = "; a function is given with the metric as a value, as frame_metrics.metrics.ndcg(gain=f)" * ("=<" in args)
+        raise BadValueError(f"{text!r}: the parameters do not read as (name=value, ...){way}") from None
 
 
 def _literal(node: ast.expr) -> Any:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeGuard, get_args, get_
 import numpy as np
 
 from frame_metrics.errors import listed
-from frame_metrics.inputs import Gain
+from frame_metrics.inputs import Gain, OfNumber
 from frame_metrics.inputs.rows import LARGEST
 
 # The range that a parameter may take stands in its annotation, where docs read the words, and checks the rule.
@@ -28,7 +28,10 @@ Stretch: TypeAlias = Annotated[
     lambda xs: len(xs) == 2 and 0 <= xs[0] < xs[1] <= 1,
 ]
 Count: TypeAlias = Annotated[int, "a whole number from 1", lambda x: 1 <= x < math.inf and x == int(x)]
-GainName: TypeAlias = Annotated[Gain, "'linear', 'exp' or a mapping from grades to gains"]
+GainName: TypeAlias = Annotated[Gain, "'linear', 'exp', a mapping from grades to gains, or a function of one grade"]
+Discount: TypeAlias = Annotated[str | OfNumber, "'log2', 'jk', or a function of one rank"]
+
+PLAIN = {float: "a number", int: "a whole number", bool: "True or False", str: "a text"}
 
 
 def is_number(value: Any) -> TypeGuard[float]:
@@ -38,12 +41,21 @@ def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, float) or abs(value) <= sys.float_info.max
 
 
-def meaning(hint: Any) -> str:
-    """Say in words the values that a parameter with this annotation may have."""
+def meaning(hint: Any) -> str | None:
+    """Say in words the values that a parameter with this annotation may have; None where nothing checks them."""
     kind = _without_none(hint)
     if get_origin(kind) is Literal:
         return "one of " + listed(get_args(kind))
-    return str(kind.__metadata__[0]) if get_origin(kind) is Annotated else "a number"
+    return str(kind.__metadata__[0]) if get_origin(kind) is Annotated else PLAIN.get(kind)
+
+
+def example(hint: Any) -> Any:
+    """Return a value that a parameter with this annotation may have."""
+    kind = _without_none(hint)
+    if get_origin(kind) is Literal:
+        return get_args(kind)[0]
+    values: dict[Any, Any] = {bool: True, str: "a", int: 1}
+    return values.get(kind, 0.5)
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -53,8 +65,16 @@ def fits(value: Any, hint: Any) -> bool:
         return kind is not hint
     if get_origin(kind) is Literal:
         return value in get_args(kind)
+    if kind in (GainName, Discount) and callable(value):
+        return not isinstance(value, type)
+    if kind is Discount:
+        return isinstance(value, str) and value in ("log2", "jk")
     if kind is GainName:
         return value in ("linear", "exp") if isinstance(value, str) else _is_gain_table(value)
+    if kind in (bool, str):
+        return isinstance(value, kind)
+    if kind is int:
+        return is_number(value) and math.isfinite(value) and value == int(value)
     several = kind in (Levels, Stretch)
     if several and (not isinstance(value, list | tuple) or not value):
         return False

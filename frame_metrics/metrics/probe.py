@@ -14,8 +14,9 @@ class WatchedRanking(Ranking):
     """A ranking of one relevant row that notes what is read of it."""
 
     def __init__(self) -> None:
-        super().__init__(np.ones(1), np.ones(1, int), np.ones(1, int))
+        super().__init__(np.ones(1), np.ones(1, int), np.ones(1, int), score=np.ones(1))
         self.seen: set[str] = set()
+        self.named: dict[str, None] = {}  # columns beside those that have a part
 
     def _gainful(self, gain: Gain) -> Rows:
         return Rows(np.zeros(1, int), np.ones(1, int), np.ones(1), 1)
@@ -23,9 +24,13 @@ class WatchedRanking(Ranking):
     _best_first = _gainful
 
     def __getattribute__(self, name: str) -> Any:
-        if name in ("relevant", "n_relevant", "gains", "ideal"):
+        if name in ("relevant", "n_relevant", "gains", "ideal", "score"):
             self.seen.add(name)
         return super().__getattribute__(name)
+
+    def _extra(self, name: str) -> Array:
+        self.named[name] = None
+        return np.ones(1)
 
     def confusion(self, k: int | None = None) -> Confusion:
         return WatchedTable(super().confusion(k), self.seen)
@@ -50,6 +55,7 @@ class WatchedScores(Scores):
     def __init__(self) -> None:
         super().__init__(np.zeros(1, int), np.ones(1), np.ones(1), np.zeros(1), 1)
         self.seen: set[str] = {"relevant"}
+        self.named: dict[str, None] = {}
 
     @property
     def probability(self) -> Array:

@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from frame_metrics.inputs import Array, Ranking, Rows, by_rank, ratio, top_gain
-from frame_metrics.metrics.metric import metric
-from frame_metrics.metrics.parameters import GainName, Levels, LogBase, Positive, Share
+from frame_metrics.errors import BadValueError
+from frame_metrics.inputs import Array, Ranking, Rows, by_rank, called, ratio, top_gain
+from frame_metrics.metrics.parameters import Discount, GainName, Levels, LogBase, Positive, Share
+from frame_metrics.metrics.registry import metric
 
-Discount = Literal["log2", "jk"]
 ELEVEN = [tenth / 10 for tenth in range(11)]  # levels of recall
 
 
@@ -20,6 +20,10 @@ def _defined(run: Ranking, values: Array) -> Array:
 
 
 def _discount(rank: Array, discount: Discount, base: float) -> Array:
+    if callable(discount):
+        if base != 2:
+            raise BadValueError("discount= is a function, and base= is of a logarithm; give one of them")
+        return called("discount", discount, np.maximum(rank, 1), rising=False)
     return (
         1 / np.maximum(np.log(np.maximum(rank, 1)) / np.log(base), 1)
         if discount == "jk"
@@ -37,7 +41,8 @@ def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
 
     Formula: sum over r <= k of gain(r).
     Undefined: never.
-    Parameters: gain, 'linear' (the grade), 'exp' (2^grade - 1) or a mapping from grades to gains.
+    Parameters: gain, 'linear' (the grade), 'exp' (2^grade - 1), a mapping from grades to gains, or a function of one
+        grade, which gives a number from 0 and never falls.
     Source: K. Jarvelin, J. Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002.
     """
     seen = run.gains(gain)
@@ -65,7 +70,8 @@ def dcg(
     Formula: sum over r <= k of gain(r) / log_base(r + 1); with discount 'jk', gain(r) for r <= base and
         gain(r) / log_base(r) after.
     Undefined: never.
-    Parameters: gain, as in cg; discount, 'log2' or 'jk' (Jarvelin and Kekalainen's own); base, of the logarithm.
+    Parameters: gain, as in cg; discount, 'log2', 'jk' (Jarvelin and Kekalainen's own), or a function of one rank, which
+        gives a number from 0 and never rises; base, of the logarithm.
     Source: K. Jarvelin, J. Kekalainen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002; the
         exponential gain: C. Burges et al., Learning to rank using gradient descent, ICML 2005.
     """

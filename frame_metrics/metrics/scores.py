@@ -12,8 +12,8 @@ import numpy as np
 
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array, Scores, ratio
-from frame_metrics.metrics.metric import metric
 from frame_metrics.metrics.parameters import Count, PartOfAll, Share, Stretch
+from frame_metrics.metrics.registry import metric
 
 
 @metric(undefined=None, slope=1, also=("auc", "auroc", "roc", "roc_auc_score"))

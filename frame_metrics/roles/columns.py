@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 FEW, MANY = 3, 8  # words that errors show: of those that are wrong, and of all
 OF_ROWS = ("count", "classes", "abstain", "match")  # roles and options of rows that are no results of a query
+EXTRA = "extra:"  # what the inside name of a column begins with that only users' metrics read
 # Roles that say one thing of all results of a query.
 OF_A_QUERY = ("weight", "cluster", "covariate", "n_relevant", "collection_size")
 
@@ -45,6 +46,7 @@ class Columns:
     collection_size: str | None = None
     relevant: str | None = None
     class_scores: tuple[tuple[Any, str], ...] = ()
+    extra: tuple[tuple[str, str], ...] = ()  # names that users' metrics know, and their columns
     per_system: tuple[str, ...] = ()  # where score, rank or predicted is a column for each system, these columns
     lists: tuple[str, ...] = ()  # the columns that hold lists, the results of a row's query
     made: tuple[str, ...] = ()  # names above that are no columns of the frame: what they stand for is made
@@ -58,10 +60,9 @@ class Columns:
         """The columns that make a segment of a system."""
         return (*((self.system,) if self.system else ()), *self.by)
 
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """The columns that make a segment where each system has queries of its own: it is the last of them."""
-        return (*self.by, *((self.system,) if self.system else ()))
+    def as_arms(self) -> Columns:
+        """Return these columns where each system has queries of its own: it is a segment, and the last that says so."""
+        return replace(self, system=None, by=(*self.by, *((self.system,) if self.system else ())))
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -76,8 +77,8 @@ class Columns:
     @property
     def needed(self) -> list[str]:
         """Every column of the log that is read, once."""
-        scores = (column for _, column in self.class_scores)
-        every = dict.fromkeys([*self.keys, *self.single.values(), *scores, *self.value, *self.per_system])
+        several = (column for _, column in (*self.class_scores, *self.extra))
+        every = dict.fromkeys([*self.keys, *self.single.values(), *several, *self.value, *self.per_system])
         made = {*self.made, *self.lent} - {*self.per_system}
         return [column for column in every if column not in made]
 
@@ -85,6 +86,11 @@ class Columns:
     def unfolds(self) -> bool:
         """True where a row of the frame is not one result of one system, with its judgment."""
         return bool(self.lists or self.made or self.relevant)
+
+    @property
+    def extra_names(self) -> list[str]:
+        """The inside names of the columns that only users' metrics read."""
+        return [EXTRA + name for name, _ in self.extra]
 
 
 def key_names(columns: Columns) -> tuple[list[str], list[str], list[str]]:
@@ -123,6 +129,7 @@ def checked(
     for inside, name in zip(key_names(columns)[2], columns.query, strict=True):
         refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
     out |= role_columns(frame, columns, columns.single, scores_later and not columns.rank, positive, scale)
+    out |= {EXTRA + name: _extra_column(frame[column], column) for name, column in columns.extra}
     if not judged_elsewhere:
         _refuse_bare(out, columns)
     return pl.DataFrame(out) if out else frame.select()
@@ -393,6 +400,12 @@ def _amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     if values.sum() > LARGEST:
         raise BadValueError(f"{column}: the {role}s add up to {values.sum():g}, which overflows in sums; rescale them")
     return values
+
+
+def _extra_column(values: pl.Series, column: str) -> pl.Series:
+    """Return numbers that users' metrics read, null where there is none."""
+    refuse(column, _past_exact(values), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
+    return number_column(values, column, "value of extra=").cast(pl.Float64)
 
 
 def _cluster_column(values: pl.Series, column: str) -> pl.Series:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frame_metrics.errors import ColumnError, listed
+from frame_metrics.errors import ColumnError, closest, listed
 from frame_metrics.inputs import ClassScores, Confusion, Ranking, Scores
+from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent
@@ -21,10 +22,12 @@ class Needs:
     order: bool = False
     score: bool = False
     predicted: bool = False
+    extra: tuple[str, ...] = ()  # names of columns that users' metrics read
 
     def __or__(self, other: Needs) -> Needs:
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return Needs(*(one or another for one, another in pairs))
+        both = Needs(*(one or another for one, another in pairs))
+        return replace(both, extra=tuple(dict.fromkeys((*self.extra, *other.extra))))
 
 
 def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
@@ -39,12 +42,25 @@ def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available
                     f"{name} is of rankings, and {said}; of rows without a query there is {metric.pooled}"
                 )
             needs |= Needs(query=True, order=True)
+            needs |= Needs() if metric.missing else _read_beside(name, metric, columns)
         elif metric.input is Scores or (own is not None and own.input is ClassScores):
             needs |= Needs(score=True)
         else:
             retrieved = metric.input is Confusion and (judged or bool(columns.query))
             needs |= decision_of(columns, roles, available, name, retrieved=retrieved, cutoff=metric.input is Confusion)
     return needs
+
+
+def _read_beside(name: str, metric: Metric, columns: Columns) -> Needs:
+    """Return the needs of a kernel that reads scores, or columns without a part, of a ranking."""
+    named = dict(columns.extra)
+    for one in metric.columns:
+        if one not in named:
+            others = f", beside {listed(named)}" if named else ""
+            raise ColumnError(
+                f"{name} reads run.column({one!r}); name it with extra={{{one!r}: ...}}{others}{closest(one, named)}"
+            )
+    return Needs(score="score" in metric.reads, extra=metric.columns)
 
 
 def decision_of(
@@ -79,7 +95,8 @@ def audited(columns: Columns, roles: Mapping[str, Any]) -> Needs:
     """Return the needs of an audit, which looks at every part that is played."""
     threshold = roles.get("threshold") is not None
     score = columns.score is not None
-    return Needs(score=threshold or score, predicted=columns.predicted is not None and not threshold)
+    extra = tuple(name for name, _ in columns.extra) if columns.query else ()
+    return Needs(score=threshold or score, predicted=columns.predicted is not None and not threshold, extra=extra)
 
 
 def read_by(
@@ -112,9 +129,11 @@ def read_by(
         if lacking:
             raise ColumnError(absent(pair, roles, available, hint))
     ordered = needs.order or bool(columns.query)
-    return replace(
+    read = replace(
         columns,
         score=columns.score if needs.score or (ordered and not columns.rank) else None,
         rank=columns.rank if ordered else None,
         predicted=columns.predicted if needs.predicted else None,
+        extra=tuple(pair for pair in columns.extra if pair[0] in needs.extra),
     )
+    return replace(read, lists=tuple(column for column in columns.lists if column in read.needed))

@@ -57,7 +57,8 @@ def resolve(
         return hint(column) or closest(column, theirs)
 
     named = _named(roles, [*available, *lent], where)
-    free = set(available).difference(*(_several(column) for column in named.values()))
+    extra = (column for _, column in named["extra"])
+    free = set(available).difference(extra, *(_several(column) for column in named.values()))
     columns = {"query": None, "by": None} | named
     found = [role for role in FOUND if role not in roles and role in free]
     made: list[str] = []
@@ -110,7 +111,8 @@ def _lists(columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callabl
             )
     if columns.get("class_scores"):
         raise ColumnError(f"{parts[0][1]!r} holds lists, and the scores of several classes are one to a row")
-    return [column for _, column in lists]
+    extra = [column for _, column in columns["extra"] if holds_lists(column)]
+    return [*(column for _, column in lists), *extra]
 
 
 def _relevant(
@@ -158,9 +160,12 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     """The columns that the caller named, by role, all of them there."""
     named: dict[str, Any] = {role: column for role, column in roles.items() if role in COLUMNS and column is not None}
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
+    extra = named.pop("extra", {})
     size = roles.get("collection_size")
     sized = {"collection_size": size} if isinstance(size, str) else {}
-    for role, value in (named | {f"score of {one!r}": column for one, column in scores.items()} | sized).items():
+    several = {f"score of {one!r}": column for one, column in scores.items()}
+    several |= {f"extra of {one!r}": column for one, column in extra.items()}
+    for role, value in (named | several | sized).items():
         for column in _several(value):
             if column == "":
                 raise ColumnError(f"{role}='': a column without a name plays no part; rename it")
@@ -168,7 +173,7 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
                 raise ColumnError(
                     f"{role}={column!r}: there is no such column among {listed(available)}{hint(role, column)}"
                 )
-    return named | sized | {"class_scores": tuple(scores.items())}
+    return named | sized | {"class_scores": tuple(scores.items()), "extra": tuple(extra.items())}
 
 
 def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callable[[str], str]) -> Columns:
@@ -200,7 +205,8 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
 
 
 def _several(value: Any) -> tuple[str, ...]:
-    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
+    values = value.values() if isinstance(value, Mapping) else value
+    return () if value is None else (value,) if isinstance(value, str) else tuple(values)
 
 
 def _pair(roles: Roles, pair: tuple[str, str], found: Sequence[str]) -> dict[str, str]:
@@ -256,6 +262,7 @@ def _check_parts(columns: Columns) -> None:
     """Raise for a column that plays two parts, or a key column that is called as a column of the result."""
     several = {"query": columns.query, "system": _several(columns.system), "by": columns.by, "value": columns.value}
     several["score of a class"] = tuple(column for _, column in columns.class_scores)
+    several["extra"] = tuple(column for _, column in columns.extra)
     several["column of a system"] = columns.per_system
     parts = [(role, column) for role, column in columns.single.items() if role != "collection_size"]
     parts = [(role, column) for role, column in parts if column not in columns.made]

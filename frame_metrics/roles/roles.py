@@ -38,6 +38,11 @@ def _by_class(columns: Mapping[Any, Any]) -> bool:
     return len(columns) > 1 and all(map(_is_name, columns.values()))
 
 
+def _is_extra(value: Any) -> bool:
+    named = isinstance(value, Mapping) and bool(value) and all(isinstance(one, str) and one for one in value)
+    return named and all(map(_is_name, value.values()))
+
+
 def _are_classes(value: Any) -> bool:
     if isinstance(value, str) or not isinstance(value, Sequence) or not len(value):
         return False
@@ -82,6 +87,9 @@ Scores: TypeAlias = Annotated[
     "a column for each of several classes",
     _by_class,
 ]  # the last is what a mapping may be
+Extra: TypeAlias = Annotated[
+    Mapping[str, str | int] | None, "a mapping from names to columns, as {'price': 'price_eur'}", _is_extra
+]
 PerSystem: TypeAlias = Annotated[
     str | int | Sequence[str | int] | None, "the name of a column, or a list of names, each of a system", _are_names
 ]
@@ -109,6 +117,7 @@ class Roles(TypedDict, total=False):
     count: Column
     cluster: Column
     n_relevant: Column
+    extra: Extra
     value: Columns
     rel: Grade
     scale: Mapping[Any, float | None] | None

@@ -28,7 +28,7 @@ from frame_metrics.roles.needs import audited
 from frame_metrics.verbs import annotators, guards, log_checks, saved, value_checks
 from frame_metrics.verbs.checks import Finding, run_checks
 from frame_metrics.verbs.request import Reading, Request
-from frame_metrics.verbs.split import check_split, split_of_queries, split_of_rows
+from frame_metrics.verbs.split import Split, check_split, split_of_queries, split_of_rows
 from frame_metrics.verbs.values import measured, plan_of
 
 SEVERITIES = ("error", "warning", "info", "fact")  # the gravest first
@@ -46,21 +46,20 @@ VALUES = {
     "by": "segments",
     "predicted": "predictions",
     "class_scores": "scores",
+    "extra": "values",
     "n_relevant": "counts of relevant documents",
     "collection_size": "collection sizes",
 }
 Severity = Literal["error", "warning", "info"]
 
 
-def audit(
-    request: Request, fail_on: Severity | None, baseline: Any = None, split: Mapping[Any, float] | None = None
-) -> Any:
+def audit(request: Request, fail_on: Severity | None, baseline: Any, split: Mapping[Any, float] | None) -> Any:
     """Answer ``irm.audit``, which has the parameters."""
     if fail_on is not None:
         check_choice("fail_on", fail_on, get_args(Severity))
     plan = plan_of(request) if request.of_values else request.plan(audited(request.columns, request.roles))
     if split is not None:
-        check_split(split, plan.columns)
+        check_split(split, plan.columns, alone=baseline is None)
     columns, conventions, rule = plan.columns, plan.conventions, plan.conventions.several
     if plan.judged is not None and plan.judged.annotator and rule is None:
         conventions = replace(conventions, several="majority")  # that annotators differ is then a finding
@@ -82,24 +81,26 @@ def audit(
             if columns.value:
                 numbers = measured(replace(reading, table=rows), None, audited=True, arms=split is not None)
                 seen = [*value_checks.findings(numbers), *turned(numbers.log)]
-                return (
-                    seen if split is None else [*seen, *run_checks({}, split_of_queries(numbers.log, columns, split))]
-                )
+                return seen if split is None else _of_arms(seen, split_of_queries(numbers.log, columns, split))
             if not columns.query:
                 seen = guards.findings(rows, columns, conventions)
                 return seen if split is None else [*seen, *run_checks({}, split_of_rows(rows, columns, split))]
             log = read_log(rows, columns, conventions, qrels, single=decided, arms=split is not None)
             seen = [*guards.of_sides(rows, columns, conventions), *log_checks.findings(log)]
             seen += [*annotators.findings(log, rule), *turned(log)]
-            if split is not None:  # then arms are segments, and units of several are a finding
-                seen = [one for one in seen if one.check != log_checks.queries_in_several_segments.name]
             seen += guards.guarded(cases_of(log)) if decided else []
-            return seen if split is None else [*seen, *run_checks({}, split_of_queries(log, columns, split))]
+            return seen if split is None else _of_arms(seen, split_of_queries(log, columns, split))
 
         return _report(fail_on, _of_good_rows(reading, look))
 
     table = plan.answer(compute, lambda types: dict(SCHEMA))
     return table if fail_on is None else request.border.at_once(table)
+
+
+def _of_arms(seen: list[Finding], split: Split) -> list[Finding]:
+    """Return the findings of a log whose systems are segments, and those about its split: units of several arms."""
+    there = [one for one in seen if one.check != log_checks.queries_in_several_segments.name]
+    return [*there, *run_checks({}, split)]
 
 
 def _of_good_rows(reading: Reading, look: Callable[[pl.DataFrame], list[Finding]]) -> list[Finding]:
@@ -144,7 +145,13 @@ def _bad_values(error: BadRowsError, rows: Array, reading: Reading) -> Finding:
 def _values(column: str, columns: Columns) -> str:
     """The word for the values of a column, by its role."""
     for role, named in vars(columns).items():
-        several = dict(named).values() if role == "class_scores" else named if isinstance(named, tuple) else (named,)
+        several = (
+            dict(named).values()
+            if role in ("class_scores", "extra")
+            else named
+            if isinstance(named, tuple)
+            else (named,)
+        )
         if column in several:
             return VALUES.get(role, f"{role}s")
     return column

@@ -143,11 +143,12 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
     own = measure(log, asked)
     lower, upper, seen = (np.zeros(own.values.shape) for _ in range(3))
     spare, rels = _spare(log), [log.conventions.variant(metric)[0] for _, metric in asked]
+    scored = any("score" in metric.reads for _, metric in asked)
 
     def work(block: Block) -> None:
         at = block.at
         _check_open_ties(block.rows, log)
-        whole = block.ranking()
+        whole = block.ranking(scored=scored)
         runs = {rel: whole.variant(rel, False) for rel in set(rels)}
         for i, (name, metric) in enumerate(asked):
             run = runs[rels[i]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, get_args
@@ -32,7 +32,7 @@ from frame_metrics.verbs.differences import (
     places,
     tabled,
 )
-from frame_metrics.verbs.measure import Measured, check_asked, measure
+from frame_metrics.verbs.measure import check_asked, measure
 from frame_metrics.verbs.pairs import Paired, Pairing, paired_systems
 from frame_metrics.verbs.request import Plan, Reading, Request
 from frame_metrics.verbs.saved import is_frame, paired_with, plan_of
@@ -48,25 +48,26 @@ def compare(request: Request, metrics: Sequence[Metrics], options: Options, *, p
     plan, asked = _planned(request, metrics)
     elsewhere = is_frame(options.baseline)
     if not options.paired:
-        check_arms(plan, options, per_query=per_query)
-        if asked is not None and not plan.columns.query:
+        check_arms(plan, options, per_query=per_query, elsewhere=elsewhere)
+    if asked is not None and not plan.columns.query:
+        if not options.paired:
             from frame_metrics.verbs.compare_arm_rows import arm_rows_compared
 
             return arm_rows_compared(plan, asked, options)
-    elif asked is not None and not plan.columns.query:
         from frame_metrics.verbs.compare_rows import rows_compared
 
         if elsewhere:
             raise NotComputableError("baseline= as a frame is one number per query, and there is no query; name query=")
         return rows_compared(plan, asked, options, per_query=per_query)
     options = replace(options, test=options.test or "randomization")
+    if options.paired:
+        _check_system(plan.columns, options, elsewhere=elsewhere)
     for name, metric in asked or ():
         if metric.average is not None:
             verb = "pairs" if options.paired else "takes"
             raise NotComputableError(f"{name} is an average, and compare() {verb} the values of queries")
     if not options.paired:
-        return arms_compared(plan, _of_arms(request, asked), options, _progress)
-    _check_system(plan.columns, options, elsewhere=elsewhere)
+        return arms_compared(plan, asked, options, _progress)
     check_apart(plan.columns.keys, RESULT)
     beside = plan_of(options.baseline, plan, asked) if elsewhere and asked else None
 
@@ -86,13 +87,6 @@ def compare(request: Request, metrics: Sequence[Metrics], options: Options, *, p
         return first | {"metric": pl.String, "k": pl.Int64} | columns
 
     return plan.answer(compute, schema)
-
-
-def _of_arms(request: Request, asked: Asked | None) -> Callable[[Reading], Measured]:
-    """Return what measures each system on its own queries."""
-    if request.of_values:
-        return lambda reading: values.measured(reading, asked, arms=True)
-    return lambda reading: measure(reading.log(arms=True), asked or ())
 
 
 def _planned(request: Request, metrics: Sequence[Metrics]) -> tuple[Plan, Asked | None]:
@@ -177,7 +171,7 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
 def _described(value: Array, base: Array, weight: Array | None) -> dict[str, Any]:
     """Means of two systems on the same queries, and their difference."""
     difference, n = value - base, len(value)
-    row = dict.fromkeys((*NUMBERS, "mde"), np.nan)
+    row: dict[str, Any] = dict.fromkeys((*NUMBERS, "mde"), np.nan)
     row |= {"wins": (difference > 0).sum(), "ties": (difference == 0).sum(), "losses": (difference < 0).sum(), "n": n}
     if not n or (weight is not None and not weight.any()):
         return row

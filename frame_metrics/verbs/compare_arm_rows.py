@@ -44,7 +44,7 @@ def arm_rows_compared(plan: Plan, asked: Asked, options: Options) -> Any:
     _check(plan, asked, options)
 
     def compute(reading: Reading) -> Answer:
-        cases = read_cases(reading.table, replace(columns, system=None, by=columns.arms), plan.conventions)
+        cases = read_cases(reading.table, columns.as_arms(), plan.conventions)
         check_cases(asked, cases)
         lacks = [name for name, metric in asked if metric.of_area is None or not cases.binary]
         if options.test == "delong" and lacks:

@@ -26,30 +26,26 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.stats.arms import Arms, compared, effect_size
 from frame_metrics.stats.averages import numbered, within
 from frame_metrics.stats.significance import Tick
+from frame_metrics.verbs import values
 from frame_metrics.verbs.differences import OF_ARMS, OfArms, Options, places, tabled
-from frame_metrics.verbs.measure import Measured, filled
+from frame_metrics.verbs.measure import Measured, filled, measure
 from frame_metrics.verbs.pairs import pairs_of
 from frame_metrics.verbs.request import Plan, Reading
-from frame_metrics.verbs.saved import is_frame
 from frame_metrics.verbs.tidy import labels
 
 Row = dict[str, Any]
 Progress = Callable[[int, int], Any]  # of some work, and how much of it there is to tell about, a bar
 
 
-def arms_compared(plan: Plan, measured: Callable[[Reading], Measured], options: Options, progress: Progress) -> Any:
-    """Answer ``irm.compare`` where systems have each their own queries.
-
-    Parameters
-    ----------
-    measured : measures each system on its own queries.
-    progress : shows long work.
-    """
+def arms_compared(plan: Plan, asked: Asked | None, options: Options, progress: Progress) -> Any:
+    """Answer ``irm.compare`` where systems have each their own queries; ``progress`` shows long work."""
     plan, system = _with_covariate(plan, options), str(plan.columns.system)
     check_apart(plan.columns.keys, ("baseline", "metric", "k", *OF_ARMS))
 
     def compute(reading: Reading) -> Answer:
-        return _compared(Own.of(measured(reading), system), options, progress)
+        if plan.columns.value:
+            return _compared(Own.of(values.measured(reading, asked, arms=True), system), options, progress)
+        return _compared(Own.of(measure(reading.log(arms=True), asked or ()), system), options, progress)
 
     def schema(types: dict[str, Any]) -> dict[str, Any]:
         first = {name: types[name] for name in (*plan.columns.by, system)} | {"baseline": types[system]}
@@ -58,11 +54,11 @@ def arms_compared(plan: Plan, measured: Callable[[Reading], Measured], options: 
     return plan.answer(compute, schema)
 
 
-def check_arms(plan: Plan, options: Options, *, per_query: bool) -> None:
+def check_arms(plan: Plan, options: Options, *, per_query: bool, elsewhere: bool) -> None:
     """Raise for what systems cannot be compared by that have each their own queries; nothing is read."""
     test = options.test
-    if is_frame(options.baseline):
-        raise NotComputableError("baseline= as a frame pairs its queries with these; say paired=True, or name an arm")
+    if elsewhere:
+        raise NotComputableError("baseline= as a frame is paired query by query; say paired=True")
     if options.against is not None:
         raise NotComputableError(f"against={options.against!r} tests each system by itself; say against=None")
     if plan.columns.system is None:

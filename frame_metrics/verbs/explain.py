@@ -19,7 +19,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.roles.columns import Columns, key_names, same_as
 from frame_metrics.roles.needs import Needs
-from frame_metrics.verbs.measure import check_asked, check_grades, check_known
+from frame_metrics.verbs.measure import check_asked, check_grades, check_known, check_ties
 from frame_metrics.verbs.request import Reading, Request, one_of
 
 SCHEMA: dict[str, Any] = {
@@ -105,7 +105,9 @@ def _explained(log: Log, name: str, metric: Metric, own: Array, docs: Any) -> An
     check_grades([(name, metric)], log)
     grid, document, block = log.grid, log.columns.doc, Block(log, own)
     rel, condensed = log.conventions.variant(metric)
-    run = block.ranking().variant(rel, condensed)
+    run = block.ranking(scored="score" in metric.reads).variant(rel, condensed)
+    if block.rows.apart:
+        check_ties(name, metric, block, log)
     check_known(run, rel, log)
     nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)  # what a document adds that adds nothing
     rows = block.rows.frame_rows(grid.rankings, np.arange(len(run.grade)))
@@ -216,4 +218,6 @@ def _shortened(run: Ranking, i: int, n_ret: Array, ones: bool) -> Ranking:
         own = np.flatnonzero(pool.query == i)
         pool = Pool(np.repeat(np.arange(m), len(own)), np.tile(pool.grade[own], m), each(pool.label, own))
     judged = replace(run, pool=pool, known_relevant=each(run.known_relevant, query), size=each(run.size, query))
-    return replace(judged, grade=grade, lengths=length, n_ret=n_ret, label=each(run.label), shown=shown)
+    extra = {name: np.tile(values[rows], m) for name, values in run.extra.items()}
+    beside = replace(judged, score=each(run.score), extra=extra)
+    return replace(beside, grade=grade, lengths=length, n_ret=n_ret, label=each(run.label), shown=shown)

@@ -94,7 +94,8 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
 def check_parameters(name: str, metric: Metric) -> None:
     """Raise for a parameter that is needed and not given, and for parameters that contradict each other."""
     if metric.missing:
-        raise NotComputableError(f"{name} needs {metric.missing[0]}=, as in {metric.name}({metric.missing[0]}=0.5)")
+        needed, one = next(iter(metric.examples.items()))
+        raise NotComputableError(f"{name} needs {needed}=, as in {metric.name}({needed}={one!r})")
     _ = metric.reads  # the kernel, tried on one row, raises for those that it cannot do with
 
 
@@ -166,24 +167,25 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
     by_variant: dict[tuple[float, bool], list[int]] = {}
     for i, (_, metric) in enumerate(asked):
         by_variant.setdefault(log.conventions.variant(metric), []).append(i)
-    scored = any(metric.input is Scores for _, metric in asked)
+    scored = any(metric.input is Scores or "score" in metric.reads for _, metric in asked)
     check_probabilities(asked, log.table, columns)
-    strict = [name for name, metric in asked if not metric.orders(log.conventions.ties)]
+    strict = [(name, metric) for name, metric in asked if not metric.orders(log.conventions.ties)]
 
     def work(block: Block) -> None:
         at = block.at
-        if block.rows.tied and strict:
-            raise _unbounded(strict[0], log.conventions.ties, columns)
+        for name, metric in strict if block.rows.tied or block.rows.apart else ():
+            check_ties(name, metric, block, log)
         whole = block.ranking(scored=scored)
         evaluated[at] = whole.evaluated  # a judgment that condensed rankings leave out is one too
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
-            run = run if run.tie is None else Expected(run, run.tie)
+            expected = run if run.tie is None else Expected(run, run.tie)
             check_known(run, rel, log)
             for i in wanted:
-                out[i, at] = asked[i][1].compute(run)
+                shared = block.rows.tied or asked[i][1].columns
+                out[i, at] = asked[i][1].compute(expected if shared else run)
                 if i in counts:
-                    counts[i][:, at] = run.confusion(asked[i][1].k).counts
+                    counts[i][:, at] = (expected if block.rows.tied else run).confusion(asked[i][1].k).counts
                 if i in rows:
                     rows[i][at] = run.n_rows
 
@@ -200,11 +202,16 @@ def _load(log: Log) -> Array:
     return (log.grid.size * (1 if share < 0.25 else 1 + share)).astype(np.int64)
 
 
-def _unbounded(name: str, ties: str, columns: Columns) -> NotComputableError:
+def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
+    """Raise for a metric that equal scores leave undetermined, where rows that have them differ in what it reads."""
+    ties, rows = log.conventions.ties, block.rows
+    if metric.orders(ties) or not (rows.tied or (rows.apart and metric.columns)):
+        return
     lacking = "has no closed form for" if ties == "expected" else "is not bounded by"
-    order = "" if columns.doc else "name doc= to order equal scores by document, or "
-    return NotComputableError(
-        f"{name} {lacking} ties={ties!r}, and rows with equal scores have different judgments; "
+    read = "judgments" if rows.tied else f"values of run.column({metric.columns[0]!r})"
+    order = "" if log.columns.doc else "name doc= to order equal scores by document, or "
+    raise NotComputableError(
+        f"{name} {lacking} ties={ties!r}, and rows with equal scores have different {read}; "
         f"{order}say ties='order' to take the frame's order"
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadValueError, ColumnError, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, listed, shown
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns, key_names, role_columns
 from frame_metrics.stats.exact import chi_square
@@ -63,8 +63,8 @@ def units_split(split: Split) -> Seen:
     return Seen(int(split.units.sum()), None, None, split.told)
 
 
-def check_split(split: Any, columns: Columns) -> None:
-    """Raise for shares that are none, and for a frame without systems; nothing is read."""
+def check_split(split: Any, columns: Columns, *, alone: bool) -> None:
+    """Raise for shares that are none, and for a frame without systems; ``alone``: no saved numbers stand beside it."""
     if not isinstance(split, Mapping) or len(split) < 2:
         raise BadValueError(f"split={shown(split)} is not a share for each of two systems, as {{'A': 0.5, 'B': 0.5}}")
     for arm, share in split.items():
@@ -74,6 +74,8 @@ def check_split(split: Any, columns: Columns) -> None:
         raise BadValueError(f"split: shares add up to {sum(split.values()):g}, and should add up to 1")
     if columns.system is None:
         raise ColumnError("split= is of the arms of a test; name their column with system=")
+    if not alone:
+        raise NotComputableError("split= looks at each arm over its own queries, and baseline= at all; say one of them")
 
 
 def split_of_rows(rows: pl.DataFrame, columns: Columns, split: Mapping[Any, float]) -> Split:

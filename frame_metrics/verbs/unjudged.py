@@ -29,6 +29,10 @@ def check_bounded(name: str, metric: Metric, top: float | None = None, highest: 
     if metric.unjudged is None:
         known = sorted(other.name for other in REGISTRY.values() if other.unjudged)
         raise NotComputableError(f"{name} has no bounds of unjudged rows; these have: {', '.join(known)}")
+    if metric.columns:
+        raise NotComputableError(
+            f"{name} reads run.column({metric.columns[0]!r}), and bounds of unjudged rows are about judgments alone"
+        )
     if metric.params.get("judged_only"):
         raise NotComputableError(f"{name} leaves unjudged rows out; bounds of them need judged_only=False")
     whole = is_number(top) and 1 <= top < np.inf and top == int(top)
@@ -64,6 +68,7 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
         if "max_grade" in metric.options and metric.params.get("max_grade") is None:
             metric = metric(max_grade=top)
         _check_top(name, run, top)
+        metric = _with_table(metric, run, top)
     plain = _value(metric, run)
     if metric.unjudged == "scan":
         least, greatest = SCANS[metric.name](metric, run, spare, top)
@@ -76,6 +81,17 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
         least, greatest = _turned(metric, run, spare)
     # With every unjudged row at 0 the value is the plain one, to the last bit.
     return np.minimum(least, plain), np.maximum(greatest, plain)
+
+
+def _with_table(metric: Metric, run: Ranking, top: float | None) -> Metric:
+    """The metric with a mapping in the place of a gain that is a function: of all grades up to the highest."""
+    gain = metric.params.get("gain")
+    if not callable(gain):
+        return metric
+    grades = [run.grade, np.arange(float(top or 0) + 1), np.zeros(0) if run.pool is None else run.pool.grade]
+    known = np.unique(np.concatenate(grades))
+    known = known[known >= 0]
+    return metric(gain=dict(zip(known.tolist(), gain_of(known, gain).tolist(), strict=True)))
 
 
 def _check_top(name: str, run: Ranking, top: float | None) -> None:

@@ -104,8 +104,8 @@ def measured(reading: Reading, asked: Asked | None, *, audited: bool = False, ar
     if not held and not audited:
         raise BadValueError(f"{where}: the frame has no rows, and so no metrics")
     at = places(held if asked is None else asked, held, where)
-    own = replace(columns, system=None, by=columns.arms) if arms else columns
-    log, values = read_values(reading.table, own, reading.plan.conventions, code, len(held))
+    columns = columns.as_arms() if arms else columns
+    log, values = read_values(reading.table, columns, reading.plan.conventions, code, len(held))
     if not audited:
         check_shared(log)
     weight, cluster = log.of_queries("weight"), log.of_queries("cluster")

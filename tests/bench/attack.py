@@ -191,7 +191,9 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
         **some(
             rng,
             baseline=("a", 0, 1, None, "x"),
-            test=("t", "wilcoxon", "sign", "bootstrap", "tukey", "x"),
+            test=("t", "z", "wilcoxon", "sign", "bootstrap", "tukey", "delong", "x"),
+            paired=(False, False, False, None),
+            covariate=("query", "score", "a", "b", "weight", "x"),
             correction=("bonferroni", "bh", "none"),
             unanswered=("drop",),
             per_query=(True,),
@@ -207,7 +209,20 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
         metric_of(rng, RANKED[:1]),
         query=rng.choice((0, 0, 1, 1, "a", "a", "b", True, None, ("a", 1), [1], object(), b"a")),
     ),
-    "audit": lambda irm, rng: irm.audit(**some(rng, fail_on=("error", "warning", "info", "x"))),
+    "audit": lambda irm, rng: irm.audit(
+        **some(
+            rng,
+            fail_on=("error", "warning", "info", "x"),
+            split=(
+                {"a": 0.5, "b": 0.5},
+                {0: 0.25, 1: 0.75},
+                {True: 0.5, False: 0.5},
+                {None: 0.5, "a": 0.5},
+                {"a": 1},
+                2,
+            ),
+        )
+    ),
     "repr": lambda irm, rng: repr(irm),
 }
 

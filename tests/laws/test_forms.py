@@ -59,6 +59,7 @@ CALLS: dict[str, Callable[[IRM[Any]], Any]] = {
     "worst ties": lambda irm: irm(ties="worst").per_query("rr", "ndcg@3"),
     "bounds": lambda irm: irm.bounds("rr", of="ties"),
     "a comparison": lambda irm: irm(by="segment").compare("rr", "ndcg@3", baseline="q", permutations=100),
+    "arms": lambda irm: irm(by="segment", cluster="user").compare("rr", "ndcg@3", paired=False, permutations=100),
     "what made a value": lambda irm: irm.explain("ndcg@3", query="q02"),
     "micro averages": lambda irm: irm(threshold=2.0).evaluate("recall", "f1", average="micro"),
     "the table": lambda irm: irm(threshold=2.0).confusion(),

@@ -320,6 +320,7 @@ def test_the_number_of_threads_does_not_matter(workers: int) -> None:
     [m for m in ALL if m.best is not None and m.params.get("multiple", 1) <= 1 and m.input is not Scores],
     ids=str,
 )
+@pytest.mark.grid
 def test_a_perfect_ranking_is_the_best(metric: Metric) -> None:
     """All relevant documents, all of the highest grade, and nothing else: the value is the metric's best."""
     n = 300  # so many that what lies past the end of the ranking is nothing to a patient reader either
@@ -375,6 +376,7 @@ def test_an_undefined_value_is_what_is_asked_for(option: str | None) -> None:
 
 
 @EACH
+@pytest.mark.grid
 def test_an_undefined_value_can_be_an_error(metric: Metric) -> None:
     """`undefined="raise"` raises for a metric that is a/0 for any query, and changes no other."""
     null = undefined_as_null()[str(metric)]
@@ -595,7 +597,7 @@ def pairs_of_logs(n: int, grades: list[float], unjudged: float) -> tuple[pl.Data
 def test_a_better_document_moved_up_makes_no_monotone_metric_worse(grades: list[float], unjudged: float) -> None:
     """Swapping two judgments so that the better stands higher is never worse in the direction of a monotone metric."""
     moved = [metric for metric in ALL if metric.monotone]
-    before, after = (table_of(log, *moved) for log in pairs_of_logs(3000, grades, unjudged))
+    before, after = (table_of(log, *moved) for log in pairs_of_logs(1000, grades, unjudged))
     gained = {str(m): (after[str(m)] - before[str(m)]) * (-1 if m.best == 0 else 1) for m in moved}
     assert {name for name, by in gained.items() if (by.drop_nulls() < -1e-9).any()} == set()
     assert gained["ndcg"].max() > 0.1

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import polars as pl
 import polars.testing as pl_testing
 import pytest
 
-from frame_metrics import IRM, FrameMetricsError
+from frame_metrics import IRM, FrameMetricsError, Metric
 from helpers import ready
 from inside import REGISTRY
 
@@ -24,6 +25,7 @@ AVERAGES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "rows": ({"average": ["rows", "micro"]}, ("gauc", "recall@2", "num_rel")),
 }
 UNWEIGHTED = ("micro", "quantiles", "rows")
+FORMS = ((["day"], "long"), (["day", "place"], "wide"), (["place", "day"], "long"))
 CARRIED = {"in the log": None, "beside": [], "beside, by the first": ["day"], "beside, by": ["day", "place"]}
 
 
@@ -61,30 +63,42 @@ def asked(log: pl.DataFrame, judgments: pl.DataFrame | None, by: list[str] | Non
 @pytest.mark.parametrize("judge", CARRIED)
 @pytest.mark.parametrize("system", [None, "system"])
 @pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"cluster": "user", "undefined": "null"}], ids=str)
-@pytest.mark.grid(6)
+@pytest.mark.grid(5)
 def test_a_total_is_the_call_without_the_columns_it_is_over(
     roles: dict[str, Any], system: str | None, judge: str, average: str
 ) -> None:
-    """Value, n, n_undefined and interval, for one column and for two, and in the wide layout."""
+    """Value, n, n_undefined and interval, for one column and for two, and in the wide layout, one after the other."""
+    place = len(roles) + (system is None) + [*CARRIED].index(judge) + [*AVERAGES].index(average)
+    seed = place % len(FORMS)  # of a case beside this one the next form
+    by, layout = FORMS[seed]
     said, metrics = AVERAGES[average]
     roles = {role: column for role, column in roles.items() if role != "weight" or average not in UNWEIGHTED}
-    forms = ((["day"], "long"), (["day", "place"], "wide"), (["place", "day"], "long"))
-    for seed, (by, layout) in enumerate(forms):
-        log, judgments = made(seed, CARRIED[judge])
-        if system is None:
-            log = log.filter(pl.col("system") == "p")
-        options: dict[str, Any] = {**said, "ci": 0.8, "resamples": 40, "layout": layout}
-        whole = asked(log, judgments, by, system=system, **roles).evaluate(*metrics, margins=True, **options)
-        parts = whole.partition_by("total_over", as_dict=True, maintain_order=True)
-        totals = {over for (over,) in parts if over is not None}
-        assert totals == {", ".join(by), *(by if len(by) > 1 else [])}
-        for (over,), part in parts.items():
-            left_out = [] if over is None else over.split(", ")
-            kept = [name for name in by if name not in left_out]
-            alone = asked(log, judgments, kept or None, system=system, **roles).evaluate(*metrics, **options)
-            mine = part.drop("total_over", *left_out)
-            assert mine["n"].max() > 0
-            pl_testing.assert_frame_equal(mine, alone, abs_tol=1e-12)
+    log, judgments = made(seed, CARRIED[judge])
+    if system is None:
+        log = log.filter(pl.col("system") == "p")
+    options: dict[str, Any] = {**said, "ci": 0.8, "resamples": 20, "layout": layout}
+    whole = asked(log, judgments, by, system=system, **roles).evaluate(*metrics, margins=True, **options)
+    parts = whole.partition_by("total_over", as_dict=True, maintain_order=True)
+    totals = {over for (over,) in parts if over is not None}
+    assert totals == {", ".join(by), *(by if len(by) > 1 else [])}
+    for (over,), part in parts.items():
+        left_out = [] if over is None else over.split(", ")
+        kept = [name for name in by if name not in left_out]
+        alone = asked(log, judgments, kept or None, system=system, **roles).evaluate(*metrics, **options)
+        mine = part.drop("total_over", *left_out)
+        assert mine["n"].max() > 0
+        pl_testing.assert_frame_equal(mine, alone, abs_tol=1e-12)
+
+
+@cache
+def there() -> list[Metric]:
+    """The metrics of the registry that such a log has."""
+    plain, found = asked(*made(3, None), None, system="system", collection_size=100), []
+    for metric in map(ready, REGISTRY.values()):
+        with suppress(FrameMetricsError):
+            plain.evaluate(metric)
+            found.append(metric)
+    return found
 
 
 @pytest.mark.parametrize("judge", CARRIED)
@@ -94,14 +108,9 @@ def test_a_total_of_every_metric_is_the_call_without_its_column(system: str | No
     log, judgments = made(3, CARRIED[judge])
     log = log if system else log.filter(pl.col("system") == "p")
     by, plain = (asked(log, judgments, some, system=system, collection_size=100) for some in (["day"], None))
-    there = []
-    for metric in map(ready, REGISTRY.values()):
-        with suppress(FrameMetricsError):
-            plain.evaluate(metric)
-            there.append(metric)
-    assert len(there) > 60
-    total = by.evaluate(*there, margins=True).filter(total_over="day").drop("total_over", "day")
-    pl_testing.assert_frame_equal(total, plain.evaluate(*there), abs_tol=1e-12)
+    assert len(there()) > 60
+    total = by.evaluate(*there(), margins=True).filter(total_over="day").drop("total_over", "day")
+    pl_testing.assert_frame_equal(total, plain.evaluate(*there()), abs_tol=1e-12)
 
 
 def test_what_is_drawn_depends_on_no_order_of_the_rows() -> None:

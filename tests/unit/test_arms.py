@@ -624,3 +624,59 @@ def test_a_covariate_makes_intervals_shorter_as_theory_says(rho: float) -> None:
     width = [row["ci_high"] - row["ci_low"] for row in rows]
     assert width[1] / width[0] == pytest.approx(sqrt(1 - known**2), rel=0.01)
     assert known > rho - 0.15
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "pyarrow", "lazy"])
+def test_a_row_per_search_with_lists(kind: str) -> None:
+    """Nested rows are as flat ones; a search whose list is empty counts in its own arm, and says its user too."""
+    columns = {"query": range(5), "arm": [*"AABBB"], "user": [1, 1, 2, 2, 3], "before": [1.0, 1, 0, 0, 2]}
+    docs = [["x", "y"], ["z"], ["x"], [], ["q", "x"]]
+    nested = pl.DataFrame(columns | {"doc": docs, "relevant": [["x"]] * 5})
+    flat = pl.DataFrame(columns | {"doc": [own or ["none"] for own in docs]}).explode("doc")
+    flat = flat.with_columns(score=pl.when(pl.col("doc") != "none").then(-pl.int_range(pl.len())))
+    qrels = pl.DataFrame({"query": range(5), "doc": "x", "label": 1})
+    roles: dict[str, Any] = {"system": "arm", "cluster": "user"}
+    given: dict[str, Any] = {"paired": False, "covariate": "before", "test": "z"}
+    told = flat.irm(**roles).judge(qrels).compare("rr", "precision@2", **given)
+    found = as_polars(IRM(as_kind(nested, kind), **roles).compare("rr", "precision@2", **given))
+    assert found.rows() == told.rows()
+    assert found["n"].to_list() == [3, 3]
+    split = as_polars(IRM(as_kind(nested, kind), **roles).audit(split={"A": 0.5, "B": 0.5}))
+    assert split["message"][-1].startswith("A has 1, B has 2 clusters (user)")
+
+
+def test_a_column_per_system() -> None:
+    """Systems of one log may be taken for arms: each has all queries, and the difference is that of pairs."""
+    rng = np.random.default_rng(0)
+    wide = pl.DataFrame({"query": np.repeat(range(20), 3), "old": rng.random(60), "new": rng.random(60)})
+    irm = wide.with_columns(label=pl.Series(rng.integers(0, 2, 60))).irm(score=["old", "new"])
+    pairs, arms = (irm.compare("rr", baseline="old", paired=paired) for paired in (True, False))
+    assert arms.select("system", "baseline", "n").rows() == [("new", "old", 20)]
+    assert arms["difference"].item() == pytest.approx(pairs["difference"].item(), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_from_elsewhere(kind: str) -> None:
+    """A number per search, as a saved value or its latency, is compared as the metric it stands for."""
+    frame = made(9).rename({"grade": "latency"}).with_columns(cost=pl.col("weight")).drop("score")
+    roles: dict[str, Any] = {"system": "arm", "cluster": "user"}
+    given: dict[str, Any] = {"paired": False, "covariate": "before", "permutations": 200}
+    value = IRM(as_kind(frame, kind), value=["latency", "cost"], **roles)
+    found = as_polars(value.compare(**given))
+    for column in ("latency", "cost"):
+        log = frame.with_columns(grade=pl.col(column), score=1.0).drop("latency", "cost")
+        told = log.irm(**roles).compare("dcg@1", **given)
+        mine = found.filter(metric=column)
+        assert mine.drop("metric", "k").rows() == told.drop("metric", "k").rows()
+    split = as_polars(value.audit(split={"A": 0.5, "B": 0.5}))
+    assert split["message"][-1].startswith("A has 15, B has 15 clusters (user)")
+    assert "systems that share almost no query" not in split["check"].to_list()
+
+
+def test_a_saved_baseline_is_of_pairs() -> None:
+    """It says the numbers of the same queries, so that there is something to pair."""
+    irm = ARMS.irm(system=None)
+    said = error(lambda: irm.compare("rr", baseline=irm.per_query("rr"), paired=False), NotComputableError)
+    assert said == "baseline= as a frame is paired query by query; say paired=True"
+    said = error(lambda: ARMS.irm(system="arm").audit(baseline=irm.per_query("rr"), split={"A": 0.5, "B": 0.5}))
+    assert said == "split= looks at each arm over its own queries, and baseline= at all; say one of them"

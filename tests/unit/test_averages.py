@@ -284,7 +284,7 @@ def test_a_quantile_is_that_of_numpy_polars_and_pandas(average: Any) -> None:
 def test_a_quantile_of_values_without_an_end() -> None:
     """Infinite values are in order too, and between a finite one and an infinite one it is infinite."""
 
-    @registered(undefined=None, range=(0, math.inf))
+    @registered(undefined=None, range=(0, math.inf), best=None)
     def odds(table: Confusion) -> Array:
         """Relevant documents by other ones."""
         with np.errstate(divide="ignore"):

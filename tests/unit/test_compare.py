@@ -970,7 +970,7 @@ def test_judged_queries_keep_their_names() -> None:
 
 
 VALUES = st.lists(st.tuples(*[st.integers(0, 20).map(float)] * 3), min_size=2, max_size=10)
-LAWS = examples(25)
+LAWS = examples(15)
 
 
 def as_values(drawn: list[tuple[float, ...]], test: str = "") -> dict[str, Sequence[float | None]]:

@@ -261,14 +261,12 @@ def test_one_relevant_row_leaves_the_variance_unknown() -> None:
 
 def resampled(frame: pl.DataFrame, metric: str, draws: int, seed: int, unit: str | None = None) -> Any:
     """Differences of two systems by other draws of documents, or of the values of a column, each evaluated."""
-    rng, found = np.random.default_rng(seed), []
-    names = frame[unit or "doc"].unique(maintain_order=True).to_numpy()
-    rows = {name: frame.filter(pl.col(unit or "doc") == name) for name in names}
-    for _ in range(draws):
-        drawn = pl.concat([rows[name] for name in rng.choice(names, len(names))])
-        values = IRM(drawn, system="system", weight="weight").evaluate(metric)["value"]
-        found.append(values[1] - values[0])
-    return np.array(found)
+    rng, name = np.random.default_rng(seed), unit or "doc"
+    names = frame[name].unique(maintain_order=True)
+    draw, chosen = np.repeat(np.arange(draws), len(names)), rng.choice(names.to_numpy(), draws * len(names))
+    drawn = pl.DataFrame({"draw": draw, name: pl.Series(chosen, dtype=names.dtype)}).join(frame, on=name)
+    values = IRM(drawn, system="system", by="draw", weight="weight", doc=None).evaluate(metric)
+    return values.sort("draw", "system")["value"].to_numpy().reshape(draws, 2) @ [-1, 1]
 
 
 @pytest.mark.slow

@@ -73,11 +73,18 @@ def wrong(mine: dict[Any, tuple[float | None, int]], theirs: dict[Any, tuple[flo
     return different[:10]
 
 
-# A peer takes milliseconds for a value: every eleventh case is always compared, all of them where time does not matter.
+def of_some(few: int, many: dict[bool, int]) -> pytest.MarkDecorator:
+    """One in so many cases, without weights and with them, and more cases where time does not matter."""
+    slow = [pytest.param(weighted, every, marks=pytest.mark.slow) for weighted, every in many.items()]
+    return pytest.mark.parametrize(("weighted", "every"), [(False, few), (True, few), *slow])
+
+
+# A peer takes milliseconds for a value: every eleventh case is always compared, all of them where time does not matter;
+# with weights a third, as what is a/0 does not depend on them.
 EVERY = pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.slow)])
+EVERY_WEIGHTED = of_some(11, {False: 1, True: 3})
 # Of several classes each is a case, and every other table is enough.
-EVERY_OTHER = pytest.mark.parametrize("every", [7, pytest.param(2, marks=pytest.mark.slow)])
-WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
+EVERY_OTHER_WEIGHTED = of_some(7, {False: 2, True: 5})
 
 
 # Two classes
@@ -205,8 +212,7 @@ def expected_two(names: Iterable[str], cases: Sequence[Case], *, weighted: bool)
     return out
 
 
-@EVERY
-@WEIGHTED
+@EVERY_WEIGHTED
 def test_measures_of_a_decision_are_those_of_scikit_learn(weighted: bool, every: int) -> None:
     """Every measure of two classes, defined or not, is scikit-learn's, with and without weights of rows."""
     assert len(two_classes()) == 64
@@ -218,8 +224,7 @@ def test_measures_of_a_decision_are_those_of_scikit_learn(weighted: bool, every:
     assert wrong(found(mine), expected_two(TWO, cases, weighted=weighted)) == []
 
 
-@EVERY
-@WEIGHTED
+@EVERY_WEIGHTED
 def test_a_decision_alone_is_that_in_a_segment(weighted: bool, every: int) -> None:
     """What is computed of rows alone is what is computed of them as one segment of many."""
     cases = two_classes()
@@ -235,7 +240,7 @@ def test_a_decision_alone_is_that_in_a_segment(weighted: bool, every: int) -> No
 def test_weights_that_do_not_add_up_exactly_leave_the_same_undefined() -> None:
     """Rounding does not make a/0 of something else, nor something else of a/0."""
     rng = np.random.default_rng(1)
-    cases = [one._replace(weight=rng.random(len(one.truth)) + 0.1) for one in two_classes()[::2]]
+    cases = [one._replace(weight=rng.random(len(one.truth)) + 0.1) for one in two_classes()[::3]]
     defined = expected_two(TWO, cases, weighted=False)
     values = expected_two(TWO, cases, weighted=True)
     expected = {key: values[key] if not undefined else (value, 1) for key, (value, undefined) in defined.items()}
@@ -391,8 +396,7 @@ def by_classes(name: str, one: Case, weight: Array | None, **more: Any) -> Array
         return np.asarray(function(one.truth, one.said, sample_weight=weight, **{**options, **more}))
 
 
-@EVERY_OTHER
-@pytest.mark.parametrize("weighted", [False, True])
+@EVERY_OTHER_WEIGHTED
 @pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
 def test_averages_over_classes_are_those_of_scikit_learn(average: Any, weighted: bool, every: int) -> None:
     """Averages over the classes that a segment has are scikit-learn's; n_undefined counts the classes with a/0."""
@@ -408,8 +412,7 @@ def test_averages_over_classes_are_those_of_scikit_learn(average: Any, weighted:
     assert wrong(found(mine), expected) == []
 
 
-@EVERY_OTHER
-@pytest.mark.parametrize("weighted", [False, True])
+@EVERY_OTHER_WEIGHTED
 def test_undefined_classes_leave_the_mean_where_they_are_null(weighted: bool, every: int) -> None:
     """`undefined="null"` takes classes with a/0 out of the mean, as zero_division=nan does."""
     cases = several_classes()[::every]
@@ -423,8 +426,7 @@ def test_undefined_classes_leave_the_mean_where_they_are_null(weighted: bool, ev
     assert wrong(found(mine), expected) == []
 
 
-@EVERY_OTHER
-@pytest.mark.parametrize("weighted", [False, True])
+@EVERY_OTHER_WEIGHTED
 def test_measures_of_the_whole_table_are_those_of_scikit_learn(weighted: bool, every: int) -> None:
     """Measures of all classes together are scikit-learn's, whatever average over classes is asked for."""
     cases = several_classes()[::every]
@@ -440,8 +442,7 @@ def test_measures_of_the_whole_table_are_those_of_scikit_learn(weighted: bool, e
     assert found(irm.evaluate(*WHOLE, average="weighted")) == found(mine)
 
 
-@EVERY_OTHER
-@pytest.mark.parametrize("weighted", [False, True])
+@EVERY_OTHER_WEIGHTED
 @pytest.mark.parametrize("given", [True, False])
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_kappa_weighs_mistakes_as_scikit_learn_does(weights: Any, given: bool, weighted: bool, every: int) -> None:
@@ -469,8 +470,7 @@ def against_the_rest(cases: Sequence[Case], *, weighted: bool) -> dict[tuple[int
     return out
 
 
-@EVERY_OTHER
-@WEIGHTED
+@EVERY_OTHER_WEIGHTED
 def test_each_class_is_measured_against_the_rest(weighted: bool, every: int) -> None:
     """per_class() gives every class of a segment the measures of its own decision, of scikit-learn."""
     cases = several_classes()[::every]
@@ -568,7 +568,7 @@ def test_two_named_classes_are_averaged_as_several() -> None:
 def test_weights_of_classes_that_do_not_add_up_exactly_leave_the_same_undefined() -> None:
     """Rounding does not make a/0 of something else among several classes either."""
     rng = np.random.default_rng(3)
-    cases = [one._replace(weight=rng.random(len(one.truth)) + 0.1) for one in several_classes()[::2]]
+    cases = [one._replace(weight=rng.random(len(one.truth)) + 0.1) for one in several_classes()[::4]]
     defined = against_the_rest(cases, weighted=False)
     values = against_the_rest(cases, weighted=True)
     expected = {key: values[key] if not off else (value, 1) for key, (value, off) in defined.items()}
@@ -687,8 +687,7 @@ def expected_scores(cases: Sequence[Scored], *, weighted: bool, names: Iterable[
     return out
 
 
-@EVERY
-@WEIGHTED
+@EVERY_WEIGHTED
 def test_measures_of_scores_are_those_of_scikit_learn(weighted: bool, every: int) -> None:
     """Every measure of scores is scikit-learn's or scipy's, ties, one class and all, with and without weights."""
     cases = two_scored()[::every]
@@ -699,8 +698,7 @@ def test_measures_of_scores_are_those_of_scikit_learn(weighted: bool, every: int
     assert wrong(found(mine), expected_scores(cases, weighted=weighted)) == []
 
 
-@EVERY
-@WEIGHTED
+@EVERY_WEIGHTED
 def test_scores_alone_are_those_in_a_segment(weighted: bool, every: int) -> None:
     """What is computed of scores alone is what is computed of them as one segment of many."""
     cases = two_scored()[::every]
@@ -753,8 +751,7 @@ def test_only_the_order_of_scores_counts_where_they_are_no_probabilities() -> No
         IRM(logits, by="case").evaluate("log_loss")
 
 
-@EVERY
-@WEIGHTED
+@EVERY_WEIGHTED
 def test_curves_are_those_of_scikit_learn(weighted: bool, every: int) -> None:
     """The points of "roc", "pr" and "calibration", and the tables at all thresholds, are scikit-learn's."""
     cases = [one for one in two_scored() if _both(one.truth)][::every]
@@ -864,8 +861,7 @@ def one_by_one(truth: Array, score: Array, weight: Array | None) -> float:
     return float(np.mean(areas))
 
 
-@EVERY
-@WEIGHTED
+@EVERY_WEIGHTED
 def test_measures_of_the_scores_of_classes_are_those_of_scikit_learn(weighted: bool, every: int) -> None:
     """AUC one against the rest and one against one, average precision, Brier score and log loss of several classes."""
     roles: Any = {"score": dict(zip(NAMES, NAMES, strict=True)), "by": "case", "weight": "w" if weighted else None}

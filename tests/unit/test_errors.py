@@ -519,8 +519,14 @@ BAD_METRICS: dict[str, tuple[type[FrameMetricsError], str]] = {
         UnknownNameError,
         "success has no parameter 'k'; it has 'rel', 'judged_only'; write the cutoff as success@3",
     ),
-    "ndcg(gain='expo')": (BadValueError, "ndcg: gain='expo' is not 'linear', 'exp' or a mapping from grades to gains"),
-    "ndcg(gain={})": (BadValueError, "ndcg: gain={} is not 'linear', 'exp' or a mapping from grades to gains"),
+    "ndcg(gain='expo')": (
+        BadValueError,
+        "ndcg: gain='expo' is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade",
+    ),
+    "ndcg(gain={})": (
+        BadValueError,
+        "ndcg: gain={} is not 'linear', 'exp', a mapping from grades to gains, or a function of one grade",
+    ),
     "ndcg(exp)": (BadValueError, "'ndcg(exp)': the parameters do not read as (name=value, ...)"),
     "ndcg(gain=exp)": (BadValueError, "'ndcg(gain=exp)': the parameters do not read as (name=value, ...)"),
     "rbp(p=2)": (BadValueError, "rbp: p=2 is not between 0 and 1"),
@@ -571,15 +577,18 @@ def test_bad_asking(asked: Any, message: str) -> None:
         (lambda: metrics.iprec @ 1.5, "iprec@1.5: the recall level is not between 0 and 1"),
         (
             lambda: metrics.ndcg(gain={0: "none", 1: "some"}),
-            "ndcg: gain={0: 'none', 1: 'some'} is not 'linear', 'exp' or a mapping from grades to gains",
+            "ndcg: gain={0: 'none', 1: 'some'} is not 'linear', 'exp', a mapping from grades to gains, "
+            "or a function of one grade",
         ),
         (
             lambda: metrics.ndcg(gain={0: 0, 1: NAN}),
-            "ndcg: gain={0: 0, 1: nan} is not 'linear', 'exp' or a mapping from grades to gains",
+            "ndcg: gain={0: 0, 1: nan} is not 'linear', 'exp', a mapping from grades to gains, "
+            "or a function of one grade",
         ),
         (
             lambda: metrics.ndcg(gain={0: 0, 1: INF}),
-            "ndcg: gain={0: 0, 1: inf} is not 'linear', 'exp' or a mapping from grades to gains",
+            "ndcg: gain={0: 0, 1: inf} is not 'linear', 'exp', a mapping from grades to gains, "
+            "or a function of one grade",
         ),
     ],
 )
@@ -1237,7 +1246,7 @@ def test_an_irm_is_frozen() -> None:
     assert log.roles == ROLES
 
 
-@pytest.mark.parametrize("role", [role for role in COLUMN_ROLES if role != "score"])
+@pytest.mark.parametrize("role", [role for role in COLUMN_ROLES if role not in ("score", "extra")])
 def test_a_column_without_a_name_is_refused(role: str) -> None:
     """pandas writes its index under such a name; taken for nothing, it would play no part in silence."""
     frame = pl.DataFrame({"": ["u", "v"], "query": [1, 1], "score": [2.0, 1.0], "label": [1, 0]})

@@ -644,7 +644,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 def test_gains_that_no_float_holds_are_refused() -> None:
     """A mapping's gains are numbers that can be added."""
-    with pytest.raises(BadValueError, match="is not 'linear', 'exp' or a mapping"):
+    with pytest.raises(BadValueError, match="is not 'linear', 'exp', a mapping"):
         metrics.dcg(gain={1: 10**400})
 
 

@@ -15,7 +15,7 @@ from helpers import KINDS, as_kind, as_polars, error
 from inside import delong
 
 ENDS = ("ci_low", "ci_high")
-DRAWN: dict[str, Any] = {"ci": 0.9, "resamples": 60, "seed": 5}
+DRAWN: dict[str, Any] = {"ci": 0.9, "resamples": 20, "seed": 5}
 
 
 def rows_of(seed: int, n: int = 40, classes: int = 2) -> pl.DataFrame:

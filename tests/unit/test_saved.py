@@ -482,6 +482,8 @@ def test_a_baseline_of_an_audit_is_saved_numbers() -> None:
     assert "baseline='x' is not a frame of saved numbers" in error(lambda: this().irm.audit(baseline="x"))
     cases = pl.DataFrame({"label": [1, 0], "predicted": [1, 1]})
     assert "there is no query" in error(lambda: cases.irm.audit(baseline=saved()))
+    arms = this().with_columns(arm=pl.Series([*"xyx"])).irm(system="arm")
+    assert "split=" in error(lambda: arms.audit(baseline=saved(), split={"x": 0.5, "y": 0.5}))
     nothing = saved().select("query", mine="value")
     assert "nothing has the numbers of a metric" in error(lambda: this().irm.audit(baseline=nothing))
 

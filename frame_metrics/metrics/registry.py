@@ -1,0 +1,231 @@
+"""The decorator that puts a kernel in the registry, ours and users', and what it refuses."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Never, get_args, get_type_hints
+
+from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, check_bool, listed, shown
+from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores
+from frame_metrics.metrics.metric import FORMS, REGISTRY, Metric, Unjudged
+from frame_metrics.metrics.names import aliases, plain_name, read_text
+from frame_metrics.metrics.parameters import is_number, meaning
+
+INPUTS = (Ranking, Confusion, Scores, Classes, ClassScores)
+OURS = "frame_metrics.metrics."  # the modules of our kernels, which tests check, and not whoever imports the package
+SESSION = "__main__"  # of a notebook, whose functions move to modules later
+RESERVED = ("rel", "judged_only")  # parameters that every metric has
+
+
+def metric(
+    *kernels: Never,
+    range: tuple[float, float] = (0, 1),
+    best: float | None = 1,
+    undefined: float | None = 0,
+    monotone: bool | None = False,
+    expected: bool = False,
+    unjudged: Unjudged | None = None,
+    weights: str | None = None,
+    summed: bool = False,
+    also: str | Sequence[str] = (),
+    pooled: str | None = None,
+    slope: float | None = None,
+) -> Callable[[Callable[..., Array]], Metric]:
+    """Put a kernel in the registry under its own name.
+
+    A kernel is a function from what its first parameter is annotated as, a ``Ranking``, a ``Confusion`` or ``Scores``,
+    to an array of floats, one per query, NaN where undefined. Its other parameters, each with an annotation, may stand
+    in brackets; ``k: int | None = None`` is the cutoff that ``@`` sets. The metric is then asked for by its name, or as
+    the value that the function's name stands for. The same function defined again, as where a cell of a notebook is run
+    twice, takes the place of the first.
+
+    What is not declared is refused: the worst and the best order of equal scores, the mean over their orders, bounds
+    of unjudged rows.
+
+    Parameters
+    ----------
+    range : least and greatest value that the metric can take.
+    best : the value of a perfect ranking or table; None where no value is better than another.
+    undefined : what the metric's reference gives where it is undefined; None leaves the query out of the mean.
+    monotone : True where moving a better document up never makes the metric worse, so that the worst and the best order
+        of equal scores bound it; None where the order makes no difference without a cutoff, and may with one.
+    expected : True where the value of rows that share what their tie has is the mean over all orders of equal scores,
+        as where gains are added up by rank and divided by what no order changes.
+    unjudged : the value's way when unjudged rows turn out relevant, which gives its bounds (docs/bounds.md). "rises":
+        it never falls. "turns": it goes one way with those that count as found, and stays or goes the other way with
+        the rest. "scan": a function of its own, in ``verbs/unjudged.py``, looks for its bounds.
+    weights : the metric that is the sum of this one's weights by rank where every gain is 1, which may be itself.
+    summed : True for a count, which is summed over queries where others are averaged.
+    also : other names of the same function.
+    pooled : of a metric of rankings, the one of rows without a query that is known by the same name.
+    slope : of a metric that is a straight line of the area under the ROC curve, unless a parameter says otherwise: how
+        much it rises with the area. Its interval is then DeLong's.
+
+    Raises
+    ------
+    FrameMetricsError
+        The name is taken, or would be read as another metric; the function, or what is declared of it, cannot be that
+        of a metric.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl, frame_metrics
+    >>> from frame_metrics import Ranking
+    >>> @frame_metrics.metric(best=None)
+    ... def found_late(run: Ranking, after: int = 3) -> np.ndarray:
+    ...     'Share of the relevant results that stand below a rank.'
+    ...     return run.total(run.rank > after) / run.hits()
+    >>> log = pl.DataFrame({"query": 5 * ["a"], "score": [5.0, 4.0, 3.0, 2.0, 1.0], "label": [1, 0, 0, 1, 0]})
+    >>> log.irm.evaluate("found_late", found_late(after=4))["value"].to_list()
+    [0.5, 0.0]
+    """
+    if kernels:
+        raise BadValueError("write the decorator with brackets: @metric()")
+
+    def register(kernel: Callable[..., Array]) -> Metric:
+        ours = str(getattr(kernel, "__module__", "")).startswith(OURS)
+        if not ours:
+            _check_kernel(kernel)
+        name = kernel.__name__
+        made = Metric(
+            name,
+            kernel,
+            range,
+            best,
+            undefined,
+            monotone,
+            expected,
+            unjudged,
+            weights,
+            summed,
+            (also,) if isinstance(also, str) else tuple(also),
+            pooled,
+            slope,
+        )
+        if ours:
+            REGISTRY[name] = made
+        else:
+            _check_declared(made)
+            _put(made)
+        return made
+
+    return register
+
+
+def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
+    """Give the metric of two classes that has this name its own form for several."""
+
+    def register(kernel: Callable[..., Array]) -> Callable[..., Array]:
+        FORMS[name] = kernel
+        return kernel
+
+    return register
+
+
+def _check_kernel(kernel: Any) -> None:
+    """Raise for what is no function of an input with parameters that can be checked."""
+    name = getattr(kernel, "__name__", None)
+    if not inspect.isfunction(kernel) or name is None or not name.isidentifier():
+        what = "a lambda, which has no name" if name == "<lambda>" else shown(kernel)
+        raise BadValueError(f"metric(): a kernel is a function with a name, defined with def, and this is {what}")
+    try:
+        hints = get_type_hints(kernel, include_extras=True)
+    except Exception as error:
+        raise BadValueError(
+            f"{name}: its annotations cannot be read, {error}; import what they name at the top of the module"
+        ) from error
+    parameters = list(inspect.signature(kernel).parameters.values())
+    if not parameters or hints.get(parameters[0].name) not in INPUTS:
+        said = shown(hints[parameters[0].name]) if parameters and parameters[0].name in hints else "nothing"
+        raise BadValueError(
+            f"{name}: the annotation of its first parameter says what it reads, frame_metrics.Ranking, Confusion or "
+            f"Scores, and it says {said}"
+        )
+    for parameter in parameters[1:]:
+        _check_parameter(name, parameter, hints, hints[parameters[0].name])
+
+
+def _check_parameter(name: str, parameter: inspect.Parameter, hints: dict[str, Any], source: type) -> None:
+    """Raise for a parameter of a kernel that could not be given, or whose values could not be checked."""
+    own = parameter.name
+    if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+        raise BadValueError(f"{name}: its parameter {own} has to be one that is given by name")
+    if own in RESERVED:
+        raise BadValueError(f"{name}: every metric has {own}= already; call its parameter otherwise")
+    if own == "k" and (source is not Ranking or parameter.default is not None):
+        way = "write k: int | None = None" if source is Ranking else f"a {source.__name__} is cut before it is read"
+        raise BadValueError(f"{name}: k is the cutoff that @ sets; {way}")
+    if own == "k":
+        return
+    if own not in hints or meaning(hints[own]) is None:
+        said = f"it is {shown(hints[own])}" if own in hints else "there is none"
+        raise BadValueError(
+            f"{name}: the annotation of {own} says which values may be given, as float, int, bool, str or "
+            f"Literal['a', 'b'], each with | None or without, and {said}"
+        )
+
+
+def _check_declared(made: Metric) -> None:
+    """Raise for what is declared of a metric and cannot be so."""
+    name, low_high = made.name, made.range
+    two = isinstance(low_high, tuple | list) and len(low_high) == 2 and all(map(is_number, low_high))
+    if not two or not low_high[0] <= low_high[1]:
+        raise BadValueError(f"{name}: range={shown(low_high)} is not a least and a greatest value, as (0, 1)")
+    if made.best is not None and (not is_number(made.best) or made.best not in low_high):
+        raise BadValueError(f"{name}: best={shown(made.best)} is not an end of its range {low_high}, nor None")
+    for option, value in (("undefined", made.undefined), ("slope", made.slope)):
+        if value is not None and not (is_number(value) and abs(value) < float("inf")):
+            raise BadValueError(f"{name}: {option}={shown(value)} is not a number, nor None")
+    if made.monotone is not None:
+        check_bool(f"{name}: monotone", made.monotone)
+    check_bool(f"{name}: expected", made.expected)
+    check_bool(f"{name}: summed", made.summed)
+    known = [way for way in get_args(Unjudged) if way != "scan"]  # whose function is ours
+    if made.unjudged not in (None, *known):
+        raise BadValueError(f"{name}: unjudged={shown(made.unjudged)} is not one of {listed(known)}, nor None")
+    for option, other in (("weights", made.weights), ("pooled", made.pooled)):
+        if other is not None and other not in (name, *REGISTRY):
+            raise UnknownNameError(f"{name}: {option}={shown(other)} is no metric")
+    if not all(isinstance(one, str) and one for one in made.also):
+        raise BadValueError(f"{name}: also={shown(made.also)} are not names")
+
+
+def _put(made: Metric) -> None:
+    """Put a user's metric in the registry, in the place of the same function, or of one of a session, of its name."""
+    before = REGISTRY.get(made.name)
+    if before is not None and _defined_at(before) != _defined_at(made) and before.kernel.__module__ != SESSION:
+        raise UnknownNameError(f"there is a metric {_whose(before)} already; call the function otherwise")
+    names = (made.name, *made.also)
+    others = aliases(other for other in REGISTRY.values() if other is not before)
+    for name in names:
+        if plain_name(name) in others:
+            other = REGISTRY[others[plain_name(name)]]
+            raise UnknownNameError(f"{name!r} is a name of {_whose(other)}; choose another")
+    REGISTRY[made.name] = made
+    read_text.cache_clear()
+    if odd := [name for name in names if not _reads_as(name, made)]:
+        del REGISTRY[made.name]
+        if before is not None:
+            REGISTRY[made.name] = before
+        read_text.cache_clear()
+        raise UnknownNameError(f"{odd[0]!r} reads as something else, as 'gm_ap' and 'f2' do; choose another name")
+
+
+def _defined_at(made: Metric) -> tuple[str, str]:
+    """The module and the place in it of a metric's kernel."""
+    return made.kernel.__module__, made.kernel.__qualname__
+
+
+def _whose(made: Metric) -> str:
+    """Say whose metric it is."""
+    module = made.kernel.__module__
+    return f"{made.name!r} of frame_metrics" if module.startswith(OURS) else f"{made.name!r} of the module {module!r}"
+
+
+def _reads_as(name: str, made: Metric) -> bool:
+    """Return True where a text is read as a metric."""
+    try:
+        return read_text(name)[0][1] is made
+    except FrameMetricsError:
+        return False

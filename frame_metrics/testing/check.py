@@ -1,0 +1,78 @@
+"""The check of a metric by all laws."""
+
+from __future__ import annotations
+
+from frame_metrics.errors import BrokenLawError, KernelError, NotComputableError
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import read
+from frame_metrics.testing import declared, framed, laws
+from frame_metrics.testing.cases import family_of
+from frame_metrics.testing.trial import SAYS, Trial
+
+LAWS = {
+    one.__name__.replace("_", " "): one
+    for module in (laws, declared, framed)
+    for one in vars(module).values()
+    if callable(one) and one in SAYS
+}
+
+
+def check_metric(metric: str | Metric) -> None:
+    """Try a metric on small cases, and raise where it breaks a law.
+
+    The laws are about the result (an array of floats, one per query), its range, undefined values, the best value, the
+    cutoff, queries beside each other, and what is declared of equal scores and of unjudged rows. They are tried on all
+    rankings of up to three documents, all tables of small counts, or all of up to three scores, and some larger ones.
+
+    Parameters
+    ----------
+    metric : the metric, or its name; with the parameters that it cannot do without.
+
+    Raises
+    ------
+    BrokenLawError
+        The metric breaks a law: its ``law`` is the name of the law, its ``example`` the smallest case that was found.
+    NotComputableError
+        The metric needs a parameter.
+
+    Examples
+    --------
+    >>> import frame_metrics
+    >>> from frame_metrics.testing import check_metric
+    >>> check_metric("ndcg@10")
+    >>> @frame_metrics.metric()
+    ... def twice_precise(table: frame_metrics.Confusion):
+    ...     return 2 * table.tp / (table.tp + table.fp)
+    >>> check_metric(twice_precise)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    frame_metrics.errors.BrokenLawError: twice_precise breaks the law 'in range': every value ...
+    """
+    for name, own in read([metric]):
+        _check_one(name, own)
+
+
+def _check_one(name: str, own: Metric) -> None:
+    """Raise where one metric breaks a law."""
+    if own.missing:
+        raise NotComputableError(f"{name} needs {own.missing[0]}=; check it with one")
+    try:
+        _ = own.reads
+    except KernelError as error:
+        raise _broken(name, "result", str(error)) from error
+    if "max_grade" in own.reads and own.params.get("max_grade") is None:
+        raise NotComputableError(f"{name} needs max_grade=; check it with one, of a long scale, as 20")
+    family = family_of(own)
+    if family is None:
+        raise NotComputableError(f"{name}: laws are about rankings, 2x2 tables, scores and tables of classes")
+    trial = Trial(own, family)
+    for title, tried in LAWS.items():
+        example = next(tried(trial), None)
+        if example is not None:
+            raise _broken(name, title, example) from trial.cause
+
+
+def _broken(name: str, title: str, example: str) -> BrokenLawError:
+    return BrokenLawError(
+        f"{name} breaks the law {title!r}: {SAYS[LAWS[title]]}; {example}", law=title, example=example
+    )

@@ -1,0 +1,69 @@
+"""The law that frames of every kind have the values of arrays."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.accessor import IRM
+from frame_metrics.border.frames import LIBRARIES, given_as
+from frame_metrics.inputs import Confusion, Scores
+from frame_metrics.testing.cases import SIZE, Rankings
+from frame_metrics.testing.trial import Trial, law, same, shown_value
+
+
+@law("frames of every kind have the values of the arrays, whatever the order of their rows")
+def frames(trial: Trial) -> Iterator[str]:
+    made = _framed(trial)
+    if made is None:
+        return
+    frame, roles, known = made
+    shuffled = frame.sample(fraction=1, shuffle=True, seed=0)
+    loaded = [library for library in LIBRARIES if library in sys.modules]
+    kinds = {"lazy": shuffled.lazy(), **{library: given_as(library, shuffled) for library in loaded}}
+    for kind, one in kinds.items():
+        irm: Any = IRM(one, undefined="null", **roles)
+        found = irm.per_query(trial.metric) if roles["query"] else irm.evaluate(trial.metric)
+        found = found.collect() if kind == "lazy" else found
+        values = dict(zip(np.array(found["case"]).tolist(), np.array(found["value"], np.float64), strict=True))
+        for i in known:
+            if not same(trial.values[[i]], values[i]).all():
+                found_here = f"{shown_value(values[i])} in a frame of {kind}"
+                yield f"{trial.cases[i]} has {shown_value(trial.values[i])}, and {found_here}"
+
+
+def _framed(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]] | None:
+    """The cases as a frame, the roles of its columns, and the cases that have a value there; None for what has none."""
+    own, family = trial.metric, trial.family
+    rows: list[tuple[Any, ...]] = []
+    if own.input is Confusion and own.k is None:
+        cells = ((1, 1), (0, 1), (1, 0), (0, 0))  # the label and the prediction of each
+        every = [(i, *pair) for i, case in enumerate(trial.cases) for pair in zip(cells, case.cells, strict=True)]
+        rows = [(i, *cell, int(n)) for i, cell, n in every if n]
+        return _of_segments(rows, {"label": "label", "predicted": "predicted", "count": "n"})
+    if own.input is Scores:
+        rows = [(i, y, s) for i, case in enumerate(trial.cases) for s, y in case.rows]
+        return _of_segments(rows, {"label": "label", "score": "score"})
+    if not isinstance(family, Rankings):
+        return None
+    for i, case in enumerate(trial.cases):
+        for place, grade in enumerate(case.grades):
+            score = 1 / (place + 2) if place < case.n_ret else None
+            known = None if math.isnan(grade) else grade
+            rows.append((i, score, known, *(values[place] for values in case.columns)))
+    columns = [f"column {i}" for i, _ in enumerate(own.columns)]
+    frame = pl.DataFrame(rows, schema=["case", "score", "grade", *columns], orient="row")
+    judged = frame.filter(pl.col("grade").is_not_null())["case"].unique().sort().to_list()
+    roles = {"query": "case", "score": "score", "grade": "grade", "collection_size": SIZE}
+    return frame, roles | ({"extra": dict(zip(own.columns, columns, strict=True))} if columns else {}), judged
+
+
+def _of_segments(rows: list[Any], names: dict[str, str]) -> tuple[pl.DataFrame, dict[str, Any], list[int]]:
+    """Rows without a query, a segment for each case."""
+    frame = pl.DataFrame(rows, schema=["case", *names.values()], orient="row")
+    return frame, {"query": None, "by": "case", **names}, frame["case"].unique().sort().to_list()

@@ -1,0 +1,134 @@
+"""Laws of every metric: its result, its range, its best value, and queries beside each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from frame_metrics.inputs import Array, Ranking
+from frame_metrics.testing.cases import Case, OneRanking, Rankings, SomeScores
+from frame_metrics.testing.trial import CLOSE, Trial, law, same, shown_value
+
+
+@law("the result is an array of floats, one for each query, without an error, also where there is no query")
+def result(trial: Trial) -> Iterator[str]:
+    alone = {str(case): [case] for case in trial.cases}
+    for said, cases in {"no query at all": [], **alone, "many queries": trial.cases}.items():
+        if error := trial.error(cases):
+            trial.cause = error
+            yield f"{said}: {error}"
+
+
+@law("what the metric reads stays as it was: other metrics read it too")
+def unchanged(trial: Trial) -> Iterator[str]:
+    if any(_touched(trial, trial.cases)):
+        yield from (f"{case}: {what}" for case in trial.cases for what in _touched(trial, [case]))
+        yield "many queries"
+
+
+def _touched(trial: Trial, cases: Sequence[Case]) -> Iterator[str]:
+    """Arrays that a metric changes."""
+    source = trial.family.source(cases)
+    before = {name: values.copy() for name, values in _arrays(source)}
+    trial.metric.compute(source)
+    for name, values in _arrays(source):
+        if name in before and not np.array_equal(before[name], values, equal_nan=values.dtype.kind == "f"):
+            yield f"{name} was {before[name].tolist()}, and is {values.tolist()}"
+
+
+def _arrays(source: Any) -> list[tuple[str, Array]]:
+    held = {**vars(source), **getattr(source, "extra", {})}
+    return [(name, values) for name, values in held.items() if isinstance(values, np.ndarray)]
+
+
+@law("the same queries have the same values again")
+def repeated(trial: Trial) -> Iterator[str]:
+    first, *more = (trial.of(trial.cases) for _ in range(3))
+    for again in more:
+        for i in np.flatnonzero(~same(first, again)):
+            yield f"{trial.cases[i]} has {shown_value(first[i])}, and then {shown_value(again[i])}"
+
+
+@law("a query has the value that it has alone, whichever other queries stand before or after it")
+def apart(trial: Trial) -> Iterator[str]:
+    turned = trial.of(trial.cases[::-1])[::-1]
+    for i in (*range(min(100, len(trial.cases))), *range(len(trial.cases) - 20, len(trial.cases))):
+        case = trial.cases[i]
+        alone = trial.of([case])
+        if not (same(alone, trial.values[[i]]) & same(alone, turned[[i]])).all():
+            yield from _beside(trial, case, alone)
+            yield f"{case} has {shown_value(alone[0])} alone, and {shown_value(trial.values[i])} among many queries"
+
+
+def _beside(trial: Trial, case: Case, alone: Array) -> Iterator[str]:
+    """Queries beside which one has another value, the smallest first."""
+    for other in trial.cases[:100]:
+        for word, pair, at in (("after", [other, case], 1), ("before", [case, other], 0)):
+            value = trial.of(pair)[[at]]
+            if not same(alone, value).all():
+                yield f"{case} has {shown_value(alone[0])} alone, and {shown_value(value[0])} {word} {other}"
+
+
+@law("every value that is defined lies in the range that is declared")
+def in_range(trial: Trial) -> Iterator[str]:
+    low, high = trial.metric.range
+    for i in np.flatnonzero((trial.values < low - CLOSE) | (trial.values > high + CLOSE)):
+        yield f"{trial.cases[i]} has {shown_value(trial.values[i])}, and the range is {trial.metric.range}"
+
+
+@law("what stands for an undefined value lies in the range too, or is None")
+def undefined(trial: Trial) -> Iterator[str]:
+    (low, high), fill = trial.metric.range, trial.metric.undefined
+    if fill is not None and not low <= fill <= high:
+        for i in np.flatnonzero(np.isnan(trial.values)):
+            yield f"{trial.cases[i]} has no value, undefined={fill:g} is put there, and the range is {(low, high)}"
+
+
+@law("all that is relevant and nothing else has the best value that is declared")
+def best(trial: Trial) -> Iterator[str]:
+    own, perfect = trial.metric, trial.family.perfect()
+    if own.best is None or math.isinf(own.best) or own.columns:
+        return
+    own = own @ len(perfect[0].grades) if own.k is not None and isinstance(perfect[0], OneRanking) else own
+    (value, _) = trial.of(perfect, own)
+    if not abs(value - own.best) <= 1e-6:
+        yield f"{_of_perfect(perfect[0])} has {shown_value(value)}, and the best is {own.best:g}"
+
+
+def _of_perfect(case: Case) -> str:
+    if isinstance(case, OneRanking):
+        return f"a ranking of {case.n_ret} documents with grade {case.grades[0]:g}"
+    return f"{str(case)[:60]} ..." if isinstance(case, SomeScores) else str(case)
+
+
+@law("what stands below the cutoff makes no difference")
+def cutoff(trial: Trial) -> Iterator[str]:
+    own = trial.metric
+    if own.input is not Ranking or own.at != "k" or own.params.get("judged_only"):
+        return  # without its unjudged rows a list is cut further down
+    for k in (1, 2) if own.k is None else (own.k,):
+        cut = replace(own, cutoff=k)
+        cases = [case for case in trial.cases if case.n_ret > k + 1]
+        turned = [case.in_order([*range(k), *range(case.n_ret - 1, k - 1, -1)]) for case in cases]
+        one, other = trial.of(cases, cut), trial.of(turned, cut)
+        for i in np.flatnonzero(~same(one, other)):
+            turned_round = f"with what is below turned round {shown_value(other[i])}"
+            yield f"{cases[i]} has {shown_value(one[i])} at {k}, and {turned_round}"
+
+
+@law("grades that are integers, of any size, have the values of the same floats")
+def types_of_grades(trial: Trial) -> Iterator[str]:
+    family = trial.family
+    if not isinstance(family, Rankings):
+        return
+    whole = [i for i, case in enumerate(trial.cases) if all(grade == grade // 1 for grade in case.grades)]
+    for dtype in (np.int64, np.int8, np.uint8):
+        values = trial.metric.compute(family.source([trial.cases[i] for i in whole], dtype))
+        for at in np.flatnonzero(~same(trial.values[whole], values)):
+            i = whole[at]
+            said = f"{shown_value(trial.values[i])}, and {shown_value(values[at])} where they are {dtype.__name__}"
+            yield f"{trial.cases[i]} has {said}"
