@@ -123,7 +123,7 @@ def _value(available: list[str], keys: set[str], asked: Asked | None) -> list[st
     if {"metric", "value"} <= set(available):
         return ["value"]
     wanted = None if asked is None else {str(replace(metric, average=None)) for _, metric in asked}
-    named = {column: metric_of(column) for column in available if column not in keys}
+    named = {column: metric_of(column) for column in available if column not in keys and isinstance(column, str)}
     found = [one for one, metric in named.items() if (is_known(metric) if wanted is None else str(metric) in wanted)]
     if not found:
         of = repr(asked[0][0]) if asked else "a metric"
@@ -140,6 +140,8 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
     Queries that only one side has are not compared, and counted.
     """
     there = read_saved(plan, values.unfilled(here.asked))
+    if here.log.columns.system and not len(here.log.grid.system_row):
+        raise NotComputableError(f"{here.log.columns.system} has no systems to compare with a baseline")
     match = matched(here.log, there.log)
     beyond, at = match.by_segment(), match.at
     grid, n, first = here.log.grid, len(at), _first(here.log.grid)
@@ -231,7 +233,7 @@ class Match:
             )
         by, n = key_names(columns)[1], len(grid.segment_row)
         if not by:
-            return np.full(n, len(self.rest))
+            return np.full(max(n, 1), len(self.rest))
         segments = self.ours.select(by).with_columns(segment=grid.segment[_first(grid)]).unique(by)
         at = self.rest.join(segments, on=by, how="left", nulls_equal=True, maintain_order="left")["segment"]
         if at.null_count():
