@@ -15,6 +15,7 @@ from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.groups import Cells, drawing_places
 from frame_metrics.data.judgments import Judged, id_hash, laid_out, lend, match, number_clusters, read_judgments
 from frame_metrics.data.sorting import Sorted, Sorter
+from frame_metrics.data.stacked import systems_of
 from frame_metrics.data.unfolding import BARE, ORIGIN, TOLD
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.inputs import Array, Pool, Ranking
@@ -335,8 +336,10 @@ def read_log(
         positive=conventions.positive,
         scale=conventions.scale,
     )
+    systems = systems_of(log, columns) if columns.per_system and later and not arms else None
+    log = log if systems is None else systems.first
     log, row, repeated = (log, None, None) if later else _first_places(log, columns)
-    log, judged = _judged(log, columns, judgments, conventions)
+    log, judged = _judged(log, columns, judgments, conventions, apart=systems is None)
     if columns.relevant:
         log = _all_known(log, frame[TOLD].gather(np.arange(len(log)) if row is None else row))
     if len(bare):
@@ -346,15 +349,11 @@ def read_log(
         both, judged = number_clusters(pl.concat([log, bare], how="diagonal"), judged)
         log, bare = both[: len(log)], both[len(log) :].select(bare.columns)
     named = queries or judged is not None or bool(columns.system or columns.by)
-    rankings = _rankings(log, columns, first=named, single=single)
-    if columns.doc and later and len(again := blocks.find_duplicates(rankings, log["doc"])):
-        what, remedy = (
-            "repeat a document of their query",
-            "drop them, or say duplicates='first' to keep the best place of each, or doc=None",
-        )
-        remedy += "; rows of several systems need system=" if alone else ""
-        raise bad_rows(columns.doc, again.tolist(), len(log), what, remedy)
-    name = str(judging.grade or judging.label)
+    rankings = _rankings(log, columns, first=named, single=single or systems is not None)
+    if columns.doc and later:
+        _check_repeated(rankings, log, columns, alone=alone)
+    if systems is not None:
+        log, rankings = systems.table(log), systems.rankings(rankings)
     keyed = log
     if len(bare):
         keys = [key for names in key_names(columns) for key in names]
@@ -363,7 +362,17 @@ def read_log(
         rankings = rankings.with_bare(bare, place if row is None else place[row])
     grid = build_grid(keyed, rankings, columns, judged, totals=totals)
     told = _told(frame, row, grid) if TOLD in frame.columns else None
+    name = str(judging.grade or judging.label)
     return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged, bare, told)
+
+
+def _check_repeated(rankings: blocks.Rankings, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
+    """Raise for documents that stand twice in a ranking; ``alone``: whether no system is named."""
+    again = blocks.find_duplicates(rankings, log["doc"])
+    if len(again):
+        remedy = "drop them, or say duplicates='first' to keep the best place of each, or doc=None"
+        remedy += "; rows of several systems need system=" if alone else ""
+        raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
 
 
 def _told(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array:
@@ -380,8 +389,13 @@ def _judged(
     columns: Columns,
     judgments: tuple[pl.DataFrame, Columns] | None,
     conventions: Conventions,
+    *,
+    apart: bool,
 ) -> tuple[pl.DataFrame, Judged | None]:
-    """The log with the judgments of its rows, and all judgments, where others than those of its rows are known."""
+    """The log with the judgments of its rows, and all judgments, where others than those of its rows are known.
+
+    ``apart``: whether systems have rows of their own, and share their judgments.
+    """
     _, by, query = key_names(columns)
     judged = None
     if judgments is not None:
@@ -389,8 +403,7 @@ def _judged(
         log = lend(_in_types_of(log, judged.pairs.select(*judged.keys, "doc")), judged)
     if columns.doc:
         log = log.with_columns(id_hash(log["doc"]).alias("hash"))
-    apart = columns.system and not columns.per_system  # of a column per system, all have the judgments of all rows
-    if judged is None and apart and columns.doc and (columns.grade or columns.label):
+    if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):
         judged = _shared(log, [*by, *query], columns)
     return (log if judged is None else match(log, judged, query, columns)), judged
 

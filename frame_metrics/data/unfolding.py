@@ -65,6 +65,17 @@ class Unfolded:
         """Return the rows of the frame that some rows were made of, each once."""
         return np.unique(self.origin[at])
 
+    def in_every_system(self, marks: Array, rows: pl.DataFrame) -> Array:
+        """Mark those of some rows of the table that are marked for every system that is a column, shape (rows,)."""
+        systems = len(self.columns.per_system)
+        if not systems:
+            return marks
+        bare = rows[BARE].fill_null(False).to_numpy() if BARE in rows.columns else np.zeros(len(rows), bool)
+        out = marks.copy()
+        for part in (~bare, bare):
+            out[part] = np.tile(marks[part].reshape(systems, -1).all(axis=0), systems)
+        return out
+
     @contextmanager
     def rows_of_the_frame(self) -> Iterator[None]:
         """Let errors about rows name those of the caller's frame."""

@@ -119,7 +119,9 @@ def _of_good_rows(reading: Reading, look: Callable[[pl.DataFrame], list[Finding]
         except BadRowsError as error:
             good = np.ones(len(rows), bool)
             good[error.rows] = False
-            bad.setdefault((error.column, error.what), (error, []))[1].append(left[~good])
+            if reading.unfolded is not None:
+                good = reading.unfolded.in_every_system(good, rows)
+            bad.setdefault((error.column, error.what), (error, []))[1].append(left[np.asarray(error.rows)])
             left, rows = left[good], rows.filter(pl.Series(good))
             continue
         except FrameMetricsError as error:

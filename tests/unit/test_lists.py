@@ -406,6 +406,41 @@ def test_a_list_of_grades_plays_no_part_where_judgments_stand_beside(named: dict
     assert log.irm(**named).judge(judged).evaluate("rr")["value"].item() == 0.5
 
 
+def test_a_row_that_is_bad_in_one_system_is_left_out_of_all() -> None:
+    """Systems are measured on the same rows: two bad scores of two systems take two rows from both."""
+    log = pl.DataFrame({"query": [1, 1, 1, 2], "a": [3.0, float("inf"), 1.0, 1.0], "b": [1.0, 2.0, 3.0, NAN]})
+    log = log.with_columns(label=pl.Series([0, 1, 1, 1]), w=pl.Series([1.0, 1.0, 1.0, 2.0]))
+    irm = log.irm(score=["a", "b"], weight="w")
+    assert facts(irm)["rows"] == (4, 0.5)
+    assert odd(irm).filter(severity="error").select("check", "n", "example").rows() == [
+        ("scores that are NaN", 1, "row 3"),
+        ("scores that are infinite", 1, "row 1"),
+    ]
+    assert "b: 1 of 4 rows is NaN (row 3)" in odd(irm)["message"][0]
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+@pytest.mark.parametrize("roles", [{}, {"duplicates": "first"}, {"by": "day", "cluster": "user"}], ids=str)
+def test_rows_in_any_order_are_those_of_each_system(clustered: bool, roles: dict[str, Any]) -> None:
+    """Long enough that rows in disorder are laid out by a group-by, which the systems have in common."""
+    random = np.random.default_rng(2)
+    query = np.repeat(np.arange(300), 8)
+    log = pl.DataFrame({"query": query, "doc": np.tile(np.arange(8), 300), "day": query % 3, "user": query % 50})
+    log = log.with_columns(pl.Series(name, random.integers(0, 9, len(log))) for name in "abc")
+    log = log.with_columns(grade=pl.Series(random.integers(0, 3, len(log))))
+    log = log if clustered else log.sample(fraction=1, shuffle=True, seed=1)
+    long = pl.concat(log.drop(*"abc").with_columns(log[name].alias("score"), system=pl.lit(name)) for name in "abc")
+    found = log.irm(score=["c", "a", "b"], **roles)
+    expected = long.irm(system="system", score="score", **roles)
+    for call in (
+        lambda irm: irm.evaluate("ndcg@3", "map", "roc_auc"),
+        lambda irm: irm.compare("rr", baseline="a", permutations=20),
+        lambda irm: irm(cluster=None).thresholds("f1"),
+        lambda irm: irm.bounds("ndcg@3", of="ties"),
+    ):
+        assert call(found).equals(call(expected))
+
+
 # All that is relevant is listed
 
 

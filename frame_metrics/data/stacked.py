@@ -1,0 +1,98 @@
+"""Rankings of systems that have each a column of one frame: the same rows for each, which are not repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import Rankings, to_array
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import Columns
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """Arrays of equal length, one behind the other: that of each system, or the same for all; nothing is copied."""
+
+    parts: Sequence[Array]
+    step: int = 0  # what is added to the values of a part, over the part before it
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        return np.result_type(*self.parts)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+    def __getitem__(self, at: slice | Array) -> Array:
+        n = max(len(self.parts[0]), 1)
+        if isinstance(at, slice):
+            begin, end, _ = at.indices(len(self))
+            some = range(begin // n, max(end - 1, begin) // n + 1 if len(self) else 1)
+            held = [self._part(i)[max(begin - i * n, 0) : max(end - i * n, 0)] for i in some]
+            return held[0] if len(held) == 1 else np.concatenate(held)
+        part = at // n
+        first = int(part[0]) if len(part) else 0
+        if (part == first).all():
+            return self._part(first, at - first * n)
+        out = np.empty(len(at), self.dtype)
+        for i in np.unique(part):
+            mine = part == i
+            out[mine] = self._part(int(i), at[mine] - i * n)
+        return out
+
+    def _part(self, i: int, at: Array | slice = slice(None)) -> Array:
+        values = self.parts[i][at]
+        return values + i * self.step if self.step else values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return all values, copied: for what is asked seldom."""
+        return np.concatenate([self._part(i) for i in range(len(self.parts))]).astype(dtype or self.dtype, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Systems:
+    """The checked rows of systems that have each a column, of which one system's are worked on for all."""
+
+    first: pl.DataFrame  # the rows of the first system
+    names: list[pl.Series]  # the column "system" of each
+    own: list[pl.Series]  # the column that differs, of each; none where it is not read
+
+    def table(self, ready: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of all systems, from those of the first once they are ready; columns are shared."""
+        if not self.own:
+            return pl.concat([ready.with_columns(name) for name in self.names], rechunk=False)
+        pairs = zip(self.names, self.own, strict=True)
+        return pl.concat([ready.with_columns(name, values) for name, values in pairs], rechunk=False)
+
+    def rankings(self, one: Rankings) -> Rankings:
+        """Return the rankings of all systems, from those of the first."""
+        n, count = len(self.first), len(self.names)
+        times = np.arange(count)
+        values: dict[str, Any] = {name: Stacked([array] * count) for name, array in one.values.items()}
+        if self.own:
+            each = (to_array(part) for part in self.own)
+            values[self.own[0].name] = Stacked([part if one.row is None else part[one.row] for part in each])
+        return replace(
+            one,
+            first_row=(one.first_row + n * times[:, None]).ravel(),
+            starts=(one.starts + n * times[:, None]).ravel(),
+            lengths=np.tile(one.lengths, count),
+            row=None if one.row is None else Stacked([one.row.astype(np.int64, copy=False)] * count, n),  # type: ignore[arg-type]
+            values=values,
+        )
+
+
+def systems_of(log: pl.DataFrame, columns: Columns) -> Systems:
+    """Take the checked rows of systems apart, that stand one system behind the other."""
+    count = len(columns.per_system)
+    n = len(log) // count
+    made = ", ".join(columns.per_system)
+    role = next((role for role in ("score", "rank", "predicted") if getattr(columns, role) == made), None)
+    parts = [log[i * n : (i + 1) * n] for i in range(count)]
+    return Systems(parts[0], [part["system"] for part in parts], [part[role] for part in parts] if role else [])
