@@ -59,7 +59,7 @@ def _by_metric(rankings: Rankings, columns: Columns, names: list[str], n: int) -
     """The values of each metric and ranking, shape (metrics, rankings)."""
     count, place = len(rankings.lengths), spans(rankings.starts, rankings.lengths)
     ranking = np.repeat(np.arange(count), rankings.lengths)
-    metric = rankings.values["metric"][place] if columns.metric else np.zeros(len(place), np.int64)
+    metric = rankings.values["metric"][place].astype(np.int64) if columns.metric else np.zeros(len(place), np.int64)
     cell = ranking * n + metric
     if len(cell) and np.bincount(cell).max() > 1:
         once = np.zeros(len(place), bool)

@@ -79,7 +79,7 @@ def audit(request: Request, fail_on: Severity | None, baseline: Any, split: Mapp
 
         def look(rows: pl.DataFrame) -> list[Finding]:
             if columns.value:
-                numbers = measured(replace(reading, table=rows), None, shared=False, arms=split is not None)
+                numbers = measured(replace(reading, table=rows), None, audited=True, arms=split is not None)
                 seen = [*value_checks.findings(numbers), *turned(numbers.log)]
                 return seen if split is None else _of_arms(seen, split_of_queries(numbers.log, columns, split))
             if not columns.query:

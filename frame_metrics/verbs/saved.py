@@ -17,8 +17,8 @@ from frame_metrics.data.grid import Grid, with_another
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.judgments import kind_of_ids, wider
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, FrameMetricsError, listed
-from frame_metrics.inputs import Array
+from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError, listed
+from frame_metrics.inputs import Array, name_of
 from frame_metrics.metrics.elsewhere import is_known, metric_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns, key_names
@@ -30,6 +30,7 @@ from frame_metrics.verbs.pairs import Pairing, all_filled, in_order
 from frame_metrics.verbs.request import Plan, Reading, Request
 from frame_metrics.verbs.value_checks import Turnover
 
+LAMBDA = "<lambda>"  # the name of every function without one
 NAME = "saved"  # the baseline's, where no column says its system
 
 
@@ -62,6 +63,9 @@ def plan_of(baseline: Any, plan: Plan, asked: Asked | None) -> Plan:
     plan : that of the frame that is compared.
     asked : the metrics that are compared; None for all.
     """
+    for name, metric in asked or ():
+        if any(name_of(function) == LAMBDA for function in metric.functions.values()):
+            raise NotComputableError(f"{name}: a saved number does not say which function it is of; name it with def")
     with _of_the_baseline():
         if ROW in plan.columns.made:
             raise ColumnError(
@@ -119,7 +123,7 @@ def _value(available: list[str], keys: set[str], asked: Asked | None) -> list[st
     if {"metric", "value"} <= set(available):
         return ["value"]
     wanted = None if asked is None else {str(replace(metric, average=None)) for _, metric in asked}
-    named = {column: metric_of(column) for column in available if column not in keys}
+    named = {column: metric_of(column) for column in available if column not in keys and isinstance(column, str)}
     found = [one for one, metric in named.items() if (is_known(metric) if wanted is None else str(metric) in wanted)]
     if not found:
         of = repr(asked[0][0]) if asked else "a metric"
@@ -136,6 +140,8 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
     Queries that only one side has are not compared, and counted.
     """
     there = read_saved(plan, values.unfilled(here.asked))
+    if here.log.columns.system and not len(here.log.grid.system_row):
+        raise NotComputableError(f"{here.log.columns.system} has no systems to compare with a baseline")
     match = matched(here.log, there.log)
     beyond, at = match.by_segment(), match.at
     grid, n, first = here.log.grid, len(at), _first(here.log.grid)
@@ -227,7 +233,7 @@ class Match:
             )
         by, n = key_names(columns)[1], len(grid.segment_row)
         if not by:
-            return np.full(n, len(self.rest))
+            return np.full(max(n, 1), len(self.rest))
         segments = self.ours.select(by).with_columns(segment=grid.segment[_first(grid)]).unique(by)
         at = self.rest.join(segments, on=by, how="left", nulls_equal=True, maintain_order="left")["segment"]
         if at.null_count():

@@ -69,18 +69,20 @@ def queries_without_a_number(numbers: Measured) -> Seen | None:
     """another system has numbers of them, and this one none: they are not in its means"""
     if numbers.absent is None:
         return None
-    first = numbers.absent.argmax()
-    n = int(numbers.absent.sum())
-    return Seen(n, len(numbers.absent), name_of(numbers.log, int(first)) if n else None)
+    lacking = np.flatnonzero(numbers.absent)
+    example = name_of(numbers.log, int(lacking[0])) if len(lacking) else None
+    return Seen(len(lacking), len(numbers.absent), example)
 
 
 @check("warning")
-def numbers_out_of_range(numbers: Measured) -> Seen:
+def numbers_out_of_range(numbers: Measured) -> Seen | None:
     """{metric} lies between {least:g} and {most:g}, and a number does not; are they percent, or another metric's?"""
+    if not numbers.asked:
+        return None
     with np.errstate(invalid="ignore"):
         ends = np.array([metric.range for _, metric in numbers.asked]).reshape(-1, 2, 1)
         out = (numbers.values < ends[:, 0] - CLOSE) | (numbers.values > ends[:, 1] + CLOSE)
-    metric = int(out.any(axis=1).argmax()) if len(out) else 0
+    metric = int(out.any(axis=1).argmax())
     marked = out & (np.arange(len(out)) == metric)[:, None]
     words = dict(zip(("least", "most"), ends[metric, :, 0], strict=True)) | {"metric": numbers.asked[metric][0]}
     return _seen(numbers, marked, ~np.isnan(numbers.values), words)

@@ -90,23 +90,23 @@ def check_averages(asked: Asked, averages: Averages, columns: Columns) -> None:
                 )
 
 
-def measured(reading: Reading, asked: Asked | None, *, shared: bool = True, arms: bool = False) -> Measured:
+def measured(reading: Reading, asked: Asked | None, *, audited: bool = False, arms: bool = False) -> Measured:
     """Take numbers as the values of metrics; of all that there are where none is asked for.
 
-    Parameters
-    ----------
-    shared : whether a system that shares no query with another one is an error.
-    arms : whether each system has queries of its own, as a segment.
+    ``audited``: whether a system that shares no query with another one, and a frame that names no metric, are findings
+    and no errors. ``arms``: whether each system is measured on its own queries only, as a segment of its own.
     """
     columns, where = reading.plan.columns, "value="
     held, code = _of_columns(columns.value), None
     if columns.metric:
         held, code = _of_rows(reading.table, columns)
         where = columns.metric
+    if not held and not audited:
+        raise BadValueError(f"{where}: the frame has no rows, and so no metrics")
     at = places(held if asked is None else asked, held, where)
     columns = columns.as_arms() if arms else columns
     log, values = read_values(reading.table, columns, reading.plan.conventions, code, len(held))
-    if shared:
+    if not audited:
         check_shared(log)
     weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
     every, absent = np.ones(values.shape[1], bool), log.grid.rankings.lengths == 0
@@ -121,8 +121,6 @@ def _of_rows(table: pl.DataFrame, columns: Columns) -> tuple[Asked, Array]:
     refuse(column, text.is_null(), "have no metric", "drop them, or give them one")
     text = text.cast(pl.String)
     names = text.unique(maintain_order=True).to_list()
-    if not names:
-        raise BadValueError(f"{column}: the frame has no rows, and so no metrics")
     read_as = {name: metric_of(name) for name in names}
     _check_cutoffs(text, table, columns, read_as)
     held: dict[Metric, tuple[str, Metric]] = {}

@@ -325,6 +325,20 @@ def test_a_plan_is_refused_before_it_runs() -> None:
         lazy.compare("rr", "map", baseline=saved().select("query", rr="value"))
 
 
+def test_a_frame_without_rows_against_saved_numbers() -> None:
+    """Every saved query is then one that the frame does not have; a frame without rows has no systems."""
+    row = this().clear().irm.compare("rr", baseline=saved()).row(0, named=True)
+    assert (row["value"], row["n"], row["n_unpaired"]) == (None, 0, 3)
+    days = this().clear().with_columns(day=pl.lit("mo")).irm(by="day")
+    assert "segments stand not in the frame" in error(lambda: days.compare("rr", baseline=saved(day=["mo"] * 3)))
+    named = this().clear().with_columns(s=pl.lit("x")).irm(system="s")
+    assert error(lambda: named.compare("rr", baseline=saved())) == "s has no systems to compare with a baseline"
+    nothing = saved().clear().with_columns(query=pl.lit("a"))
+    assert "the frame has no rows, and so no metrics" in error(lambda: this().irm.compare("rr", baseline=nothing))
+    empty = this().irm.compare("rr", baseline=saved().clear().select("query", rr="value")).row(0, named=True)
+    assert (empty["n"], empty["n_unpaired"]) == (0, 3)
+
+
 # errors of a saved baseline
 
 
@@ -347,6 +361,12 @@ def test_a_baseline_of_another_metric() -> None:
     assert "value= has no numbers of 'map'; it has 'rr'" in error(
         lambda: this().irm.compare("rr", "map", baseline=saved().select("query", rr="value"))
     )
+
+
+def test_columns_of_a_baseline_that_are_no_text() -> None:
+    """What pandas calls by a date names no metric."""
+    dated = saved().select("query", rr="value").to_pandas().rename(columns={"rr": pd.Timestamp("2024-01-01")})
+    assert "nothing has the numbers of 'rr'" in error(lambda: this().irm.compare("rr", baseline=dated))
 
 
 def test_a_baseline_of_another_grain() -> None:
@@ -462,6 +482,8 @@ def test_a_baseline_of_an_audit_is_saved_numbers() -> None:
     assert "baseline='x' is not a frame of saved numbers" in error(lambda: this().irm.audit(baseline="x"))
     cases = pl.DataFrame({"label": [1, 0], "predicted": [1, 1]})
     assert "there is no query" in error(lambda: cases.irm.audit(baseline=saved()))
+    arms = this().with_columns(arm=pl.Series([*"xyx"])).irm(system="arm")
+    assert "split=" in error(lambda: arms.audit(baseline=saved(), split={"x": 0.5, "y": 0.5}))
     nothing = saved().select("query", mine="value")
     assert "nothing has the numbers of a metric" in error(lambda: this().irm.audit(baseline=nothing))
 

@@ -387,6 +387,10 @@ def test_an_empty_frame_of_values() -> None:
     said = "metric: the frame has no rows, and so no metrics"
     assert error(long().clear().irm(value="value").evaluate) == said
     assert error(long().clear().lazy().irm(value="value").evaluate) == said
+    assert error(lambda: long().clear().irm(value="value").evaluate("rr")) == said
+    nothing = long().clear().irm(value="value").audit()
+    assert nothing.filter(severity="error")["check"].to_list() == ["nothing to evaluate"]
+    assert nothing.filter(check="metrics")["n"].to_list() == [0]
     assert wide().clear().irm(value="rr").evaluate().select("value", "n").rows() == [(None, 0)]
 
 
