@@ -215,7 +215,7 @@ def _tested_together(
 
 
 @contextmanager
-def _progress(work: int, queries: int) -> Iterator[Tick]:
+def _progress(work: int, total: int, unit: str = "query") -> Iterator[Tick]:
     """Show a bar for long work on a terminal, if tqdm is installed."""
     if work < LONG or not sys.stderr.isatty():
         yield lambda done: None
@@ -225,7 +225,7 @@ def _progress(work: int, queries: int) -> Iterator[Tick]:
     except ImportError:
         yield lambda done: None
         return
-    with tqdm(total=queries, unit="query") as bar:
+    with tqdm(total=total, unit=unit) as bar:
         yield lambda done: bar.update(done) and None
 
 

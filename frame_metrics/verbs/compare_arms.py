@@ -34,7 +34,7 @@ from frame_metrics.verbs.request import Plan, Reading
 from frame_metrics.verbs.tidy import labels
 
 Row = dict[str, Any]
-Progress = Callable[[int, int], Any]  # of some work, and how much of it there is to tell about, a bar
+Progress = Callable[[int, int, str], Any]  # a bar for some work, of so many units of a name
 
 
 def arms_compared(plan: Plan, asked: Asked | None, options: Options, progress: Progress) -> Any:
@@ -188,7 +188,7 @@ def _compared(own: Own, options: Options, progress: Progress) -> Answer:
     pairs = pairs_of(range(len(names)), names, options.baseline, column)
     draws = options.permutations * len(pairs) * len(own.segments)
     rows: list[Row] = []
-    with progress(options.permutations * len(own.arm) * len(pairs), draws) as tick:
+    with progress(options.permutations * len(own.arm) * len(pairs), draws, "draw") as tick:
         for segment in range(len(own.segments)):
             each = [own.between(segment, *pair, options, tick) for pair in pairs]
             rows += [row for of_metric in zip(*each, strict=True) for row in of_metric]

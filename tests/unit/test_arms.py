@@ -429,7 +429,9 @@ def test_a_progress_bar_is_shown(capsys: Any) -> None:
     told = versus(made(8), permutations=500)
     with always_a_progress_bar():
         assert versus(made(8), permutations=500) == told
-    assert "500/500" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "500/500" in said
+    assert "draw/s" in said
 
 
 # Bad input
