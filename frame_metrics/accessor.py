@@ -150,8 +150,8 @@ class IRM(Generic[Frame]):
     predicted : the system's decision, or the class that it predicts; null where it makes none.
     doc : the document id: orders equal scores, finds duplicates, joins judgments; without a query, what a row decides
         about, by which ``compare`` pairs the rows of systems.
-    relevant : lists of the ids of all documents that are relevant to the row's query. An empty list says that none is;
-        a null one says nothing, and the query is not evaluated.
+    relevant : lists of the ids of all documents that are relevant to the row's query; others are not. An empty list
+        says that none is; a null one says nothing, and the query is not evaluated.
     system : the run or ranker; every system is measured on every judged query.
     by : what a query is (its device, locale, day): each segment is evaluated by itself.
     weight : of a query, in the mean, one value per query; without a query, of a row, and counts become sums of weights.

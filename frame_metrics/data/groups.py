@@ -110,6 +110,8 @@ def drawing_places(values: pl.DataFrame) -> list[Array]:
 def _as_text(values: pl.Series) -> pl.Series:
     if values.dtype == pl.Duration:
         return values.to_physical()
+    if type(values.dtype).__name__ == "Extension":  # as pandas' periods are
+        return values.ext.storage()
     if values.dtype == pl.Binary:
         return values.bin.encode("hex")
     if values.dtype.is_nested():

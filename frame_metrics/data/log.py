@@ -17,7 +17,7 @@ from frame_metrics.data.judgments import Judged, id_hash, laid_out, lend, match,
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.data.unfolding import BARE, ORIGIN, TOLD
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
-from frame_metrics.inputs import Array, Ranking
+from frame_metrics.inputs import Array, Pool, Ranking
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import EXTRA, Columns, checked, checked_bare, key_names, largest_grade, type_of
 from frame_metrics.roles.conventions import Conventions
@@ -279,7 +279,7 @@ class Block:
             rel=log.conventions.rel,
             label=label,
             shown=rows.shown(),
-            pool=None if log.grid.pool is None else log.grid.pool.of(self.at),
+            pool=self._pool(label),
             known_relevant=None if known is None else known[self.at],
             size=log.sizes(self.at),
             decision=decision,
@@ -288,6 +288,15 @@ class Block:
             extra={name: rows.ordered(rows.cells[EXTRA + name]) for name, _ in log.columns.extra},
             told=None if log.told is None else log.told[self.at],
         )
+
+    def _pool(self, label: Array | None) -> Pool | None:
+        """The judged documents; where all that is relevant is listed, the other results are judged too."""
+        log = self.log
+        pool = None if log.grid.pool is None else log.grid.pool.of(self.at)
+        if pool is None or label is None or not log.columns.relevant:
+            return pool
+        lengths = self.rows.lengths
+        return pool.with_others(np.repeat(np.arange(len(lengths)), lengths)[label == 0])
 
 
 def read_log(
@@ -328,6 +337,8 @@ def read_log(
     )
     log, row, repeated = (log, None, None) if later else _first_places(log, columns)
     log, judged = _judged(log, columns, judgments, conventions)
+    if columns.relevant:
+        log = _all_known(log, frame[TOLD].gather(np.arange(len(log)) if row is None else row))
     if len(bare):
         row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
         bare = bare if judged is None else lend(_in_types_of(bare, judged.pairs.select(judged.keys)), judged)
@@ -382,6 +393,11 @@ def _judged(
     if judged is None and apart and columns.doc and (columns.grade or columns.label):
         judged = _shared(log, [*by, *query], columns)
     return (log if judged is None else match(log, judged, query, columns)), judged
+
+
+def _all_known(log: pl.DataFrame, told: pl.Series) -> pl.DataFrame:
+    """The log where all that is relevant is listed: what the lists of a query do not have is not relevant."""
+    return log.with_columns(pl.when(pl.col("label").is_nan() & told).then(0.0).otherwise("label").alias("label"))
 
 
 def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:

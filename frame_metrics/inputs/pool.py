@@ -37,6 +37,12 @@ class Pool:
         """Mark the documents that are judged not relevant, bool; a negative grade says nothing, shape (documents,)."""
         return (self.grade >= 0) & (self.grade < rel) if self.label is None else self.label == 0
 
+    def with_others(self, query: Array) -> Pool:
+        """Return these documents, and others that are not relevant, by the query of each, shape (others,)."""
+        none = np.zeros(len(query))
+        label = None if self.label is None else np.append(self.label, none)
+        return Pool(np.append(self.query, query), np.append(self.grade, none), label)
+
     def condensed(self) -> Pool:
         """Return the documents that condensed rankings keep; a negative grade is no judgment there."""
         kept = self.grade >= 0 if self.label is None else self.judged

@@ -17,15 +17,8 @@ from frame_metrics.data.grid import Grid, with_another
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.judgments import kind_of_ids, wider
 from frame_metrics.data.log import Log
-from frame_metrics.errors import (
-    BadRowsError,
-    BadValueError,
-    ColumnError,
-    FrameMetricsError,
-    NotComputableError,
-    listed,
-)
-from frame_metrics.inputs import Array
+from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError, listed
+from frame_metrics.inputs import Array, name_of
 from frame_metrics.metrics.elsewhere import is_known, metric_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns, key_names
@@ -37,6 +30,7 @@ from frame_metrics.verbs.pairs import Pairing, all_filled, in_order
 from frame_metrics.verbs.request import Plan, Reading, Request
 from frame_metrics.verbs.value_checks import Turnover
 
+LAMBDA = "<lambda>"  # the name of every function without one
 NAME = "saved"  # the baseline's, where no column says its system
 
 
@@ -69,6 +63,9 @@ def plan_of(baseline: Any, plan: Plan, asked: Asked | None) -> Plan:
     plan : that of the frame that is compared.
     asked : the metrics that are compared; None for all.
     """
+    for name, metric in asked or ():
+        if any(name_of(function) == LAMBDA for function in metric.functions.values()):
+            raise NotComputableError(f"{name}: a saved number does not say which function it is of; name it with def")
     with _of_the_baseline():
         if ROW in plan.columns.made:
             raise ColumnError(

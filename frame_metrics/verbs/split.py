@@ -110,14 +110,17 @@ def _split(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any,
     table : each unit of each system once, in the columns system and unit, and how many it stands for, in times.
     """
     times = pl.col("times").sum() if "times" in table.columns else pl.len()
-    units = dict(table.group_by("system", maintain_order=True).agg(times).rows())
-    for arm in split:
-        if arm not in units:
-            named = listed(list(units)[:5])
-            raise BadValueError(f"split: {shown(arm)} is not among the systems of {columns.system}: {named}")
-    if lacking := [arm for arm in units if arm not in split]:
+    arms, units = table.group_by("system", maintain_order=True).agg(times.alias("times"))
+    names, asked = arms.to_list(), list(split)
+    for arm in asked:
+        if arm not in names:
+            raise BadValueError(
+                f"split: {shown(arm)} is not among the systems of {columns.system}: {listed(names[:5])}"
+            )
+    if lacking := [arm for arm in names if arm not in asked]:
         raise BadValueError(f"split: {listed(lacking[:5])} of {columns.system} has no share; give each system one")
     several, known = len(table) - table["unit"].n_unique(), table["unit"].n_unique()
     shares = np.array([float(share) for share in split.values()])
     word = f"clusters ({columns.cluster})" if columns.cluster else word
-    return Split(list(split), np.array([int(units[arm]) for arm in split]), shares / shares.sum(), several, known, word)
+    n = units.to_numpy().astype(np.int64)[[names.index(arm) for arm in asked]]
+    return Split(asked, n, shares / shares.sum(), several, known, word)

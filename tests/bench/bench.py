@@ -29,6 +29,7 @@ import polars as pl
 from bench_border import border, left_out_border
 from bench_compare import compared, left_out_comparisons
 from bench_decisions import left_out_decisions, scores, tables
+from bench_forms import forms
 from bench_import import imported
 from timing import by_turns, clock, row, show
 
@@ -290,7 +291,14 @@ def main() -> None:
     """Print the table, each row once it is measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts: dict[str, Any] = {"floor": floor, "peers": peers, "memory": memory, "small": small}
-    parts |= {"tables": tables, "scores": scores, "compare": compared, "import": imported, "border": border}
+    parts |= {
+        "tables": tables,
+        "scores": scores,
+        "compare": compared,
+        "import": imported,
+        "border": border,
+        "forms": forms,
+    }
     parser.add_argument("--rows", default="1e6,1e7,5e7", type=lambda text: [int(float(n)) for n in text.split(",")])
     parser.add_argument("--only", choices=parts, action="append", help="one part of the table; may be given again")
     parser.add_argument("--runs", type=int, default=5, help="of each call, after one that does not count")

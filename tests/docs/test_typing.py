@@ -54,6 +54,8 @@ def of_pandas(frame: pd.DataFrame, qrels: pl.DataFrame) -> None:
     assert_type(log.confusion(margins=True, shares=True), pd.DataFrame)
     assert_type(log.thresholds(names), pd.DataFrame)
     assert_type(log.audit(), pd.DataFrame)
+    assert_type(log.audit(split={"A": 0.5, "B": 0.5}), pd.DataFrame)
+    assert_type(log.compare("rr", paired=False, test="z", covariate="before"), pd.DataFrame)
     assert_type(log.judge(qrels)(rel=1).evaluate("rr"), pd.DataFrame)
     assert_type(log(scale={"good": 2, "bad": None}, rel="good"), IRM[pd.DataFrame])
     assert_type(log.judge(qrels, annotator="who", several="median"), IRM[pd.DataFrame])

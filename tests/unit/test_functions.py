@@ -168,3 +168,12 @@ def test_a_metric_with_a_named_function_is_pickled() -> None:
 def test_the_laws_hold_with_functions() -> None:
     """No text is asked to read back."""
     check_metric(metrics.ndcg(gain=burges, discount=by_log2) @ 2)
+
+
+def test_saved_numbers_of_a_function_without_a_name_are_not_compared() -> None:
+    """Two such functions have one name; those that have a name are compared by it."""
+    own = metrics.ndcg(gain=burges) @ 2
+    saved = log().per_query(own)
+    assert log().compare(own, baseline=saved)["difference"].to_list() == [0.0]
+    said = error(lambda: log().compare(metrics.ndcg(gain=lambda grade: grade) @ 2, baseline=saved))
+    assert said == "ndcg(gain=<lambda>)@2: a saved number does not say which function it is of; name it with def"

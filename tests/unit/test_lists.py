@@ -404,3 +404,46 @@ def test_a_list_of_grades_plays_no_part_where_judgments_stand_beside(named: dict
     log = pl.DataFrame({"query": [1, 1], "doc": ["x", "y"], "score": [1.0, 2.0], "grade": [[1], [2, 3]]})
     judged = pl.DataFrame({"query": [1], "doc": ["x"], "grade": [1]})
     assert log.irm(**named).judge(judged).evaluate("rr")["value"].item() == 0.5
+
+
+# All that is relevant is listed
+
+
+def lists_and_judgments(seed: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Requests with lists, the same results a row each, and judgments of all results and all relevant documents."""
+    random = np.random.default_rng(seed)
+    names = np.array([f"d{i}" for i in range(12)])
+    docs = [random.permutation(names)[: random.integers(1, 9)].tolist() for _ in range(25)]
+    relevant = [random.permutation(names)[: random.integers(1, 5)].tolist() for _ in range(25)]
+    nested = pl.DataFrame({"query": np.arange(25), "doc": docs, "relevant": relevant})
+    flat = nested.with_columns(rank=pl.int_ranges(1, pl.col("doc").list.len() + 1)).explode("doc", "rank")
+    pairs = [
+        (q, one, int(one in good))
+        for q, (own, good) in enumerate(zip(docs, relevant, strict=True))
+        for one in {*own, *good}
+    ]
+    return nested, flat.drop("relevant"), pl.DataFrame(pairs, schema=["query", "doc", "label"], orient="row")
+
+
+@pytest.mark.parametrize("roles", [{}, {"unjudged": "drop"}, {"collection_size": 40}], ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_not_listed_as_relevant_is_not(seed: int, roles: dict[str, Any]) -> None:
+    nested, flat, judgments = lists_and_judgments(seed)
+    metrics = [
+        "ndcg@5",
+        "map",
+        "rprec",
+        "bpref",
+        "infap",
+        "judged@5",
+        "unjudged@5",
+        "precision@3",
+        "recall",
+        "num_rel_ret",
+    ]
+    metrics += ["mcc", "accuracy", "mcc@3"] if "collection_size" in roles else []
+    found = nested.irm(**roles).per_query(*metrics, layout="wide")
+    expected = flat.irm(**roles).judge(judgments).per_query(*metrics, layout="wide")
+    assert found["judged@5"].to_list() == [1.0] * 25
+    assert found.to_dict(as_series=False) == expected.to_dict(as_series=False)
+    assert not {"unjudged in the top 10", "unjudged results"} & {*odd(nested.irm(**roles))["check"]}

@@ -140,10 +140,13 @@ def test_every_kind_of_frame(kind: str) -> None:
 
 
 def test_arms_may_have_names_of_any_type() -> None:
-    """Numbers, and null."""
+    """Numbers, and null; lists are named in the error."""
     frame = arms(A=5, B=5)
     numbered = frame.with_columns(arm=pl.col("arm").replace_strict({"A": 1, "B": 2}))
     assert told(numbered, {1: 0.5, 2: 0.5})[SPLIT][1] == 10
+    lists = frame.with_columns(arm=pl.concat_list("arm", "arm"))  # which no mapping can have as a key
+    said = error(lambda: told(lists, HALVES), BadValueError)
+    assert said == "split: 'A' is not among the systems of arm: ['A', 'A'], ['B', 'B']"
     null = frame.with_columns(arm=pl.col("arm").replace({"A": None}))
     assert told(null, {None: 0.5, "B": 0.5})[SPLIT][4].startswith("None has 5, B has 5 queries")
 

@@ -1,0 +1,51 @@
+"""The example of a RAG pipeline: its log, what it prints, and its gate."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from helpers import ROOT, script
+
+
+@pytest.fixture(scope="module")
+def example() -> Iterator[ModuleType]:
+    module = script(ROOT / "examples" / "rag_log.py")
+    yield module
+    del sys.modules[module.__name__]
+
+
+def test_a_week_is_made_again_from_its_seed(example: Any) -> None:
+    week = example.week(100, 3)
+    assert week.equals(example.week(100, 3))
+    assert not week.equals(example.week(100, 4))
+    assert week["doc"].map(len).value_counts().to_dict() == {10: 99, 0: 1}  # for one question nothing is found
+
+
+def test_means_are_those_of_the_flat_log(example: Any, tmp_path: Path) -> None:
+    """The lists as they come back from Parquet, against a row per passage and judgments beside."""
+    example.week(60, 1).to_parquet(tmp_path / "log.parquet")
+    log = pd.read_parquet(tmp_path / "log.parquet")
+    found = example.named(log)(by=None).evaluate(*example.METRICS)
+    rows = pl.from_pandas(log)
+    flat = rows.select("question", "doc", "score").explode("doc", "score")
+    beside = rows.select("question", pl.col("relevant").alias("doc")).explode("doc")
+    expected = flat.irm(query="question").judge(beside, label=True).evaluate(*example.METRICS)
+    assert found["value"].tolist() == pytest.approx(expected["value"].to_list(), abs=1e-12)
+
+
+@pytest.mark.parametrize(("lost", "code"), [("0.1", 1), ("0", 0)])
+def test_the_gate(example: Any, capsys: pytest.CaptureFixture[str], lost: str, code: int) -> None:
+    """A tenth of the index is missed, and the same week again is not worse."""
+    assert example.main(["--questions", "200", "--lost", lost]) == code
+    told = capsys.readouterr().out
+    assert "queries without results" in told
+    assert ("Worse than last week: " in told) == bool(code)
+    assert ("Not surely worse than last week." in told) == (not code)
