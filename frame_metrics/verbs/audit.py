@@ -24,10 +24,11 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import audited
 from frame_metrics.verbs import annotators, guards, log_checks, saved, value_checks
 from frame_metrics.verbs.checks import Finding, run_checks
-from frame_metrics.verbs.request import Reading, Request
+from frame_metrics.verbs.request import Plan, Reading, Request
 from frame_metrics.verbs.split import Split, check_split, split_of_queries, split_of_rows
 from frame_metrics.verbs.values import measured, plan_of
 
@@ -60,14 +61,8 @@ def audit(request: Request, fail_on: Severity | None, baseline: Any, split: Mapp
     plan = plan_of(request) if request.of_values else request.plan(audited(request.columns, request.roles))
     if split is not None:
         check_split(split, plan.columns, alone=baseline is None)
-    columns, conventions, rule = plan.columns, plan.conventions, plan.conventions.several
-    if plan.judged is not None and plan.judged.annotator and rule is None:
-        conventions = replace(conventions, several="majority")  # that annotators differ is then a finding
-    if baseline is not None and not columns.query:
-        raise NotComputableError("baseline= is one number per query, and there is no query; name query=")
-    if baseline is not None and not saved.is_frame(baseline):
-        raise BadValueError(f"audit(): baseline={shown(baseline)} is not a frame of saved numbers")
-    beside = None if baseline is None else saved.plan_of(baseline, plan, None)
+    columns, conventions, rule = plan.columns, _conventions(plan), plan.conventions.several
+    beside = None if baseline is None else _baseline(baseline, plan)
     decided = columns.predicted is not None or conventions.threshold is not None
 
     def compute(reading: Reading) -> Answer:
@@ -77,24 +72,49 @@ def audit(request: Request, fail_on: Severity | None, baseline: Any, split: Mapp
         def turned(log: Log) -> Iterable[Finding]:
             return () if there is None else run_checks({}, saved.matched(log, there).turnover())
 
+        def with_arms(seen: list[Finding], log: Log) -> list[Finding]:
+            return seen if split is None else _of_arms(seen, split_of_queries(log, columns, split))
+
         def look(rows: pl.DataFrame) -> list[Finding]:
             if columns.value:
                 numbers = measured(replace(reading, table=rows), None, audited=True, arms=split is not None)
-                seen = [*value_checks.findings(numbers), *turned(numbers.log)]
-                return seen if split is None else _of_arms(seen, split_of_queries(numbers.log, columns, split))
+                return with_arms([*value_checks.findings(numbers), *turned(numbers.log)], numbers.log)
             if not columns.query:
-                seen = guards.findings(rows, columns, conventions)
-                return seen if split is None else [*seen, *run_checks({}, split_of_rows(rows, columns, split))]
+                return _of_rows(rows, columns, conventions, split)
             log = read_log(rows, columns, conventions, qrels, single=decided, arms=split is not None)
             seen = [*guards.of_sides(rows, columns, conventions), *log_checks.findings(log)]
             seen += [*annotators.findings(log, rule), *turned(log)]
             seen += guards.guarded(cases_of(log)) if decided else []
-            return seen if split is None else _of_arms(seen, split_of_queries(log, columns, split))
+            return with_arms(seen, log)
 
         return _report(fail_on, _of_good_rows(reading, look))
 
     table = plan.answer(compute, lambda types: dict(SCHEMA))
     return table if fail_on is None else request.border.at_once(table)
+
+
+def _conventions(plan: Plan) -> Conventions:
+    """The conventions, with a rule for annotators who differ, which is then a finding."""
+    if plan.judged is not None and plan.judged.annotator and plan.conventions.several is None:
+        return replace(plan.conventions, several="majority")
+    return plan.conventions
+
+
+def _of_rows(
+    rows: pl.DataFrame, columns: Columns, conventions: Conventions, split: Mapping[Any, float] | None
+) -> list[Finding]:
+    """The findings about rows without a query, and about their split."""
+    seen = guards.findings(rows, columns, conventions)
+    return seen if split is None else [*seen, *run_checks({}, split_of_rows(rows, columns, split))]
+
+
+def _baseline(baseline: Any, plan: Plan) -> Plan:
+    """Find the columns of saved numbers, whose queries are looked at beside those of the frame."""
+    if not plan.columns.query:
+        raise NotComputableError("baseline= is one number per query, and there is no query; name query=")
+    if not saved.is_frame(baseline):
+        raise BadValueError(f"audit(): baseline={shown(baseline)} is not a frame of saved numbers")
+    return saved.plan_of(baseline, plan, None)
 
 
 def _of_arms(seen: list[Finding], split: Split) -> list[Finding]:

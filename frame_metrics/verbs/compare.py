@@ -32,7 +32,7 @@ from frame_metrics.verbs.differences import (
     places,
     tabled,
 )
-from frame_metrics.verbs.measure import check_asked, measure
+from frame_metrics.verbs.measure import Measured, check_asked, measure
 from frame_metrics.verbs.pairs import Paired, Pairing, paired_systems
 from frame_metrics.verbs.request import Plan, Reading, Request
 from frame_metrics.verbs.saved import is_frame, paired_with, plan_of
@@ -50,29 +50,18 @@ def compare(request: Request, metrics: Sequence[Metrics], options: Options, *, p
     if not options.paired:
         check_arms(plan, options, per_query=per_query, elsewhere=elsewhere)
     if asked is not None and not plan.columns.query:
-        if not options.paired:
-            from frame_metrics.verbs.compare_arm_rows import arm_rows_compared
-
-            return arm_rows_compared(plan, asked, options)
-        from frame_metrics.verbs.compare_rows import rows_compared
-
-        if elsewhere:
-            raise NotComputableError("baseline= as a frame is one number per query, and there is no query; name query=")
-        return rows_compared(plan, asked, options, per_query=per_query)
+        return _of_rows(plan, asked, options, per_query=per_query, elsewhere=elsewhere)
     options = replace(options, test=options.test or "randomization")
     if options.paired:
         _check_system(plan.columns, options, elsewhere=elsewhere)
-    for name, metric in asked or ():
-        if metric.average is not None:
-            verb = "pairs" if options.paired else "takes"
-            raise NotComputableError(f"{name} is an average, and compare() {verb} the values of queries")
+    _check_no_average(asked or (), "pairs" if options.paired else "takes")
     if not options.paired:
         return arms_compared(plan, asked, options, _progress)
     check_apart(plan.columns.keys, RESULT)
     beside = plan_of(options.baseline, plan, asked) if elsewhere and asked else None
 
     def compute(reading: Reading) -> Answer:
-        own = values.measured(reading, asked) if request.of_values else measure(reading.log(), asked or ())
+        own = _measured(reading, asked)
         if elsewhere:
             pairing = paired_with(own, beside or plan_of(options.baseline, plan, own.asked))
         else:
@@ -87,6 +76,33 @@ def compare(request: Request, metrics: Sequence[Metrics], options: Options, *, p
         return first | {"metric": pl.String, "k": pl.Int64} | columns
 
     return plan.answer(compute, schema)
+
+
+def _of_rows(plan: Plan, asked: Asked, options: Options, *, per_query: bool, elsewhere: bool) -> Any:
+    """Compare systems where there is no query."""
+    if not options.paired:
+        from frame_metrics.verbs.compare_arm_rows import arm_rows_compared
+
+        return arm_rows_compared(plan, asked, options)
+    from frame_metrics.verbs.compare_rows import rows_compared
+
+    if elsewhere:
+        raise NotComputableError("baseline= as a frame is one number per query, and there is no query; name query=")
+    return rows_compared(plan, asked, options, per_query=per_query)
+
+
+def _measured(reading: Reading, asked: Asked | None) -> Measured:
+    """The values of metrics, computed here or elsewhere."""
+    if reading.plan.request.of_values:
+        return values.measured(reading, asked)
+    return measure(reading.log(), asked or ())
+
+
+def _check_no_average(asked: Asked, verb: str) -> None:
+    """Raise for a metric that is an average over queries."""
+    for name, metric in asked:
+        if metric.average is not None:
+            raise NotComputableError(f"{name} is an average, and compare() {verb} the values of queries")
 
 
 def _planned(request: Request, metrics: Sequence[Metrics]) -> tuple[Plan, Asked | None]:

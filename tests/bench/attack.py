@@ -91,6 +91,9 @@ def attacked(seed: int, number: int) -> Drawn:
     """Draw a frame, the parts of its columns, conventions, and judgments beside it."""
     rng = Random(f"{seed} {number}")
     odd = rng.choice((0, 0, 0.02, 0.15))  # how much of it is
+    if rng.random() < 0.1:
+        numbers, named = saved(rng, odd)
+        return Drawn(numbers, lambda: IRM(numbers, **named), None)
     decided, beside = rng.random() < 0.35, rng.random() < 0.15
     parts = ["score" if rng.random() < 0.85 else "rank", "label" if decided or rng.random() < 0.3 else "grade"]
     parts += ["predicted"] * decided + ["query"] * (beside or rng.random() < (0.3 if decided else 0.8))
@@ -125,6 +128,17 @@ def attacked(seed: int, number: int) -> Drawn:
     return Drawn(frame, lambda: IRM(frame, **roles, **said).judge(qrels, **judged), qrels)
 
 
+def saved(rng: Random, odd: float) -> tuple[Any, dict[str, Any]]:
+    """Draw a frame of numbers that were computed elsewhere, and its roles."""
+    parts = ["query", "value", *["metric"] * (rng.random() < 0.5)]
+    parts += [part for part in ("system", "by", "weight", "cluster") if rng.random() < 0.2]
+    frame, named = drawn(rng, parts, odd)
+    if isinstance(frame, pl.DataFrame) and named["query"] in frame.columns and rng.random() < 0.8:  # a number for each
+        frame = frame.unique(named["query"], maintain_order=True, keep="first")
+    kept = {part: name for part, name in named.items() if part != "metric" and (part != "query" or name != part)}
+    return frame, kept | some(rng, undefined=("zero", "null", "raise"))
+
+
 def metric_of(rng: Random, families: Sequence[str], *, cutoff: bool = True) -> Any:
     """Draw a metric, most often one of some families, with what it needs."""
     if rng.random() < 0.04:
@@ -136,8 +150,18 @@ def metric_of(rng: Random, families: Sequence[str], *, cutoff: bool = True) -> A
     return one["name"] + (f"({needed})" if needed else "") + (rng.choice(at) if cutoff else "")
 
 
+def beside(rng: Random) -> dict[str, Any]:
+    """Draw a saved baseline now and then, with its roles or without."""
+    if rng.random() > 0.1:
+        return {}
+    frame, roles = saved(rng, rng.choice((0, 0.05)))
+    return {"baseline": IRM(frame, **roles) if rng.random() < 0.5 else frame}
+
+
 def metrics_of(rng: Random, families: Sequence[str], *, cutoff: bool = True) -> list[Any]:
-    """Draw some metrics."""
+    """Draw some metrics; a frame of numbers has all of its own."""
+    if rng.random() < 0.04:
+        return []
     return [metric_of(rng, families, cutoff=cutoff) for _ in range(rng.choice((1, 1, 2)))]
 
 
@@ -198,7 +222,8 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
             unanswered=("drop",),
             per_query=(True,),
             ci=LEVELS,
-        ),
+        )
+        | beside(rng),
     ),
     "bounds": lambda irm, rng: irm.bounds(
         *metrics_of(rng, RANKED),

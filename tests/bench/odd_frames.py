@@ -28,6 +28,7 @@ POOLS: dict[str, Sequence[Any]] = {
     "plain float": (0.0, 0.25, 0.5, 1.0, 2.0),
     "bool": (True, False),
     "text": ("a", "b", "c", "", " ", "0", "1", "true", "metric", "é", "e\u0301", "\x00", "\U0001f50d", "x" * 300),
+    "metric": ("rr", "MRR", "ap", "ndcg@5", "gm_ap", "mine", "mine@3"),
     "date": (DAY, DAY + dt.timedelta(1), dt.date(1, 1, 1), dt.date(9999, 12, 31)),
     "moment": (NOON, NOON + dt.timedelta(hours=1), NOON + dt.timedelta(microseconds=1), dt.datetime(1970, 1, 1)),
     "duration": (dt.timedelta(0), dt.timedelta(1), dt.timedelta(microseconds=-1)),
@@ -44,6 +45,7 @@ POLARS: tuple[tuple[Any, str], ...] = (
     *((t, "small") for t in (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)),
     *((t, "int") for t in (pl.Int64, pl.Int128)),
     *((t, "float") for t in (pl.Float32, pl.Float64)),
+    *((t, "metric") for t in (pl.String, pl.Categorical)),
     *((t, "text") for t in (pl.String, pl.Categorical, pl.Enum(sorted(POOLS["text"], reverse=True)))),
     *((pl.Datetime(unit), "moment") for unit in ("ms", "us", "ns")),
     *((pl.Datetime("us", zone), "moment") for zone in ("UTC", "Europe/Vienna")),
@@ -64,6 +66,7 @@ POLARS: tuple[tuple[Any, str], ...] = (
 ARROW: tuple[tuple[Any, str], ...] = (
     *((t, "small") for t in (pa.int8(), pa.int16(), pa.int32(), pa.uint8(), pa.uint16(), pa.uint32())),
     *((t, "float") for t in (pa.float16(), pa.float32(), pa.float64())),
+    *((t, "metric") for t in (pa.string(), pa.dictionary(pa.int8(), pa.string()))),
     *((t, "text") for t in (pa.string(), pa.large_string(), pa.string_view())),
     *((pa.dictionary(i, v), "text") for i in (pa.int8(), pa.uint16(), pa.int64()) for v in (pa.string(),)),
     *((pa.timestamp(unit), "moment") for unit in ("s", "ms", "us", "ns")),
@@ -93,6 +96,7 @@ PANDAS: tuple[tuple[Any, str], ...] = (
     *((t, "small") for t in ("int8", "int32", "uint8", "uint32", "Int8", "UInt16", "Int64", "category")),
     *((t, "float") for t in ("float16", "float32", "float64", "Float32", "Float64")),
     *((t, "bool") for t in ("bool", "boolean", "object")),
+    *((t, "metric") for t in ("object", "category")),
     *((t, "text") for t in ("string", "string[python]", "object", "category", "str")),
     *((t, "moment") for t in ("datetime64[s]", "datetime64[ns]", "datetime64[us, Europe/Vienna]", "period[h]")),
     *((t, "object") for t in ("object", "category")),
@@ -125,6 +129,8 @@ SANE: dict[str, tuple[str, ...]] = {
     "count": ("small",),
     "cluster": ("text", "small"),
     "n_relevant": ("small",),
+    "value": ("plain float", "small", "bool"),
+    "metric": ("metric",),
 }
 ODD_NAMES: tuple[Any, ...] = (
     *("", " ", "metric", "value", "k", "n", "average", "total_over", "class", "threshold", "tp", "check", "row"),
