@@ -97,27 +97,13 @@ def read_cases(
     elif label is None:
         raise ColumnError("several classes are in labels, and a grade is none; name label=")
     else:
-        if conventions.threshold is not None:
-            raise NotComputableError("threshold= decides between two classes; name the relevant one with positive=")
-        if predicted is not None and conventions.match is None and conventions.classes is None:
-            apart = unlike(label, predicted, columns)
-        if predicted is not None and (conventions.match or apart):
-            clusters = distinct_values(predicted)
-        classes = class_values(label, predicted if clusters is None else None, columns, conventions)
-        out["actual"] = class_codes(label, classes, str(columns.label))
-        if predicted is not None:
-            out["predicted"] = class_codes(predicted, classes if clusters is None else clusters, str(columns.predicted))
+        several, classes, clusters, apart = _of_several(label, predicted, columns, conventions)
+        out |= several
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
         if conventions.threshold is not None:
             out["predicted"] = (out["score"] >= conventions.threshold).fill_null(False).cast(pl.Int8)
-    out |= _class_scores(frame, columns, classes)
-    out |= role_columns(frame, columns, ("weight", "count", "cluster"))
-    if columns.count:
-        out |= {"each": out["weight"]} if columns.weight else {}
-        out["weight"] = out["count"] * out.get("weight", 1.0)
-    if columns.cluster:
-        out["cluster"] = numbers(out["cluster"])
+    out |= _class_scores(frame, columns, classes) | _of_rows(frame, columns)
     rows = _judged(pl.DataFrame(out), columns, conventions, binary)
     rows = rows.filter(pl.col("count") > 0) if columns.count else rows
     n = np.array([number_of(rows.get_column("count", default=None), None, len(rows))])
@@ -127,6 +113,35 @@ def read_cases(
     values = pl.DataFrame({name: frame[name].gather(first) for name in columns.groups})
     cells = Cells(columns, values, dict.fromkeys(columns.groups, first), n)
     return Cases(rows, cells, columns, conventions, classes, clusters, binary, apart)
+
+
+def _of_several(
+    label: pl.Series, predicted: pl.Series | None, columns: Columns, conventions: Conventions
+) -> tuple[dict[str, pl.Series], pl.Series, pl.Series | None, FrameMetricsError | None]:
+    """Numbers of the classes of rows, the classes, the clusters, and the error where clusters are of another type."""
+    clusters, apart = None, None
+    if conventions.threshold is not None:
+        raise NotComputableError("threshold= decides between two classes; name the relevant one with positive=")
+    if predicted is not None and conventions.match is None and conventions.classes is None:
+        apart = unlike(label, predicted, columns)
+    if predicted is not None and (conventions.match or apart):
+        clusters = distinct_values(predicted)
+    classes = class_values(label, predicted if clusters is None else None, columns, conventions)
+    out = {"actual": class_codes(label, classes, str(columns.label))}
+    if predicted is not None:
+        out["predicted"] = class_codes(predicted, classes if clusters is None else clusters, str(columns.predicted))
+    return out, classes, clusters, apart
+
+
+def _of_rows(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
+    """The weight, count and cluster of rows."""
+    out = role_columns(frame, columns, ("weight", "count", "cluster"))
+    if columns.count:
+        out |= {"each": out["weight"]} if columns.weight else {}
+        out["weight"] = out["count"] * out.get("weight", 1.0)
+    if columns.cluster:
+        out["cluster"] = numbers(out["cluster"])
+    return out
 
 
 def number_of(times: pl.Series | None, marks: pl.Series | None, rows: int) -> int:

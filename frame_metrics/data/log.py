@@ -326,8 +326,7 @@ def read_log(
     judging, held = (columns, frame) if judgments is None else (judgments[1], judgments[0])
     conventions = conventions.in_types(type_of(frame, columns.score), type_of(held, judging.grade))
     later = conventions.duplicates != "first"  # which moves rows, and errors name rows
-    results = frame.filter(~frame[BARE].fill_null(False)) if BARE in frame.columns else frame
-    bare = checked_bare(frame.filter(BARE), columns) if BARE in frame.columns else frame.clear().select()
+    results, bare = _results(frame, columns)
     log = checked(
         results,
         columns,
@@ -342,9 +341,8 @@ def read_log(
     log, judged = _judged(log, columns, judgments, conventions, apart=systems is None)
     if columns.relevant:
         log = _all_known(log, frame[TOLD].gather(np.arange(len(log)) if row is None else row))
-    if len(bare):
-        row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
-        bare = bare if judged is None else lend(_in_types_of(bare, judged.pairs.select(judged.keys)), judged)
+    row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
+    bare = lend(_in_types_of(bare, judged.pairs.select(judged.keys)), judged) if judged and len(bare) else bare
     if columns.cluster:
         both, judged = number_clusters(pl.concat([log, bare], how="diagonal"), judged)
         log, bare = both[: len(log)], both[len(log) :].select(bare.columns)
@@ -354,16 +352,35 @@ def read_log(
         _check_repeated(rankings, log, columns, alone=alone)
     if systems is not None:
         log, rankings = systems.table(log), systems.rankings(rankings)
-    keyed = log
-    if len(bare):
-        keys = [key for names in key_names(columns) for key in names]
-        keyed = pl.concat([log.select(keys), bare.select(keys)])
-        place = frame[ORIGIN].to_numpy()
-        rankings = rankings.with_bare(bare, place if row is None else place[row])
+    keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns)
     grid = build_grid(keyed, rankings, columns, judged, totals=totals)
     told = _told(frame, row, grid) if TOLD in frame.columns else None
     name = str(judging.grade or judging.label)
     return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged, bare, told)
+
+
+def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows that are results, and behind them, checked, those that stand for queries without any."""
+    if BARE not in frame.columns:
+        return frame, frame.clear().select()
+    return frame.filter(~frame[BARE].fill_null(False)), checked_bare(frame.filter(BARE), columns)
+
+
+def _with_bare(
+    log: pl.DataFrame,
+    bare: pl.DataFrame,
+    rankings: blocks.Rankings,
+    frame: pl.DataFrame,
+    row: Array | None,
+    columns: Columns,
+) -> tuple[pl.DataFrame, blocks.Rankings]:
+    """The keys of all rows and the rankings, with those of queries without results in their place."""
+    if not len(bare):
+        return log, rankings
+    keys = [key for names in key_names(columns) for key in names]
+    place = frame[ORIGIN].to_numpy()
+    both = pl.concat([log.select(keys), bare.select(keys)])
+    return both, rankings.with_bare(bare, place if row is None else place[row])
 
 
 def _check_repeated(rankings: blocks.Rankings, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:

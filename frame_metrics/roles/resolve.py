@@ -62,9 +62,7 @@ def resolve(
     columns = {"query": None, "by": None} | named
     found = [role for role in FOUND if role not in roles and role in free]
     made: list[str] = []
-    of_rows = [role for role in OF_ROWS if not (judged and role in ("label", "grade"))]  # which are those of judge()
-    named_rows = [column for role in of_rows for column in _several(named.get(role))]
-    nested = any(map(holds_lists, [*named_rows, *(role for role in found if role in of_rows)]))
+    nested = any(map(holds_lists, _of_results(named, found, judged, pooled="query" in roles and not roles["query"])))
     if nested:
         found = [role for role in found if role not in OF_ROWS or holds_lists(role)]
     if "query" in found:
@@ -90,6 +88,21 @@ def resolve(
     resolved = Columns(**columns | keys, lent=tuple(lent), lists=tuple(lists), made=tuple(made))
     _check_parts(resolved)
     return resolved
+
+
+def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *, pooled: bool) -> list[str]:
+    """The columns that may hold the results of a query as lists: named, or found and not put aside by others.
+
+    ``pooled``: whether there are to be no queries.
+    """
+    given = [pair for pair in (("score", "rank"), ("label", "grade")) if any(named.get(role) for role in pair)]
+    aside = {role for pair in given for role in pair}
+    aside |= {"score"} if named.get("class_scores") else set()
+    aside |= {"label", "grade"} if judged or named.get("relevant") else set()
+    aside |= {*OF_QUERIES} if pooled else set()
+    roles = [role for role in OF_ROWS if not (judged and role in ("label", "grade"))]
+    columns = [column for role in roles for column in _several(named.get(role))]
+    return [*columns, *(role for role in found if role in OF_ROWS and role not in aside)]
 
 
 def _ordered(columns: Mapping[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -158,7 +159,6 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
     """Compute metrics for every ranking, block by block."""
     check_grades(asked, log)
     grid, columns = log.grid, log.columns
-    out = np.empty((len(asked), len(grid.pair)))
     evaluated = np.zeros(len(grid.pair), bool)
     pools = [i for i, (_, metric) in enumerate(asked) if "micro" in averages and metric.input is Confusion]
     counts = {i: np.empty((COUNTED, len(grid.pair))) for i in pools}
@@ -171,27 +171,42 @@ def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
     check_probabilities(asked, log.table, columns)
     strict = [(name, metric) for name, metric in asked if not metric.orders(log.conventions.ties)]
 
+    sheet = _Sheet(asked, np.empty((len(asked), len(grid.pair))), counts, rows)
+
     def work(block: Block) -> None:
-        at = block.at
         for name, metric in strict if block.rows.tied or block.rows.apart else ():
             check_ties(name, metric, block, log)
         whole = block.ranking(scored=scored)
-        evaluated[at] = whole.evaluated  # a judgment that condensed rankings leave out is one too
+        evaluated[block.at] = whole.evaluated  # a judgment that condensed rankings leave out is one too
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
-            expected = run if run.tie is None else Expected(run, run.tie)
             check_known(run, rel, log)
-            for i in wanted:
-                shared = block.rows.tied or asked[i][1].columns
-                out[i, at] = asked[i][1].compute(expected if shared else run)
-                if i in counts:
-                    counts[i][:, at] = (expected if block.rows.tied else run).confusion(asked[i][1].k).counts
-                if i in rows:
-                    rows[i][at] = run.n_rows
+            sheet.fill(wanted, run, block)
 
     log.each_block(work, _load(log))
     weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
-    return Measured(log, asked, out, counts, rows, evaluated, weight, cluster)
+    return Measured(log, asked, sheet.values, counts, rows, evaluated, weight, cluster)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sheet:
+    """Values, counts and rows of each ranking; blocks are filled in side by side."""
+
+    asked: Asked
+    values: Array  # shape (metrics, rankings)
+    counts: dict[int, Array]  # of the 2x2 table, by metric, shape (counts, rankings) each
+    rows: dict[int, Array]  # rows of each ranking, by metric, shape (rankings,) each
+
+    def fill(self, wanted: Sequence[int], run: Ranking, block: Block) -> None:
+        """Fill in some metrics of a block's rankings."""
+        at, expected = block.at, run if run.tie is None else Expected(run, run.tie)
+        for i in wanted:
+            metric = self.asked[i][1]
+            self.values[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
+            if i in self.counts:
+                self.counts[i][:, at] = (expected if block.rows.tied else run).confusion(metric.k).counts
+            if i in self.rows:
+                self.rows[i][at] = run.n_rows
 
 
 def _load(log: Log) -> Array:

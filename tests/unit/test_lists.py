@@ -312,6 +312,14 @@ def test_columns_found_by_name() -> None:
     assert values(scalar.irm(query="qid").per_query("rr")) == [0.5, 0.0, 0.0]
 
 
+def test_a_list_that_plays_no_part_makes_no_lists_of_the_others() -> None:
+    log = pl.DataFrame(
+        {"query": [1, 1], "doc": [["x"], ["y"]], "rank": [[1], [2]], "score": [0.9, 0.1], "label": [1, 0]}
+    )
+    assert log.irm(query=None).evaluate("roc_auc")["value"].to_list() == [1.0]
+    assert log.irm(query="query", score="score", label="label", doc=None).per_query("rr")["value"].to_list() == [1.0]
+
+
 def test_lists_without_a_query_are_pooled_where_that_is_said() -> None:
     log = pl.DataFrame({"score": [[0.1, 0.9], [0.3], []], "label": [[0, 1], [1], []], "w": [1.0, 2.0, 3.0]})
     assert log.irm(query=None).evaluate("roc_auc").select("value", "n").rows() == [(1.0, 3)]
