@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -143,7 +143,11 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
     """
     arrays = [name for name in columns.lists if isinstance(frame.schema[name], pl.Array)]
     frame = frame.with_columns(pl.col(name).arr.to_list() for name in arrays)
-    length = _length(frame, columns)
+    judgments = [name for name in (columns.label, columns.grade) if name in columns.lists]
+    # Of a query without results a list of judgments says that they are known, unless it alone is null.
+    null = frame.select(pl.col(name).is_null() for name in columns.lists)
+    told = null.select(~pl.any_horizontal(pl.lit(False), *judgments) | pl.all_horizontal(pl.all())).to_series()
+    frame, length = _length(frame, columns.lists, judgments)
     if columns.query:
         _check_once(frame, columns)
     some, every = length > 0, np.arange(len(frame))
@@ -155,14 +159,23 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
     if some.all() or not columns.query:
         return [results], [origin]
     bare = frame.filter(pl.Series(~some)).drop(columns.lists).with_columns(pl.lit(True).alias(BARE))
-    if {columns.label, columns.grade} & {*columns.lists}:
-        bare = bare.with_columns(pl.lit(True).alias(TOLD))
+    if judgments:
+        bare = bare.with_columns(told.filter(pl.Series(~some)).alias(TOLD))
     return [results, bare], [origin, every[~some]]
 
 
-def _length(frame: pl.DataFrame, columns: Columns) -> Array:
-    """Count the results of each row, shape (rows,); raise where its lists differ in length."""
-    lengths = {name: frame[name].list.len().fill_null(0).to_numpy().astype(np.int64) for name in columns.lists}
+def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] = ()) -> tuple[pl.DataFrame, Array]:
+    """Count the results of each row, shape (rows,); raise where its lists differ in length.
+
+    A null list of ``judgments`` says nothing of as many results as there are; in the frame that is returned it is long.
+    """
+    lengths = {name: frame[name].list.len().fill_null(0).to_numpy().astype(np.int64) for name in lists}
+    absent = [name for name in judgments if frame[name].null_count() and set(judgments) < set(lists)]
+    for name in absent:
+        other = next(one for one in lists if one not in judgments)
+        lengths[name] = np.where(frame[name].is_null().to_numpy(), lengths[other], lengths[name])
+        nothing = pl.lit(None, frame[name].explode().dtype).repeat_by(pl.Series(lengths[other]))
+        frame = frame.with_columns(pl.col(name).fill_null(nothing))
     (name, length), *others = lengths.items()
     for other, its in others:
         if (odd := np.flatnonzero(its != length)).size:
@@ -174,7 +187,7 @@ def _length(frame: pl.DataFrame, columns: Columns) -> Array:
                 "have lists of different lengths",
                 f"row {row} has {length[row]} in {name} and {its[row]} in {other}; give each result of a query both",
             )
-    return length
+    return frame, length
 
 
 def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
@@ -240,6 +253,7 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
     if once[relevant].null_count():
         odd_rows = once.filter(pl.col(relevant).is_null())[BARE].unique(maintain_order=True).to_numpy()
         raise bad_rows(relevant, odd_rows, len(frame), "have a missing id in their list", "drop it")
+    _check_flags(once, columns, frame)
     table = once.drop(BARE).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))
     by = tuple(name for name in columns.by if name in keys)
     pairs = {name: name for name in keys} | {str(columns.doc): relevant}
@@ -248,6 +262,20 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
         Columns(columns.query, by=by, doc=relevant, label=LABEL),
         once[BARE].to_numpy().astype(np.int64),
     )
+
+
+def _check_flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> None:
+    """Raise for lists that say of each result whether it is relevant, and are no ids."""
+    name, values = str(columns.relevant), ids[str(columns.relevant)]
+    flags = values.dtype == pl.Boolean
+    if values.dtype.is_numeric() and str(columns.doc) in columns.lists and values.is_in([0, 1]).all():
+        again = bool(ids.select(pl.struct(BARE, name).is_duplicated().any()).item())
+        flags = again and bool((frame[name].list.len() == frame[str(columns.doc)].list.len()).fill_null(True).all())
+    if flags:
+        raise BadValueError(
+            f"{name}: its lists hold flags, and relevant= is a list of ids; say relevant=None, label={name!r}, "
+            "which has a flag for each result"
+        )
 
 
 def _unfolded_judgments(beside: Beside, judged: Columns, to_read: list[str]) -> tuple[Beside, Array]:
@@ -260,7 +288,7 @@ def _unfolded_judgments(beside: Beside, judged: Columns, to_read: list[str]) -> 
     lists = [name for name in parts if name and isinstance(table.schema.get(name), pl.List | pl.Array)]
     table = table.with_columns(pl.col(name).arr.to_list() for name in lists if isinstance(table.schema[name], pl.Array))
     try:
-        _length(table, replace(judged, lists=tuple(lists)))
+        _length(table, lists)
     except BadRowsError as error:
         raise BadValueError(f"{error.column} (of the judgments){str(error).removeprefix(error.column)}") from None
     table = table.filter(pl.col(str(judged.doc)).list.len() > 0).explode(lists)

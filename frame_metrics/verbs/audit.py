@@ -149,8 +149,11 @@ def _of_good_rows(reading: Reading, look: Callable[[pl.DataFrame], list[Finding]
                 raise
             seen = [Finding("rows that cannot be read", "error", len(rows), len(frame), None, str(error))]
         found_bad = [_bad_values(error, np.sort(np.concatenate(at)), reading) for error, at in bad.values()]
-        message = "rows of the frame without errors: everything else is about these"
-        return [*found_bad, Finding("rows", "fact", len(rows) - bare, len(frame) - bare, None, message), *seen]
+        what = "results in the lists" if reading.plan.columns.lists else "rows of the frame"
+        message = f"{what} without errors: everything else is about these"
+        systems = max(len(reading.plan.columns.per_system), 1)  # which have the same rows
+        n, of = ((count - bare) // systems for count in (len(rows), len(frame)))
+        return [*found_bad, Finding("rows", "fact", n, of, None, message), *seen]
 
 
 def _bad_values(error: BadRowsError, rows: Array, reading: Reading) -> Finding:

@@ -292,6 +292,33 @@ def test_bad_lists(frame: pl.DataFrame, roles: dict[str, Any], cause: type[Frame
         assert error(lambda kind=kind: IRM(as_kind(frame, kind), **named | roles).per_query("rr"), cause) == message
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_null_list_of_grades_says_nothing_of_its_results(kind: str) -> None:
+    """As a null list of relevant documents: nobody judged, and the query is not evaluated."""
+    log = pl.DataFrame({"doc": [["x", "y"], ["z"], [], None, ["w"]], "grade": [None, [1], None, None, [None]]})
+    irm = IRM(as_kind(log, kind))
+    assert as_polars(irm.per_query("rr")).select("row", "value").rows() == [(1, 1.0), (3, 0.0)]
+    found = as_polars(irm.audit()).filter(check="queries without judgments")
+    assert found.select("n", "example").rows() == [(3, "0")]
+
+
+@pytest.mark.parametrize(
+    "flags", [[[0, 1, 0], [1, 0, 0]], [[False, True, False], [True, False, False]]], ids=["0", "f"]
+)
+def test_flags_are_no_ids(flags: list[list[Any]]) -> None:
+    log = pl.DataFrame({"query": ["a", "b"], "doc": [[0, 1, 2], [4, 5, 6]], "relevant": flags})
+    assert error(lambda: log.irm.evaluate("rr"), BadValueError) == (
+        "relevant: its lists hold flags, and relevant= is a list of ids; say relevant=None, label='relevant', "
+        "which has a flag for each result"
+    )
+    assert values(log.irm(relevant=None, label="relevant").per_query("rr")) == [0.5, 1.0]
+
+
+def test_few_ids_are_no_flags() -> None:
+    log = pl.DataFrame({"query": ["a", "b"], "doc": [[0, 1], [1, 2]], "relevant": [[0, 1], [0, 1]]})
+    assert values(log.irm.per_query("recall")) == [1.0, 0.5]
+
+
 def test_judgments_that_stand_twice() -> None:
     said = error(lambda: RAG.irm(query="qid", relevant="relevant").judge(JUDGED).per_query("rr"), ColumnError)
     assert said == "relevant='relevant': the judgments are those of judge(); say relevant=None"
@@ -419,7 +446,7 @@ def test_a_row_that_is_bad_in_one_system_is_left_out_of_all() -> None:
     log = pl.DataFrame({"query": [1, 1, 1, 2], "a": [3.0, float("inf"), 1.0, 1.0], "b": [1.0, 2.0, 3.0, NAN]})
     log = log.with_columns(label=pl.Series([0, 1, 1, 1]), w=pl.Series([1.0, 1.0, 1.0, 2.0]))
     irm = log.irm(score=["a", "b"], weight="w")
-    assert facts(irm)["rows"] == (4, 0.5)
+    assert facts(irm)["rows"] == (2, 0.5)
     assert odd(irm).filter(severity="error").select("check", "n", "example").rows() == [
         ("scores that are NaN", 1, "row 3"),
         ("scores that are infinite", 1, "row 1"),
