@@ -49,6 +49,13 @@ FORMS: dict[str, tuple[Callable[[], pl.DataFrame], dict[str, Any]]] = {
     "lists of each system": (lambda: nested(flat(), "system"), LONG),
     "lists, and a column of them per system": (lambda: nested(wide()), WIDE),
 }
+
+
+def found(audit: Any) -> pl.DataFrame:
+    """Findings and facts, but how many rows a frame has, which is a matter of its form."""
+    return as_polars(audit).filter(pl.col("check") != "rows").drop("example", "message")
+
+
 CALLS: dict[str, Callable[[IRM[Any]], Any]] = {
     "averages": lambda irm: irm(by="segment").evaluate("rr", "ndcg@3", "precision", margins=True, **DRAWS),
     "weights and clusters": lambda irm: irm(weight="visits", cluster="user").evaluate(
@@ -68,7 +75,7 @@ CALLS: dict[str, Callable[[IRM[Any]], Any]] = {
     "the best threshold": lambda irm: irm.best_threshold("f1"),
     "a curve of scores": lambda irm: irm.curve("roc"),
     "a curve of ranks": lambda irm: irm.curve("ndcg@k", cutoffs=4),
-    "findings": lambda irm: as_polars(irm(by="segment").audit()).drop("example", "message"),
+    "findings": lambda irm: found(irm(by="segment").audit()),
     "all rows together": lambda irm: irm(query=None, doc=None).evaluate("roc_auc", "average_precision", **DRAWS),
 }
 
