@@ -362,7 +362,7 @@ def read_log(
 def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rows that are results, and behind them, checked, those that stand for queries without any."""
     if BARE not in frame.columns:
-        return frame, frame.clear().select()
+        return frame, pl.DataFrame()
     return frame.filter(~frame[BARE].fill_null(False)), checked_bare(frame.filter(BARE), columns)
 
 

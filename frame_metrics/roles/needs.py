@@ -25,9 +25,12 @@ class Needs:
     extra: tuple[str, ...] = ()  # names of columns that users' metrics read
 
     def __or__(self, other: Needs) -> Needs:
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        both = Needs(*(one or another for one, another in pairs))
-        return replace(both, extra=tuple(dict.fromkeys((*self.extra, *other.extra))))
+        first, second = vars(self), vars(other)
+        extra = tuple(dict.fromkeys((*self.extra, *other.extra)))
+        return Needs(**{name: first[name] or second[name] for name in first if name != "extra"}, extra=extra)
+
+
+NONE, RANKED = Needs(), Needs(query=True, order=True)
 
 
 def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
@@ -41,8 +44,7 @@ def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available
                 raise ColumnError(
                     f"{name} is of rankings, and {said}; of rows without a query there is {metric.pooled}"
                 )
-            needs |= Needs(query=True, order=True)
-            needs |= Needs() if metric.missing else _read_beside(name, metric, columns)
+            needs |= RANKED if metric.missing else RANKED | _read_beside(name, metric, columns)
         elif metric.input is Scores or (own is not None and own.input is ClassScores):
             needs |= Needs(score=True)
         else:
@@ -53,6 +55,8 @@ def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available
 
 def _read_beside(name: str, metric: Metric, columns: Columns) -> Needs:
     """Return the needs of a kernel that reads scores, or columns without a part, of a ranking."""
+    if not metric.columns and "score" not in metric.reads:
+        return NONE
     named = dict(columns.extra)
     for one in metric.columns:
         if one not in named:
@@ -136,4 +140,4 @@ def read_by(
         predicted=columns.predicted if needs.predicted else None,
         extra=tuple(pair for pair in columns.extra if pair[0] in needs.extra),
     )
-    return replace(read, lists=tuple(column for column in columns.lists if column in read.needed))
+    return replace(read, lists=tuple(one for one in columns.lists if one in read.needed)) if columns.lists else read
