@@ -102,6 +102,8 @@ def attacked(seed: int, number: int) -> Drawn:
     parts += [part for part in ("count" if "query" not in parts else "n_relevant",) if rng.random() < 0.1]
     parts += [part for part in SANE if part not in parts and rng.random() < odd / 2]
     frame, named = drawn(rng, parts, odd)
+    if "query" in named and rng.random() < 0.12:
+        frame = folded(frame, named)
     roles: dict[str, Any] = {part: name for part, name in named.items() if name != part or rng.random() < 0.5}
     roles |= {
         part: named[part] for part in ("system", "by", "weight", "cluster", "count", "n_relevant") if part in named
@@ -112,6 +114,8 @@ def attacked(seed: int, number: int) -> Drawn:
         roles[rng.choice([*SANE, "querry"])] = rng.choice(FOREIGN)
     if rng.random() < 0.03:
         roles["score"] = {"a": named.get("score", "x"), "b": named.get("weight", "y")}
+    if rng.random() < 0.05:
+        roles[rng.choice(("score", "rank", "predicted"))] = [*rng.sample([*named.values()], min(len(named), 2))]
     said = {
         name: rng.choice(plain if rng.random() > odd else strange)
         for name, (plain, strange) in CONVENTIONS.items()
@@ -126,6 +130,21 @@ def attacked(seed: int, number: int) -> Drawn:
     judged |= {"several": rng.choice(("mean", "median", "max", "majority"))} if rng.random() < 0.5 else {}
     judged |= {rng.choice(("label", "grade", "doc")): rng.choice((True, *FOREIGN))} if rng.random() < odd else {}
     return Drawn(frame, lambda: IRM(frame, **roles, **said).judge(qrels, **judged), qrels)
+
+
+def folded(frame: Any, named: dict[str, str]) -> Any:
+    """Return a frame with a row for each query, and lists; as it is where its library cannot make one."""
+    keys = [named[part] for part in ("query", "system", "by", "weight", "cluster", "n_relevant") if part in named]
+    try:
+        if isinstance(frame, pl.DataFrame | pl.LazyFrame):
+            return frame.group_by(keys, maintain_order=True).agg(pl.all())
+        if isinstance(frame, pd.DataFrame):
+            return frame.groupby(keys, sort=False, dropna=False).agg(list).reset_index()
+        rest = [name for name in frame.column_names if name not in keys]
+        lists = frame.group_by(keys, use_threads=False).aggregate([(name, "list") for name in rest])
+        return lists.rename_columns([*keys, *rest] if lists.column_names[0] in keys else [*rest, *keys])
+    except Exception:
+        return frame
 
 
 def saved(rng: Random, odd: float) -> tuple[Any, dict[str, Any]]:
