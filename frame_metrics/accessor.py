@@ -621,7 +621,7 @@ class IRM(Generic[Frame]):
             not in it are compared; by default every system with all before it. Or saved numbers, with which each
             system is compared, or the frame where none is named: a frame that ``per_query`` returned, long or wide,
             with the columns of the query and ``by`` called as here, or one whose columns are named,
-            ``saved.irm(query="qid", value="v")``.
+            ``saved.irm(query="qid", value="v")``. Without a column ``metric`` numbers are in columns called as metrics.
         against : without a query, what each system is compared with instead of another one: "chance", the value that a
             metric has where decisions or scores have nothing to do with the truth (0 for informedness, 0.5 for
             roc_auc), or "majority", a classifier that always says the most frequent class.
@@ -648,7 +648,8 @@ class IRM(Generic[Frame]):
         unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
             it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
             ``n_unpaired``. Rows that only one system has are always left out, and counted there; so are queries that
-            one side has no number of, where these are ``value`` or a saved ``baseline``.
+            one side has no number of, where these are ``value`` or a saved ``baseline``. What is left out so is not in
+            ``n_undefined``, which counts the other queries whose metric is undefined for one of the two.
         paired : False compares systems that have each their own queries, as the arms of an online test: each is
             measured on the queries that it has rows of, whatever queries the others have, as with ``by``.
         covariate : of arms, a column of numbers that were known before the test, one value per query, or cluster. What
