@@ -31,6 +31,7 @@ class Paired:
     cluster: Array | None  # of each query; None where queries are independent
     weight: Array | None  # of each query; None where all count alike
     beyond: int = 0  # queries of a saved baseline that are not among them
+    sign: int = 1  # that of a difference for the better, by the metric's direction
 
     def alone(self, use: Array) -> bool:
         """Return whether some queries are of fewer than two clusters that weigh, which leaves nothing to draw."""
@@ -125,9 +126,10 @@ class Pairing:
         cluster, weight = of_queries(measured.cluster), of_queries(measured.weight)
         known = True if measured.absent is None else ~measured.absent
         metrics = []
-        for raw, own in zip(measured.values, self.values, strict=True):
+        for raw, own, (_, metric) in zip(measured.values, self.values, measured.asked, strict=True):
             values, undefined = cells(own, np.nan)[some], cells(np.isnan(raw) & known, False)[some]
-            metrics.append(Paired(pair[some], values, answered[some], undefined, cluster, weight, beyond))
+            about = (answered[some], undefined, cluster, weight, beyond, metric.sign)
+            metrics.append(Paired(pair[some], values, *about))
         return metrics
 
     def answer(
