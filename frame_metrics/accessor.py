@@ -665,10 +665,12 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
         relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
         standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the difference that so
-        many queries would show with 80 % power at level 1 - ``ci``), test, correction. Rows are sorted by segment, then
-        metric as asked for, system and baseline; several baselines stand as they are given. Where ``cluster`` is named,
-        fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the standard error that
-        clusters give. Where ``weight`` is, means, their difference and its deviation are weighted, and mde rests on the
+        many queries would show with 80 % power at level 1 - ``ci``), test, correction. wins are the queries on
+        which the system is better than the baseline, by the metric's direction (less of fdr or brier), and where none
+        is known, as of a latency in ``value``, those with the greater value. Rows are sorted by segment, then metric as
+        asked for, system and baseline; several baselines stand as they are given. Where ``cluster`` is named, fewer
+        than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the standard error that clusters
+        give. Where ``weight`` is, means, their difference and its deviation are weighted, and mde rests on the
         robust standard error of a weighted mean; counts are of queries. With ``per_query``: by..., the query columns,
         the system, baseline, metric, k, value, baseline_value, difference.
 

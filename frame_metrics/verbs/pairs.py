@@ -32,6 +32,7 @@ class Paired:
     weight: Array | None  # of each query; None where all count alike
     beyond: int = 0  # queries of a saved baseline that are not among them
     numbers: bool = False  # whether a system may have no number of a query, which is then left out
+    sign: int = 1  # that of a difference for the better, by the metric's direction
 
     def alone(self, use: Array) -> bool:
         """Return whether some queries are of fewer than two clusters that weigh, which leaves nothing to draw."""
@@ -126,9 +127,10 @@ class Pairing:
         cluster, weight = of_queries(measured.cluster), of_queries(measured.weight)
         numbers, known = measured.absent is not None, True if measured.absent is None else ~measured.absent
         metrics = []
-        for raw, own in zip(measured.values, self.values, strict=True):
+        for raw, own, (_, metric) in zip(measured.values, self.values, measured.asked, strict=True):
             values, undefined = cells(own, np.nan)[some], cells(np.isnan(raw) & known, False)[some]
-            metrics.append(Paired(pair[some], values, answered[some], undefined, cluster, weight, beyond, numbers))
+            about = (answered[some], undefined, cluster, weight, beyond, numbers, metric.sign)
+            metrics.append(Paired(pair[some], values, *about))
         return metrics
 
     def answer(
