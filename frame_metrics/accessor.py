@@ -621,7 +621,7 @@ class IRM(Generic[Frame]):
             not in it are compared; by default every system with all before it. Or saved numbers, with which each
             system is compared, or the frame where none is named: a frame that ``per_query`` returned, long or wide,
             with the columns of the query and ``by`` called as here, or one whose columns are named,
-            ``saved.irm(query="qid", value="v")``.
+            ``saved.irm(query="qid", value="v")``. Without a column ``metric`` numbers are in columns called as metrics.
         against : without a query, what each system is compared with instead of another one: "chance", the value that a
             metric has where decisions or scores have nothing to do with the truth (0 for informedness, 0.5 for
             roc_auc), or "majority", a classifier that always says the most frequent class.
@@ -648,7 +648,8 @@ class IRM(Generic[Frame]):
         unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
             it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
             ``n_unpaired``. Rows that only one system has are always left out, and counted there; so are queries that
-            one side has no number of, where these are ``value`` or a saved ``baseline``.
+            one side has no number of, where these are ``value`` or a saved ``baseline``. What is left out so is not in
+            ``n_undefined``, which counts the other queries whose metric is undefined for one of the two.
         paired : False compares systems that have each their own queries, as the arms of an online test: each is
             measured on the queries that it has rows of, whatever queries the others have, as with ``by``.
         covariate : of arms, a column of numbers that were known before the test, one value per query, or cluster. What
@@ -664,10 +665,12 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
         relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
         standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the difference that so
-        many queries would show with 80 % power at level 1 - ``ci``), test, correction. Rows are sorted by segment, then
-        metric as asked for, system and baseline; several baselines stand as they are given. Where ``cluster`` is named,
-        fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the standard error that
-        clusters give. Where ``weight`` is, means, their difference and its deviation are weighted, and mde rests on the
+        many queries would show with 80 % power at level 1 - ``ci``), test, correction. wins are the queries on
+        which the system is better than the baseline, by the metric's direction (less of fdr or brier), and where none
+        is known, as of a latency in ``value``, those with the greater value. Rows are sorted by segment, then metric as
+        asked for, system and baseline; several baselines stand as they are given. Where ``cluster`` is named, fewer
+        than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the standard error that clusters
+        give. Where ``weight`` is, means, their difference and its deviation are weighted, and mde rests on the
         robust standard error of a weighted mean; counts are of queries. With ``per_query``: by..., the query columns,
         the system, baseline, metric, k, value, baseline_value, difference.
 

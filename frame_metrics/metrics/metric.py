@@ -113,6 +113,11 @@ class Metric:
         return self.best > self.range[0]
 
     @property
+    def sign(self) -> int:
+        """Sign of a difference for the better: -1 where a smaller value is better, else 1, unknown directions too."""
+        return -1 if self.higher is False else 1
+
+    @property
     def of_classes(self) -> Metric | None:
         """The metric's own form for several classes, if it has one; else it is averaged over them."""
         if self.input in (Classes, ClassScores):

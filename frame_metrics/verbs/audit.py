@@ -30,7 +30,7 @@ from frame_metrics.verbs import annotators, guards, log_checks, saved, value_che
 from frame_metrics.verbs.checks import Finding, run_checks
 from frame_metrics.verbs.request import Plan, Reading, Request
 from frame_metrics.verbs.split import Split, check_split, split_of_queries, split_of_rows
-from frame_metrics.verbs.values import measured, plan_of
+from frame_metrics.verbs.values import asked_of, measured, named_in, plan_of
 
 SEVERITIES = ("error", "warning", "info", "fact")  # the gravest first
 SCHEMA = {
@@ -67,7 +67,7 @@ def audit(request: Request, fail_on: Severity | None, baseline: Any, split: Mapp
 
     def compute(reading: Reading) -> Answer:
         qrels = reading.qrels()
-        there = None if beside is None else saved.read_saved(beside).log
+        there = None if beside is None else saved.read_saved(beside(reading.table)).log
 
         def turned(log: Log) -> Iterable[Finding]:
             return () if there is None else run_checks({}, saved.matched(log, there).turnover())
@@ -108,13 +108,21 @@ def _of_rows(
     return seen if split is None else [*seen, *run_checks({}, split_of_rows(rows, columns, split))]
 
 
-def _baseline(baseline: Any, plan: Plan) -> Plan:
-    """Find the columns of saved numbers, whose queries are looked at beside those of the frame."""
+def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
+    """Find the columns of saved numbers, whose queries are looked at beside those of the frame.
+
+    Returns
+    -------
+    From the rows of the frame, which may say the metrics, the columns.
+    """
     if not plan.columns.query:
         raise NotComputableError("baseline= is one number per query, and there is no query; name query=")
     if not saved.is_frame(baseline):
         raise BadValueError(f"audit(): baseline={shown(baseline)} is not a frame of saved numbers")
-    return saved.plan_of(baseline, plan, None)
+    if plan.columns.metric:
+        return lambda rows: saved.plan_of(baseline, plan, named_in(rows, plan.columns), audited=True)
+    found = saved.plan_of(baseline, plan, asked_of((), plan.columns) if plan.columns.value else None, audited=True)
+    return lambda rows: found
 
 
 def _of_arms(seen: list[Finding], split: Split) -> list[Finding]:

@@ -164,11 +164,11 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
     rows: list[dict[str, Any]] = []
     groups: dict[bytes, list[tuple[dict[str, Any], Array]]] = {}
     for one in ones:
-        alone, together = one.together(pairs, options.unanswered, options.test)
-        for (system, base), unpaired, use in zip(pairs, alone, together, strict=True):
-            row = _described(one.values[use, system], one.values[use, base], one.weights(use))
+        alone, left_out, together = one.together(pairs, options.unanswered, options.test)
+        for (system, base), unpaired, left, use in zip(pairs, alone, left_out, together, strict=True):
+            row = _described(one.values[use, system], one.values[use, base], one.weights(use), one.sign)
             row |= {"test": options.test, "n_unpaired": float(unpaired.sum() + one.beyond)}
-            row["n_undefined"] = float(one.undefined[:, [system, base]].any(axis=1).sum())
+            row["n_undefined"] = float((one.undefined[:, [system, base]].any(axis=1) & ~left).sum())
             groups.setdefault(use.tobytes(), []).append((row, one.values[use, system] - one.values[use, base]))
             rows.append(row)
         if options.test == "tukey":
@@ -184,11 +184,12 @@ def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, 
     return rows
 
 
-def _described(value: Array, base: Array, weight: Array | None) -> dict[str, Any]:
-    """Means of two systems on the same queries, and their difference."""
+def _described(value: Array, base: Array, weight: Array | None, sign: int) -> dict[str, Any]:
+    """Means of two systems on the same queries, their difference, and how often it has the sign of the better one."""
     difference, n = value - base, len(value)
+    better = difference * sign
     row: dict[str, Any] = dict.fromkeys((*NUMBERS, "mde"), np.nan)
-    row |= {"wins": (difference > 0).sum(), "ties": (difference == 0).sum(), "losses": (difference < 0).sum(), "n": n}
+    row |= {"wins": (better > 0).sum(), "ties": (better == 0).sum(), "losses": (better < 0).sum(), "n": n}
     if not n or (weight is not None and not weight.any()):
         return row
     each = (np.average(values, weights=weight) for values in (value, base, difference))
@@ -251,7 +252,7 @@ def _each_query(pairing: Pairing, options: Options) -> Answer:
     values: list[Array] = []
     for segment in pairing.segments:
         for metric, one in enumerate(pairing.laid(segment)):
-            for pair, use in enumerate(one.together(pairing.pairs, options.unanswered, options.test)[1]):
+            for pair, use in enumerate(one.together(pairing.pairs, options.unanswered, options.test)[2]):
                 both = one.values[:, list(pairing.pairs[pair])][use]
                 query = one.pair[use]
                 first = np.lexsort((query, -np.abs(both[:, 0] - both[:, 1])))

@@ -196,7 +196,7 @@ class Contest:
         row |= {"value": value, "baseline_value": base, "difference": value - base}
         row["relative"] = (value - base) / abs(base) if base else np.nan
         row["n_undefined"] = max(int(one.undefined[0]) for one in values)
-        return row if share is None or level is not None else row | self._counted(share)
+        return row if share is None or level is not None else row | self._counted(share, metric.sign)
 
     def _share(self, metric: Metric) -> Array | None:
         """Part that a row of each cell has in the metric, if it is a share of rows."""
@@ -235,15 +235,15 @@ class Contest:
             )
         return self.options.test or has[0]
 
-    def _counted(self, share: Array) -> Row:
-        """Count the rows that one system has in a share and the other has not; the effect size of their differences."""
+    def _counted(self, share: Array, sign: int) -> Row:
+        """Count the rows on which one system is the better, by the sign of that; the effect size of differences."""
         sides, k = self.sides, self.sides.cases.k
         mine, other = (marks(share, sides.actual, predicted, k) for predicted in sides.predicted)
         differs = np.nan_to_num(mine - other)
         order = np.lexsort((sides.times, sides.each, differs))  # so that sums do not depend on where rows stand
         about = order[~np.isnan(mine)[order]]
         same = ~np.isnan(mine) & (differs == 0)  # of the rows that the share is about
-        wins, ties, losses = (int(sides.times[which].sum()) for which in (differs > 0, same, differs < 0))
+        wins, ties, losses = (int(sides.times[which].sum()) for which in (differs * sign > 0, same, differs * sign < 0))
         row: Row = {"wins": wins, "ties": ties, "losses": losses}
         heavy = (sides.each * sides.times)[about]
         if heavy.sum() > 0:

@@ -31,6 +31,8 @@ class Paired:
     cluster: Array | None  # of each query; None where queries are independent
     weight: Array | None  # of each query; None where all count alike
     beyond: int = 0  # queries of a saved baseline that are not among them
+    numbers: bool = False  # whether a system may have no number of a query, which is then left out
+    sign: int = 1  # that of a difference for the better, by the metric's direction
 
     def alone(self, use: Array) -> bool:
         """Return whether some queries are of fewer than two clusters that weigh, which leaves nothing to draw."""
@@ -47,8 +49,8 @@ class Paired:
 
     def together(
         self, pairs: Sequence[tuple[int, int]], unanswered: str, test: str | None
-    ) -> tuple[list[Array], list[Array]]:
-        """Find the queries of each pair of systems that only one of them answered, and those that are compared.
+    ) -> tuple[list[Array], list[Array], list[Array]]:
+        """Find the queries of each pair of systems that one alone answered, which are left out, and what is compared.
 
         Parameters
         ----------
@@ -56,10 +58,10 @@ class Paired:
         test : "tukey" compares a query for all pairs or for none.
         """
         unpaired = [self.answered[:, system] != self.answered[:, base] for system, base in pairs]
+        left = [one & (self.numbers or unanswered == "drop") for one in unpaired]
         known = [~np.isnan(self.values[:, system] - self.values[:, base]) for system, base in pairs]
-        if unanswered == "drop":
-            known = [one & ~other for one, other in zip(known, unpaired, strict=True)]
-        return unpaired, [np.all(known, axis=0)] * len(pairs) if test == "tukey" else known
+        known = [one & ~other for one, other in zip(known, left, strict=True)]
+        return unpaired, left, [np.all(known, axis=0)] * len(pairs) if test == "tukey" else known
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +125,12 @@ class Pairing:
         some, answered = cells(measured.evaluated, False).all(axis=1), cells(self.answered, False)
         beyond = 0 if self.beyond is None else int(self.beyond[segment] + answered[~some, -1].sum())
         cluster, weight = of_queries(measured.cluster), of_queries(measured.weight)
-        known = True if measured.absent is None else ~measured.absent
+        numbers, known = measured.absent is not None, True if measured.absent is None else ~measured.absent
         metrics = []
-        for raw, own in zip(measured.values, self.values, strict=True):
+        for raw, own, (_, metric) in zip(measured.values, self.values, measured.asked, strict=True):
             values, undefined = cells(own, np.nan)[some], cells(np.isnan(raw) & known, False)[some]
-            metrics.append(Paired(pair[some], values, answered[some], undefined, cluster, weight, beyond))
+            about = (answered[some], undefined, cluster, weight, beyond, numbers, metric.sign)
+            metrics.append(Paired(pair[some], values, *about))
         return metrics
 
     def answer(

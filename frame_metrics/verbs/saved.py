@@ -17,7 +17,15 @@ from frame_metrics.data.grid import Grid, with_another
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.judgments import kind_of_ids, wider
 from frame_metrics.data.log import Log
-from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError, listed
+from frame_metrics.errors import (
+    BadRowsError,
+    BadValueError,
+    ColumnError,
+    FrameMetricsError,
+    NotComputableError,
+    UnknownNameError,
+    listed,
+)
 from frame_metrics.inputs import Array, name_of
 from frame_metrics.metrics.elsewhere import is_known, metric_of
 from frame_metrics.metrics.names import Asked
@@ -54,7 +62,7 @@ def _of_the_baseline() -> Iterator[None]:
         raise cause(f"baseline: {error}") from None
 
 
-def plan_of(baseline: Any, plan: Plan, asked: Asked | None) -> Plan:
+def plan_of(baseline: Any, plan: Plan, asked: Asked | None, *, audited: bool = False) -> Plan:
     """Find the columns of saved numbers: called as those of the frame, or else as the roles, or as their roles say.
 
     Parameters
@@ -62,6 +70,7 @@ def plan_of(baseline: Any, plan: Plan, asked: Asked | None) -> Plan:
     baseline : the frame, or a request that has its roles too.
     plan : that of the frame that is compared.
     asked : the metrics that are compared; None for all.
+    audited : whether the queries are looked at, and not every metric has to be there.
     """
     for name, metric in asked or ():
         if any(name_of(function) == LAMBDA for function in metric.functions.values()):
@@ -76,9 +85,19 @@ def plan_of(baseline: Any, plan: Plan, asked: Asked | None) -> Plan:
             request = _checked(baseline, plan.columns)
         else:
             request = Request(baseline, _roles(border_of(baseline), plan, asked), None)
-        if asked is not None:
-            values.asked_of([name for name, _ in asked], request.columns)
+        if asked is not None and not audited:
+            _check_asked(asked, request.columns)
         return values.plan_of(request)
+
+
+def _check_asked(asked: Asked, columns: Columns) -> None:
+    """Raise for a metric that no column of a baseline is called by."""
+    try:
+        values.asked_of([name for name, _ in asked], columns)
+    except UnknownNameError as error:
+        alone = len(asked) == len(columns.value) == 1
+        way = f"; if they are one metric, rename {columns.value[0]!r} to {asked[0][0]!r}" if alone else ""
+        raise UnknownNameError(f"{error}{way}") from None
 
 
 def _checked(request: Request, own: Columns) -> Request:
@@ -129,7 +148,7 @@ def _value(available: list[str], keys: set[str], asked: Asked | None) -> list[st
         of = repr(asked[0][0]) if asked else "a metric"
         raise ColumnError(
             f"nothing has the numbers of {of} among {listed(available)}; it has to be what per_query() "
-            "returned, with columns 'metric' and 'value', or with one for each metric"
+            "returned, with columns 'metric' and 'value', or with a column called as each metric"
         )
     return found
 

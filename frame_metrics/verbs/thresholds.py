@@ -138,7 +138,7 @@ def _best(cases: Cases, asked: Asked, limits: Limits) -> Answer:
     values = _at_points(points, asked, cases.conventions)
     meets = [_meets(values[i], *limits[one]) for i, (one, _) in enumerate(asked) if one in limits]
     allowed = np.all([np.ones(len(points.tp), bool), *meets], axis=0)
-    score = values[0] if metric.higher else -values[0]
+    score = values[0] * metric.sign
     nothing = points.positives + points.negatives == 0
     chosen, failed = [], {}
     for span in points.spans():

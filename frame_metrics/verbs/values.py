@@ -131,6 +131,12 @@ def _of_rows(table: pl.DataFrame, columns: Columns) -> tuple[Asked, Array]:
     return unfilled(list(held.values())), code.to_numpy()
 
 
+def named_in(rows: pl.DataFrame, columns: Columns) -> Asked | None:
+    """Return the metrics that the rows of a frame name, whatever else is bad in them; None where none does."""
+    names = rows[str(columns.metric)].drop_nulls().unique(maintain_order=True).cast(pl.String)
+    return [(name, metric_of(name)) for name in names] or None
+
+
 def _check_cutoffs(text: pl.Series, table: pl.DataFrame, columns: Columns, read_as: dict[str, Metric]) -> None:
     """Raise for a cutoff that the name of its metric does not say: two cutoffs would be taken for one metric."""
     if columns.k is None or not table[columns.k].dtype.is_numeric():

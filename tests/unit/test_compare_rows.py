@@ -19,6 +19,7 @@ from inside import REGISTRY, fisher, mcnemar, share_of
 
 Z80 = 1.959963984540054 + 0.8416212335729143  # normal quantiles at .975 and .8, from tables of the normal distribution
 SHARES = ("accuracy", "error_rate", "recall", "miss_rate", "specificity", "fallout", "coverage", "bias", "cost")
+LESS = ("error_rate", "miss_rate", "fallout", "cost")  # of which less is better
 RELEVANT, OTHERS = ("recall", "miss_rate"), ("specificity", "fallout")
 SURE = ["ci_low", "ci_high", "p_value", "mde"]
 FEW: dict[str, Any] = {"resamples": 200}
@@ -84,7 +85,8 @@ def test_mcnemar_by_hand(wins: int, losses: int, p: float) -> None:
         assert row["p_value"] == pytest.approx(p, rel=1e-12)
         assert row["difference"] == pytest.approx((wins - losses) / n, abs=1e-12)
         assert row["test"] == "mcnemar"
-    assert row_of(frame, "error_rate")["wins"] == losses
+    of_errors = row_of(frame, "error_rate")
+    assert (of_errors["wins"], of_errors["losses"]) == (wins, losses)  # less of it is better
 
 
 def in_share(metric: str, said: Any, label: Any) -> Any:
@@ -112,13 +114,14 @@ def test_shares_of_rows_get_mcnemars_test(metric: str, undecided: float) -> None
         label = sides(frame, "label")[0]
         first, second = (in_share(metric, said, label) for said in sides(frame, "predicted"))
         about = label if metric in RELEVANT else ~label if metric in OTHERS else np.ones(60, bool)
-        wins, losses = int((first & ~second).sum()), int((second & ~first).sum())
+        more, less = int((first & ~second).sum()), int((second & ~first).sum())
+        wins, losses = (less, more) if metric in LESS else (more, less)
         row = row_of(frame, metric)
         assert row["test"] == "mcnemar"
         assert (row["wins"], row["losses"], row["ties"]) == (wins, losses, about.sum() - wins - losses)
         expected = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1
         assert row["p_value"] == pytest.approx(expected, rel=1e-10)
-        assert row["difference"] == pytest.approx((wins - losses) / about.sum(), abs=1e-12)
+        assert row["difference"] == pytest.approx((more - less) / about.sum(), abs=1e-12)
         differs = (first.astype(float) - second)[about]
         if differs.std():
             assert row["effect_size"] == pytest.approx(differs.mean() / differs.std(ddof=1), abs=1e-9)
@@ -613,8 +616,6 @@ def test_decisions_against_the_majority_class(seed: int) -> None:
         said = sides(frame, "predicted", row["system"])[0]
         right = np.array([one is not None and one == true for one, true in zip(said, label, strict=True)])
         wins, losses = int((right & label).sum()), int((~right & ~label).sum())
-        if row["metric"] == "error_rate":
-            wins, losses = losses, wins
         assert (row["wins"], row["losses"]) == (wins, losses)
         assert row["p_value"] == pytest.approx(stats.binomtest(wins, wins + losses).pvalue, rel=1e-10)
         share = 1 - label.mean()

@@ -100,6 +100,33 @@ def test_values_need_a_system_or_a_baseline() -> None:
     assert "average" in error(lambda: saved().irm(value="value").compare("gm_rr", baseline=saved()))
 
 
+COUNTS = ("n", "n_unpaired", "n_undefined")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_query_is_counted_once(kind: str) -> None:
+    """A number that is undefined, of a query that one side alone has, is unpaired and not undefined too."""
+    old = pl.DataFrame({"query": [1, 2, 4], "ms": [1.0, 2.0, 3.0]})
+    new = pl.DataFrame({"query": [2, 3, 4], "ms": [1.0, None, None]})
+    both = pl.concat([old.with_columns(run=pl.lit("old")), new.with_columns(run=pl.lit("new"))])
+    for rule, expected in ((None, (1, 2, 1)), ("null", (1, 2, 1)), ("zero", (2, 2, 1))):
+        beside = IRM(as_kind(new, kind), value="ms", undefined=rule).compare(baseline=old)
+        assert as_polars(beside).select(COUNTS).row(0) == expected
+        systems = IRM(as_kind(both, kind), value="ms", system="run", undefined=rule).compare(baseline="old")
+        assert as_polars(systems).select(COUNTS).row(0) == expected
+
+
+@pytest.mark.parametrize("test", ["randomization", "tukey"])
+def test_a_query_of_a_log_is_counted_once_where_it_is_left_out(test: Any) -> None:
+    """In a log too n_undefined counts what is compared: an unanswered query is unpaired alone where it is left out."""
+    log = pl.DataFrame({"s": [*"aaabb"], "query": [1, 2, 3, 1, 3], "score": 1.0, "grade": [1, 0, 0, 1, 0]}).irm(
+        system="s", undefined="null"
+    )
+    kept, left = (log.compare("recall", unanswered=rule, test=test) for rule in ("zero", "drop"))
+    assert kept.select(COUNTS).row(0) == (1, 1, 2)
+    assert left.select(COUNTS).row(0) == (1, 1, 1)
+
+
 # a saved baseline
 
 
@@ -273,8 +300,7 @@ def by_hand(mine: pl.DataFrame, kept: pl.DataFrame, day: int, metric: str, undef
     pairs = [(np.nan_to_num(ours[query]), np.nan_to_num(theirs[query])) for query in used]
     signs = [np.sign(one - other) for one, other in pairs]
     alone = {*ours} ^ {*theirs}
-    undefined_alone = sum(bool(np.isnan(ours[query])) for query in ours.keys() - common)
-    counts = (signs.count(1), signs.count(0), signs.count(-1), len(used), len(alone), len(lost) + undefined_alone)
+    counts = (signs.count(1), signs.count(0), signs.count(-1), len(used), len(alone), len(lost))
     return (day, metric, *(pytest.approx(sum(side) / len(used)) for side in zip(*pairs, strict=True)), *counts)
 
 
@@ -504,3 +530,43 @@ def test_undefined_numbers_of_a_baseline_may_be_an_error() -> None:
     kept = saved(value=[1.0, None, 0.25])
     said = error(lambda: this().irm(undefined="raise").compare("rr", baseline=kept))
     assert said == "baseline: rr is undefined for 1 of 3 queries"
+
+
+def latencies(name: str = "ms", *, long: bool = False) -> pl.DataFrame:
+    """A number that is no metric of ours, of four queries, in a column called so or in rows that say so."""
+    frame = pl.DataFrame({"query": [1, 2, 3, 4], name: [10.0, 20.0, 30.0, 40.0]})
+    return frame.unpivot([name], index="query", variable_name="metric") if long else frame
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow"])
+@pytest.mark.parametrize("long", [False, True])
+def test_an_audit_reads_a_baseline_of_other_numbers_as_compare_does(kind: str, long: bool) -> None:
+    """What compare() takes as the saved numbers of a metric that is not ours, an audit takes too, long or wide."""
+    here = IRM(as_kind(latencies(long=long), kind), value="value" if long else "ms")
+    kept = latencies().filter(pl.col("query") > 1)
+    for baseline in (kept, as_kind(kept, kind), latencies(long=True)[1:], kept.irm(value="ms")):
+        assert as_polars(here.compare(baseline=baseline))["n_unpaired"].to_list() == [1]
+        told = as_polars(here.audit(baseline=baseline)).filter(check="queries without a saved number")
+        assert told["n"].to_list() == [1]
+    for verb in (IRM.compare, IRM.audit):
+        said = error(lambda verb=verb: verb(here, baseline=latencies("latency")))  # type: ignore[misc]
+        assert said.startswith("baseline: nothing has the numbers of 'ms' among 'query', 'latency'; it has to be what")
+
+
+def test_an_audit_needs_no_baseline_of_every_metric() -> None:
+    """Queries are looked at where a baseline has some of the metrics; compare() names the one that is not there."""
+    both = latencies().with_columns(rr=0.5).irm(value=["rr", "ms"])
+    assert "saved number" not in str(both.audit(baseline=latencies())["check"].to_list())
+    assert both.compare("ms", baseline=latencies())["n"].to_list() == [4]
+    assert "value= has no numbers of 'rr'; it has 'ms'" in error(lambda: both.compare(baseline=latencies()))
+
+
+def test_a_saved_column_with_another_name() -> None:
+    """Numbers of two names are not taken for one metric: the error says which column to rename."""
+    now, kept = latencies().irm(value="ms"), latencies("latency")
+    said = "baseline: value= has no numbers of 'ms'; it has 'latency'; if they are one metric, rename 'latency' to 'ms'"
+    assert error(lambda: now.compare(baseline=kept.irm(value="latency")), UnknownNameError) == said
+    assert error(lambda: this().irm.compare("rr", baseline=kept.irm(value="latency"))).endswith("'latency' to 'rr'")
+    assert now.compare(baseline=kept.rename({"latency": "ms"}))["n"].to_list() == [4]
+    two = kept.with_columns(cost=1.0).irm(value=["latency", "cost"])
+    assert error(lambda: now.compare(baseline=two)).endswith("it has 'latency', 'cost'")
