@@ -218,10 +218,9 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
     else:
         values, place = own, rows
     absent = place < 0
-    if len(values):
-        values = values.iloc[np.where(absent, 0, place)].reset_index(drop=True)
-    else:
-        values = values.reset_index(drop=True).reindex(range(len(place)))
+    if not len(values):  # then all are absent
+        return values.reset_index(drop=True).reindex(range(len(place)))
+    values = values.iloc[np.where(absent, 0, place)].reset_index(drop=True)
     if absent.any() and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
         nullable = {"b": "boolean", "i": f"Int{8 * values.dtype.itemsize}", "u": f"UInt{8 * values.dtype.itemsize}"}
         values = values.astype(nullable[values.dtype.kind])

@@ -840,6 +840,15 @@ def test_an_empty_frame(kind: str, verb: str, options: dict[str, Any], roles: An
         assert set(as_polars(result)["n"]) == {0}
 
 
+def test_a_total_of_an_empty_frame_of_arrow_categories() -> None:
+    """A total's key is null, which pandas cannot set in an empty column of these."""
+    kind = pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))
+    log = pd.DataFrame({"score": [0.5], "label": [1], "by": pd.Series(["x"], dtype=kind)}).iloc[:0]
+    total = log.irm(by="by").evaluate("roc_auc", margins=True)
+    assert total["by"].isna().tolist() == [True]
+    assert total["n"].tolist() == [0]
+
+
 def _schema(frame: Any) -> dict[str, Any]:
     names = frame.collect_schema().names() if isinstance(frame, pl.LazyFrame) else getattr(frame, "column_names", None)
     return {name: _type(frame, name) for name in (list(frame.columns) if names is None else names)}
