@@ -47,6 +47,11 @@ if TYPE_CHECKING:
 Frame = TypeVar("Frame")
 Result = TypeVar("Result")
 OF_VALUES = ("evaluate", "per_query", "compare", "audit")  # verbs that take numbers from elsewhere
+# What to do where a verb does not have an option of another one.
+INSTEAD = {
+    "margins": "; leave out by= to take all segments together",
+    "average": "; other averages are those of evaluate(), side by side with by=",
+}
 Given = ParamSpec("Given")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -109,7 +114,7 @@ def _misused(verb: Callable[..., Any], options: Mapping[str, Any], error: str) -
             continue
         if option in Roles.__annotations__:
             return ColumnError(f"{name}() takes no roles; say irm({option}={shown(value)}).{name}(...)")
-        return UnknownNameError(f"{name}() has no option {option!r}{closest(option, own)}")
+        return UnknownNameError(f"{name}() has no option {option!r}{INSTEAD.get(option) or closest(option, own)}")
     return BadValueError(f"{name}(): {error.replace('keyword-only ', '')}")  # which Python says from 3.12 on
 
 

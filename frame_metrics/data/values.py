@@ -9,12 +9,16 @@ from frame_metrics.data.blocks import Rankings, find_rankings, spans
 from frame_metrics.data.grid import build_grid
 from frame_metrics.data.judgments import number_clusters
 from frame_metrics.data.log import Log
-from frame_metrics.errors import bad_rows
+from frame_metrics.errors import bad_rows, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns, checked, key_names, value_column
 from frame_metrics.roles.conventions import Conventions
 
-APART = "keep one of each, or name the column that tells them apart with system= or by="
+# The ways out: {query} is the list of columns that are the query so far.
+APART = (
+    "keep one of each, or name the column that tells them apart with system= or by=, or in {query}; "
+    "where each row is a query of its own, add a column that numbers the rows, and name it with query="
+)
 
 
 def read_values(
@@ -65,7 +69,8 @@ def _by_metric(rankings: Rankings, columns: Columns, names: list[str], n: int) -
         once = np.zeros(len(place), bool)
         once[np.unique(cell, return_index=True)[1]] = True
         what = "repeat a metric of their query" if columns.metric else "repeat a query"
-        raise bad_rows(columns.value[0], np.sort(rankings.rows_of(place[~once])), len(place), what, APART)
+        way = APART.format(query=f"query=[{listed(columns.query)}, ...]")
+        raise bad_rows(columns.value[0], np.sort(rankings.rows_of(place[~once])), len(place), what, way)
     values = np.full((n, count), np.nan)
     if columns.metric:
         values[metric, ranking] = rankings.values[names[0]][place]

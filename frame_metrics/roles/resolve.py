@@ -192,10 +192,11 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
 def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callable[[str], str]) -> Columns:
     """The columns of numbers that were computed elsewhere: beside the query, nothing is found by a role's name."""
     if judged:
-        raise ColumnError("value= names numbers that were computed already, and judgments say nothing of them")
-    for role, said in roles.items():
-        if role not in WITH_VALUE and said is not None:
-            raise ColumnError(f"{role}= says nothing of value=, whose numbers were computed already; say {role}=None")
+        raise ColumnError(
+            "value= names numbers that were computed already, and judgments say nothing of them; "
+            "name it on the frame, without judge()"
+        )
+    _check_beside_values([role for role, said in roles.items() if role not in WITH_VALUE and said is not None])
     if "total_over" in available or set(available) >= MEANS:
         raise ColumnError(
             "the frame has means, as evaluate() returns them, and value= is one number per query; save per_query()"
@@ -215,6 +216,14 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
     columns = Columns(query=query or ("query",), by=by, value=value, metric=metric, k=k if metric else None, **named)
     _check_parts(columns)
     return columns
+
+
+def _check_beside_values(others: Sequence[str]) -> None:
+    """Raise for roles and conventions that have no part beside value=, all at once."""
+    if others:
+        named = " and ".join(filter(None, [", ".join(f"{role}=" for role in others[:-1]), f"{others[-1]}="]))
+        say, aside = "says" if len(others) == 1 else "say", ", ".join(f"{role}=None" for role in others)
+        raise ColumnError(f"{named} {say} nothing of value=, whose numbers were computed already; say {aside}")
 
 
 def _several(value: Any) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
@@ -17,6 +18,7 @@ from frame_metrics.errors import (
     check_choice,
     check_level,
     check_whole,
+    did_you_mean,
 )
 from frame_metrics.inputs import Confusion
 from frame_metrics.metrics.names import Asked, Metrics, read
@@ -119,12 +121,20 @@ def check_averages(average: Any) -> Averages:
             raise UnknownNameError(
                 "average='mean' is called 'macro', or 'weighted' where queries or classes have weights"
             )
+        if isinstance(one, str) and (percentile := re.fullmatch(r"[pP](\d*\.?\d+)", one)):
+            raise UnknownNameError(f"average={one!r} is the name of no average{_quantile(float(percentile[1]))}")
         quantile = isinstance(one, str) and level_of(one) is not None
         if isinstance(one, str) and one.startswith("q") and not quantile:
             raise BadValueError(f"average={one!r} is no quantile from q0 to q1, as q0.9")
         if not quantile and (one is not None or several):
             check_choice("average", one, (*get_args(Named), "q0.9"))
     return averages
+
+
+def _quantile(percent: float) -> str:
+    """A hint that names the quantile of a percentile, as of 95 or, of what is no percent, .95."""
+    level = percent / 100 if percent >= 1 else percent
+    return did_you_mean(f"q{level:g}") if level <= 1 else "; a quantile is from q0 to q1, as q0.9"
 
 
 def _check_interval(options: Options) -> None:

@@ -678,6 +678,15 @@ BAD_OPTIONS: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
         ({"average": said}, BadValueError, f"average={said!r} is no quantile from q0 to q1, as q0.9")
         for said in ("q90", "q1.5", "q", "q-1", "qnan", "q1e-3", "q 0.9", "quantile")
     ),
+    *(
+        ({"average": said}, UnknownNameError, f"average={said!r} is the name of no average; did you mean {level!r}?")
+        for said, level in {"p95": "q0.95", "P50": "q0.5", "p99.9": "q0.999", "p5": "q0.05", "p0.95": "q0.95"}.items()
+    ),
+    (
+        {"average": ["macro", "p101"]},
+        UnknownNameError,
+        "average='p101' is the name of no average; a quantile is from q0 to q1, as q0.9",
+    ),
     (
         {"average": "mean"},
         UnknownNameError,
@@ -1360,6 +1369,14 @@ def test_any_rel_is_compared_with_grades_of_any_type(grades: Any, rel: float) ->
         (
             lambda: LOG_OF_TWO.irm.evaluate("rr", avrage="macro"),
             "evaluate() has no option 'avrage'; did you mean 'average'?",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.compare("rr", margins=True),  # type: ignore[call-arg]
+            "compare() has no option 'margins'; leave out by= to take all segments together",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.compare("rr", average="q0.95"),  # type: ignore[call-arg]
+            "compare() has no option 'average'; other averages are those of evaluate(), side by side with by=",
         ),
         (
             lambda: LOG_OF_TWO.irm.evaluate(metrics=["rr"]),

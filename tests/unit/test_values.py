@@ -260,8 +260,12 @@ def test_a_key_that_is_called_as_a_metric() -> None:
 def test_two_numbers_of_one_query() -> None:
     """Two values of one query and metric are an error that shows the rows and says what may tell them apart."""
     twice = pl.concat([long(), long()])
-    said = "value: 4 of 8 rows repeat a metric of their query (rows 4, 5, 6); keep one of each, or name the column "
-    assert error(twice.irm(value="value").evaluate) == said + "that tells them apart with system= or by="
+    said = (
+        "value: 4 of 8 rows repeat a metric of their query (rows 4, 5, 6); keep one of each, or name the column that "
+        "tells them apart with system= or by=, or in query=['query', ...]; where each row is a query of its own, add a "
+        "column that numbers the rows, and name it with query="
+    )
+    assert error(twice.irm(value="value").evaluate) == said
     assert error(pl.concat([wide(), wide()]).irm(value=["rr", "ms"]).evaluate).startswith(
         "rr: 2 of 4 rows repeat a query (rows 2, 3); keep one of each"
     )
@@ -270,6 +274,19 @@ def test_two_numbers_of_one_query() -> None:
     assert "the columns 'rr' and 'mrr' are one metric, rr" in error(
         wide().rename({"ms": "mrr"}).irm(value=["rr", "mrr"]).evaluate
     )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_of_requests_that_have_no_id(kind: str) -> None:
+    """The error about repeated queries names the ways that keep every row, and they do."""
+    frame = pl.DataFrame({"user": ["u", "u", "v"], "at": [1, 2, 1], "ms": [10.0, 30.0, 50.0]})
+    requests = IRM(as_kind(frame, kind), query="user", value="ms")
+    said = error(requests.evaluate)
+    assert said.startswith("ms: 1 of 3 rows repeats a query (row 1); keep one of each, or name the column that")
+    assert "or in query=['user', ...]; where each row is a query of its own, add a column that numbers the rows" in said
+    numbered = IRM(as_kind(frame.with_row_index("request"), kind), query="request", value="ms", cluster="user")
+    for log in (requests(query=["user", "at"]), numbered):
+        assert as_polars(log.evaluate()).select("value", "n").row(0) == (30.0, 3)
 
 
 def test_a_cutoff_that_the_name_does_not_say() -> None:
@@ -331,6 +348,20 @@ def test_roles_that_say_nothing_of_values(role: str) -> None:
         assert error(lambda verb=verb: verb(wide().irm(value="rr", **roles)), ColumnError) == said  # type: ignore[misc]
 
 
+def test_all_roles_that_say_nothing_of_values_are_named_at_once() -> None:
+    """One error names every role and convention that has no part beside value=, and the way out for each."""
+    log = wide().irm(query="query", doc="ms", score="ms", relevant="rr", ties="best")
+    said = (
+        "doc=, score=, relevant= and ties= say nothing of value=, whose numbers were computed already; "
+        "say doc=None, score=None, relevant=None, ties=None"
+    )
+    assert error(lambda: log(value="ms").evaluate(), ColumnError) == said
+    aside = log(value="ms", score=None, doc=None, relevant=None, ties=None)
+    assert aside.evaluate()["value"].to_list() == [20.0]
+    two = "doc= and score= say nothing of value=, whose numbers were computed already; say doc=None, score=None"
+    assert error(wide().irm(value="ms", doc="rr", score="rr").evaluate) == two
+
+
 def test_verbs_that_take_no_values() -> None:
     """Every other verb computes its numbers, and refuses those that were."""
     log = wide().irm(value="rr")
@@ -349,7 +380,8 @@ def test_verbs_that_take_no_values() -> None:
         assert said.startswith(f"{name}() has no use for value=, whose numbers were computed already; 'evaluate'")
     beside = pl.DataFrame({"query": ["a"], "doc": ["x"], "grade": [1]})
     judged = wide().with_columns(doc=pl.lit("x"), score=1).irm.judge(beside)
-    assert "judgments say nothing of them" in error(lambda: judged(value="rr").evaluate())
+    said = error(lambda: judged(value="rr").evaluate())
+    assert said.endswith("judgments say nothing of them; name it on the frame, without judge()")
 
 
 def test_columns_that_cannot_be_values() -> None:
@@ -360,6 +392,17 @@ def test_columns_that_cannot_be_values() -> None:
         lambda: long(ms=[1, 2, 3, 4]).irm(value=["value", "ms"]).evaluate()
     )
     assert "is not the name of a column, or a list of names" in error(lambda: wide().irm(value=2.5).evaluate())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("average", ["median", "q0.95", "min"])
+def test_weights_enter_no_quantile(average: Any) -> None:
+    """Weights are those of means: beside a quantile they are an error, and weight=None gives that of plain numbers."""
+    log = wide().with_columns(w=pl.Series([3, 1])).irm(value="ms", weight="w")
+    said = f"average={average!r} puts the values of queries in order, and no weight enters; say weight=None"
+    assert error(lambda: log.evaluate(average=average)) == said
+    expected = {"median": 20.0, "q0.95": 29.0, "min": 10.0}[average]
+    assert log(weight=None).evaluate(average=average)["value"].to_list() == [pytest.approx(expected)]
+    assert log.evaluate()["value"].to_list() == [25.0]
 
 
 @pytest.mark.parametrize("average", ["micro", "rows", "weighted", "predicted"])
