@@ -801,8 +801,9 @@ class IRM(Generic[Frame]):
         baseline : saved numbers, as in ``compare``, whose queries are looked at beside those of the frame.
         split : of the arms of an online test, the share of units (clusters where they are named, else queries, or rows
             without a query) that each system should have, as {"A": 0.5, "B": 0.5}. A chi-square test says whether they
-            have; p below 0.001 is a warning. Each system is then looked at over its own queries, as in
-            ``compare(paired=False)``, and need not share any with others.
+            have; p below 0.001 is a warning. So is each segment of ``by`` whose units do not, by an exact
+            binomial test that is corrected for the number of segments; example has its name. Each system is then looked
+            at over its own queries, as in ``compare(paired=False)``, and need not share any with others.
 
         Returns
         -------
