@@ -24,7 +24,7 @@ from frame_metrics.errors import (
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.needs import Needs
-from frame_metrics.roles.resolve import FOUND
+from frame_metrics.roles.resolve import FOUND, PER_SYSTEM
 from frame_metrics.roles.roles import MAKE_IT, Roles, Several, check_roles, is_foreign
 from frame_metrics.verbs.request import Request
 
@@ -83,7 +83,7 @@ def _verb(verb: Callable[Given, Result]) -> Callable[Given, Result]:
             try:
                 signature(verb).bind(*args, **options)
             except TypeError as error:
-                raise _misused(verb, options, str(error)) from None
+                raise _misused(verb, args, options, str(error)) from None
             raise
 
     return checked
@@ -102,7 +102,7 @@ def _with_roles(baseline: Any) -> Any:
     return baseline._request if isinstance(baseline, IRM) else baseline
 
 
-def _misused(verb: Callable[..., Any], options: Mapping[str, Any], error: str) -> Exception:
+def _misused(verb: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any], error: str) -> Exception:
     """Return the error of a verb that was called with what it does not take."""
     name, own = verb.__name__, {one: p for one, p in signature(verb).parameters.items() if one != "self"}
     for option, value in options.items():
@@ -113,9 +113,27 @@ def _misused(verb: Callable[..., Any], options: Mapping[str, Any], error: str) -
                 )
             continue
         if option in Roles.__annotations__:
-            return ColumnError(f"{name}() takes no roles; say irm({option}={shown(value)}).{name}(...)")
+            way = _to_one_system(args[0], name, value) if option == "system" else None
+            both = ", which reads the judgments too" if (name, option) == ("judge", "scale") else ""
+            way = way or f"takes no roles; say irm({option}={shown(value)}).{name}(...){both}"
+            return ColumnError(f"{name}() {way}")
         return UnknownNameError(f"{name}() has no option {option!r}{INSTEAD.get(option) or closest(option, own)}")
     return BadValueError(f"{name}(): {error.replace('keyword-only ', '')}")  # which Python says from 3.12 on
+
+
+def _to_one_system(irm: Any, verb: str, value: Any) -> str | None:
+    """Return the way to the rows of one system, by its name; None where this is the name of a column and no more."""
+    if not isinstance(irm, IRM) or not isinstance(value, str | int):
+        return None
+    for role in PER_SYSTEM:
+        if isinstance(columns := irm.roles.get(role), list | tuple) and value in columns:
+            return f"takes no system; for {value!r} alone say irm({role}={value!r}).{verb}(...)"
+    if value in irm._request.available:
+        return None
+    column = irm.roles.get("system")
+    rows = "its rows" if column is None else f"the rows in which {column} is {value!r}"
+    where = "the frame before .irm" if column is None or verb in ("audit", "judge") else "the result"
+    return f"takes no system, and {value!r} is no column of the frame but a value; keep {rows} of {where}"
 
 
 def _refuse_bare(columns: Sequence[Any]) -> None:
@@ -736,7 +754,7 @@ class IRM(Generic[Frame]):
         for others), contribution (by how much the result changes the metric's value, those below it being taken away;
         they add up to the value; null where it is undefined), judged. Then the documents that have a gain and add
         nothing: those past the cutoff, and with a null rank those that were not retrieved, as far as they are known by
-        name.
+        name. Every system has rows: for one, keep its rows of the result.
 
         Raises
         ------
@@ -807,8 +825,9 @@ class IRM(Generic[Frame]):
         baseline : saved numbers, as in ``compare``, whose queries are looked at beside those of the frame.
         split : of the arms of an online test, the share of units (clusters where they are named, else queries, or rows
             without a query) that each system should have, as {"A": 0.5, "B": 0.5}. A chi-square test says whether they
-            have; p below 0.001 is a warning. Each system is then looked at over its own queries, as in
-            ``compare(paired=False)``, and need not share any with others.
+            have; p below 0.001 is a warning. So is each segment of ``by`` whose units do not, by an exact
+            binomial test that is corrected for the number of segments; example has its name. Each system is then looked
+            at over its own queries, as in ``compare(paired=False)``, and need not share any with others.
 
         Returns
         -------

@@ -27,7 +27,7 @@ from frame_metrics.metrics.shares import share_of
 from frame_metrics.roles.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import delong, significance
-from frame_metrics.stats.exact import chi_square, fisher, mcnemar
+from frame_metrics.stats.exact import chi_square, fisher, mcnemar, split_exactly
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs import compare, guards
 from frame_metrics.verbs.log_checks import ORDER as TIE_ORDERS
@@ -73,6 +73,7 @@ __all__ = [
     "share_of",
     "small_blocks",
     "sorted_levels",
+    "split_exactly",
     "threads",
 ]
 

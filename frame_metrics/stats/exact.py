@@ -1,4 +1,4 @@
-"""Exact tests of counts: of two shares of the same rows, and of a 2x2 table; tests of a difference, of shares."""
+"""Exact tests of counts: of two shares of the same rows, of a 2x2 table, of a share; tests of differences, splits."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from frame_metrics.inputs import Array
 
 EQUAL = 1e-7  # probabilities nearer than this share of each other are equal: each is a sum of logarithms
+MANY = 1_000_000  # units from which on the chi-square test stands for an exact one, which looks at every count
 
 
 def mcnemar(wins: float, losses: float) -> float:
@@ -46,9 +47,25 @@ def fisher(table: Array) -> float:
     low, high = max(0, column - rest), min(row, column)
     x = np.arange(low, high, dtype=np.float64)
     steps = np.log((row - x) * (column - x) / ((x + 1) * (rest - column + x + 1)))
-    each = np.append(0.0, np.cumsum(steps))  # logarithms of what is proportional to the probability of each table
+    return _no_likelier(steps, a - low)
+
+
+def binomial(count: int, n: int, share: float) -> float:
+    """Return the two-sided p-value of the exact binomial test: counts that are no likelier than this one of ``n``.
+
+    Parameters
+    ----------
+    share : the expected one, between 0 and 1.
+    """
+    x = np.arange(n, dtype=np.float64)
+    return _no_likelier(np.log((n - x) / (x + 1) * (share / (1 - share))), count)
+
+
+def _no_likelier(steps: Array, at: int) -> float:
+    """The probability of outcomes no likelier than one, by the logarithm of each one's ratio to the one before it."""
+    each = np.append(0.0, np.cumsum(steps))  # logarithms of what is proportional to the probability of each outcome
     share = np.exp(each - each.max())
-    return float(share[share <= share[a - low] * (1 + EQUAL)].sum() / share.sum())
+    return float(share[share <= share[at] * (1 + EQUAL)].sum() / share.sum())
 
 
 def normal(difference: float, variance: float) -> float:
@@ -78,3 +95,16 @@ def chi_square(counts: Array, shares: Array) -> float:
     place = np.arange((len(counts) - 1) // 2) + odd / 2
     terms = (exp(i * log(half) - half - lgamma(i + 1)) for i in place.tolist())
     return min(1.0, sum(terms, erfc(sqrt(half)) if odd else 0.0))
+
+
+def split_exactly(counts: Array, shares: Array) -> float:
+    """Return a p-value that units fall to groups by these shares, which holds for few units and rare groups too.
+
+    It is the exact binomial test of each group against the others, corrected for the number of groups, and beyond a
+    million units the chi-square test. The parameters are those of ``chi_square``.
+    """
+    n = int(counts.sum())
+    if n > MANY:
+        return chi_square(counts, shares)
+    groups = range(len(counts) if len(counts) > 2 else 1)  # of two groups one says all
+    return min(1.0, len(groups) * min(binomial(int(counts[i]), n, float(shares[i])) for i in groups))

@@ -29,7 +29,7 @@ from frame_metrics.roles.needs import audited
 from frame_metrics.verbs import annotators, guards, log_checks, saved, value_checks
 from frame_metrics.verbs.checks import Finding, run_checks
 from frame_metrics.verbs.request import Plan, Reading, Request
-from frame_metrics.verbs.split import Split, check_split, split_of_queries, split_of_rows
+from frame_metrics.verbs.split import check_split, split_of_queries, split_of_rows
 from frame_metrics.verbs.values import asked_of, measured, named_in, plan_of
 
 SEVERITIES = ("error", "warning", "info", "fact")  # the gravest first
@@ -105,7 +105,7 @@ def _of_rows(
 ) -> list[Finding]:
     """The findings about rows without a query, and about their split."""
     seen = guards.findings(rows, columns, conventions)
-    return seen if split is None else [*seen, *run_checks({}, split_of_rows(rows, columns, split))]
+    return seen if split is None else [*seen, *split_of_rows(rows, columns, split)]
 
 
 def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
@@ -125,10 +125,10 @@ def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
     return lambda rows: found
 
 
-def _of_arms(seen: list[Finding], split: Split) -> list[Finding]:
+def _of_arms(seen: list[Finding], split: Iterable[Finding]) -> list[Finding]:
     """Return the findings of a log whose systems are segments, and those about its split: units of several arms."""
     there = [one for one in seen if one.check != log_checks.queries_in_several_segments.name]
-    return [*there, *run_checks({}, split)]
+    return [*there, *split]
 
 
 def _of_good_rows(reading: Reading, look: Callable[[pl.DataFrame], list[Finding]]) -> list[Finding]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from frame_metrics.data.groups import as_text, drawing_places
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, listed, shown
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns, key_names, role_columns
-from frame_metrics.stats.exact import chi_square
-from frame_metrics.verbs.checks import Seen, check
+from frame_metrics.stats.exact import chi_square, split_exactly
+from frame_metrics.stats.significance import adjusted
+from frame_metrics.verbs.checks import Finding, Seen, check, run_checks
 
 MISMATCH = 0.001  # a p-value below it is no chance: each test is looked at many times
 NEAR = 1e-6  # shares may add up to 1 but for their rounding
@@ -37,16 +39,43 @@ class Split(NamedTuple):
         shares = ", ".join(f"{share:.6g}" for share in self.shares.tolist())
         return {"each": each, "word": self.word, "shares": shares, "p": chi_square(self.units, self.shares)}
 
+    @property
+    def over(self) -> Array:
+        """Units that each arm has more than it should, shape (arms,)."""
+        return self.units - self.units.sum() * self.shares
+
+    @property
+    def off(self) -> int:
+        """The number of units that are in an arm where they should not be, at least 1."""
+        return max(round(float(self.over.clip(0).sum())), 1)
+
+
+class OffSegment(NamedTuple):
+    """A segment whose units are split otherwise than they should be."""
+
+    name: str  # the values of its by columns
+    split: Split  # of its units
+    p: float  # corrected for the number of segments
+    of: int  # segments
+
 
 @check("warning")
 def sample_ratio_mismatch(split: Split) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g}; arms that are split otherwise than they were
     meant to differ in more than the system: find out why before you compare them
     """
-    told, total = split.told, int(split.units.sum())
-    over = split.units - total * split.shares
-    n = max(round(float(over.clip(0).sum())), 1) if told["p"] < MISMATCH else 0
-    return Seen(n, total, str(split.arms[int(np.argmax(over))]), told)
+    told = split.told
+    most = str(split.arms[int(np.argmax(split.over))])
+    return Seen(split.off if told["p"] < MISMATCH else 0, int(split.units.sum()), most, told)
+
+
+@check("warning")
+def sample_ratio_mismatch_in_a_segment(segment: OffSegment) -> Seen:
+    """{each} {word}, and their shares should be {shares}: p is {p:.2g}, corrected for {of} segments (exact binomial
+    test); whatever the split of all together, arms differ in this segment in more than the system
+    """
+    split = segment.split
+    return Seen(split.off, int(split.units.sum()), segment.name, split.told | {"p": segment.p, "of": segment.of})
 
 
 @check("warning")
@@ -78,28 +107,58 @@ def check_split(split: Any, columns: Columns, *, alone: bool) -> None:
         raise NotComputableError("split= looks at each arm over its own queries, and baseline= at all; say one of them")
 
 
-def split_of_rows(rows: pl.DataFrame, columns: Columns, split: Mapping[Any, float]) -> Split:
-    """Count the units of rows without a query: clusters, or else the rows that they stand for."""
+def split_of_rows(rows: pl.DataFrame, columns: Columns, split: Mapping[Any, float]) -> Iterator[Finding]:
+    """Give the findings about units of rows without a query: clusters, or else the rows that they stand for."""
     held = role_columns(rows, columns, ("cluster", "count"))
-    table = pl.DataFrame(
-        {"system": rows[str(columns.system)], "unit": held.get("cluster", pl.Series(range(len(rows))))}
-    )
-    if "cluster" in held or "count" not in held:
-        return _split(table.unique(maintain_order=True), columns, "rows", split)
-    return _split(table.with_columns(times=held["count"]), columns, "rows", split)
+    keys = {f"by:{i}": rows[name] for i, name in enumerate(columns.by)} | {"system": rows[str(columns.system)]}
+    table = pl.DataFrame(keys | {"unit": held.get("cluster", pl.Series(range(len(rows))))})
+    times = held["count"] if "count" in held and "cluster" not in held else pl.lit(1, pl.Int64)
+    return _findings(table.with_columns(times=times), columns, "rows", split)
 
 
-def split_of_queries(log: Log, columns: Columns, split: Mapping[Any, float]) -> Split:
-    """Count the units of a log whose systems have each their own queries: clusters, or else the queries."""
-    grid, cluster = log.grid, log.said_of_queries("cluster")
-    arm = log.keys_at([key_names(log.columns)[1][-1]], grid.segment_row[grid.segment]).to_series()
-    unit = pl.Series(grid.query if cluster is None else cluster, nan_to_null=True)
-    return _split(
-        pl.DataFrame({"system": arm, "unit": unit}).drop_nulls("unit").unique(maintain_order=True),
-        columns,
-        "queries",
-        split,
-    )
+def split_of_queries(log: Log, columns: Columns, split: Mapping[Any, float]) -> Iterator[Finding]:
+    """Give the findings about units of a log whose systems have their own queries: clusters, or else the queries."""
+    grid, cluster, keys = log.grid, log.said_of_queries("cluster"), key_names(log.columns)[1]
+    unit = pl.Series("unit", grid.query if cluster is None else cluster, nan_to_null=True)
+    table = log.keys_at(keys, grid.segment_row[grid.segment]).rename({keys[-1]: "system"})
+    table = table.with_columns(unit, times=pl.lit(1, pl.Int64)).drop_nulls("unit")
+    return _findings(table, columns, "queries", split)
+
+
+def _findings(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any, float]) -> Iterator[Finding]:
+    """Give the findings about all units together, and then about segments.
+
+    Parameters
+    ----------
+    table : units with their system, and how many they stand for, in times; the values of ``by`` in the other columns.
+    """
+    whole = _split(table.select("system", "unit", "times").unique(maintain_order=True), columns, word, split)
+    yield from run_checks({}, whole)
+    if columns.by:
+        for one in _off_segments(table.unique(maintain_order=True), whole):
+            yield from run_checks({}, one)
+
+
+def _off_segments(table: pl.DataFrame, whole: Split) -> list[OffSegment]:
+    """The segments that are split otherwise, by their values; a single one is the whole.
+
+    Parameters
+    ----------
+    table : each unit of each system and segment once.
+    """
+    by = [name for name in table.columns if name.startswith("by:")]
+    each = table.group_by(*by, "system", maintain_order=True).agg(pl.col("times").sum())
+    keys = each.select(by)
+    _, first, segment = np.unique(np.array(drawing_places(keys)), axis=1, return_index=True, return_inverse=True)
+    if len(first) < 2:
+        return []
+    units = np.zeros((len(first), len(whole.arms)), np.int64)
+    units[segment.ravel(), [whole.arms.index(arm) for arm in each["system"].to_list()]] = each["times"].to_numpy()
+    p = adjusted(np.array([split_exactly(here, whole.shares) for here in units]), "holm")
+    return [
+        OffSegment(as_text(keys, int(first[i])), whole._replace(units=units[i]), float(p[i]), len(first))
+        for i in np.flatnonzero(p < MISMATCH)
+    ]
 
 
 def _split(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any, float]) -> Split:
@@ -109,8 +168,7 @@ def _split(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any,
     ----------
     table : each unit of each system once, in the columns system and unit, and how many it stands for, in times.
     """
-    times = pl.col("times").sum() if "times" in table.columns else pl.len()
-    arms, units = table.group_by("system", maintain_order=True).agg(times.alias("times"))
+    arms, units = table.group_by("system", maintain_order=True).agg(pl.col("times").sum())
     names, asked = arms.to_list(), list(split)
     for arm in asked:
         if arm not in names:

@@ -1382,6 +1382,10 @@ def test_any_rel_is_compared_with_grades_of_any_type(grades: Any, rel: float) ->
             lambda: LOG_OF_TWO.irm.evaluate(metrics=["rr"]),
             "evaluate(): give metrics without a name, one by one or in a list, as evaluate('f1')",
         ),
+        (
+            lambda: LOG_OF_TWO.irm.judge(LOG_OF_TWO, scale={"a": 1, "b": 0}),
+            "judge() takes no roles; say irm(scale={'a': 1, 'b': 0}).judge(...), which reads the judgments too",
+        ),
         (lambda: LOG_OF_TWO.irm.explain("rr"), "explain(): missing a required argument: 'query'"),
         (
             lambda: LOG_OF_TWO.irm.judge(LOG_OF_TWO, doc=pl.col("query")),
@@ -1392,6 +1396,58 @@ def test_any_rel_is_compared_with_grades_of_any_type(grades: Any, rel: float) ->
 def test_what_a_call_does_not_take(call: Callable[[], Any], message: str) -> None:
     """A column, role or parameter in the wrong place is an error that says where it belongs."""
     assert error(call) == message
+
+
+RUNS = pl.DataFrame({"query": [1, 1], "doc": ["x", "x"], "run": ["a", "b"], "score": [2.0, 1.0], "grade": [1, 1]})
+BESIDE = pl.DataFrame({"query": [1, 1], "doc": ["x", "y"], "a": [2.0, 1.0], "b": [1.0, 2.0], "grade": [1, 0]})
+ONE_SYSTEM: dict[str, tuple[Callable[[], Any], str]] = {
+    "a value": (
+        lambda: RUNS.irm(system="run").explain("rr", query=1, system="a"),
+        "explain() takes no system, and 'a' is no column of the frame but a value; keep the rows in which run is 'a' "
+        "of the result",
+    ),
+    "a number": (
+        lambda: RUNS.irm(system="run").per_query("rr", system=3),
+        "per_query() takes no system, and 3 is no column of the frame but a value; keep the rows in which run is 3 "
+        "of the result",
+    ),
+    "of what has no row per system": (
+        lambda: RUNS.irm(system="run").audit(system="a"),
+        "audit() takes no system, and 'a' is no column of the frame but a value; keep the rows in which run is 'a' "
+        "of the frame before .irm",
+    ),
+    "of no system": (
+        lambda: RUNS.lazy().irm.explain("rr", query=1, system="a"),
+        "explain() takes no system, and 'a' is no column of the frame but a value; keep its rows of the frame before "
+        ".irm",
+    ),
+    "a column of scores": (
+        lambda: BESIDE.irm(score=["a", "b"]).explain("rr", query=1, system="b"),
+        "explain() takes no system; for 'b' alone say irm(score='b').explain(...)",
+    ),
+    "a column": (
+        lambda: RUNS.irm.explain("rr", query=1, system="run"),
+        "explain() takes no roles; say irm(system='run').explain(...)",
+    ),
+    "an expression": (
+        lambda: RUNS.irm(system="run").explain("rr", query=1, system=pl.col("run")),
+        "explain() takes no roles; say irm(system=<polars.Expr>).explain(...)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ONE_SYSTEM)
+def test_one_system_is_asked_of_a_verb(case: str) -> None:
+    """Its name is a value of a column, or a column of scores, and the error says how to have its rows."""
+    call, says = ONE_SYSTEM[case]
+    assert error(call, ColumnError) == says
+
+
+def test_the_ways_to_one_system_give_the_same() -> None:
+    """The rows kept of the result, and the column of scores alone."""
+    kept = BESIDE.irm(score=["a", "b"]).explain("rr", query=1).filter(system="b").drop("system")
+    assert kept.equals(BESIDE.irm(score="b").explain("rr", query=1))
+    assert RUNS.irm(system="run").explain("rr", query=1).filter(run="a")["contribution"].to_list() == [1.0]
 
 
 def test_blocks_where_no_thread_can_be_started() -> None:

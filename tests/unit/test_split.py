@@ -11,7 +11,7 @@ from scipy import stats
 
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError
 from helpers import KINDS, as_kind, as_polars, error
-from inside import chi_square
+from inside import chi_square, split_exactly
 
 HALVES = {"A": 0.5, "B": 0.5}
 MISMATCH, SEVERAL, SPLIT = "sample ratio mismatch", "units of several arms", "units split"
@@ -206,3 +206,131 @@ def test_shares_may_be_rounded() -> None:
     """They need to add up to 1 but for what floats lose."""
     assert told(arms(A=10, B=10, C=10), {"A": 1 / 3, "B": 1 / 3, "C": 1 / 3})[SPLIT][1] == 30
     assert told(arms(A=10, B=20, C=70), {"A": 0.1, "B": 0.2, "C": 0.7})[SPLIT][1] == 100
+
+
+# Segments
+
+IN_SEGMENT = "sample ratio mismatch in a segment"
+
+
+def devices(**n: tuple[int, int]) -> pl.DataFrame:
+    """A log of so many queries of the arms A and B on each device."""
+    parts = [arms(A=a, B=b).with_columns(device=pl.lit(name)) for name, (a, b) in n.items()]
+    return pl.concat(parts).with_columns(query=pl.int_range(pl.len()))
+
+
+def off(frame: Any, split: Any = HALVES, **roles: Any) -> list[tuple[Any, ...]]:
+    """The findings about segments: severity, n, share, example and message."""
+    found = as_polars(IRM(frame, **{"system": "arm", "by": "device", **roles}).audit(split=split))
+    return [row[1:] for row in found.filter(check=IN_SEGMENT).rows()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_segments_that_are_off_though_all_together_are_not(kind: str) -> None:
+    """Of the phones 250 to 150, of the web 150 to 250, together 400 to 400: two findings, and a fact with p = 1."""
+    frame = devices(phone=(250, 150), web=(150, 250), tv=(30, 34))
+    found = off(as_kind(frame, kind))
+    assert [row[:4] for row in found] == [("warning", 50, 0.125, "phone"), ("warning", 50, 0.125, "web")]
+    p = stats.binomtest(250, 400).pvalue
+    assert [row[4].partition("; ")[0] for row in found] == [
+        f"A has {a}, B has {b} queries, and their shares should be 0.5, 0.5: p is {p * holm:.2g}, corrected for 3 "
+        "segments (exact binomial test)"
+        for a, b, holm in ((250, 150, 3), (150, 250, 3))  # of equal ones Holm's second is no less than the first
+    ]
+    audit = as_polars(IRM(as_kind(frame, kind), system="arm", by="device").audit(split=HALVES))
+    assert MISMATCH not in audit["check"].to_list()
+    (fact,) = audit.filter(check=SPLIT)["message"]
+    assert fact.startswith("A has 430, B has 434 queries")
+    assert off(as_kind(frame, kind), by=None) == []
+
+
+def test_the_gate_stops_for_a_segment() -> None:
+    """fail_on= raises with the segments' findings."""
+    irm = IRM(devices(phone=(250, 150), web=(150, 250)), system="arm", by="device")
+    assert "2 findings" in error(lambda: irm.audit("warning", split=HALVES), BadValueError)
+
+
+def test_segments_are_corrected_for_their_number() -> None:
+    """p is .00044: below .001 alone, as one of two .00088, and as one of three .0013."""
+    odd = (120, 71)
+    assert 0.001 / 3 < stats.binomtest(120, 191).pvalue < 0.001 / 2
+    assert [row[3] for row in off(devices(a=odd, b=(90, 91)))] == ["a"]
+    assert off(devices(a=odd, b=(90, 91), c=(90, 90))) == []
+    assert len(off(devices(a=odd, b=(90, 91), c=(300, 100)))) == 2  # Holm: the lesser one has left
+
+
+def test_one_segment_is_the_whole() -> None:
+    """It is no second finding."""
+    frame = devices(phone=(600, 400))
+    assert off(frame) == []
+    assert MISMATCH in told(frame, by="device")
+
+
+def test_the_whole_and_a_segment() -> None:
+    """Both are told where both are off, and an arm that a segment lacks has none there."""
+    frame = devices(phone=(300, 0), web=(300, 310))
+    assert MISMATCH in told(frame, by="device")
+    ((severity, n, share, example, message),) = off(frame)
+    assert (severity, n, share, example) == ("warning", 150, 0.5, "phone")
+    assert message.startswith("A has 300, B has 0 queries")
+
+
+def test_a_rare_arm_in_small_segments_is_no_mismatch() -> None:
+    """One unit of an arm of a hundredth alone in its segment: chi-square says 3e-23, and it happens one time in 100."""
+    shares = {"A": 0.99, "B": 0.01}
+    frame = devices(big=(990, 10), small=(0, 1), pair=(1, 1))
+    assert chi_square(np.array([0, 1]), np.array([0.99, 0.01])) < 1e-22
+    assert off(frame, shares) == []
+
+
+def test_segments_of_several_columns() -> None:
+    """Names have all values, null among them."""
+    frame = devices(phone=(250, 150), web=(150, 250)).with_columns(day=pl.when(pl.col("device") == "web").then(7))
+    assert [row[3] for row in off(frame, by=["device", "day"])] == ["phone, None", "web, 7"]
+
+
+def test_a_user_of_two_segments_is_a_unit_of_each() -> None:
+    """Two queries to a user, and the first 150 users of each arm on both devices."""
+    frame = devices(phone=(500, 300), web=(300, 500))
+    found = off(frame, cluster="user")
+    assert [row[4].partition(", and")[0] for row in found] == [
+        "A has 250, B has 150 clusters (user)",
+        "A has 150, B has 250 clusters (user)",
+    ]
+    assert told(frame, by="device", cluster="user")[SPLIT][4].startswith("A has 250, B has 250 clusters (user)")
+
+
+def test_segments_of_rows_without_a_query() -> None:
+    """Rows, as many as they stand for."""
+    rows = pl.DataFrame({"arm": [*"ABAB"], "device": [*"ppww"], "label": 1, "predicted": 1, "n": [250, 150, 150, 250]})
+    found = off(rows, count="n", query=None)
+    assert [row[:4] for row in found] == [("warning", 50, 0.125, "p"), ("warning", 50, 0.125, "w")]
+    assert [row[3] for row in off(rows.select(pl.all().repeat_by("n").explode()), query=None)] == ["p", "w"]
+
+
+def test_segments_of_numbers_from_elsewhere() -> None:
+    """A row per unit, with a number."""
+    frame = devices(phone=(250, 150), web=(150, 250)).select("query", "arm", "device", ms=pl.lit(3.0))
+    assert [row[3] for row in off(frame, value="ms")] == ["phone", "web"]
+
+
+@pytest.mark.parametrize("share", [0.5, 0.3, 0.01])
+def test_the_exact_binomial_test_is_scipys(share: float) -> None:
+    """For two groups, few units and many; of three groups each against the others, corrected for three."""
+    rng = np.random.default_rng(1)
+    for n in (0, 1, 7, 100, 5000):
+        for count in {0, n, int(rng.binomial(n, share)), n // 3}:
+            expected = stats.binomtest(count, n, share).pvalue if n else 1
+            found = split_exactly(np.array([count, n - count]), np.array([share, 1 - share]))
+            assert found == pytest.approx(expected, rel=1e-8, abs=1e-300)
+    counts, shares = np.array([30, 5, 25]), np.array([0.5, 0.25, 0.25])
+    each = [stats.binomtest(int(count), 60, part).pvalue for count, part in zip(counts, shares, strict=True)]
+    assert split_exactly(counts, shares) == pytest.approx(3 * min(each), rel=1e-9)
+
+
+def test_millions_of_units_get_the_chi_square_test() -> None:
+    """It agrees with the exact one there, and takes no list of all counts."""
+    counts, shares = np.array([500_900, 499_200]), np.array([0.5, 0.5])
+    assert split_exactly(counts, shares) == chi_square(counts, shares)
+    assert chi_square(counts, shares) == pytest.approx(stats.binomtest(500_900, 1_000_100).pvalue, rel=0.01)
+    assert split_exactly(counts * 10**6, shares) == 0
