@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from functools import cached_property
 
 import numpy as np
 
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array, Gain, Ranking, Rows, by_rank, gain_of
+from frame_metrics.inputs.kept import kept
 from frame_metrics.inputs.rows import sums_between
 
 
@@ -34,12 +34,12 @@ class Expected(Ranking):
         self.run, self.group = run, tie
         self.n_relevant, self.listed_relevant = run.n_relevant, run.listed_relevant
 
-    @cached_property
+    @kept
     def _rows_in(self) -> Array:
         """Rows of each tie."""
         return np.bincount(self.group)
 
-    @cached_property
+    @kept
     def _relevant_in(self) -> Array:
         """Relevant rows of each tie."""
         return np.bincount(self.group, self.good)
@@ -50,12 +50,12 @@ class Expected(Ranking):
         row = np.flatnonzero(mean)
         return self.rows(row, mean[row])
 
-    @cached_property
+    @kept
     def relevant(self) -> Rows:
         """Rows where relevant documents may stand, with the share of the orders in which one does."""
         return self._shared(self.good)
 
-    @cached_property
+    @kept
     def _tie_of(self) -> tuple[Array, Array, Array]:
         """Of each row where a relevant document may stand: its row, its tie, and where that tie begins among these."""
         row = np.flatnonzero(self._relevant_in[self.group])
@@ -107,7 +107,7 @@ class Expected(Ranking):
         seen = self._shared(rows)
         return seen.total_within(k, seen.value * by_rank(weight, seen.rank))
 
-    @cached_property
+    @kept
     def precision(self) -> Array:
         """Precision at each rank where a relevant document may stand, summed over the orders in which one does there.
 
@@ -119,7 +119,7 @@ class Expected(Ranking):
         above = higher + place * (self._relevant_in[tie] - 1) / others
         return self.relevant.value * (above + 1) / self.relevant.rank
 
-    @cached_property
+    @kept
     def is_first(self) -> Array:
         """The share of the orders in which the first relevant document stands there, shape (relevant rows,).
 

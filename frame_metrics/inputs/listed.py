@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
+from frame_metrics.inputs.kept import kept
 from frame_metrics.inputs.rows import Array, Rows, sums_between
 
 
@@ -22,12 +21,12 @@ class Listed:
         """Number of queries, those without rows included."""
         return len(self.lengths)
 
-    @cached_property
+    @kept
     def starts(self) -> Array:
         """Start of each query's rows, shape (queries,)."""
         return np.cumsum(self.lengths) - self.lengths
 
-    @cached_property
+    @kept
     def everything_retrieved(self) -> bool:
         """True where no row is only known, and not retrieved."""
         return bool((self.n_ret == self.lengths).all())
@@ -53,7 +52,7 @@ class Listed:
         begin = np.repeat(self.starts, self.lengths)
         return np.arange(1, len(begin) + 1) - begin
 
-    @cached_property
+    @kept
     def _row_rank(self) -> Array:
         """Rank of every row; infinite for the rows that were not retrieved, shape (rows,)."""
         place = self._place

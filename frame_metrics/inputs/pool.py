@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from frame_metrics.inputs.kept import seal
 from frame_metrics.inputs.rows import Array
 
 
@@ -23,6 +24,9 @@ class Pool:
     query: Array
     grade: Array
     label: Array | None = None
+
+    def __post_init__(self) -> None:
+        seal(self)
 
     @property
     def judged(self) -> Array:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from frame_metrics.inputs.kept import kept, seal, sealed
 from frame_metrics.inputs.listed import Listed
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.rows import Array, Gain, Rows, by_rank, falling, gain_of, sums_between
@@ -55,6 +55,10 @@ class Ranking(Listed):
     extra: Mapping[str, Array] = field(default_factory=dict)
     told: Array | None = None
 
+    def __post_init__(self) -> None:
+        seal(self)
+        self.extra = {name: sealed(values) for name, values in self.extra.items()}
+
     def variant(self, rel: float, condensed: bool) -> Ranking:
         """Return the rankings at another level of relevance, without unjudged rows if they are to be condensed."""
         run = self if rel == self.rel else replace(self, rel=rel)
@@ -83,13 +87,13 @@ class Ranking(Listed):
             pool=None if self.pool is None else self.pool.condensed(),
         )
 
-    @cached_property
+    @kept
     def judged(self) -> Array:
         """True for the rows that have a judgment, bool, shape (rows,)."""
         judgment = self.grade if self.label is None else self.label
         return ~np.isnan(judgment) if judgment.dtype.kind == "f" else np.ones(len(judgment), bool)
 
-    @cached_property
+    @kept
     def n_judged(self) -> Array:
         """Judged documents of each query, retrieved or not, shape (queries,)."""
         if self.pool is not None:
@@ -103,19 +107,19 @@ class Ranking(Listed):
         """True for the queries that are measured: those with a judgment, bool, shape (queries,)."""
         return self.n_judged > 0 if self.told is None else (self.n_judged > 0) | self.told
 
-    @cached_property
+    @kept
     def fully_judged(self) -> bool:
         """True where every row is judged relevant or not relevant, and all were retrieved."""
         known = (self.grade if self.label is None else self.label) >= min(self.rel, 0)
         return self.everything_retrieved and bool(known.all())
 
-    @cached_property
+    @kept
     def _positive(self) -> tuple[Array, Array]:
         """Rows with a positive grade, and the grades."""
         row = np.flatnonzero(self.grade > 0)
         return row, self.grade[row]
 
-    @cached_property
+    @kept
     def _relevant_row(self) -> Array:
         if self.label is not None:
             return np.flatnonzero(self.label == 1)
@@ -125,14 +129,14 @@ class Ranking(Listed):
         enough = grade >= self.rel
         return row if enough.all() else row[enough]
 
-    @cached_property
+    @kept
     def good(self) -> Array:
         """True for the relevant rows, bool, shape (rows,)."""
         good = np.zeros(len(self.grade), bool)
         good[self._relevant_row] = True
         return good
 
-    @cached_property
+    @kept
     def n_relevant(self) -> Array:
         """R: relevant documents of each query, retrieved or not, shape (queries,)."""
         if self.known_relevant is not None:
@@ -141,19 +145,19 @@ class Ranking(Listed):
             return self.pool.count(self.pool.relevant(self.rel), self.n_queries)
         return self.listed_relevant
 
-    @cached_property
+    @kept
     def listed_relevant(self) -> Array:
         """Relevant documents among the rows, retrieved or not, shape (queries,)."""
         if self.everything_retrieved:
             return self.relevant.count
         return np.bincount(self.query_of(self._relevant_row), minlength=self.n_queries)
 
-    @cached_property
+    @kept
     def nonrelevant(self) -> Array:
         """True for the rows that are judged not relevant, bool; a negative grade says nothing, shape (rows,)."""
         return (self.grade >= 0) & (self.grade < self.rel) if self.label is None else self.label == 0
 
-    @cached_property
+    @kept
     def n_nonrelevant(self) -> Array:
         """N: documents judged not relevant, retrieved or not, shape (queries,)."""
         if self.pool is not None:
@@ -162,14 +166,14 @@ class Ranking(Listed):
             return self.lengths - self.listed_relevant
         return self.count_of(self.nonrelevant, None, retrieved=False)
 
-    @cached_property
+    @kept
     def n_rows(self) -> Array:
         """Documents that are listed or judged, shape (queries,)."""
         if self.pool is None:
             return self.lengths
         return self.lengths + self.n_judged - self.count_of(self.judged, None, retrieved=False)
 
-    @cached_property
+    @kept
     def n_known(self) -> Array:
         """Documents that are listed, judged, or counted as relevant, shape (queries,)."""
         relevant = self.listed_relevant
@@ -177,7 +181,7 @@ class Ranking(Listed):
             relevant = self.pool.count(self.pool.relevant(self.rel), self.n_queries)
         return self.n_rows + np.maximum(self.n_relevant - relevant, 0)
 
-    @cached_property
+    @kept
     def relevant(self) -> Rows:
         """The relevant documents that were retrieved."""
         row = self._relevant_row
@@ -198,7 +202,7 @@ class Ranking(Listed):
         """1 for the first relevant document of a query, 2 for the second ..., shape (relevant rows,)."""
         return self.relevant.position
 
-    @cached_property
+    @kept
     def precision(self) -> Array:
         """Precision at the rank of each relevant document, shape (relevant rows,)."""
         return self.position / self.rank
@@ -208,13 +212,13 @@ class Ranking(Listed):
         """True where a relevant document is the first of its query, shape (relevant rows,)."""
         return self.position == 1
 
-    @cached_property
+    @kept
     def interpolated(self) -> Array:
         """The greatest precision at this relevant document or a later one, shape (relevant rows,)."""
         backwards = np.maximum.accumulate(self.relevant.grid(self.precision)[:, ::-1], axis=1)
         return backwards[:, ::-1][self.relevant.inside]
 
-    @cached_property
+    @kept
     def nonrelevant_above(self) -> Array:
         """Documents judged not relevant that stand above each relevant document, shape (relevant rows,)."""
         if self.fully_judged:
@@ -244,7 +248,7 @@ class Ranking(Listed):
         seen = self.rows(row, np.ones(len(row)))
         return seen.total_within(k, by_rank(weight, seen.rank))
 
-    @cached_property
+    @kept
     def _made(self) -> dict[Any, Any]:
         """Rows and tables that were made already, by what they are."""
         return {}
@@ -332,7 +336,7 @@ class Ranking(Listed):
         fn = self.n_relevant - tp - sum(rest[:1])
         return Confusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest))
 
-    @cached_property
+    @kept
     def scores(self) -> Scores:
         """The distinct scores of each query; documents without a score stand below all others."""
         score = np.full(len(self.grade), -np.inf) if self.score is None else self.score

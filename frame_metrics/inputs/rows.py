@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_metrics.errors import BadValueError, KernelError, NotComputableError, listed
+from frame_metrics.errors import BadValueError, KernelError, NotComputableError, listed, shown
+from frame_metrics.inputs.kept import kept, seal
 
 Array: TypeAlias = NDArray[Any]
 OfNumber: TypeAlias = Callable[[float], float]  # a function of the caller's, from one number to another
@@ -57,23 +57,24 @@ class Segmented:
 
     def __init__(self, query: Array, n_queries: int) -> None:
         self.query, self.n_queries = query, n_queries
+        seal(self)
 
-    @cached_property
+    @kept
     def count(self) -> Array:
         """Elements of each query, shape (queries,)."""
         return np.bincount(self.query, minlength=self.n_queries)
 
-    @cached_property
+    @kept
     def starts(self) -> Array:
         """Start of each query's elements, shape (queries,)."""
         return np.cumsum(self.count) - self.count
 
-    @cached_property
+    @kept
     def filled(self) -> Array | None:
         """The queries that have elements, ascending; None where all have some."""
         return None if self.count.all() else np.flatnonzero(self.count)
 
-    @cached_property
+    @kept
     def begins(self) -> Array:
         """Start of the elements of each query that has any, shape (filled queries,)."""
         return self.starts if self.filled is None else self.starts[self.filled]
@@ -105,7 +106,7 @@ class Segmented:
         """Return a query's value at each of its elements, shape (elements,)."""
         return of_query[self.query]
 
-    @cached_property
+    @kept
     def position(self) -> Array:
         """The place of each element among its query's, from 1, shape (elements,)."""
         return np.arange(1, len(self.query) + 1) - self.starts[self.query]
@@ -123,8 +124,8 @@ class Rows(Segmented):
     """
 
     def __init__(self, query: Array, rank: Array, value: Array, n_queries: int) -> None:
-        super().__init__(query, n_queries)
         self.rank, self.value = rank, value
+        super().__init__(query, n_queries)
 
     def like(self, value: Array, rank: Array | None = None) -> Rows:
         """Return the same rows with other values (and ranks); what was worked out about the queries stays."""
@@ -136,7 +137,7 @@ class Rows(Segmented):
         """Return the sum of each query's values at ranks up to ``k`` (None: all), shape (queries,)."""
         return self.total(values if k is None else np.where(self.rank <= k, values, 0))
 
-    @cached_property
+    @kept
     def inside(self) -> Array:
         """True where a (queries x longest query) grid holds rows."""
         return np.arange(int(self.count.max(initial=0))) < self.count[:, None]
@@ -227,7 +228,8 @@ def _called(said: str, function: OfNumber, number: float) -> float:
         raise KernelError(f"{said} raised {type(error).__name__} for {number}: {error}") from error
     real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not real or not 0 <= value <= LARGEST:
-        raise KernelError(f"{said} gave {value!r} for {number}; expected is a number from 0")
+        said_as = shown(value.item() if isinstance(value, np.generic) else value)
+        raise KernelError(f"{said} gave {said_as} for {number}; expected is a number from 0")
     return float(value)
 
 

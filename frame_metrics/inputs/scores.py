@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Never
 
 import numpy as np
 
 from frame_metrics.errors import BadValueError
+from frame_metrics.inputs.kept import kept, seal
 from frame_metrics.inputs.rows import Array, Segmented, no_rows, ratio
 
 
@@ -23,8 +23,8 @@ class Scores(Segmented):
     """
 
     def __init__(self, query: Array, score: Array, tp: Array, fp: Array, n_queries: int) -> None:
-        super().__init__(query, n_queries)
         self.score, self.tp, self.fp = score, tp, fp
+        super().__init__(query, n_queries)
 
     def before(self, values: Array) -> Array:
         """Return the values of the level above, 0 above a query's first, shape (levels,)."""
@@ -36,38 +36,38 @@ class Scores(Segmented):
         """Raise: only a ``Ranking`` has rows that a column could be read of."""
         raise no_rows(name)
 
-    @cached_property
+    @kept
     def retrieved(self) -> Array:
         """True for levels that are scores, and not what stands below all of them, bool, shape (levels,)."""
         return self.score > -np.inf
 
-    @cached_property
+    @kept
     def pos(self) -> Array:
         """Relevant rows with exactly this score, shape (levels,)."""
         return self.tp - self.before(self.tp)
 
-    @cached_property
+    @kept
     def neg(self) -> Array:
         """Other rows with exactly this score, shape (levels,)."""
         return self.fp - self.before(self.fp)
 
-    @cached_property
+    @kept
     def positives(self) -> Array:
         """Relevant rows of each query, shape (queries,)."""
         return self.last(self.tp)
 
-    @cached_property
+    @kept
     def negatives(self) -> Array:
         """Other rows of each query, shape (queries,)."""
         return self.last(self.fp)
 
-    @cached_property
+    @kept
     def area(self) -> Array:
         """The area under the ROC curve, NaN where no row is relevant or every row is, shape (queries,)."""
         pairs = self.total(self.neg * (self.before(self.tp) + self.pos / 2))
         return ratio(pairs, self.positives * self.negatives)
 
-    @cached_property
+    @kept
     def probability(self) -> Array:
         """The scores, known to lie between 0 and 1."""
         return _between_0_and_1(self.score)
@@ -98,13 +98,14 @@ class ClassScores:
     def __init__(self, query: Array, actual: Array, score: Array, weight: Array, n_queries: int, seen: Array) -> None:
         self.query, self.n_queries, self.seen = query, n_queries, seen
         self.actual, self.score, self.weight = actual, score, weight
+        seal(self)
 
-    @cached_property
+    @kept
     def support(self) -> Array:
         """Weight of the rows of each class, shape (queries, K)."""
         return self._summed(self.weight)
 
-    @cached_property
+    @kept
     def there(self) -> Array:
         """True for the classes that have rows, shape (queries, K)."""
         return self._summed(None) > 0
@@ -126,12 +127,12 @@ class ClassScores:
         weight, good = self.weight[some], self.actual[some] == c
         return sorted_levels(self.query[some], self.score[some, c], good * weight, weight, self.n_queries)
 
-    @cached_property
+    @kept
     def falling(self) -> Array:
         """The rows of one segment in the falling order of the scores of each class, shape (K, rows)."""
         return np.argsort(-self.score, axis=0, kind="stable").T
 
-    @cached_property
+    @kept
     def probability(self) -> Array:
         """The scores, known to lie between 0 and 1, shape (rows, K)."""
         return _between_0_and_1(self.score)

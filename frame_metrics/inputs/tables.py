@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Never
 
 import numpy as np
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, NotComputableError
+from frame_metrics.inputs.kept import kept, seal, sealed
 from frame_metrics.inputs.rows import Array, no_rows
 
 
@@ -35,7 +35,8 @@ class Confusion:
     rest: Array | None = None
 
     def __post_init__(self) -> None:
-        self.undecided = self.undecided or (np.zeros(len(self.tp)),) * 2
+        seal(self)
+        self.undecided = tuple(map(sealed, self.undecided)) or (sealed(np.zeros(len(self.tp))),) * 2
 
     @property
     def n_queries(self) -> int:
@@ -56,7 +57,7 @@ class Confusion:
         """Undecided negatives: other documents without a decision, shape (n,)."""
         return self.undecided[1]
 
-    @cached_property
+    @kept
     def tn(self) -> Array:
         """True negatives: the rest of the collection, shape (n,)."""
         if self.rest is not None:
@@ -71,22 +72,22 @@ class Confusion:
             )
         return rest
 
-    @cached_property
+    @kept
     def predicted(self) -> Array:
         """Documents that were retrieved, with the places that were not filled, shape (n,)."""
         return self.tp + self.fp + self.empty
 
-    @cached_property
+    @kept
     def actual(self) -> Array:
         """Relevant documents, shape (n,)."""
         return self.tp + self.fn + self.up
 
-    @cached_property
+    @kept
     def negative(self) -> Array:
         """Documents that are not relevant, shape (n,)."""
         return self.fp + self.tn + self.un
 
-    @cached_property
+    @kept
     def population(self) -> Array:
         """All documents, N, shape (n,): the sum of the six cells."""
         return self.actual + self.negative
@@ -101,7 +102,7 @@ class Confusion:
         """N (tp + tn) less what shares of these sizes would agree in by chance, times N, shape (n,)."""
         return self.negative * (self.tp - self.fn) + self.actual * (self.tn - self.fp)
 
-    @cached_property
+    @kept
     def inverse(self) -> Confusion:
         """The table seen from what is not relevant."""
         nothing = np.zeros(len(self.tp))
@@ -144,6 +145,7 @@ class Classes:
         self.found, self.taken, self.apart = found, taken, apart
         self.n, self.k = found.shape[:2]
         self.seen = (self.actual + self.predicted > 0) if seen is None else seen
+        seal(self)
 
     @property
     def n_queries(self) -> int:
@@ -156,7 +158,7 @@ class Classes:
         taken = None if self.taken is None else np.repeat(self.taken[g][None], n, axis=0)
         return Classes(found, np.repeat(self.seen[g][None], n, axis=0), taken, self.apart)
 
-    @cached_property
+    @kept
     def counts(self) -> Array:
         """Rows by true and predicted class, the last column those without a prediction, shape (n, K, K + 1)."""
         if self.apart is not None:
@@ -172,27 +174,27 @@ class Classes:
         same_class, same_found = (_pairs(rows.sum(axis=axis)).sum(axis=1) for axis in (2, 1))
         return _pairs(rows.sum(axis=(1, 2))), same_class, same_found, _pairs(rows).sum(axis=(1, 2))
 
-    @cached_property
+    @kept
     def actual(self) -> Array:
         """Rows of each class, shape (n, K)."""
         return self.counts.sum(axis=2)
 
-    @cached_property
+    @kept
     def predicted(self) -> Array:
         """Rows predicted to be of each class, shape (n, K)."""
         return self.counts[:, :, :-1].sum(axis=1)
 
-    @cached_property
+    @kept
     def hits(self) -> Array:
         """Rows of each class that were predicted rightly, shape (n, K)."""
         return np.einsum("naa->na", self.counts[:, :, :-1])
 
-    @cached_property
+    @kept
     def undecided(self) -> Array:
         """Rows of each class without a prediction, shape (n, K)."""
         return self.counts[:, :, -1]
 
-    @cached_property
+    @kept
     def size(self) -> Array:
         """All rows, shape (n,)."""
         return self.actual.sum(axis=1)

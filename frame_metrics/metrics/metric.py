@@ -278,8 +278,10 @@ class Metric:
         except (FrameMetricsError, MemoryError):
             raise
         except Exception as error:
+            shared = isinstance(error, ValueError) and "read-only" in str(error)
+            way = "; the other metrics read this array too: change a copy of it" * shared
             raise KernelError(
-                f"{self}: its function {self.kernel.__name__}() raised {type(error).__name__}: {error}"
+                f"{self}: its function {self.kernel.__name__}() raised {type(error).__name__}: {error}{way}"
             ) from error
 
     @property

@@ -46,7 +46,8 @@ def metric(
     Parameters
     ----------
     range : least and greatest value that the metric can take.
-    best : the value of a perfect ranking or table; None where no value is better than another.
+    best : the value of a perfect ranking or table, or what it comes near to in ever longer lists,
+        and on longer scales of grades; None where no value is better than another.
     undefined : what the metric's reference gives where it is undefined; None leaves the query out of the mean.
     monotone : True where moving a better document up never makes the metric worse, so that the worst and the best order
         of equal scores bound it; None where the order makes no difference without a cutoff, and may with one.
@@ -177,6 +178,8 @@ def _check_declared(made: Metric) -> None:
     for option, value in (("undefined", made.undefined), ("slope", made.slope)):
         if value is not None and not (is_number(value) and abs(value) < float("inf")):
             raise BadValueError(f"{name}: {option}={shown(value)} is not a number, nor None")
+    if made.undefined is not None and not low_high[0] <= made.undefined <= low_high[1]:
+        raise BadValueError(f"{name}: undefined={shown(made.undefined)} is not in its range {low_high}, nor None")
     if made.monotone is not None:
         check_bool(f"{name}: monotone", made.monotone)
     check_bool(f"{name}: expected", made.expected)

@@ -71,9 +71,10 @@ class Arms:
 
     @cached_property
     def means(self) -> Array:
-        """The means of both arms, NaN for an arm without units, shape (2, columns)."""
+        """The means of both arms, NaN for an arm without units; 0 where floats left only a rest, shape (2, columns)."""
         each = zip((self.mine, ~self.mine), self.n, strict=True)
-        return np.array([self.mean(self.held[arm].sum(axis=0), n) for arm, n in each])
+        means = np.array([self.mean(self.held[arm].sum(axis=0), n) for arm, n in each])
+        return np.where(np.abs(means) < CLOSE * self.scale, 0, means)
 
     @cached_property
     def variances(self) -> Array:
@@ -163,7 +164,7 @@ def _quantile(arms: Arms, test: str, level: float) -> Quantile:
 def relative_ends(means: Array, variances: Array, wide: Quantile) -> Array:
     """Return the ends of the relative difference, by the delta method on the logarithm of the ratio of means.
 
-    Unknown where one mean is above 0 and the other is not.
+    Unknown where one mean is above 0 and the other is not; an end that floats do not reach is unknown too.
 
     Parameters
     ----------
@@ -174,9 +175,10 @@ def relative_ends(means: Array, variances: Array, wide: Quantile) -> Array:
     some = value * base > 0
     ends = np.full((2, len(value)), np.nan)
     share, relative = value[some] / base[some], variances[:, some] / means[:, some] ** 2
-    factor = np.exp(wide(relative) * np.sqrt(relative.sum(axis=0)))
-    ends[:, some] = np.sort((np.array([share / factor, share * factor]) - 1) * np.sign(base[some]), axis=0)
-    return ends
+    with np.errstate(over="ignore"):
+        factor = np.exp(wide(relative) * np.sqrt(relative.sum(axis=0)))
+        ends[:, some] = np.sort((np.array([share / factor, share * factor]) - 1) * np.sign(base[some]), axis=0)
+    return np.where(np.isinf(ends), np.nan, ends)
 
 
 def permuted(arms: Arms, permutations: int, seed: int, tick: Tick) -> Array:

@@ -61,7 +61,7 @@ def _check_one(name: str, own: Metric) -> None:
     except KernelError as error:
         raise _broken(name, "result", str(error)) from error
     if "max_grade" in own.reads and own.params.get("max_grade") is None:
-        raise NotComputableError(f"{name} needs max_grade=; check it with one, of a long scale, as 20")
+        raise NotComputableError(f"{name} needs max_grade=; check it with one")
     family = family_of(own)
     if family is None:
         raise NotComputableError(f"{name}: laws are about rankings, 2x2 tables, scores and tables of classes")

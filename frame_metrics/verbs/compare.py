@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import ColumnError, NotComputableError, check_apart, listed
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_apart, listed, shown
 from frame_metrics.inputs.rows import Array
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.roles.columns import Columns
@@ -125,6 +125,11 @@ def _check_system(columns: Columns, options: Options, *, elsewhere: bool) -> Non
             f"against={options.against!r} tests rows that are counted together, and there is a query; "
             "say query=None to pool them, or compare systems without against="
         )
+    if columns.system is None and not elsewhere and _holds_several(options.baseline):
+        raise BadValueError(
+            f"baseline={shown(options.baseline)} is no frame, nor a system; give what per_query() returned, a frame "
+            "with a row per query and metric"
+        )
     if columns.system is None and not elsewhere:
         raise ColumnError(
             "compare() pairs systems query by query; name their column with system=, "
@@ -145,6 +150,11 @@ def _check_system(columns: Columns, options: Options, *, elsewhere: bool) -> Non
             f"test={test!r} takes every query as independent, and {columns.cluster} says which belong together; "
             f"say test= as one of {listed(FLEXIBLE)}, or cluster=None"
         )
+
+
+def _holds_several(baseline: Any) -> bool:
+    """Return True for a mapping, a series or an array, which may be meant as saved numbers."""
+    return hasattr(baseline, "__len__") and not isinstance(baseline, str | bytes | list | tuple)
 
 
 def _compared(pairing: Pairing, options: Options) -> Answer:

@@ -139,12 +139,19 @@ def named_in(rows: pl.DataFrame, columns: Columns) -> Asked | None:
 
 def _check_cutoffs(text: pl.Series, table: pl.DataFrame, columns: Columns, read_as: dict[str, Metric]) -> None:
     """Raise for a cutoff that the name of its metric does not say: two cutoffs would be taken for one metric."""
-    if columns.k is None or not table[columns.k].dtype.is_numeric():
+    if columns.k is None or not (table[columns.k].dtype.is_numeric() or table[columns.k].dtype in TEXTS):
         return
-    pairs = pl.DataFrame({"metric": text, "k": table[columns.k].cast(pl.Float64)}).unique(maintain_order=True)
-    for name, k in pairs.drop_nulls().filter(pl.col("k").is_not_nan()).rows():
-        if read_as[name].k != k:
-            raise BadValueError(
-                f"{columns.metric}: {name!r} stands beside {columns.k} = {k:g}, which it does not say; write it in "
-                f"the name, as '{name}@{k:g}', or rename the column {columns.k!r}"
-            )
+    k = table[columns.k]
+    k = k.cast(pl.String).str.strip_chars() if k.dtype in TEXTS else k
+    pairs = pl.DataFrame({"metric": text, "k": k.cast(pl.Float64, strict=False)}).unique(maintain_order=True)
+    for name, said in pairs.drop_nulls().filter(pl.col("k").is_not_nan()).rows():
+        own = read_as[name].k
+        if own != said:
+            if said < 1 or said != said // 1:
+                what = "which is no cutoff;"
+            elif own is None:
+                what = f"which it does not say; write it in the name, as '{name}@{said:g}', or"
+            else:
+                what = "another cutoff; correct one of them, or"
+            where = f"{name!r} stands beside {columns.k} = {said:g}"
+            raise BadValueError(f"{columns.metric}: {where}, {what} rename the column {columns.k!r}")

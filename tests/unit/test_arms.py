@@ -345,6 +345,23 @@ def test_a_relative_difference_has_an_interval_where_both_means_have_one_sign() 
     assert (zero["relative"], zero["relative_low"]) == (None, None)
 
 
+def test_a_baseline_that_is_0_but_for_rounding_has_no_relative_difference() -> None:
+    """The covariate explains all of the baseline's mean, .1 - .1, which floats leave 3e-17 of: relative was 7e15."""
+    frame = pl.DataFrame({"query": [0, 1, 2, 3], "arm": [2, 2, 1, 1], "x": [0.0, 1, 0, 0], "v": [0.3, 0.1, 0, 0]})
+    for test in TESTS:
+        found = frame.irm(system="arm", value="v").compare(paired=False, covariate="x", test=test).row(0, named=True)
+        assert (found["value"], found["baseline_value"]) == (pytest.approx(0.2), 0)
+        assert [found[name] for name in ("relative", "relative_low", "relative_high")] == [None] * 3
+
+
+def test_a_relative_end_that_floats_do_not_reach_is_null() -> None:
+    """A baseline whose mean is .0005, and its error 1: the upper end is e to the 3921st; exp warned of it."""
+    frame = pl.DataFrame({"query": [*"abcd"], "arm": [*"xxyy"], "v": [-1.0, 1.001, 1.0, 2.0]})
+    found = frame.irm(system="arm", value="v").compare(paired=False, test="z").row(0, named=True)
+    assert found["relative"] == pytest.approx(2999)
+    assert (found["relative_low"], found["relative_high"]) == (-1, None)
+
+
 def test_more_arms_and_several_baselines() -> None:
     """Every pair, or each arm with each baseline, as alone; p-values are corrected over the pairs of a metric."""
     frame = made(7, users=60, arms="ABC")

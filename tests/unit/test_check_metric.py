@@ -6,6 +6,7 @@ import math
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,12 @@ def drops_grades(run: Ranking) -> Array:
     return hits
 
 
+def drops_queries(run: Ranking) -> Array:
+    hits = run.hits() / np.maximum(run.n_relevant, 1)
+    run.n_ret = np.zeros_like(run.n_ret)
+    return hits
+
+
 def at_random(run: Ranking) -> Array:
     return np.random.default_rng().random(run.n_queries)
 
@@ -160,7 +167,8 @@ BROKEN: dict[Callable[..., Any], tuple[str, dict[str, Any]]] = {
     above_one: ("in range", {}),
     adds_up_over_queries: ("apart", {"best": None}),
     by_the_best_query: ("apart", {}),
-    drops_grades: ("unchanged", {}),
+    drops_grades: ("result", {}),
+    drops_queries: ("unchanged", {}),
     at_random: ("repeated", {}),
     counts_calls: ("repeated", {}),
     half_at_best: ("best", {}),
@@ -169,7 +177,6 @@ BROKEN: dict[Callable[..., Any], tuple[str, dict[str, Any]]] = {
     likes_even_ranks: ("monotone", {"best": None, "range": (0, math.inf), "monotone": True, "undefined": None}),
     first_is_relevant_twice: ("expected", {"best": None, "expected": True}),
     share_of_judged: ("monotone", {"best": None, "monotone": True}),
-    never_zero: ("undefined", {"range": (1, math.inf), "best": None}),
     of_a_table: ("in range", {}),
     of_scores: ("slope", {"slope": 1, "undefined": None}),
     worst_scores: ("best", {"undefined": None}),
@@ -201,12 +208,12 @@ EXAMPLES: dict[Callable[..., Any], str] = {
     without_results: r"no query at all: .* raised IndexError|a query whose results have the grades \[\]: .*IndexError",
     above_one: r"a query whose results have the grades \[1\] has 2, and the range is \(0, 1\)",
     by_the_best_query: r"has 1 alone, and 0\.5 (before|after) a query whose results have the grades \[\d, \d\]",
-    drops_grades: r"a query whose results have the grades .*: grade was \[\d.0\], and is \[0.0\]",
+    drops_grades: r"drops_grades\(\) raised ValueError: assignment destination is read-only; the other metrics read",
+    drops_queries: r"a query whose results have the grades .*: n_ret was \[\d\], and is \[0\]",
     half_at_best: r"a ranking of 300 documents with grade 2 has 0\.5, and the best is 1",
     looks_past_the_cutoff: r"a query whose results have the grades \[.*\] has .* at 1, and with what is below turned",
     likes_even_ranks: r"likes_even_ranks of a query whose results have the grades \[.*\].* is [01], and of a query",
     first_is_relevant_twice: r"in ties of \[.*\], is .*, and the mean over the orders is ",
-    never_zero: r"a query whose results have the grades \[\] has no value, undefined=0 is put there, and the range is",
     of_a_table: r"a table with tp=0, fp=1, fn=0, tn=0 has -1, and the range is \(0, 1\)",
 }
 
@@ -223,6 +230,33 @@ def test_the_example_is_a_small_case_with_its_value(kernel: Callable[..., Any]) 
 def test_a_declaration_that_holds_breaks_no_law(kernel: Callable[..., Any]) -> None:
     """The order makes no difference here."""
     check_metric(metric(**BROKEN[kernel][1])(kernel))
+
+
+def test_what_stands_for_an_undefined_value_is_in_the_range() -> None:
+    """The decorator refuses it where it is declared; the law is for metrics that are made otherwise."""
+    own = replace(metric(range=(1, math.inf), best=None, undefined=None)(never_zero), undefined=0)
+    said = r"a query whose results have the grades \[\] has no value, undefined=0 is put there, and the range is"
+    with pytest.raises(BrokenLawError, match=said) as found:
+        check_metric(own)
+    assert found.value.law == "undefined"
+
+
+@pytest.mark.parametrize("text", ["err(max_grade=3)@3", "err(max_grade=1)", "rbp(gain='exp', max_grade=3)@2"])
+def test_the_best_value_is_that_of_a_long_scale(text: str) -> None:
+    """A grade of 3 out of 3 satisfies 7 of 8 users: err comes near to 1 as the scale gets longer."""
+    check_metric(text)
+
+
+def test_a_metric_that_misses_its_best_value_on_a_long_scale_is_found() -> None:
+    """With a highest grade, as without one."""
+
+    @metric()
+    def half_of_top(run: Ranking, max_grade: float = 3) -> Array:
+        return run.relevant.last(run.gains().value) / max_grade / 2
+
+    with pytest.raises(BrokenLawError) as found:
+        check_metric(half_of_top(max_grade=3))
+    assert found.value.law == "best"
 
 
 def test_unjudged_rows_that_lower_a_value_break_what_is_declared_of_them() -> None:

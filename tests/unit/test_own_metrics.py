@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -268,6 +268,8 @@ def test_what_is_no_kernel_is_refused_where_it_is_defined(case: str) -> None:
         ({"range": (1, 0)}, r"range=\(1, 0\) is not a least and a greatest value"),
         ({"best": 0.5}, r"best=0.5 is not an end of its range \(0, 1\), nor None"),
         ({"best": "high"}, "best='high' is not an end"),
+        ({"undefined": 5}, r"undefined=5 is not in its range \(0, 1\), nor None"),
+        ({"range": (1, 5), "best": 5}, r"undefined=0 is not in its range \(1, 5\), nor None"),
         ({"undefined": "zero"}, "undefined='zero' is not a number, nor None"),
         ({"monotone": "yes"}, "monotone='yes' is not True or False"),
         ({"expected": 1}, "expected=1 is not True or False"),
@@ -435,3 +437,70 @@ def _one() -> Ranking:
     return Ranking(
         np.ones(1), np.ones(1, int), np.ones(1, int), size=np.ones(1), score=np.ones(1), extra={"price": np.ones(1)}
     )
+
+
+# In place
+
+
+def test_a_table_that_a_metric_changes_in_place_is_an_error_of_that_metric() -> None:
+    """The metrics beside it were computed of the changed table: a precision of 2/3 where it is 1/2."""
+
+    @metric(range=(0, 1), best=1)
+    def smooth(table: Confusion) -> Array:
+        tp = table.tp
+        tp += 1
+        return tp / (tp + table.fp + 1)
+
+    log = pl.DataFrame({"label": [1, 0, 1, 0], "predicted": [1, 1, 0, 0]})
+    said = error(lambda: log.irm.evaluate("smooth", "precision", "recall"), KernelError)
+    assert said.startswith("smooth: its function smooth() raised ValueError: output array is read-only; the other ")
+    assert log.irm.evaluate("precision")["value"].item() == 0.5
+
+
+def test_ranks_that_a_metric_changes_in_place_are_an_error_of_that_metric() -> None:
+    """The reciprocal rank beside it was infinite."""
+
+    @metric(best=None)
+    def zero_based(run: Ranking) -> Array:
+        rank = run.relevant.rank
+        rank -= 1
+        return run.relevant.total(1.0 / (rank + 1.0))
+
+    log = pl.DataFrame({"query": [1, 1, 2], "score": [2.0, 1.0, 1.0], "label": [0, 1, 1]})
+    assert "read-only" in error(lambda: log.irm.evaluate("zero_based", "rr", "precision@1"), KernelError)
+    assert log.irm.evaluate("rr")["value"].item() == 0.75
+
+
+def kept_in(thing: Any, path: str) -> Iterator[tuple[str, Array]]:
+    """Give the arrays that an input keeps, and gives again to the next who asks, by their paths."""
+    for name in (name for name in dir(thing) if not name.startswith("_")):
+        part = getattr(thing, name)
+        if isinstance(part, np.ndarray) and part is getattr(thing, name):
+            yield f"{path}.{name}", part
+        elif type(part).__module__.startswith("frame_metrics.inputs") and path.count(".") < 2:
+            yield from kept_in(part, f"{path}.{name}")
+
+
+@pytest.mark.parametrize("ties", ["order", "expected"])
+def test_no_array_that_metrics_share_can_be_written_in(ties: Any) -> None:
+    """Those of rankings, tables and scores, of their rows, gains and ideals, and of columns."""
+    found: dict[str, Array] = {}
+
+    @metric(best=None, undefined=None, expected=True)
+    def reaches(run: Ranking) -> Array:
+        """All there is."""
+        things = {"gains": run.gains(), "exp": run.gains("exp"), "ideal": run.ideal(), "table": run.confusion(2)}
+        run.column("price")
+        if run.n_queries > 1:  # no trial
+            for name, thing in {"run": run, "scores": run.scores, **things}.items():
+                found.update(kept_in(thing, name))
+            found.update({f"extra.{name}": values for name, values in run.extra.items()})
+            found.update({f"undecided.{i}": values for i, values in enumerate(things["table"].undecided)})
+        return run.hits()
+
+    log = pl.DataFrame({"query": [1, 1, 1, 2, 2], "score": [0.75, 0.5, 0.5, 0.5, 0.25], "grade": [0, 1, 2, 1, 0]})
+    log = log.with_columns(price=pl.Series([1.0, 2, 3, 4, 5]))
+    log.irm(collection_size=9, extra={"price": "price"}, ties=ties).evaluate("reaches", "ndcg", "rr", "roc_auc")
+    known = {"run.grade", "run.n_relevant", "run.relevant.rank", "run.starts", "gains.value", "ideal.rank"}
+    assert known | {"table.tp", "table.tn", "scores.area", "scores.positives", "extra.price"} <= found.keys()
+    assert [path for path, array in found.items() if array.flags.writeable] == []

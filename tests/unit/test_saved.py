@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from frame_metrics import IRM, ColumnError, NotComputableError, UnknownNameError
+from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError, UnknownNameError
 from helpers import KINDS, as_kind, as_polars, error, made_log
 
 METRICS = ("ndcg@5", "map", "P_5")
@@ -570,3 +570,11 @@ def test_a_saved_column_with_another_name() -> None:
     assert now.compare(baseline=kept.rename({"latency": "ms"}))["n"].to_list() == [4]
     two = kept.with_columns(cost=1.0).irm(value=["latency", "cost"])
     assert error(lambda: now.compare(baseline=two)).endswith("it has 'latency', 'cost'")
+
+
+@pytest.mark.parametrize("baseline", [{"rr": 0.5}, pl.Series([0.5]), pd.Series([0.5]), np.array([0.5])])
+def test_a_baseline_that_is_no_frame_is_called_so(baseline: Any) -> None:
+    """Where there are no systems, it can only be meant as saved numbers."""
+    log = pl.DataFrame({"query": ["a", "b"], "score": [1.0, 2.0], "label": [1, 0]})
+    said = error(lambda: log.irm.compare("rr", baseline=baseline), BadValueError)
+    assert "is no frame, nor a system; give what per_query() returned" in said

@@ -300,6 +300,37 @@ def test_a_cutoff_that_the_name_does_not_say() -> None:
     assert apart.with_columns(metric=pl.format("mine@{}", "k")).irm(value="value").evaluate()["k"].to_list() == [5, 10]
 
 
+@pytest.mark.parametrize("made", [pl.DataFrame, pd.DataFrame])
+def test_a_cutoff_that_is_text_is_a_cutoff(made: Any) -> None:
+    """As read_csv(dtype=str) has it: ndcg at 5 and at 10 were averaged. Other text says no cutoff."""
+
+    def read(metric: str, k: list[Any]) -> Any:
+        frame = made({"query": ["a", "b"], "metric": [metric, metric], "k": k, "value": [0.1, 0.3]})
+        return frame.irm(value="value").evaluate()
+
+    for k in (["5", "10"], [" 5", "10 "], ["5.0", None]):
+        assert "metric: 'ndcg' stands beside k = 5, which it does not say" in error(lambda k=k: read("ndcg", k))
+    assert as_polars(read("ndcg", ["deep", ""]))["value"].to_list() == pytest.approx([0.2])
+    assert as_polars(read("ndcg@10", ["10", "10.0"]))["value"].to_list() == pytest.approx([0.2])
+
+
+def test_a_category_that_is_a_cutoff() -> None:
+    """As text is."""
+    frame = pl.DataFrame({"query": [1, 1], "metric": ["ndcg", "ndcg"], "k": ["5", "10"], "value": [0.1, 0.2]})
+    assert "beside k = 5" in error(frame.cast({"k": pl.Categorical}).irm(value="value").evaluate)
+
+
+def test_what_is_advised_where_k_is_another_cutoff_or_none() -> None:
+    """No metric is called 'ndcg@10@10.5'."""
+    for k, said in (
+        (10.5, "which is no cutoff; rename"),
+        (0, "which is no cutoff; "),
+        (5, "another cutoff; correct one"),
+    ):
+        frame = pl.DataFrame({"query": [1], "metric": ["ndcg@10"], "k": [k], "value": [0.1]})
+        assert error(frame.irm(value="value").evaluate).startswith(f"metric: 'ndcg@10' stands beside k = {k}, {said}")
+
+
 def test_bad_values_and_metrics() -> None:
     """Infinite numbers, text, and a row without a metric are errors that show the rows."""
     cases = {

@@ -1,0 +1,37 @@
+"""Arrays that metrics share: a kernel reads them, and cannot write in them, which would change the other metrics."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+
+class kept(cached_property[T]):
+    """Property that is worked out once; an array that it gives cannot be written in."""
+
+    if not TYPE_CHECKING:  # where it has the types of what it stands for
+
+        def __get__(self, owner: Any, kind: type | None = None) -> Any:
+            value = super().__get__(owner, kind)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            return value
+
+
+def seal(owner: Any) -> None:
+    """Put views that cannot be written in, in the place of an object's arrays."""
+    held = vars(owner)
+    for name, value in held.items():
+        if isinstance(value, np.ndarray):
+            held[name] = sealed(value)
+
+
+def sealed(values: Any) -> Any:
+    """Return a view of an array that cannot be written in; whoever made the array still can write in it."""
+    view = values.view()
+    view.setflags(write=False)
+    return view
