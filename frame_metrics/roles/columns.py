@@ -177,7 +177,8 @@ def _refuse_bare(out: dict[str, pl.Series], columns: Columns) -> None:
     if place is not None and judgment is not None and place.null_count() and judgment.null_count():
         names = f"{columns.rank or columns.score} and {columns.label or columns.grade}"
         what = f"have neither a {'rank' if columns.rank else 'score'} nor a judgment"
-        refuse(names, place.is_null() & judgment.is_null(), what, "drop them")
+        nothing = f"or say {'label' if columns.label else 'grade'} 0 where the query found nothing"
+        refuse(names, place.is_null() & judgment.is_null(), what, f"drop them, {nothing}")
 
 
 def type_of(frame: pl.DataFrame, column: str | None) -> str:
