@@ -183,7 +183,8 @@ def _refuse_bare(out: dict[str, pl.Series], columns: Columns) -> None:
         if columns.per_system:  # a row is no result of one of them, and one of another
             systems = len(columns.per_system)
             bad = pl.Series(np.tile(bad.to_numpy().reshape(systems, -1).all(axis=0), systems))
-        refuse(names, bad, what, "drop them")
+        nothing = f"or say {'label' if columns.label else 'grade'} 0 where the query found nothing"
+        refuse(names, bad, what, f"drop them, {nothing}")
 
 
 def type_of(frame: pl.DataFrame, column: str | None) -> str:
