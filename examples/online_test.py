@@ -96,10 +96,14 @@ def report(log: pl.DataFrame) -> None:
         "no system=.",
         means.select("device", "arm", "metric", "value", "n", "ci_low", "ci_high"),
     )
-    asked = ("rr", "success@3")
+    asked = ("rr", "success@3", "num_rel_ret")
     some = ["metric", "difference", "ci_low", "ci_high", "p_value", "mde", "n", "n_units"]
     plain = test.compare(*asked, baseline="old", paired=False)
-    show("The difference of the arms. Users are exchanged between them for the p-value.", plain.select(some))
+    show(
+        "The difference of the arms, by search; num_rel_ret is the clicks of a search. Users are exchanged between the "
+        "arms for the p-value.",
+        plain.select(some),
+    )
     cuped = test.compare(*asked, baseline="old", paired=False, covariate="before")
     show(
         "With what each user had before the test as a covariate (CUPED) the same users tell smaller differences.",
@@ -107,7 +111,7 @@ def report(log: pl.DataFrame) -> None:
     )
     show("In percent of the old ranker:", cuped.select("metric", pl.col("^relative.*$") * 100))
     shorter = 1 - (cuped["mde"] / plain["mde"])
-    print(f"\nThe intervals are {shorter[0]:.0%} and {shorter[1]:.0%} shorter than without it.")
+    print(f"\nThe intervals of rr and success@3 are {shorter[0]:.0%} and {shorter[1]:.0%} shorter than without it.")
     wrong(log, some, plain)
 
 

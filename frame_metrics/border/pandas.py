@@ -172,6 +172,8 @@ def _as_text(name: str, values: Any) -> pl.Series:
     try:
         code, distinct = pd.factorize(values)
     except TypeError as error:
+        if any(isinstance(value, list | np.ndarray) for value in values):
+            raise BadValueError(f"{name}: some rows hold lists and others do not; give every row a list") from None
         raise BadValueError(f"{name}: the column's values cannot be told apart ({error}); make them text") from None
     texts = [str(value) for value in distinct]
     if len(set(texts)) < len(texts):

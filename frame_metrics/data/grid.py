@@ -41,6 +41,11 @@ class Grid:
         own = self.rankings.lengths
         return own if self.pool is None else np.maximum(own, self.pool.lengths)
 
+    @property
+    def of_log(self) -> Array:
+        """True for the rankings that the log has, and no judgments or other systems alone, shape (rankings,)."""
+        return np.arange(len(self.pair)) < len(self.rankings.first_row)
+
     @cached_property
     def cell(self) -> Array:
         """The number of each ranking's system and segment together, shape (rankings,)."""
@@ -49,7 +54,7 @@ class Grid:
     @cached_property
     def common(self) -> Array:
         """Number of pairs of a segment and a query that two systems have rankings of, shape (systems, systems)."""
-        own, n = self.rankings.lengths > 0, len(self.system_row)
+        own, n = self.of_log, len(self.system_row)
         order = np.argsort(self.pair[own], kind="stable")
         system, pair = self.system[own][order], self.pair[own][order]
         out = np.zeros((n, n), np.int64)
@@ -199,7 +204,7 @@ def systems_apart(grid: Grid) -> Array:
     -------
     Shape (systems,); a pair is one of a segment and a query.
     """
-    own = grid.rankings.lengths > 0
+    own = grid.of_log
     rankings = np.bincount(grid.system[own])
     several = np.bincount(grid.pair[own], minlength=int(grid.pair.max(initial=-1)) + 1) > 1
     shared = np.bincount(grid.system[own & several[grid.pair]], minlength=len(rankings))

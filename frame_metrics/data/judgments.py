@@ -236,7 +236,7 @@ def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns)
     alike = few.join(pl.DataFrame({"hash": theirs}).with_row_index("judgment"), on="hash", how="inner")
     ids = (log[key].gather(alike["at"]).eq_missing(judged.pairs[key].gather(alike["judgment"])) for key in keys)
     hits = alike.filter(*ids)
-    if not len(hits) and len(log) and len(judged.pairs):
+    if not len(hits) and len(log) and len(judged.pairs) and not columns.relevant:  # which a log may not have found
         _refuse_strangers(log, judged.pairs, query, ", ".join(columns.query))
         _refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
     out = {name: np.full(len(log), np.nan) for name in values}

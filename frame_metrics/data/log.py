@@ -20,7 +20,7 @@ from frame_metrics.data.unfolding import BARE, ORIGIN, TOLD
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.inputs import Array, Pool, Ranking
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import EXTRA, Columns, checked, checked_bare, key_names, largest_grade, type_of
+from frame_metrics.roles.columns import EXTRA, Columns, checked, checked_keys, key_names, largest_grade, type_of
 from frame_metrics.roles.conventions import Conventions
 
 
@@ -294,7 +294,8 @@ class Block:
         """The judged documents; where all that is relevant is listed, the other results are judged too."""
         log = self.log
         pool = None if log.grid.pool is None else log.grid.pool.of(self.at)
-        if pool is None or label is None or not log.columns.relevant:
+        shared = log.columns.system and not log.columns.per_system  # then the pool has the results of all systems
+        if pool is None or label is None or shared or not log.columns.relevant:
             return pool
         lengths = self.rows.lengths
         return pool.with_others(np.repeat(np.arange(len(lengths)), lengths)[label == 0])
@@ -363,7 +364,8 @@ def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.Da
     """The rows that are results, and behind them, checked, those that stand for queries without any."""
     if BARE not in frame.columns:
         return frame, pl.DataFrame()
-    return frame.filter(~frame[BARE].fill_null(False)), checked_bare(frame.filter(BARE), columns)
+    without = frame[BARE].fill_null(False)
+    return frame.filter(~without), checked_keys(frame, columns).filter(without)
 
 
 def _with_bare(

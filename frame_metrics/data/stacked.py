@@ -92,7 +92,6 @@ def systems_of(log: pl.DataFrame, columns: Columns) -> Systems:
     """Take the checked rows of systems apart, that stand one system behind the other."""
     count = len(columns.per_system)
     n = len(log) // count
-    made = ", ".join(columns.per_system)
-    role = next((role for role in ("score", "rank", "predicted") if getattr(columns, role) == made), None)
+    role = next((role for role in ("score", "rank", "predicted") if getattr(columns, role) == columns.together), None)
     parts = [log[i * n : (i + 1) * n] for i in range(count)]
     return Systems(parts[0], [part["system"] for part in parts], [part[role] for part in parts] if role else [])

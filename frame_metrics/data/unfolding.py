@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,11 +13,12 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside
+from frame_metrics.data.judgments import kind_of_ids, wider
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows, listed
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import EXACT
 from frame_metrics.roles.columns import TEXTS, Columns, number_column, refuse
-from frame_metrics.roles.resolve import PLACE, ROW, SYSTEM
+from frame_metrics.roles.resolve import ROW, SYSTEM
 
 BARE = "\0bare"  # marks a row that stands for a query without results; such rows are the last
 ORIGIN = "\0origin"  # the order of the rows that they were made of, where some are bare
@@ -86,8 +88,8 @@ class Unfolded:
 
     def told_of_the_frame(self, error: BadRowsError, at: Array) -> BadRowsError:
         """Return the error about some rows as one about rows of the frame, and of the first system's column."""
-        column, per = error.column, self.columns.per_system
-        if per and column == ", ".join(per):
+        column = error.column
+        if self.columns.per_system and column == self.columns.together:
             system = self.table[SYSTEM][at].cast(pl.String)
             column = system[0]
             at = at[(system == column).to_numpy()]
@@ -122,6 +124,8 @@ def unfold(
     tables, rows = [whole], [origin]
     if columns.lists:
         tables, rows = _without_lists(whole, columns)
+    if columns.relevant and columns.system and not columns.per_system and beside_origin is not None:
+        beside, beside_origin = _with_results(beside, beside_origin, tables[0], rows[0], columns)
     systems = len(columns.per_system)
     if systems:
         tables = [pl.concat(_by_system(table, columns), how="vertical_relaxed") for table in tables]
@@ -153,9 +157,11 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
     some, every = length > 0, np.arange(len(frame))
     results = frame.filter(pl.Series(some)).explode(list(columns.lists))
     origin = np.repeat(every[some], length[some])
-    if PLACE in columns.made:
+    if columns.rank in columns.made and columns.rank != columns.together:
         first = np.cumsum(length[some]) - length[some]
-        results = results.with_columns(pl.Series(PLACE, np.arange(len(origin)) - np.repeat(first, length[some]) + 1))
+        results = results.with_columns(
+            pl.Series(columns.rank, np.arange(len(origin)) - np.repeat(first, length[some]) + 1)
+        )
     if some.all() or not columns.query:
         return [results], [origin]
     bare = frame.filter(pl.Series(~some)).drop(columns.lists).with_columns(pl.lit(True).alias(BARE))
@@ -206,12 +212,22 @@ def _ways(columns: Columns) -> list[str]:
 
 def _by_system(table: pl.DataFrame, columns: Columns) -> Iterator[pl.DataFrame]:
     """The table of each system, whose column of all is called as what is made of them."""
-    systems, made = pl.Enum(sorted(columns.per_system)), ", ".join(columns.per_system)
+    systems, made = pl.Enum(sorted(columns.per_system)), columns.together
     rest = table.drop(columns.per_system, strict=False)
     own = _of_one_kind(table, columns) if columns.per_system[0] in table.columns else {}
     for name in columns.per_system:
         values = [own[name].alias(made)] if own else []
         yield rest.with_columns(pl.lit(name, dtype=systems).alias(SYSTEM), *values)
+
+
+def type_of_all(kinds: Sequence[Any]) -> Any:
+    """Return the type of the column that several columns make one below the other."""
+    known = [kind for kind in kinds if kind != pl.Null]
+    if len(set(known)) < 2:
+        return known[0] if known else pl.Null
+    if all(isinstance(kind, TEXTS) for kind in known):
+        return pl.String
+    return pl.concat([pl.DataFrame(schema={"": kind}) for kind in known], how="vertical_relaxed").schema[""]
 
 
 def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
@@ -264,6 +280,25 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
     )
 
 
+def _with_results(
+    beside: Beside, origin: Array, results: pl.DataFrame, rows: Array, columns: Columns
+) -> tuple[Beside, Array]:
+    """Add to the documents that are listed as relevant the results of all systems that are not."""
+    listed_ones = beside.read([*beside.columns.values(), LABEL])
+    relevant, keys = str(columns.relevant), [name for name in beside.columns if name != columns.doc]
+    found = results.with_columns(pl.Series(BARE, rows)).filter(pl.col(TOLD))
+    found = found.select(*keys, pl.col(str(columns.doc)).alias(relevant), BARE)
+    found = found.unique([*keys, relevant], maintain_order=True)
+    kind = wider(listed_ones.schema[relevant], found.schema[relevant])
+    if kind_of_ids(listed_ones.schema[relevant]) != kind_of_ids(found.schema[relevant]):
+        return beside, origin  # an error, once the ids are compared
+    listed_ones, found = (one.with_columns(pl.col(relevant).cast(kind)) for one in (listed_ones, found))
+    found = found.join(listed_ones, on=[*keys, relevant], how="anti", nulls_equal=True, maintain_order="left")
+    nothing = pl.lit(0, dtype=pl.Int8).alias(LABEL)
+    both = pl.concat([listed_ones, found.select(*keys, relevant, nothing).select(listed_ones.columns)])
+    return Beside(PolarsFrame(both), beside.columns), np.append(origin, found[BARE].to_numpy())
+
+
 def _check_flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> None:
     """Raise for lists that say of each result whether it is relevant, and are no ids."""
     name, values = str(columns.relevant), ids[str(columns.relevant)]
@@ -284,6 +319,7 @@ def _unfolded_judgments(beside: Beside, judged: Columns, to_read: list[str]) -> 
     if border is None:
         return beside, np.zeros(0, np.int64)
     table = border.read(to_read).with_row_index(BARE)
+    n = len(table)
     parts = (judged.doc, judged.grade, judged.label, judged.annotator)
     lists = [name for name in parts if name and isinstance(table.schema.get(name), pl.List | pl.Array)]
     table = table.with_columns(pl.col(name).arr.to_list() for name in lists if isinstance(table.schema[name], pl.Array))
@@ -292,4 +328,9 @@ def _unfolded_judgments(beside: Beside, judged: Columns, to_read: list[str]) -> 
     except BadRowsError as error:
         raise BadValueError(f"{error.column} (of the judgments){str(error).removeprefix(error.column)}") from None
     table = table.filter(pl.col(str(judged.doc)).list.len() > 0).explode(lists)
+    doc = table[str(judged.doc)]
+    if doc.null_count():
+        rows = table.filter(doc.is_null())[BARE].unique(maintain_order=True).to_numpy()
+        said = bad_rows(f"{judged.doc} (of the judgments)", rows, n, "have a missing id in their list", "drop it")
+        raise BadValueError(str(said))
     return Beside(PolarsFrame(table.drop(BARE)), beside.columns), table[BARE].to_numpy().astype(np.int64)

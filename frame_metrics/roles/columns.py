@@ -48,6 +48,7 @@ class Columns:
     class_scores: tuple[tuple[Any, str], ...] = ()
     extra: tuple[tuple[str, str], ...] = ()  # names that users' metrics know, and their columns
     per_system: tuple[str, ...] = ()  # where score, rank or predicted is a column for each system, these columns
+    together: str = ""  # and what they are called as one
     lists: tuple[str, ...] = ()  # the columns that hold lists, the results of a row's query
     made: tuple[str, ...] = ()  # names above that are no columns of the frame: what they stand for is made
     value: tuple[str, ...] = ()  # numbers that were computed elsewhere
@@ -72,7 +73,8 @@ class Columns:
     @property
     def single(self) -> dict[str, str]:
         """The column of each role that has one and is no key."""
-        return {role: column for role, column in vars(self).items() if isinstance(column, str) and role != "system"}
+        others = ("system", "together")
+        return {role: column for role, column in vars(self).items() if isinstance(column, str) and role not in others}
 
     @property
     def needed(self) -> list[str]:
@@ -135,8 +137,8 @@ def checked(
     return pl.DataFrame(out) if out else frame.select()
 
 
-def checked_bare(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    """Return the needed columns of rows that stand for queries without results: keys, and what is said of a query."""
+def checked_keys(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """Return the keys, and what is said of a query, under the names of their roles, every value known to be good."""
     out = key_columns(frame, columns)
     for inside, name in zip(key_names(columns)[2], columns.query, strict=True):
         refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
@@ -177,7 +179,12 @@ def _refuse_bare(out: dict[str, pl.Series], columns: Columns) -> None:
     if place is not None and judgment is not None and place.null_count() and judgment.null_count():
         names = f"{columns.rank or columns.score} and {columns.label or columns.grade}"
         what = f"have neither a {'rank' if columns.rank else 'score'} nor a judgment"
-        refuse(names, place.is_null() & judgment.is_null(), what, "drop them")
+        bad = place.is_null() & judgment.is_null()
+        if columns.per_system:  # a row is no result of one of them, and one of another
+            systems = len(columns.per_system)
+            bad = pl.Series(np.tile(bad.to_numpy().reshape(systems, -1).all(axis=0), systems))
+        nothing = f"or say {'label' if columns.label else 'grade'} 0 where the query found nothing"
+        refuse(names, bad, what, f"drop them, {nothing}")
 
 
 def type_of(frame: pl.DataFrame, column: str | None) -> str:

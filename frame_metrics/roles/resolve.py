@@ -80,9 +80,9 @@ def resolve(
     if "query" in found and not judged:
         _check_query(columns, roles)
     if nested and columns["query"] and not _ordered(columns) and "rank" not in roles:
-        columns["rank"] = PLACE
-        made.append(PLACE)
-    columns |= _per_system(columns, made)
+        columns["rank"] = _unused(PLACE, available)
+        made.append(columns["rank"])
+    columns |= _per_system(columns, made, available)
     lists = _lists(columns, made, holds_lists) if nested else []
     keys = {role: _several(columns[role]) for role in ("query", "by")}
     resolved = Columns(**columns | keys, lent=tuple(lent), lists=tuple(lists), made=tuple(made))
@@ -113,7 +113,8 @@ def _ordered(columns: Mapping[str, Any]) -> bool:
 def _lists(columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callable[[str], bool]) -> list[str]:
     """The columns of lists of results; raises where another one holds one value for all of them."""
     parts = [(role, column) for role in OF_ROWS for column in _several(columns.get(role)) if column not in made]
-    parts += [("score, rank or predicted", column) for column in columns.get("per_system", ())]
+    whose = next((role for role in PER_SYSTEM if columns.get(role) == columns.get("together", "")), "")
+    parts += [(whose, column) for column in columns.get("per_system", ())]
     lists = [(role, column) for role, column in parts if holds_lists(column)]
     for role, column in parts:
         if (role, column) not in lists:
@@ -151,7 +152,14 @@ def _relevant(
     return {"relevant": column}
 
 
-def _per_system(columns: Mapping[str, Any], made: list[str]) -> dict[str, Any]:
+def _unused(name: str, available: Sequence[str]) -> str:
+    """Return the name for a column that is made, with spaces where the frame has such a column."""
+    while name in available:
+        name += " "
+    return name
+
+
+def _per_system(columns: Mapping[str, Any], made: list[str], available: Sequence[str]) -> dict[str, Any]:
     """The columns of a role that has one for each system: the one that is made of them, and that of the system."""
     several = [role for role in PER_SYSTEM if isinstance(columns.get(role), list | tuple)]
     if not several:
@@ -164,9 +172,9 @@ def _per_system(columns: Mapping[str, Any], made: list[str]) -> dict[str, Any]:
             f"{role}={[*columns[role]]!r}: each of these columns is a system, and system={columns['system']!r} says "
             "another; name one column, or leave out system="
         )
-    name = ", ".join(columns[role])
+    name = _unused(", ".join(columns[role]), [one for one in available if one not in columns[role]])
     made += [SYSTEM, name]
-    return {role: name, "per_system": tuple(columns[role]), "system": SYSTEM}
+    return {role: name, "per_system": tuple(columns[role]), "together": name, "system": SYSTEM}
 
 
 def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) -> dict[str, Any]:

@@ -89,7 +89,11 @@ def audit(request: Request, fail_on: Severity | None, baseline: Any, split: Mapp
 
         return _report(fail_on, _of_good_rows(reading, look))
 
-    table = plan.answer(compute, lambda types: dict(SCHEMA))
+    def unreadable(error: BadRowsError) -> Answer:
+        n, row = len(error.rows), int(error.rows[0])
+        return _report(fail_on, [Finding(f"rows that {error.what}", "error", n, None, f"row {row}", str(error))])
+
+    table = plan.answer(compute, lambda types: dict(SCHEMA), unreadable)
     return table if fail_on is None else request.border.at_once(table)
 
 
@@ -138,7 +142,6 @@ def _of_good_rows(reading: Reading, look: Callable[[pl.DataFrame], list[Finding]
     error that names no rows is raised, or is a finding if rows were left out before.
     """
     frame = reading.table
-    bare = int(frame[BARE].sum()) if BARE in frame.columns else 0
     left, rows = np.arange(len(frame)), frame
     bad: dict[tuple[str, str], tuple[BadRowsError, list[Array]]] = {}
     while True:
@@ -160,8 +163,13 @@ def _of_good_rows(reading: Reading, look: Callable[[pl.DataFrame], list[Finding]
         what = "results in the lists" if reading.plan.columns.lists else "rows of the frame"
         message = f"{what} without errors: everything else is about these"
         systems = max(len(reading.plan.columns.per_system), 1)  # which have the same rows
-        n, of = ((count - bare) // systems for count in (len(rows), len(frame)))
+        n, of = ((len(some) - _bare(some)) // systems for some in (rows, frame))
         return [*found_bad, Finding("rows", "fact", n, of, None, message), *seen]
+
+
+def _bare(rows: pl.DataFrame) -> int:
+    """Count the rows that stand for queries without results."""
+    return int(rows[BARE].sum()) if BARE in rows.columns else 0
 
 
 def _bad_values(error: BadRowsError, rows: Array, reading: Reading) -> Finding:

@@ -191,6 +191,14 @@ def grades_that_do_not_reach_rel(log: Log) -> Seen | None:
 
 
 @check("warning")
+def nothing_found_that_is_relevant(counts: Counted) -> Seen | None:
+    """no result of any query is in its list of relevant documents; do both write ids the same way?"""
+    if not counts.log.columns.relevant or not (counts.results.any() and counts.relevant.any()):
+        return None
+    return Seen(0 if counts.hits.any() else len(counts.hits), len(counts.hits))
+
+
+@check("warning")
 def grades_below_0(log: Log) -> Seen | None:
     """they gain nothing{unless_labelled}"""
     return _graded(log, lambda grade: grade < 0)
@@ -211,7 +219,8 @@ def judged_queries_of_no_known_segment(log: Log) -> Seen:
     if judged is None or set(key_names(log.columns)[1]) <= set(judged.keys):
         return Seen(0)
     names = judged.names.select(judged.keys)
-    lost = names.join(log.table, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
+    known = pl.concat([one.select(judged.keys) for one in (log.table, log.bare) if len(one)] or [names.clear()])
+    lost = names.join(known, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
     return Seen(len(lost), len(names), as_text(lost))
 
 

@@ -15,8 +15,8 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.border.protocol import Beside, Border, Schema
 from frame_metrics.data.grid import systems_apart
 from frame_metrics.data.log import Log, read_log
-from frame_metrics.data.unfolding import Unfolded, unfold
-from frame_metrics.errors import BadValueError, ColumnError, check_apart, kind_of
+from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
+from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, check_apart, kind_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions, conventions
@@ -131,13 +131,26 @@ class Plan:
         pairs = {name: beside for name, beside in zip(own, theirs, strict=True) if name and beside}
         return pairs | {name: name for name in self.judged.by}
 
-    def answer(self, compute: Callable[[Reading], Answer], schema: Schema) -> Any:
-        """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan."""
+    def answer(
+        self,
+        compute: Callable[[Reading], Answer],
+        schema: Schema,
+        unreadable: Callable[[BadRowsError], Answer] | None = None,
+    ) -> Any:
+        """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan.
+
+        ``unreadable``: what to answer where rows cannot be taken apart; None for an error.
+        """
 
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
             if not self._unfolds:
                 return compute(Reading(self, table, beside, self.judged))
-            unfolded = unfold(table, self.columns, beside, self.judged, self.to_read)
+            try:
+                unfolded = unfold(table, self.columns, beside, self.judged, self.to_read)
+            except BadRowsError as error:
+                if unreadable is None:
+                    raise
+                return unreadable(error)
             with unfolded.rows_of_the_frame():
                 answer = compute(Reading(self, unfolded.table, unfolded.beside, unfolded.judged, unfolded))
             return unfolded.folded(answer)
@@ -145,6 +158,7 @@ class Plan:
         def of_types(types: dict[str, Any]) -> dict[str, Any]:
             types = types | {name: types[name].inner for name in self.columns.lists if name in types}
             types |= {name: kind for name, kind in MADE.items() if name in self.columns.made}
+            types |= {self.columns.together: type_of_all([types[name] for name in self.columns.per_system])}
             # What the log does not have, or has without a type, is of the judgments' type.
             lent = {name: own for name, own in self._keys_beside.items() if types.get(name, pl.Null) == pl.Null}
             found = self.request.beside.types(list(lent.values())) if lent and self.request.beside else {}

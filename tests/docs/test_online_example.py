@@ -60,6 +60,7 @@ def test_the_report_is_printed(example: Any, capsys: Any) -> None:
         "sample ratio mismatch",
         "device",
         "CUPED",
+        "num_rel_ret",
         "relative_low",
         "The paired call is an error",
         "by='arm'",

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -39,6 +40,19 @@ def test_means_are_those_of_the_flat_log(example: Any, tmp_path: Path) -> None:
     beside = rows.select("question", pl.col("relevant").alias("doc")).explode("doc")
     expected = flat.irm(query="question").judge(beside, label=True).evaluate(*example.METRICS)
     assert found["value"].tolist() == pytest.approx(expected["value"].to_list(), abs=1e-12)
+
+
+def test_the_gate_corrects_over_its_metrics(example: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The printed p-values are those of three metrics together: Holm's of the plain ones."""
+    last, this = example.week(60, 1), example.week(60, 1, 0.1)
+    example.named(last)(by=None).per_query(*example.METRICS).to_parquet(tmp_path / "saved.parquet")
+    shown: list[pd.DataFrame] = []
+    monkeypatch.setattr(example, "show", lambda says, table: shown.append(table))
+    example.gate(this, tmp_path / "saved.parquet")
+    alone = example.named(this)(by=None).compare(*example.METRICS, baseline=pd.read_parquet(tmp_path / "saved.parquet"))
+    holm = np.minimum(np.maximum.accumulate(np.sort(alone["p_value"]) * [3, 2, 1]), 1)
+    assert sorted(shown[0]["p_adjusted"]) == pytest.approx(holm.tolist(), rel=1e-12)
+    assert shown[0]["p_adjusted"].sum() > alone["p_adjusted"].sum()
 
 
 @pytest.mark.parametrize(("lost", "code"), [("0.1", 1), ("0", 0)])

@@ -140,12 +140,14 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "neither score nor grade": (
         {"bm25": [2.0, None, 3.0, None], "rating": [0, None, 1, None]},
         {},
-        "bm25 and rating: 2 of 4 rows have neither a score nor a judgment (rows 1, 3); drop them",
+        "bm25 and rating: 2 of 4 rows have neither a score nor a judgment (rows 1, 3); drop them, or say grade 0 "
+        "where the query found nothing",
     ),
     "neither rank nor label": (
         {"pos": [1, None, 1, 2], "clicked": [0, None, 1, 1]},
         {"score": None, "rank": "pos", "grade": None, "label": "clicked"},
-        "pos and clicked: 1 of 4 rows has neither a rank nor a judgment (row 1); drop them",
+        "pos and clicked: 1 of 4 rows has neither a rank nor a judgment (row 1); drop them, or say label 0 where "
+        "the query found nothing",
     ),
     "document twice": (
         {"sku": ["a", "a", "b", "b"]},
@@ -1396,6 +1398,22 @@ def test_any_rel_is_compared_with_grades_of_any_type(grades: Any, rel: float) ->
 def test_what_a_call_does_not_take(call: Callable[[], Any], message: str) -> None:
     """A column, role or parameter in the wrong place is an error that says where it belongs."""
     assert error(call) == message
+
+
+@pytest.mark.parametrize("role", ["label", "grade"])
+@pytest.mark.parametrize("place", ["rank", "score"])
+def test_a_search_that_found_nothing_counts(place: str, role: str) -> None:
+    """Its row has no place and no judgment, an error that offers 0 for it; so it is a query with 0, in every mean."""
+    columns: dict[str, Any] = {place: [1, 2, None, 1], role: [0, 1, None, 1], "arm": ["a", "a", "a", "b"]}
+    frame = pl.DataFrame({"query": [1, 1, 2, 3], "doc": ["x", "y", "none", "x"], **columns})
+    roles: dict[str, Any] = {place: place, role: role, "system": "arm"}
+    said = error(lambda: frame.irm(**roles).compare("rr", paired=False, test="z"))
+    assert said.endswith(f"(row 2); drop them, or say {role} 0 where the query found nothing")
+    assert frame.irm(**roles).audit().filter(severity="error")["message"][0] == said
+    irm = frame.with_columns(pl.col(role).fill_null(0)).irm(**roles)
+    found = irm.compare("success@5", baseline="b", paired=False, test="z")
+    assert found.select("value", "n").row(0) == (0.5, 2)
+    assert irm(system=None).evaluate("success@5")["value"][0] == pytest.approx(2 / 3)
 
 
 RUNS = pl.DataFrame({"query": [1, 1], "doc": ["x", "x"], "run": ["a", "b"], "score": [2.0, 1.0], "grade": [1, 1]})

@@ -157,6 +157,19 @@ def test_judgments_in_lists_that_are_all_relevant() -> None:
         lambda: RAG.irm(query="qid").judge(JUDGED.with_columns(grade=pl.Series([[1], [3], [1]]))).per_query("rr")
     )
     assert said.startswith("doc and grade (of the judgments): 1 of 3 rows has lists of different lengths (row 0)")
+    missing = JUDGED.with_columns(doc=pl.Series([["y", "q"], ["x"], [None]]))
+    assert error(lambda: RAG.irm(query="qid").judge(missing).per_query("rr")) == (
+        "doc (of the judgments): 1 of 3 rows has a missing id in its list (row 2); drop it"
+    )
+
+
+def test_lists_beside_single_values() -> None:
+    log = pd.DataFrame({"query": [1, 2], "doc": [["a"], ["b"]], "label": [[1], [1]]})
+    log["score"] = pd.Series([0.3, [0.1]], dtype=object)
+    said = error(lambda: log.irm(score="score").per_query("rr"))
+    assert "score='score' holds one value for each row" in said
+    log["doc"] = pd.Series([["a"], "b"], dtype=object)
+    assert error(lambda: log.irm(score=None).per_query("rr"), BadValueError)
 
 
 def test_lists_of_every_type() -> None:
@@ -355,7 +368,115 @@ def test_lists_without_a_query_are_pooled_where_that_is_said() -> None:
         assert verb(log.irm(query=None, weight="w")).equals(verb(flat.irm(query=None, weight="w")))
 
 
+# What has no result is looked at too
+
+
+def test_a_bad_value_of_a_query_without_results_is_that_of_its_row() -> None:
+    log = pl.DataFrame({"query": [10, 11, 12, 13], "doc": [["a"], [], ["b"], []], "label": [[1], [], [1], []]})
+    irm = log.with_columns(w=pl.Series([1.0, 1.0, 1.0, None])).irm(weight="w")
+    said = "w: 1 of 4 rows is missing (row 3); give every row one"
+    assert error(lambda: irm.evaluate("recall"), BadRowsError) == said
+    assert irm.audit().row(0, named=True) | {"severity": ""} == {
+        "check": "weights that are missing",
+        "severity": "",
+        "n": 1,
+        "share": 0.25,
+        "example": "row 3",
+        "message": said,
+    }
+    assert facts(irm)["rows"] == (2, 1.0)
+    nobody = log.with_columns(query=pl.Series([10, 11, 12, None]))
+    assert "query: 1 of 4 rows has no query (row 3)" in error(lambda: nobody.irm.evaluate("recall"), BadRowsError)
+
+
+def test_systems_share_what_is_not_listed_as_relevant() -> None:
+    """One value in every form: a result of one system that is not listed is not relevant for all of them."""
+    lists = pl.DataFrame({"query": [0, 0], "system": ["B", "A"], "doc": [["d0"], ["d2"]], "score": [[0.7], [0.7]]})
+    lists = lists.with_columns(relevant=pl.Series([["d5", "d2"]] * 2))
+    columns = pl.DataFrame({"query": [0], "doc": [["d0", "d2"]], "A": [[None, 0.7]], "B": [[0.7, None]]})
+    columns = columns.with_columns(relevant=pl.Series([["d5", "d2"]]))
+    rows = lists.explode("doc", "score")
+    wanted = ("roc_auc", "bpref", "judged@5")
+    expected = columns.irm(score=["A", "B"]).per_query(*wanted, layout="wide").rows()
+    assert expected[0][2] == 0.75
+    for irm in (lists.irm(system="system"), rows.irm(system="system")):
+        assert irm.per_query(*wanted, layout="wide").rows() == expected
+    tables = [irm.thresholds("f1") for irm in (lists.irm(system="system"), rows.irm(system="system"))]
+    assert tables[0].rows() == tables[1].rows() == columns.irm(score=["A", "B"]).thresholds("f1").rows()
+
+
+def test_nothing_found_is_no_error_about_ids() -> None:
+    log = pl.DataFrame({"query": ["a", "b"], "doc": [["x"], ["z"]], "relevant": [["w"], ["y"]]})
+    assert values(log.irm.per_query("rr")) == [0.0, 0.0]
+    assert odd(log.irm).filter(check="nothing found that is relevant")["n"].to_list() == [2]
+    assert "nothing found that is relevant" not in odd(RAG.irm(query="qid"))["check"].to_list()
+    log = pl.DataFrame({"query": ["a", "b"], "doc": [["x"], []], "relevant": [None, ["y"]]})
+    assert log.irm.per_query("rr").rows() == [("b", "rr", None, 0.0)]
+
+
+def test_a_row_without_results_is_a_query_that_a_system_has() -> None:
+    log = pl.DataFrame({"query": [*"abab"], "system": [*"AABB"], "doc": [["x"], [], [], ["y"]]})
+    irm = log.with_columns(relevant=pl.Series([["x"], ["y"]] * 2)).irm(system="system")
+    assert values(irm.evaluate("rr")) == [0.5, 0.5]
+    assert "systems that share almost no query" not in odd(irm)["check"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("log", "check"),
+    [
+        ({"query": [1, 2], "doc": [["a"], ["b", "c"]], "label": [[1], [1]]}, "have lists of different lengths"),
+        ({"query": [1, 1], "doc": [["a"], ["b"]], "label": [[1], [1]]}, "repeat a query"),
+        ({"query": [1, 1], "doc": ["a", "b"], "score": [1.0, 2.0], "relevant": [["a"], ["b"]]}, "differ from another"),
+        ({"query": [1, 2], "doc": [["a"], ["b"]], "relevant": [["a"], [None]]}, "have a missing id in their list"),
+    ],
+)
+def test_lists_that_cannot_be_read_are_a_finding(log: dict[str, Any], check: str) -> None:
+    irm = pl.DataFrame(log).irm
+    (found,) = irm.audit().rows(named=True)
+    assert found["check"].startswith(f"rows that {check}")
+    assert found["severity"] == "error"
+    assert found["message"] == error(lambda: irm.evaluate("rr"))
+
+
+def test_a_query_without_results_is_of_its_segment() -> None:
+    log = pl.DataFrame({"query": ["a", "b"], "day": ["m", "t"], "doc": [["x"], []]})
+    irm = log.irm(by="day").judge(pl.DataFrame({"query": ["a", "b"], "doc": ["x", "y"], "grade": [1, 1]}))
+    assert "judged queries of no known segment" not in irm.audit()["check"].to_list()
+
+
 # A column for each system
+
+
+def test_a_result_of_one_system_that_nobody_judged() -> None:
+    """A pooled bake-off: null is that this system did not retrieve it, and another one did."""
+    log = pl.DataFrame({"query": [1, 1, 1], "doc": [*"xyu"], "bm": [3.0, 2.0, 1.0], "de": [1.0, 2.0, None]})
+    irm = log.with_columns(grade=pl.Series([0, 1, None])).irm(score=["bm", "de"])
+    assert values(irm.per_query("rr")) == [0.5, 1.0]
+    assert values(irm.per_query("unjudged@3")) == [1 / 3, 0.0]
+    nothing = log.with_columns(bm=pl.Series([3.0, 2.0, None]), grade=pl.Series([0, 1, None])).irm(score=["bm", "de"])
+    assert "(row 2)" in error(lambda: nothing.evaluate("rr"), BadRowsError)
+
+
+def test_columns_that_are_called_as_what_is_made() -> None:
+    log = pl.DataFrame({"query": [1, 2], "a, c": ["x", "y"], "a": [1.0, 2.0], "c": [2.0, 1.0], "label": [1, 0]})
+    assert log.irm(score=["a", "c"], by="a, c").evaluate("rr")["a, c"].to_list() == ["x", "y"] * 2
+    lists = pl.DataFrame({"place in the list": [5, 6], "doc": [["a"], ["b"]], "label": [[1], [1]]})
+    assert lists.irm(by="place in the list").evaluate("rr")["place in the list"].to_list() == [5, 6]
+
+
+@pytest.mark.parametrize("verb", ["confusion", "per_class"])
+@pytest.mark.parametrize("classes", [["a", "b", "c"], [0, 1, 1]])
+def test_plans_of_decisions_of_each_system(verb: str, classes: list[Any]) -> None:
+    log = pl.DataFrame({"label": classes, "p": classes, "q": classes[::-1]})
+    if verb == "per_class" and classes[0] == 0:
+        log = log.cast(pl.String).with_columns(pl.all().replace("1", "yes"))
+    ask = (lambda irm: irm.confusion()) if verb == "confusion" else (lambda irm: irm(classes=None).per_class("recall"))
+    classed = {"classes": ["0", "yes"]} if log.schema["label"] == pl.String and classes[0] == 0 else {}
+    ask = ask if not classed else (lambda irm: irm(**classed).per_class("recall"))
+    plan = ask(log.lazy().irm(predicted=["p", "q"]))
+    assert plan.collect().equals(ask(log.irm(predicted=["p", "q"])))
+    assert plan.collect_schema() == plan.collect().schema
+
 
 TWO = pl.DataFrame(
     {"query": [1, 1, 1], "doc": ["x", "y", "z"], "a": [3.0, 2.0, 1.0], "b": [1, 2, None], "label": [0, 1, 1]}
