@@ -26,7 +26,7 @@ def seal(owner: Any) -> None:
     """Put views that cannot be written in, in the place of an object's arrays."""
     held = vars(owner)
     for name, value in held.items():
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and value.flags.writeable:
             held[name] = sealed(value)
 
 
