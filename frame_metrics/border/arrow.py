@@ -51,9 +51,8 @@ class ArrowFrame(Border):
         import pyarrow as pa
 
         at = self._schema.get_field_index(column)  # -1 for one that stands twice
-        lists = ("is_list", "is_large_list", "is_fixed_size_list", "is_list_view", "is_large_list_view")
-        known = [getattr(pa.types, name) for name in lists if hasattr(pa.types, name)]
-        return at >= 0 and any(one(self._schema.field(at).type) for one in known)
+        is_list = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+        return at >= 0 and any(one(self._schema.field(at).type) for one in is_list)
 
     @property
     def numbered(self) -> bool:
