@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -70,6 +71,14 @@ class Segments:
         rows, nothing = self.cells.rows, np.full(len(self), NONE)
         names = dict.fromkeys((*self.cells.columns.groups, *self.keys))
         return {name: (rows[name][self.first] if name in self.keys else nothing)[at] for name in names}
+
+    def own_rows(self, at: Array | slice = slice(None)) -> dict[str, Array]:
+        """Return the key rows of the columns that tell groups apart, and of no other."""
+        return {name: rows for name, rows in self.key_rows(at).items() if name in self.keys}
+
+    def values(self, key: str) -> list[Any]:
+        """Return the value of a key column in each group."""
+        return self.cells.values[key].gather(self.first).to_list()
 
     def text(self, group: int) -> str | None:
         """Return the key values of a group as text; None where no key tells groups apart."""

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice
 from math import comb
-from statistics import NormalDist
 
 import numpy as np
 
 from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.averages import resampled
-from frame_metrics.stats.exact import normal
+from frame_metrics.stats.exact import detectable, normal, normal_quantile
 from frame_metrics.stats.resampling import AT_ONCE
 from frame_metrics.stats.significance import CLOSE, Tick, scipy_stats
 from frame_metrics.threads import in_threads
@@ -129,7 +128,7 @@ def compared(
     if min(arms.n) < 2:
         return out
     error = np.sqrt(arms.variances.sum(axis=0))
-    out["mde"] = (NormalDist().inv_cdf((1 + level) / 2) + NormalDist().inv_cdf(power)) * error
+    out["mde"] = detectable(level, power) * error
     if test == "bootstrap":
         return out | drawn_ends(_drawn(arms, resamples, seed), arms.means, arms.scale, level)
     wide = _quantile(arms, test, level)
@@ -157,7 +156,12 @@ def _quantile(arms: Arms, test: str, level: float) -> Quantile:
     if test == "t":
         t = scipy_stats(test).t
         return lambda variances: t.ppf((1 + level) / 2, freedom(variances, arms.n))
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    return as_normal(level)
+
+
+def as_normal(level: float) -> Quantile:
+    """Return the distance of the ends of normal intervals in standard errors."""
+    z = normal_quantile(level)
     return lambda variances: np.full(variances.shape[1], z)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 
 from frame_metrics.inputs import Array, Scores, ratio
 from frame_metrics.inputs.scores import sorted_levels
+from frame_metrics.stats.exact import normal_quantile
 
 
 def area_variance(scores: Scores) -> Array:
@@ -79,5 +78,5 @@ def areas(score: Array, relevant: Array, times: Array | None = None) -> tuple[Ar
 
 def around(value: Array, variance: Array, level: float, ends: tuple[float, float] = (0, 1)) -> Array:
     """Return normal intervals, cut off at the ends of what a value can be, shape (2, values)."""
-    wide = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(variance)
+    wide = normal_quantile(level) * np.sqrt(variance)
     return np.clip([value - wide, value + wide], *ends)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import erfc, exp, lgamma, log, sqrt
+from statistics import NormalDist
 
 import numpy as np
 
@@ -73,6 +74,16 @@ def normal(difference: float, variance: float) -> float:
     if variance > 0:
         return erfc(abs(difference) / sqrt(2 * variance))
     return 1.0 if difference == variance == 0 else np.nan
+
+
+def normal_quantile(level: float) -> float:
+    """Return how many standard errors the ends of a normal interval of this level are away."""
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def detectable(level: float, power: float) -> float:
+    """Return how many standard errors a difference has that is seen with this power at this level (mde)."""
+    return normal_quantile(level) + NormalDist().inv_cdf(power)
 
 
 def chi_square(counts: Array, shares: Array) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.averages import resampled_means, within
+from frame_metrics.stats.exact import detectable
 from frame_metrics.threads import in_threads
 
 CLOSE = 1e-12  # sums nearer than this share of what they could be are equal: each is a sum of floats
@@ -75,8 +75,7 @@ def sureness(
     error = spread / np.sqrt(n)
     if weight is not None or cluster is not None:
         error = _robust_error(times(differences - mean, weight), each, cluster)
-    factor = NormalDist().inv_cdf(tails[1]) + NormalDist().inv_cdf(power)
-    out["mde"] = np.where(error * np.sqrt(n) < least, 0, factor * error)
+    out["mde"] = np.where(error * np.sqrt(n) < least, 0, detectable(level, power) * error)
     return out
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -17,10 +16,10 @@ from frame_metrics.errors import ColumnError, NotComputableError, check_apart, l
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.stats.arms import drawn_ends, relative_ends
-from frame_metrics.stats.exact import normal
+from frame_metrics.stats.arms import as_normal, drawn_ends, relative_ends
+from frame_metrics.stats.exact import detectable, normal, normal_quantile
 from frame_metrics.verbs import tidy
-from frame_metrics.verbs.differences import OF_ARMS, Options, places, tabled
+from frame_metrics.verbs.differences import OF_ARMS, Options, answer_of_pairs, schema_of_arms
 from frame_metrics.verbs.pairs import pairs_of
 from frame_metrics.verbs.pooled import (
     Values,
@@ -53,11 +52,7 @@ def arm_rows_compared(plan: Plan, asked: Asked, options: Options) -> Any:
             )
         return _compared(ArmRows(cases, system, asked, options))
 
-    def schema(types: dict[str, Any]) -> dict[str, Any]:
-        first = {name: types[name] for name in (*columns.by, system)} | {"baseline": types[system]}
-        return first | {"metric": pl.String, "k": pl.Int64} | OF_ARMS
-
-    return plan.answer(compute, schema)
+    return plan.answer(compute, schema_of_arms(columns))
 
 
 def _check(plan: Plan, asked: Asked, options: Options) -> None:
@@ -190,8 +185,8 @@ class ArmRows:
         """Intervals and p-value of areas of rows that have nothing to do with each other."""
         slope, (least, most) = float(self.asked[metric][1].of_area or 1), self.asked[metric][1].range
         variances, difference = slope**2 * self.values[1][at][:, None], float(means[0, 0] - means[1, 0])
-        error, z = float(np.sqrt(variances.sum())), NormalDist().inv_cdf((1 + self.options.ci) / 2)
-        low, high = relative_ends(means, variances, lambda variances: np.full(variances.shape[1], z))
+        error, z = float(np.sqrt(variances.sum())), normal_quantile(self.options.ci)
+        low, high = relative_ends(means, variances, as_normal(self.options.ci))
         ends = np.clip([difference - z * error, difference + z * error], least - most, most - least)
         row = {"ci_low": ends[0], "ci_high": ends[1], "relative_low": low[0], "relative_high": high[0]}
         return row | {"p_value": normal(difference, error**2), "mde": self._mde(error)}
@@ -210,21 +205,14 @@ class ArmRows:
 
     def _mde(self, error: float) -> float:
         """The difference that rows like these would show with the power asked for."""
-        quantile = NormalDist().inv_cdf
-        return (quantile((1 + self.options.ci) / 2) + quantile(self.options.power)) * error
+        return detectable(self.options.ci, self.options.power) * error
 
 
 def _compared(arms: ArmRows) -> Answer:
     """Return one row per segment, metric and pair of arms."""
     column, systems, segments, options = arms.system, arms.systems, arms.segments, arms.options
-    names = systems.cells.values[column].gather(systems.first).to_list() if len(arms.cases.rows) else []
+    names = systems.values(column) if len(arms.cases.rows) else []
     pairs, m = pairs_of(range(len(names)), names, options.baseline, column), len(arms.asked)
     each = ((metric, segment, pair) for segment in range(len(segments)) for metric in range(m) for pair in pairs)
     rows = [arms.row(*one) for one in each]
-    at, metric, pair = places(len(rows), m, len(pairs))
-    keys = {name: held for name, held in segments.key_rows(at).items() if name in segments.keys}
-    mine, base = (systems.key_rows(side[pair])[column] for side in np.array(pairs).T)
-    table = tabled(rows, m, len(pairs), options, OF_ARMS)
-    return Answer(
-        keys | {column: mine, "baseline": base}, tidy.labels(arms.asked, metric) | table, {"baseline": column}
-    )
+    return answer_of_pairs(rows, arms.asked, segments, systems, pairs, options, OF_ARMS)

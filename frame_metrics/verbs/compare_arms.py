@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
-import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Segments
@@ -27,11 +26,10 @@ from frame_metrics.stats.arms import Arms, compared, effect_size
 from frame_metrics.stats.averages import numbered, within
 from frame_metrics.stats.significance import Tick
 from frame_metrics.verbs import values
-from frame_metrics.verbs.differences import OF_ARMS, OfArms, Options, places, tabled
+from frame_metrics.verbs.differences import OF_ARMS, OfArms, Options, answer_of_pairs, schema_of_arms
 from frame_metrics.verbs.measure import Measured, filled, measure
 from frame_metrics.verbs.pairs import pairs_of
 from frame_metrics.verbs.request import Plan, Reading
-from frame_metrics.verbs.tidy import labels
 
 Row = dict[str, Any]
 Progress = Callable[[int, int, str], Any]  # a bar for some work, of so many units of a name
@@ -47,11 +45,7 @@ def arms_compared(plan: Plan, asked: Asked | None, options: Options, progress: P
             return _compared(Own.of(values.measured(reading, asked, arms=True), system), options, progress)
         return _compared(Own.of(measure(reading.log(arms=True), asked or ()), system), options, progress)
 
-    def schema(types: dict[str, Any]) -> dict[str, Any]:
-        first = {name: types[name] for name in (*plan.columns.by, system)} | {"baseline": types[system]}
-        return first | {"metric": pl.String, "k": pl.Int64} | OF_ARMS
-
-    return plan.answer(compute, schema)
+    return plan.answer(compute, schema_of_arms(plan.columns))
 
 
 def check_arms(plan: Plan, options: Options, *, per_query: bool, elsewhere: bool) -> None:
@@ -130,10 +124,6 @@ class Own:
             log, measured.asked, systems, segments, edges, arm[at], values, undefined, weight, cluster, covariate
         )
 
-    def names(self) -> list[Any]:
-        """Return the systems, by their numbers."""
-        return self.systems.cells.values[self.systems.keys[0]].gather(self.systems.first).to_list()
-
     def between(self, segment: int, system: int, base: int, options: Options, tick: Tick) -> list[Row]:
         """Compare two arms in one segment on every metric; those of the same queries share what is drawn."""
         here = slice(*self.edges[segment : segment + 2])
@@ -184,7 +174,8 @@ def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) ->
 
 def _compared(own: Own, options: Options, progress: Progress) -> Answer:
     """Return one row per segment, metric and pair of arms."""
-    column, names = own.systems.keys[0], own.names()
+    column = own.systems.keys[0]
+    names = own.systems.values(column)
     pairs = pairs_of(range(len(names)), names, options.baseline, column)
     draws = options.permutations * len(pairs) * len(own.segments)
     rows: list[Row] = []
@@ -192,8 +183,4 @@ def _compared(own: Own, options: Options, progress: Progress) -> Answer:
         for segment in range(len(own.segments)):
             each = [own.between(segment, *pair, options, tick) for pair in pairs]
             rows += [row for of_metric in zip(*each, strict=True) for row in of_metric]
-    at, metric, pair = places(len(rows), len(own.asked), len(pairs))
-    keys = {name: held for name, held in own.segments.key_rows(at).items() if name in own.segments.keys}
-    mine, base = (own.systems.key_rows(side[pair])[column] for side in np.array(pairs).T)
-    table = tabled(rows, len(own.asked), len(pairs), options, OF_ARMS)
-    return Answer(keys | {column: mine, "baseline": base}, labels(own.asked, metric) | table, {"baseline": column})
+    return answer_of_pairs(rows, own.asked, own.segments, own.systems, pairs, options, OF_ARMS)

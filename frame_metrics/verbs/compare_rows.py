@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any, get_args
 
 import numpy as np
@@ -22,9 +21,19 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.metrics.shares import by_chance, marks, share_of
 from frame_metrics.roles.resolve import absent, likely
 from frame_metrics.stats import delong
-from frame_metrics.stats.exact import fisher, mcnemar, normal
+from frame_metrics.stats.exact import detectable, fisher, mcnemar, normal, normal_quantile
 from frame_metrics.stats.significance import CLOSE, deviation
-from frame_metrics.verbs.differences import COUNTS, NUMBERS, RESULT, SCHEMA, OfRows, Options, places, tabled
+from frame_metrics.verbs.differences import (
+    COUNTS,
+    NUMBERS,
+    RESULT,
+    SCHEMA,
+    OfRows,
+    Options,
+    answer_of_pairs,
+    places,
+    tabled,
+)
 from frame_metrics.verbs.pairs import pairs_of
 from frame_metrics.verbs.pooled import (
     Inputs,
@@ -109,7 +118,7 @@ def _no_document(plan: Plan) -> ColumnError:
 def _by_document(cases: Cases, frame: pl.DataFrame, asked: Asked, options: Options) -> Answer:
     """Return one row per segment, metric and pair of systems."""
     paired, column = paired_rows(cases, frame), str(cases.columns.system)
-    names = cases.cells.values[column].gather(paired.systems.first).to_list()
+    names = paired.systems.values(column)
     pairs = pairs_of(range(len(names)), names if len(cases.rows) else [], options.baseline, column)
     rows: list[Row] = []
     for segment in range(len(paired.segments)):
@@ -118,10 +127,7 @@ def _by_document(cases: Cases, frame: pl.DataFrame, asked: Asked, options: Optio
             sides, unpaired = paired.sides(segment, system, base)
             each.append([row | {"n_unpaired": unpaired} for row in Contest(sides, options).rows(asked)])
         rows += [row for of_metric in zip(*each, strict=True) for row in of_metric]
-    at, metric, pair = places(len(rows), len(asked), len(pairs))
-    mine, other = (paired.systems.key_rows(side[pair])[column] for side in np.array(pairs).T)
-    keys = _keys(paired.segments, at) | {column: mine, "baseline": other}
-    return Answer(keys, labels(asked, metric) | tabled(rows, len(asked), len(pairs), options), {"baseline": column})
+    return answer_of_pairs(rows, asked, paired.segments, paired.systems, pairs, options)
 
 
 def _against(cases: Cases, asked: Asked, options: Options) -> Answer:
@@ -138,14 +144,9 @@ def _against(cases: Cases, asked: Asked, options: Options) -> Answer:
             each.append(Contest(_opposed(cases, mine, options), options).rows(asked))
         rows += [row for of_metric in zip(*each, strict=True) for row in of_metric]
     at, metric, of = places(len(rows), len(asked), len(systems))
-    keys = _keys(segments, at) | ({columns.system: systems.key_rows(of)[columns.system]} if columns.system else {})
+    keys = segments.own_rows(at) | ({columns.system: systems.key_rows(of)[columns.system]} if columns.system else {})
     baseline = {"baseline": pl.Series([options.against], dtype=pl.String).new_from_index(0, len(rows))}
     return Answer(keys, baseline | labels(asked, metric) | tabled(rows, len(asked), len(systems), options))
-
-
-def _keys(segments: Segments, at: Array) -> dict[str, Array]:
-    """The key rows of segments."""
-    return {name: rows for name, rows in segments.key_rows(at).items() if name in segments.keys}
 
 
 def _opposed(cases: Cases, rows: pl.DataFrame, options: Options) -> Sides:
@@ -266,7 +267,7 @@ class Contest:
         variance = float(sign @ covariance @ sign)
         variance = 0.0 if variance < CLOSE * np.trace(covariance) else variance
         difference = 0.0 if abs(row["difference"]) < CLOSE else row["difference"]
-        wide, base = self._quantile * np.sqrt(variance), row["baseline_value"]
+        wide, base = normal_quantile(self.options.ci) * np.sqrt(variance), row["baseline_value"]
         ends = (least - base, most - base) if len(sides.rows) == 1 else (least - most, most - least)
         low, high = np.clip([difference - wide, difference + wide], *ends)
         return {"ci_low": low, "ci_high": high, "p_value": normal(difference, variance)} | self._mde(variance)
@@ -284,14 +285,9 @@ class Contest:
             found["p_value"] = (reached.sum() + 1) / (len(drawn) + 1) if np.isfinite(seen) else np.nan
         return found
 
-    @property
-    def _quantile(self) -> float:
-        """The normal quantile that belongs to the level of the interval."""
-        return NormalDist().inv_cdf((1 + self.options.ci) / 2)
-
     def _mde(self, variance: float) -> Row:
         """The difference that rows like these would show with the power asked for."""
-        return {"mde": (self._quantile + NormalDist().inv_cdf(self.options.power)) * float(np.sqrt(variance))}
+        return {"mde": detectable(self.options.ci, self.options.power) * float(np.sqrt(variance))}
 
     def _drawn(self, asked: Asked, wanted: dict[int, Row]) -> dict[int, Array]:
         """The differences of resampled rows, for each row of the result that wants them."""

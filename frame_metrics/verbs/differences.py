@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
+from frame_metrics.answer import Answer
+from frame_metrics.data.groups import Segments
 from frame_metrics.errors import NotComputableError, check_bool, check_choice, check_level, check_whole, shown
 from frame_metrics.inputs import Array
+from frame_metrics.metrics.names import Asked
+from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.significance import adjusted
-from frame_metrics.verbs.tidy import number
+from frame_metrics.verbs.tidy import labels, number
 
 EACH = ("value", "baseline_value", "difference")
 NUMBERS = (*EACH, "relative", "ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
@@ -101,6 +105,35 @@ def tabled(
     columns["test"] = pl.Series([row["test"] for row in rows], dtype=pl.String)
     columns["correction"] = pl.Series([correction], dtype=pl.String).new_from_index(0, len(rows))
     return {name: columns[name] for name in schema}
+
+
+def answer_of_pairs(
+    rows: Sequence[dict[str, Any]],
+    asked: Asked,
+    segments: Segments,
+    systems: Segments,
+    pairs: Sequence[tuple[int, int]],
+    options: Options,
+    schema: dict[str, Any] = SCHEMA,
+) -> Answer:
+    """Return rows as an answer, by segment, then metric, then pair of systems."""
+    at, metric, pair = places(len(rows), len(asked), len(pairs))
+    (column,) = systems.keys
+    mine, base = (systems.key_rows(side[pair])[column] for side in np.array(pairs).T)
+    keys = segments.own_rows(at) | {column: mine, "baseline": base}
+    table = tabled(rows, len(asked), len(pairs), options, schema)
+    return Answer(keys, labels(asked, metric) | table, {"baseline": column})
+
+
+def schema_of_arms(columns: Columns) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return the types of the columns of arms compared, by those of the frame's columns."""
+    system = str(columns.system)
+
+    def schema(types: dict[str, Any]) -> dict[str, Any]:
+        first = {name: types[name] for name in (*columns.by, system)} | {"baseline": types[system]}
+        return first | {"metric": pl.String, "k": pl.Int64} | OF_ARMS
+
+    return schema
 
 
 def _corrected(p: Array, family: Array, correction: str) -> Array:
