@@ -82,6 +82,11 @@ def as_polars(frame: Any) -> pl.DataFrame:
     return read
 
 
+def frame(columns: str, *rows: tuple[Any, ...]) -> pl.DataFrame:
+    """Return rows as a polars frame, whose columns are named in one text."""
+    return pl.DataFrame(rows, schema=columns.split(), orient="row")
+
+
 # Errors, and findings of audit()
 
 

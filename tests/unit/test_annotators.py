@@ -15,13 +15,9 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from frame_metrics import IRM, BadValueError, ColumnError, UnknownNameError
-from helpers import as_kind, as_polars, error, facts, made_log, real
+from helpers import as_kind, as_polars, error, facts, frame, made_log, real
 
 RULES = ("mean", "median", "max", "majority")
-
-
-def frame(columns: str, *rows: tuple[Any, ...]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=columns.split(), orient="row")
 
 
 RUN = frame("query doc score", ("q", "x", 4.0), ("q", "y", 3.0), ("q", "z", 2.0), ("q", "u", 1.0))

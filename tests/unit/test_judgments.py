@@ -18,12 +18,8 @@ from polars import testing as pl_testing
 
 import frame_metrics
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
-from helpers import as_kind, as_polars, error
+from helpers import as_kind, as_polars, error, frame
 from inside import equal_hashes, small_blocks
-
-
-def frame(columns: str, *rows: tuple[Any, ...]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=columns.split(), orient="row")
 
 
 def values(result: pl.DataFrame) -> list[Any]:
