@@ -6,17 +6,14 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from frame_metrics.roles.columns import judging
+
 RULES = {
     "mean": lambda value: value.sort().mean(),  # sorted, so that the order of the rows does not show in the last digit
     "median": lambda value: value.median(),
     "max": lambda value: value.max(),
     "majority": lambda value: value.drop_nulls().mode().min(),
 }
-
-
-def judging(table: pl.DataFrame) -> list[str]:
-    """Return the columns of a table that judge."""
-    return [name for name in ("grade", "label") if name in table.columns]
 
 
 def made_one(table: pl.DataFrame, pair: Sequence[str], rule: str) -> pl.DataFrame:

@@ -138,7 +138,7 @@ def build_grid(
         None if placed is None else placed[segment_at],
     )
     if judged is None:
-        return replace(grid, pool=_borrowed(grid)) if system and not columns.per_system else grid
+        return replace(grid, pool=_borrowed(grid)) if columns.own_rows else grid
     key_code = query_code if judged.keys == query else codes(both, judged.keys)[0]
     return replace(grid, pool=_pool_of(key_code[named][at], judged, key_code[count:]))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,11 +11,11 @@ import numpy as np
 import polars as pl
 
 from frame_metrics import threads
-from frame_metrics.data.annotators import judging, made_one, once_each
+from frame_metrics.data.annotators import made_one, once_each
 from frame_metrics.data.blocks import Pools, find_duplicates, find_rankings, numbers
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import TEXTS, Columns, key_names, refuse, refuse_nan, role_columns
+from frame_metrics.roles.columns import TEXTS, Columns, judging, key_names, refuse, refuse_nan, role_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.scale import Scale
 
@@ -44,10 +46,8 @@ def read_judgments(
     """
     names = key_names(log_columns)
     by = [inside for inside, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]
-    try:
+    with of_the_judgments():
         table = _judged_rows(frame, columns, log, log_columns, by, conventions.scale)
-    except BadRowsError as bad:
-        raise BadValueError(f"{bad.column} (of the judgments){str(bad).removeprefix(bad.column)}") from None
     keys, each = [*by, *names[2]], None
     pair = [*keys, "doc"]
     if columns.annotator:
@@ -56,6 +56,15 @@ def read_judgments(
     if conventions.several:
         table, each = made_one(table, pair, conventions.several), table
     return replace(laid_out(table, keys, columns, COMBINE), each=each)
+
+
+@contextmanager
+def of_the_judgments() -> Iterator[None]:
+    """Let errors about rows say that these are of the judgments: they are no ``BadRowsError``, of rows of the log."""
+    try:
+        yield
+    except BadRowsError as bad:
+        raise BadValueError(f"{bad.column} (of the judgments){str(bad).removeprefix(bad.column)}") from None
 
 
 def _judged_rows(
@@ -227,7 +236,7 @@ def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns)
 
     Rows and judgments with equal hashes of keys and document are held side by side, and match if the ids are equal.
     """
-    values = [name for name in ("grade", "label") if name in judged.pairs.columns]
+    values = judging(judged.pairs)
     keys = [*judged.keys, "doc"]
     log = log.drop("grade", "label", strict=False)
     ours, theirs = _pair_hash(log, judged.keys), _pair_hash(judged.pairs, judged.keys)

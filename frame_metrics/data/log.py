@@ -20,7 +20,16 @@ from frame_metrics.data.unfolding import BARE, ORIGIN, TOLD
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.inputs import Array, Pool, Ranking
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import EXTRA, Columns, checked, checked_keys, key_names, largest_grade, type_of
+from frame_metrics.roles.columns import (
+    EXTRA,
+    Columns,
+    checked,
+    checked_keys,
+    judging,
+    key_names,
+    largest_grade,
+    type_of,
+)
 from frame_metrics.roles.conventions import Conventions
 
 
@@ -291,11 +300,13 @@ class Block:
         )
 
     def _pool(self, label: Array | None) -> Pool | None:
-        """The judged documents; where all that is relevant is listed, the other results are judged too."""
+        """The judged documents; where all that is relevant is listed, the other results are judged too.
+
+        Where systems have rows of their own, the results of all are among the judgments already.
+        """
         log = self.log
         pool = None if log.grid.pool is None else log.grid.pool.of(self.at)
-        shared = log.columns.system and not log.columns.per_system  # then the pool has the results of all systems
-        if pool is None or label is None or shared or not log.columns.relevant:
+        if pool is None or label is None or not log.columns.relevant or log.columns.own_rows:
             return pool
         lengths = self.rows.lengths
         return pool.with_others(np.repeat(np.arange(len(lengths)), lengths)[label == 0])
@@ -449,7 +460,7 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool)
 
 def _shared(log: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
     """The judgments that systems share: a document judged in one system's rows of a segment is judged in all."""
-    values = [name for name in ("grade", "label") if name in log.columns]
+    values = judging(log)
     table = log.select(*keys, "doc", *values).with_row_index("row")
     table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
     return laid_out(table, keys, columns)
@@ -473,7 +484,7 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
     kept = rows.unique(keys, keep="first", maintain_order=True)["at"].sort()
     if len(kept) == len(log):
         return log, None, None
-    judgment = [name for name in ("grade", "label") if name in log.columns]
+    judgment = judging(log)
     known = [log.select(*keys, name).drop_nulls(name) for name in judgment]
     if any(len(one.unique()) > len(one.unique(keys)) for one in known):
         what = "repeat a document of their query with another judgment"

@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside
-from frame_metrics.data.judgments import kind_of_ids, wider
+from frame_metrics.data.judgments import kind_of_ids, of_the_judgments, wider
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows, listed
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import EXACT
@@ -124,7 +124,7 @@ def unfold(
     tables, rows = [whole], [origin]
     if columns.lists:
         tables, rows = _without_lists(whole, columns)
-    if columns.relevant and columns.system and not columns.per_system and beside_origin is not None:
+    if columns.relevant and columns.own_rows and beside_origin is not None:
         beside, beside_origin = _with_results(beside, beside_origin, tables[0], rows[0], columns)
     systems = len(columns.per_system)
     if systems:
@@ -145,8 +145,7 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
     -------
     The results, and behind them a row for each query without results, with the rows of the frame that each was made of.
     """
-    arrays = [name for name in columns.lists if isinstance(frame.schema[name], pl.Array)]
-    frame = frame.with_columns(pl.col(name).arr.to_list() for name in arrays)
+    frame = _as_lists(frame, columns.lists)
     judgments = [name for name in (columns.label, columns.grade) if name in columns.lists]
     # Of a query without results a list of judgments says that they are known, unless it alone is null.
     null = frame.select(pl.col(name).is_null() for name in columns.lists)
@@ -168,6 +167,18 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
     if judgments:
         bare = bare.with_columns(told.filter(pl.Series(~some)).alias(TOLD))
     return [results, bare], [origin, every[~some]]
+
+
+def _as_lists(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return a frame whose columns of lists of one length are lists like others."""
+    return frame.with_columns(pl.col(name).arr.to_list() for name in names if isinstance(frame.schema[name], pl.Array))
+
+
+def _refuse_missing(ids: pl.DataFrame, name: str, n: int) -> None:
+    """Raise for lists, of ``n`` rows, that hold a null; ``ids`` has each value, and in BARE the row of its list."""
+    if ids[name].null_count():
+        rows = ids.filter(pl.col(name).is_null())[BARE].unique(maintain_order=True).to_numpy()
+        raise bad_rows(name, rows, n, "have a missing id in their list", "drop it")
 
 
 def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] = ()) -> tuple[pl.DataFrame, Array]:
@@ -253,22 +264,17 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
     """The documents that are listed as relevant, a row each, and the row of the frame that each is told by."""
     relevant = str(columns.relevant)
     keys = [name for name in (*columns.by, *columns.query) if name not in columns.lent]
-    told = frame.select(*keys, pl.col(relevant).alias(relevant)).with_row_index(BARE)
-    if isinstance(told.schema[relevant], pl.Array):
-        told = told.with_columns(pl.col(relevant).arr.to_list())
+    told = _as_lists(frame.select(*keys, relevant), [relevant]).with_row_index(BARE)
     first = told.select(pl.col(BARE).first().over(keys)).to_series()
     again = told.filter(first != told[BARE])
     if len(again):
         lists = told[relevant].list.unique().list.sort()
         odd = ~lists.gather(again[BARE]).eq_missing(lists.gather(first.gather(again[BARE])))
-        refuse_rows = again[BARE].filter(odd).to_numpy()
-        if len(refuse_rows):
-            what = "differ from another row of their query"
-            raise bad_rows(relevant, refuse_rows, len(frame), what, "give each query one list of relevant documents")
+        if odd.any():
+            rows, what = again[BARE].filter(odd).to_numpy(), "differ from another row of their query"
+            raise bad_rows(relevant, rows, len(frame), what, "give each query one list of relevant documents")
     once = told.filter(first == told[BARE], pl.col(relevant).list.len() > 0).explode(relevant)
-    if once[relevant].null_count():
-        odd_rows = once.filter(pl.col(relevant).is_null())[BARE].unique(maintain_order=True).to_numpy()
-        raise bad_rows(relevant, odd_rows, len(frame), "have a missing id in their list", "drop it")
+    _refuse_missing(once, relevant, len(frame))
     _check_flags(once, columns, frame)
     table = once.drop(BARE).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))
     by = tuple(name for name in columns.by if name in keys)
@@ -318,19 +324,12 @@ def _unfolded_judgments(beside: Beside, judged: Columns, to_read: list[str]) -> 
     border = beside.border
     if border is None:
         return beside, np.zeros(0, np.int64)
-    table = border.read(to_read).with_row_index(BARE)
-    n = len(table)
-    parts = (judged.doc, judged.grade, judged.label, judged.annotator)
-    lists = [name for name in parts if name and isinstance(table.schema.get(name), pl.List | pl.Array)]
-    table = table.with_columns(pl.col(name).arr.to_list() for name in lists if isinstance(table.schema[name], pl.Array))
-    try:
-        _length(table, lists)
-    except BadRowsError as error:
-        raise BadValueError(f"{error.column} (of the judgments){str(error).removeprefix(error.column)}") from None
-    table = table.filter(pl.col(str(judged.doc)).list.len() > 0).explode(lists)
-    doc = table[str(judged.doc)]
-    if doc.null_count():
-        rows = table.filter(doc.is_null())[BARE].unique(maintain_order=True).to_numpy()
-        said = bad_rows(f"{judged.doc} (of the judgments)", rows, n, "have a missing id in their list", "drop it")
-        raise BadValueError(str(said))
+    read = border.read(to_read).with_row_index(BARE)
+    parts, doc = (judged.doc, judged.grade, judged.label, judged.annotator), str(judged.doc)
+    lists = [name for name in parts if name and isinstance(read.schema.get(name), pl.List | pl.Array)]
+    read = _as_lists(read, lists)
+    with of_the_judgments():
+        _length(read, lists)
+        table = read.filter(pl.col(doc).list.len() > 0).explode(lists)
+        _refuse_missing(table, doc, len(read))
     return Beside(PolarsFrame(table.drop(BARE)), beside.columns), table[BARE].to_numpy().astype(np.int64)

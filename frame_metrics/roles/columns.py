@@ -21,7 +21,7 @@ FEW, MANY = 3, 8  # words that errors show: of those that are wrong, and of all
 OF_ROWS = ("count", "classes", "abstain", "match")  # roles and options of rows that are no results of a query
 EXTRA = "extra:"  # what the inside name of a column begins with that only users' metrics read
 # Roles that say one thing of all results of a query.
-OF_A_QUERY = ("weight", "cluster", "covariate", "n_relevant", "collection_size")
+SAID_OF_QUERIES = ("weight", "cluster", "covariate", "n_relevant", "collection_size")
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,11 @@ class Columns:
         return [column for column in every if column not in made]
 
     @property
+    def own_rows(self) -> bool:
+        """True where each system has rows of its own, and is no column."""
+        return self.system is not None and not self.per_system
+
+    @property
     def unfolds(self) -> bool:
         """True where a row of the frame is not one result of one system, with its judgment."""
         return bool(self.lists or self.made or self.relevant)
@@ -99,6 +104,11 @@ def key_names(columns: Columns) -> tuple[list[str], list[str], list[str]]:
     """Return the inside names of the columns of system, segment and query."""
     by = [f"by:{i}" for i in range(len(columns.by))]
     return (["system"] if columns.system else []), by, [f"query:{i}" for i in range(len(columns.query))]
+
+
+def judging(table: pl.DataFrame) -> list[str]:
+    """Return the columns of a table that judge, by their inside names."""
+    return [name for name in ("grade", "label") if name in table.columns]
 
 
 def checked(
@@ -127,9 +137,7 @@ def checked(
     BadValueError
         A value is not what its role can hold; names the column, counts the rows, shows three.
     """
-    out = key_columns(frame, columns)
-    for inside, name in zip(key_names(columns)[2], columns.query, strict=True):
-        refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
+    out = _known_keys(frame, columns)
     out |= role_columns(frame, columns, columns.single, scores_later and not columns.rank, positive, scale)
     out |= {EXTRA + name: _extra_column(frame[column], column) for name, column in columns.extra}
     if not judged_elsewhere:
@@ -139,10 +147,15 @@ def checked(
 
 def checked_keys(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     """Return the keys, and what is said of a query, under the names of their roles, every value known to be good."""
+    return pl.DataFrame(_known_keys(frame, columns) | role_columns(frame, columns, SAID_OF_QUERIES))
+
+
+def _known_keys(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
+    """The columns of system, segment and query under their inside names; no query is null."""
     out = key_columns(frame, columns)
     for inside, name in zip(key_names(columns)[2], columns.query, strict=True):
         refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
-    return pl.DataFrame(out | role_columns(frame, columns, OF_A_QUERY))
+    return out
 
 
 def role_columns(

@@ -122,12 +122,12 @@ def read_by(
     if columns.class_scores and needs.order:
         raise ColumnError("score= names a column for each class, and a ranking is ordered by one; name one")
     lacks = {
-        ("query",): (needs.query or judged or columns.relevant) and not columns.query,
+        ("query",): (needs.query or judged) and not columns.query,
         ("score", "rank"): needs.order and not (columns.score or columns.rank),
         ("score",): needs.score and not (columns.score or columns.class_scores),
         ("predicted",): needs.predicted and not columns.predicted,
-        ("doc",): (judged or columns.relevant) and not columns.doc,
-        ("label", "grade"): not judged and not columns.relevant and not (columns.label or columns.grade),
+        ("doc",): judged and not columns.doc,
+        ("label", "grade"): not judged and not (columns.label or columns.grade),
     }
     for pair, lacking in lacks.items():
         if lacking:

@@ -12,7 +12,7 @@ from frame_metrics.roles.roles import COLUMNS, LIKELY, Roles, names_as_text, wit
 OF_QUERIES = ("rank", "doc")
 OF_A_QUERY = ("by", "weight", "cluster")  # which the judgments may say instead of the log
 FOUND = ("query", "score", "label", "grade", "predicted", *OF_QUERIES, "relevant")  # the last beside a query only
-OF_ROWS = ("doc", "score", "rank", "label", "grade", "predicted")  # of one result, or lists of those of a query
+OF_RESULTS = ("doc", "score", "rank", "label", "grade", "predicted")  # of one result, or lists of those of a query
 PER_SYSTEM = ("score", "rank", "predicted")  # may be a column for each system
 ROW, SYSTEM = "row", "system"  # key columns that are made: of what has no query, and of a column per system
 PLACE = "place in the list"  # what ranks lists without scores
@@ -64,7 +64,7 @@ def resolve(
     made: list[str] = []
     nested = any(map(holds_lists, _of_results(named, found, judged, pooled="query" in roles and not roles["query"])))
     if nested:
-        found = [role for role in found if role not in OF_ROWS or holds_lists(role)]
+        found = [role for role in found if role not in OF_RESULTS or holds_lists(role)]
     if "query" in found:
         columns["query"] = "query"
     elif nested and "query" not in roles:
@@ -100,9 +100,9 @@ def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *,
     aside |= {"score"} if named.get("class_scores") else set()
     aside |= {"label", "grade"} if judged or named.get("relevant") else set()
     aside |= {*OF_QUERIES} if pooled else set()
-    roles = [role for role in OF_ROWS if not (judged and role in ("label", "grade"))]
+    roles = [role for role in OF_RESULTS if not (judged and role in ("label", "grade"))]
     columns = [column for role in roles for column in _several(named.get(role))]
-    return [*columns, *(role for role in found if role in OF_ROWS and role not in aside)]
+    return [*columns, *(role for role in found if role in OF_RESULTS and role not in aside)]
 
 
 def _ordered(columns: Mapping[str, Any]) -> bool:
@@ -112,7 +112,7 @@ def _ordered(columns: Mapping[str, Any]) -> bool:
 
 def _lists(columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callable[[str], bool]) -> list[str]:
     """The columns of lists of results; raises where another one holds one value for all of them."""
-    parts = [(role, column) for role in OF_ROWS for column in _several(columns.get(role)) if column not in made]
+    parts = [(role, column) for role in OF_RESULTS for column in _several(columns.get(role)) if column not in made]
     whose = next((role for role in PER_SYSTEM if columns.get(role) == columns.get("together", "")), "")
     parts += [(whose, column) for column in columns.get("per_system", ())]
     lists = [(role, column) for role, column in parts if holds_lists(column)]

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.annotators import judging
 from frame_metrics.data.blocks import codes
 from frame_metrics.data.groups import as_text, drawing_places
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import judging
 from frame_metrics.stats.agreement import kappa, weighted_kappa
 from frame_metrics.verbs.checks import Finding, Seen, check, run_checks
 

@@ -17,7 +17,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import plain
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import Columns, judging
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.measure import Measured, check_asked, measure
@@ -169,7 +169,7 @@ def _spare(log: Log) -> Array:
     grid = log.grid
     if log.judged is None:
         return np.zeros(len(grid.pair), np.int64)
-    judgments = [name for name in ("label", "grade") if name in log.table.columns]
+    judgments = judging(log.table)
     rows = log.table.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
     count = rows.group_by(log.judged.keys).agg(pl.col("doc").n_unique().alias("open"))
     every = log.joined(count, log.judged.keys)

@@ -14,7 +14,7 @@ from frame_metrics.data.groups import Segments, as_text
 from frame_metrics.data.log import Block, Log, rows_of_the_frame
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.inputs import Array, Ranking
-from frame_metrics.roles.columns import Columns, key_names
+from frame_metrics.roles.columns import Columns, judging, key_names
 
 Look = Callable[[Any], Any]
 TOP = 10  # the cutoff that is looked at
@@ -229,7 +229,7 @@ def _beyond(log: Log) -> Array | None:
     keys = [*by, *query]
     rows = log.table if place in log.table.columns else log.table.with_columns(pl.lit(1).alias(place))
     found = rows.filter(pl.col(place).is_not_null())
-    judgment = [name for name in ("label", "grade") if name in log.judgments.columns]
+    judgment = judging(log.judgments)
     judged = log.judgments.filter(pl.any_horizontal(pl.col(judgment).cast(pl.Float64).fill_nan(None).is_not_null()))
     unfound = judged.join(found, on=[*keys, "doc"], how="anti", nulls_equal=True)
     beyond = log.joined(unfound.select(keys).unique().with_columns(beyond=pl.lit(True)), keys)["beyond"]
