@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
 UNREADABLE = ("BIT", "TIME WITH TIME ZONE", "UHUGEINT")  # types that DuckDB exports with a loss
-ENTRY = (
-    "_irm_relation_"  # what a relation is called for the length of a query over it; no table of a user's, it is hoped
-)
+ENTRY = "_irm_relation_"  # what a relation is called for the length of a query over it
 REPLACEMENTS = "python_enable_replacements"
 _MADE = count()  # so that each relation that is made here has a name of its own, as joins want it
 

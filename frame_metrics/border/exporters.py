@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from inspect import ismethod
 from typing import Any
 from weakref import WeakSet
 
@@ -27,6 +28,7 @@ def schema_of(frame: Any) -> Any:
     try:
         known: Any
         for known in (getattr(frame, "schema", None), getattr(frame, "projected_schema", None), frame):
+            known = known() if ismethod(known) else known  # of Ibis
             if hasattr(known, "__arrow_c_schema__"):
                 return pa.schema(known)
         return _opened(frame).schema

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import ibis
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -99,6 +100,18 @@ def test_one_read_where_the_schema_is_known(kind: type[Counting]) -> None:
         assert ask(IRM(source)).equals(ask(IRM(pa.table(columns))))
         assert source.asked in ([list(columns)], [list(columns)] * 2)
         assert len(source.asked) == 1 or kind is RowSelecting
+
+
+def test_ibis_computes_the_needed_columns_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of Ibis is computed once for a verb, in its own engine, and without the columns that are not needed."""
+    table = ibis.polars.connect({"log": pl.LazyFrame(RANKED)}).table("log")
+    computed: list[tuple[str, ...]] = []
+    of_ibis = type(table).to_pyarrow
+    monkeypatch.setattr(type(table), "to_pyarrow", lambda own: computed.append(own.columns) or of_ibis(own))
+    irm: Any = IRM(table)
+    assert repr(irm) == "IRM(ibis.Table, found by name: query, score, grade, doc)"
+    assert irm.per_query("rr").equals(IRM(pa.table(RANKED)).per_query("rr"))
+    assert [sorted(names) for names in computed] == [["doc", "grade", "query", "score"]]
 
 
 @pytest.mark.parametrize("kind", [ListSelecting, StarSelecting])
