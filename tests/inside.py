@@ -17,6 +17,7 @@ import pytest
 
 from frame_metrics import IRM
 from frame_metrics.border import files
+from frame_metrics.border.frames import border_of
 from frame_metrics.data.log import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Pool, Ranking, Rows, Scores, ratio
 from frame_metrics.inputs.scores import sorted_levels
@@ -52,6 +53,7 @@ __all__ = [
     "Ties",
     "adjusted",
     "always_a_progress_bar",
+    "border_of",
     "check_bounded",
     "chi_square",
     "decision_checks",

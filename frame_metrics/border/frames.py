@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.border.arrow import ArrowFrame
+from frame_metrics.border.duckdb import DuckDBFrame, is_duckdb
 from frame_metrics.border.exporters import gives_arrow
 from frame_metrics.border.pandas import PandasFrame
 from frame_metrics.border.polars import LazyPolars, PolarsFrame
@@ -31,6 +32,8 @@ def border_of(frame: Any) -> Border:
             f"a {kind_of(frame)} is spread over a cluster, and read here it would be pulled to one machine: "
             "give what its toArrow() or toPandas() returns, of the columns that are needed"
         )
+    if is_duckdb(frame):
+        return DuckDBFrame(frame)
     if gives_arrow(frame):
         return ArrowFrame(frame)
     raise BadValueError(

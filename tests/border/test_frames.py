@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -638,21 +637,6 @@ def test_several_query_columns(kind: str) -> None:
         (*row, value) for row, value in zip(as_polars(frame).select("day", "text").rows(), (1.0, 0.0, 1.0), strict=True)
     ]
     assert [_type(result, name) for name in ("day", "text")] == [_type(frame, name) for name in ("day", "text")]
-
-
-def test_duckdb() -> None:
-    """A DuckDB relation gives an Arrow table, twice the same, decimals read as numbers."""
-    with duckdb.connect() as con:
-        rows = "(1, 'a', 2.5, 1), (1, 'b', 1.5, 0), (2, 'a', 0.5, 2)"
-        relation = con.sql(f"select * from (values {rows}) t(query, doc, score, grade)")
-        judged = con.sql("select 1 as query, 'b' as doc, 1 as grade")
-        log = IRM(relation, doc="doc")
-        first, again = log.evaluate("rr", "ndcg@2"), log.evaluate("rr", "ndcg@2")
-        assert isinstance(first, pa.Table)
-        assert first.equals(again)
-        assert first.column("value").to_pylist() == [1.0, 1.0]
-        beside = IRM(con.sql("select query, doc, score from relation")).judge(judged).per_query("rr")
-        assert beside.to_pylist() == [{"query": 1, "metric": "rr", "k": None, "value": 0.5}]
 
 
 def test_results_of_pandas_are_plain() -> None:
