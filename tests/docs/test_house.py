@@ -39,6 +39,7 @@ FOREIGN = {
     "border.arrow": {"pyarrow"},
     "border.exporters": {"pyarrow"},
     "border.pandas": {"pandas", "pyarrow"},
+    "border.spark": {"pyarrow", "pyspark"},
     "data.classes": {"scipy"},
     "stats.significance": {"scipy"},
     "verbs.compare": {"tqdm"},
