@@ -43,6 +43,7 @@ FOREIGN = {
     "border.duckdb": {"pyarrow"},
     "border.exporters": {"pyarrow"},
     "border.pandas": {"pandas", "pyarrow"},
+    "border.spark": {"pyarrow", "pyspark"},
     "data.classes": {"scipy"},
     "stats.significance": {"scipy"},
     "verbs.compare": {"tqdm"},
