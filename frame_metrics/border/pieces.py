@@ -258,8 +258,8 @@ def _last_begin(before: pl.DataFrame, part: pl.DataFrame, keys: Sequence[str]) -
     if not keys:
         return len(part)
     both = pl.concat([before.tail(1).select(keys), part.select(keys)])
-    begins = both.select(_begins(keys)).to_series().arg_true() - len(both) + len(part)
-    return int(begins[-1]) if begins[-1] >= 0 else None
+    last = int(both.select(_begins(keys)).to_series().arg_true()[-1]) - (len(both) - len(part))
+    return last if last >= 0 else None
 
 
 def _begins(keys: Sequence[str]) -> pl.Expr:
