@@ -231,8 +231,10 @@ def lend(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
     return log.join(judged.names.select(judged.keys), on=own, how="left", nulls_equal=True, maintain_order="left")
 
 
-def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns) -> pl.DataFrame:
+def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns, *, whole: bool = True) -> pl.DataFrame:
     """Return the log with the judgments' grade and label of each row, NaN where it has none.
+
+    ``whole``: whether log and judgments are all there are, so that ids of which none matches are an error.
 
     Rows and judgments with equal hashes of keys and document are held side by side, and match if the ids are equal.
     """
@@ -245,9 +247,9 @@ def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns)
     alike = few.join(pl.DataFrame({"hash": theirs}).with_row_index("judgment"), on="hash", how="inner")
     ids = (log[key].gather(alike["at"]).eq_missing(judged.pairs[key].gather(alike["judgment"])) for key in keys)
     hits = alike.filter(*ids)
-    if not len(hits) and len(log) and len(judged.pairs) and not columns.relevant:  # which a log may not have found
-        _refuse_strangers(log, judged.pairs, query, ", ".join(columns.query))
-        _refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
+    if whole and not len(hits) and not columns.relevant:  # which a log may not have found
+        refuse_strangers(log, judged.pairs, query, ", ".join(columns.query))
+        refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
     out = {name: np.full(len(log), np.nan) for name in values}
     for name, column in out.items():
         column[hits["at"].to_numpy()] = judged.pairs[name].gather(hits["judgment"]).to_numpy()
@@ -282,8 +284,10 @@ def _likely(ours: Array, theirs: Array) -> Array:
     return np.concatenate(rows)
 
 
-def _refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:
-    """Raise if log and judgments have no id in common: then the ids are written in two ways."""
+def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:
+    """Raise if log and judgments, which have rows, have no id in common: then the ids are written in two ways."""
+    if not len(log) or not len(judgments):
+        return
     ours, theirs = log.select(keys).unique(maintain_order=True), judgments.select(keys).unique(maintain_order=True)
     if not len(ours.join(theirs, on=keys, how="semi", nulls_equal=True)):
         raise BadValueError(

@@ -37,6 +37,7 @@ SEEN = ("metrics.metric", "metrics.registry", "metrics.parameters", "inputs", "e
 # Libraries beside polars and numpy, and who imports them, inside a function only.
 FOREIGN = {
     "border.arrow": {"pyarrow"},
+    "border.duckdb": {"pyarrow"},
     "border.exporters": {"pyarrow"},
     "border.pandas": {"pandas", "pyarrow"},
     "border.spark": {"pyarrow", "pyspark"},
