@@ -6,10 +6,14 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from threading import local
 from typing import TypeVar
 
 Part = TypeVar("Part")
 BLOCK = 1 << 18  # rows that are worked on at a time: what they need stays in cache
+
+
+_within = local()  # what this thread is within
 
 
 @cache
@@ -18,13 +22,22 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def in_threads(items: Iterable[Part], work: Callable[[Part], None]) -> None:
-    """Call ``work`` with each part, side by side."""
+    """Call ``work`` with each part, side by side; one after the other where this is a part of such work itself."""
     todo = list(items)
-    if len(todo) == 1:
-        work(todo[0])
+    if len(todo) == 1 or getattr(_within, "work", False):  # else threads might all wait for others
+        for item in todo:
+            work(item)
         return
+
+    def marked(item: Part) -> None:
+        _within.work = True
+        try:
+            work(item)
+        finally:
+            _within.work = False
+
     try:
-        done = _threads().map(work, todo)
+        done = _threads().map(marked, todo)
     except RuntimeError as error:
         if "shutdown" not in str(error):
             raise

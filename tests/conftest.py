@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,14 +64,20 @@ def places(item: pytest.Item) -> Iterator[int]:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark most cases of a grid as slow.
+    """Mark most cases of a grid as slow, and one of seven fast cases of each test as a sample.
 
     Of a grid the cases on every third diagonal are fast, or on every nth, so that there are some of any long parameter.
     """
+    fast: Counter[str] = Counter()
     for item in items:
         grid = item.get_closest_marker("grid")
         if grid and sum(places(item)) % (grid.args[0] if grid.args else 3):
             item.add_marker("slow")
+        elif not item.get_closest_marker("slow"):
+            test = item.nodeid.partition("[")[0]
+            if fast[test] % 7 == 0:
+                item.add_marker("sample")
+            fast[test] += 1
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -55,6 +56,12 @@ LONG = SEARCH or os.environ.get("HYPOTHESIS_PROFILE") == "long"
 def examples(n: int) -> settings:
     """Return how many examples a property has at length; by default a fifth of them, in a search five times as many."""
     return settings(max_examples=5 * n if SEARCH else n if LONG else max(n // 5, 5))
+
+
+def every_second(*lists: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Return every second case of a product of three lists or more, in which any two values of two lists still meet."""
+    cases = product(*map(enumerate, lists))
+    return [tuple(value for _, value in case) for case in cases if sum(place for place, _ in case) % 2 == 0]
 
 
 # Kinds of frames

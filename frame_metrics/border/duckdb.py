@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.border.arrow import ArrowFrame, as_polars
-from frame_metrics.border.protocol import Beside, Border, Compute, Schema
+from frame_metrics.border.protocol import Apart, Beside, Border, Compute, Limits, Schema
 from frame_metrics.errors import BadValueError
 
 if TYPE_CHECKING:
@@ -82,9 +82,17 @@ class DuckDBFrame(ArrowFrame):
         grouped = self.projected(columns).aggregate(f"{alike}, count(*) as {n}", alike)
         return as_polars(_opened(grouped).read_all())
 
-    def answer(self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]) -> Any:
+    def answer(
+        self,
+        columns: Sequence[str],
+        compute: Compute,
+        schema: Schema,
+        judgments: Callable[[], Beside],
+        apart: Apart | None = None,
+        limits: Limits | None = None,
+    ) -> Any:
         _check_connection(self.frame)
-        return super().answer(columns, compute, schema, judgments)
+        return super().answer(columns, compute, schema, judgments, apart, limits)
 
 
 @dataclass(frozen=True, eq=False)

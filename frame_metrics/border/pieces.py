@@ -8,6 +8,7 @@ import tempfile
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import IO, Any, ClassVar
 
 import numpy as np
@@ -116,7 +117,9 @@ class Stream:
     def _in_order(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield the frame in pieces of whole queries; raise where a query returns after others had begun."""
         seen, start = _Seen(), 0
-        for piece in whole_queries(self.border.batches(columns), keys, self._rows):
+        batches = iter(self.border.batches(columns))
+        first = next(batches)
+        for piece in whole_queries(chain([first], batches), keys, self._rows(first)):
             if keys:
                 seen.add(piece, keys)
             yield piece.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
@@ -227,23 +230,20 @@ class temporary_file:
         )
 
 
-def whole_queries(
-    batches: Iterable[pl.DataFrame], keys: Sequence[str], rows: Callable[[pl.DataFrame], int]
-) -> Iterator[pl.DataFrame]:
+def whole_queries(batches: Iterable[pl.DataFrame], keys: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
     """Cut a stream in which the rows of a query stand together into pieces of whole queries.
 
     Parameters
     ----------
     batches : some rows each.
     keys : the columns that rows of one query agree in; none where each row is a query.
-    rows : how many rows a piece is to have, from the first batch; one of a longer query has more.
+    rows : how many rows a piece is to have; one of a longer query has more.
     """
     held: list[pl.DataFrame] = []
-    n, most = 0, 0
+    n = 0
     for batch in batches:
-        most = most or rows(batch)
-        for part in batch.iter_slices(most):
-            begin = _last_begin(held[-1] if held else part.clear(), part, keys) if n + len(part) >= most else None
+        for part in batch.iter_slices(rows):
+            begin = _last_begin(held[-1] if held else part.clear(), part, keys) if n + len(part) >= rows else None
             if begin is not None and n + begin:
                 yield pl.concat([*held, part[:begin]])
                 held, part, n = [], part[begin:], 0
@@ -258,8 +258,8 @@ def _last_begin(before: pl.DataFrame, part: pl.DataFrame, keys: Sequence[str]) -
     if not keys:
         return len(part)
     both = pl.concat([before.tail(1).select(keys), part.select(keys)])
-    begins = both.select(_begins(keys)).to_series().arg_true().cast(pl.Int64) - len(both) + len(part)
-    return int(begins[-1]) if begins[-1] >= 0 else None
+    last = int(both.select(_begins(keys)).to_series().arg_true()[-1]) - (len(both) - len(part))
+    return last if last >= 0 else None
 
 
 def _begins(keys: Sequence[str]) -> pl.Expr:

@@ -231,7 +231,7 @@ def _measured(
     import pyarrow as pa
 
     tables = (_named(_as_polars(pa.Table.from_batches([batch])), columns) for batch in batches)
-    for piece in whole_queries(tables, keys, lambda _: rows):
+    for piece in whole_queries(tables, keys, rows):
         yield from _as_arrow(work(piece), schema).to_batches()
 
 

@@ -15,7 +15,16 @@ from frame_metrics.data.annotators import made_one, once_each
 from frame_metrics.data.blocks import Pools, find_duplicates, find_rankings, numbers
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import TEXTS, Columns, judging, key_names, refuse, refuse_nan, role_columns
+from frame_metrics.roles.columns import (
+    TEXTS,
+    Columns,
+    judging,
+    key_names,
+    refuse,
+    refuse_nan,
+    refuse_null,
+    role_columns,
+)
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.scale import Scale
 
@@ -83,13 +92,13 @@ def _judged_rows(
     ):
         refuse_nan(frame[name], name, "drop them")
         if inside in query:
-            refuse(name, frame[name].is_null(), "are missing", "drop them")
+            refuse_null(name, frame[name], "are missing", "drop them")
         dtype = frame[name].dtype if own in log_columns.lent else log[inside].dtype
         out[inside] = _like(frame[name], dtype, name, own, dtype)
     if columns.doc is None:
         raise BadValueError("the judgments have no document column; name it with doc=")
     docs, ours = frame[columns.doc], log["doc"].dtype
-    refuse(columns.doc, docs.is_null(), "are missing", "drop them")
+    refuse_null(columns.doc, docs, "are missing", "drop them")
     refuse_nan(docs, columns.doc, "drop them")
     out["doc"] = _like(docs, wider(ours, docs.dtype), columns.doc, str(log_columns.doc), ours)
     out |= role_columns(frame, columns, ("grade", "label", "weight", "cluster"), scale=scale)

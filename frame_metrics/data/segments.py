@@ -15,6 +15,7 @@ from frame_metrics.data.groups import Segments
 from frame_metrics.data.sorting import SIGN, in_rank_order, rank_order
 from frame_metrics.inputs import Array, Classes, ClassScores, Scores
 from frame_metrics.inputs.scores import levels
+from frame_metrics.threads import in_threads
 
 CHUNK = 1 << 15  # scores: what is done to them stays in cache
 
@@ -133,9 +134,12 @@ def _packed(score: Array, label: Array) -> tuple[Array | None, int]:
     if high - low >= 1 << 63:
         return None, 0
     packed = np.empty(len(score), np.uint64)
-    for part in _chunks(len(score)):
+
+    def work(part: slice) -> None:
         key = _falling_bits(score[part]) - np.int64(low)
         packed[part] = (key.view(np.uint64) << np.uint64(1)) | (label[part] == 1)
+
+    in_threads(_chunks(len(score)), work)
     return packed, low
 
 
@@ -148,23 +152,43 @@ def _falling_bits(score: Array) -> Array:
 
 def _unpacked(packed: Array, low: int) -> tuple[Array, Array, Array]:
     """The distinct scores, after infinity, and how many relevant rows and rows in all reach each."""
-    n = len(packed)
-    score, tp, rows = np.empty(n + 1), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    parts = _chunks(len(packed))
+    counted = np.zeros((2, len(parts) + 1), np.int64)  # distinct scores and relevant rows up to the end of each part
+
+    def count(i: int) -> None:
+        here = packed[parts[i]]
+        counted[:, i + 1] = np.count_nonzero(_last(packed, parts[i])), np.count_nonzero(here & np.uint64(1))
+
+    in_threads(range(len(parts)), count)
+    counted = np.cumsum(counted, axis=1)
+    n = int(counted[0, -1]) + 1
+    score, tp, rows = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
     score[0], tp[0], rows[0] = np.inf, 0, 0
-    done, relevant = 1, 0
-    for part in _chunks(n):
-        here = packed[part]
-        last = np.empty(len(here), bool)
-        last[:-1] = (here[1:] ^ here[:-1]) > 1
-        last[-1] = part.stop >= n or (packed[part.stop] ^ here[-1]) > 1
-        end = np.flatnonzero(last)
-        to = slice(done, done + len(end))
-        count = np.cumsum((here & np.uint64(1)).view(np.int64)) + relevant
-        key = (here[end] >> np.uint64(1)).view(np.int64) + np.int64(low)
+
+    def fill(i: int) -> None:
+        here, to = packed[parts[i]], slice(counted[0, i] + 1, counted[0, i + 1] + 1)
+        reach = np.cumsum((here & np.uint64(1)).view(np.int64))
+        reach += counted[1, i]
+        end: Array | slice = slice(None)
+        if to.stop - to.start < len(here):  # some scores are equal
+            end = np.flatnonzero(_last(packed, parts[i]))
+        key = (here[end] >> np.uint64(1)).view(np.int64)
+        key += np.int64(low)
         key ^= (key >> 63) & SIGN
-        score[to], tp[to], rows[to] = 0.0 - key.view(np.float64), count[end], end + (part.start + 1)
-        done, relevant = to.stop, int(count[-1])
-    return score[:done], tp[:done], rows[:done]
+        np.subtract(0.0, key.view(np.float64), out=score[to])
+        tp[to], rows[to] = reach[end], np.arange(parts[i].start + 1, parts[i].start + len(here) + 1)[end]
+
+    in_threads(range(len(parts)), fill)
+    return score, tp, rows
+
+
+def _last(packed: Array, part: slice) -> Array:
+    """True for the rows of a part that are the last of their score, bool."""
+    here = packed[part]
+    last = np.empty(len(here), bool)
+    np.greater(here[1:] ^ here[:-1], 1, out=last[:-1])
+    last[-1] = part.stop >= len(packed) or (packed[part.stop] ^ here[-1]) > 1
+    return last
 
 
 def class_scores(cases: Cases, segments: Segments, seen: Array) -> ClassScores:

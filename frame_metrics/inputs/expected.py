@@ -131,4 +131,7 @@ class Expected(Ranking):
         foremost = begin == self.relevant.starts[self.relevant.query]
         chance = np.where(foremost, np.minimum(self._relevant_in[tie] / left, 1), 0.0)
         not_yet = self.relevant.running(1 - chance, np.multiply, fill=1.0)
-        return chance * np.where(self.relevant.position == 1, 1.0, np.roll(not_yet, 1))
+        top = self.relevant.position == 1
+        share = chance * np.where(top, 1.0, np.roll(not_yet, 1))
+        before = np.where(top, 0.0, np.roll(self.relevant.running(share), 1))
+        return np.where((chance == 1) & (share > 0), 1 - before, share)  # so that they add up to 1, and not nearly

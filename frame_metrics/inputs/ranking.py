@@ -207,10 +207,15 @@ class Ranking(Listed):
         """Precision at the rank of each relevant document, shape (relevant rows,)."""
         return self.position / self.rank
 
-    @property
+    @kept
     def is_first(self) -> Array:
         """True where a relevant document is the first of its query, shape (relevant rows,)."""
         return self.position == 1
+
+    @kept
+    def first_reciprocal(self) -> Array:
+        """The reciprocal rank of a relevant document that is the first of its query, else 0, shape (relevant rows,)."""
+        return self.is_first / self.rank
 
     @kept
     def interpolated(self) -> Array:
@@ -240,7 +245,7 @@ class Ranking(Listed):
 
     def hits(self, k: int | None = None) -> Array:
         """Count the relevant documents at ranks up to ``k`` (None: retrieved), shape (queries,)."""
-        return self.relevant.count.astype(np.float64) if k is None else self.total(self.rank <= k)
+        return self.relevant.reached(k).astype(np.float64)
 
     def mass(self, weight: Callable[[Array], Array], rows: Array, k: int | None = None) -> Array:
         """Return the sum of the weights of the ranks of the marked rows, up to ``k``, shape (queries,)."""
@@ -268,8 +273,8 @@ class Ranking(Listed):
             row = np.flatnonzero(value)
             return self.rows(row, value[row])
         row, grade = self._positive
-        if gain == "linear" and "relevant" in self.__dict__ and row is self._relevant_row and self.everything_retrieved:
-            return self.relevant.like(grade.astype(np.float64))
+        if gain == "linear" and self.everything_retrieved and row is self._relevant_row:
+            return self.relevant.like(gain_of(grade, gain))
         return self.rows(row, gain_of(grade, gain))
 
     def ideal(self, gain: Gain = "linear") -> Rows:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_metrics.errors import BadValueError, KernelError, NotComputableError, listed, shown
-from frame_metrics.inputs.kept import kept, seal
+from frame_metrics.inputs.kept import kept, seal, sealed
 
 Array: TypeAlias = NDArray[Any]
 OfNumber: TypeAlias = Callable[[float], float]  # a function of the caller's, from one number to another
@@ -22,7 +22,8 @@ NONE = -1  # no row of the caller's frame: the key is null
 def ratio(a: Array, b: Array) -> Array:
     """Return a / b, NaN where b is 0: the measure is undefined there."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(b == 0, np.nan, a / b)
+        quotient, nothing = a / b, b == 0
+    return np.where(nothing, np.nan, quotient) if nothing.any() else quotient
 
 
 def by_rank(f: Callable[[Array], Array], rank: Array) -> Array:
@@ -125,17 +126,84 @@ class Rows(Segmented):
 
     def __init__(self, query: Array, rank: Array, value: Array, n_queries: int) -> None:
         self.rank, self.value = rank, value
+        self._made: dict[Any, Array] = {}
+        self._reached: dict[int, Array] = {}
+        self._sums: list[tuple[Array, Array | None]] = []
         super().__init__(query, n_queries)
 
     def like(self, value: Array, rank: Array | None = None) -> Rows:
         """Return the same rows with other values (and ranks); what was worked out about the queries stays."""
         other = Rows(self.query, self.rank if rank is None else rank, value, self.n_queries)
         other.__dict__.update({k: v for k, v in self.__dict__.items() if k not in other.__dict__})
+        if rank is None:
+            other._reached = self._reached
         return other
+
+    def once(self, key: Any, make: Callable[[], Array]) -> Array:
+        """Return values of the rows that several metrics, or cutoffs, share: they are made once, shape (rows,)."""
+        if key not in self._made:
+            self._made[key] = sealed(make())
+        return self._made[key]
+
+    def reached(self, k: int | None) -> Array:
+        """Count the rows of each query at ranks up to ``k`` (None: all), shape (queries,)."""
+        if k is None or k >= self._deepest:
+            return self.count
+        if self.rank is self.__dict__.get("position"):  # as in an ideal ranking
+            return np.minimum(self.count, k)
+        if k not in self._reached:
+            self._reached |= self._reached_at(k)
+        return self._reached[k]
+
+    @kept
+    def _deepest(self) -> int:
+        """The greatest rank."""
+        return int(self.rank.max(initial=0))
+
+    def _reached_at(self, k: int) -> dict[int, Array]:
+        """The counts at one cutoff; after the first at many, which are had together in the time of three."""
+        n, deep = self.n_queries, min(1 << max(k.bit_length(), 5), self._deepest)
+        if not self._reached or deep * n > 16 * len(self.rank):
+            return {k: sealed(np.bincount(self.query[self.rank <= k], minlength=n))}
+        cells = np.bincount(np.minimum(self.rank, deep + 1) * n + self.query, minlength=(deep + 2) * n)
+        return dict(enumerate(sealed(np.cumsum(cells.reshape(-1, n)[: deep + 1], axis=0))))
+
+    def total(self, values: Array) -> Array:
+        """Return the sum of each query's values, shape (queries,); added up from the first rank to the last."""
+        return np.bincount(self.query, values, self.n_queries).astype(np.float64, copy=False)  # of nothing an integer
 
     def total_within(self, k: int | None, values: Array) -> Array:
         """Return the sum of each query's values at ranks up to ``k`` (None: all), shape (queries,)."""
-        return self.total(values if k is None else np.where(self.rank <= k, values, 0))
+        if k is None:
+            return self.total(values)
+        running = self._running_sums(values)
+        if running is not None:
+            return running[self.reached(k), self._each_query]
+        return self.total(np.where(self.rank <= k, values, 0))
+
+    def _running_sums(self, values: Array) -> Array | None:
+        """The sums of the first 0, 1, 2 ... values of each query, from the second cutoff of the same values on.
+
+        Shape (most values + 1, queries).
+
+        They are added up as ``total`` does it, so that a value does not depend on what else is asked. Two hundred
+        metrics at many cutoffs then take 4 times as long as ten, and not 8 times.
+        """
+        if values.flags.writeable:  # then they may not be the same the next time
+            return None
+        place = next((i for i, (held, _) in enumerate(self._sums) if held is values), None)
+        if place is None:
+            self._sums.append((values, None))
+            return None
+        if self._sums[place][1] is None:
+            cells = np.zeros((int(self.count.max(initial=0)) + 1, self.n_queries))
+            cells[self.position, self.query] = values
+            self._sums[place] = values, np.add.accumulate(cells, axis=0)
+        return self._sums[place][1]
+
+    @kept
+    def _each_query(self) -> Array:
+        return np.arange(self.n_queries)
 
     @kept
     def inside(self) -> Array:

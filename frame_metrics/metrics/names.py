@@ -70,14 +70,13 @@ def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
             raise BadValueError(f"a metric is a name or a frame_metrics.metrics value, not {item!r}")
     if not metrics:
         raise BadValueError("no metric was asked for; name one, as in evaluate('ndcg@10')")
+    if len(dict(metrics)) == len(metrics):
+        return metrics
     names = [name for name, _ in metrics]
-    for name in names:
-        if names.count(name) > 1:
-            one, *others = (metric for said, metric in metrics if said == name)
-            same = all(one == other for other in others)
-            ways = "" if same else ", for metrics that differ; give each a name of its own"
-            raise BadValueError(f"{name!r} is asked for twice{ways}")
-    return metrics
+    twice = next(name for name in names if names.count(name) > 1)
+    one, *others = (metric for said, metric in metrics if said == twice)
+    ways = "" if all(one == other for other in others) else ", for metrics that differ; give each a name of its own"
+    raise BadValueError(f"{twice!r} is asked for twice{ways}")
 
 
 @cache

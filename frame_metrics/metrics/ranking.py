@@ -32,7 +32,9 @@ def _discount(rank: Array, discount: Discount, base: float) -> Array:
 
 
 def _discounted(seen: Rows, discount: Discount, base: float) -> Array:
-    return seen.value * by_rank(lambda rank: _discount(rank, discount, base), seen.rank)
+    return seen.once(
+        (discount, base), lambda: seen.value * by_rank(lambda rank: _discount(rank, discount, base), seen.rank)
+    )
 
 
 @metric(range=(0, np.inf), best=None, monotone=True, expected=True, unjudged="rises", weights="cg")
@@ -214,7 +216,7 @@ def rr(run: Ranking, k: int | None = None) -> Array:
     Undefined: no document is relevant.
     Source: E. M. Voorhees, The TREC-8 question answering track report, 1999.
     """
-    return _defined(run, run.relevant.total_within(k, run.is_first / run.rank))
+    return _defined(run, run.relevant.total_within(k, run.first_reciprocal))
 
 
 @metric(monotone=True, expected=True, unjudged="scan", also=("r-precision", "r_precision"))

@@ -154,7 +154,7 @@ def _known_keys(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """The columns of system, segment and query under their inside names; no query is null."""
     out = key_columns(frame, columns)
     for inside, name in zip(key_names(columns)[2], columns.query, strict=True):
-        refuse(name, out[inside].is_null(), "have no query", "drop them, or give them one")
+        refuse_null(name, out[inside], "have no query", "drop them, or give them one")
     return out
 
 
@@ -219,6 +219,12 @@ def refuse(column: str, bad: pl.Series, what: str, remedy: str) -> None:
     """Raise if any row is marked bad."""
     if bad.any():
         raise bad_rows(column, bad.arg_true().to_numpy(), len(bad), what, remedy)
+
+
+def refuse_null(column: str, values: pl.Series, what: str, remedy: str) -> None:
+    """Raise if any value is null."""
+    if values.null_count():
+        refuse(column, values.is_null(), what, remedy)
 
 
 def refuse_nan(values: pl.Series, column: str, remedy: str = NULL) -> None:
@@ -366,7 +372,7 @@ def label_column(
 
 def _doc_column(values: pl.Series, column: str) -> pl.Series:
     """Return document ids of any type, none missing."""
-    refuse(column, values.is_null(), "have no document", "drop them, or give them one")
+    refuse_null(column, values, "have no document", "drop them, or give them one")
     refuse_nan(values, column, "drop them, or give them one")
     return values
 
@@ -410,7 +416,7 @@ def _amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     """Return weights or counts: numbers from 0, none missing."""
     values = number_column(values, column, role, finite=False)
     refuse_infinite(values, column, "give every row one")
-    refuse(column, values.is_null(), "are missing", "give every row one")
+    refuse_null(column, values, "are missing", "give every row one")
     refuse(column, values < 0, "are negative", "0 is the least")
     if role != "weight" and values.dtype.is_float():
         refuse(column, values != values.floor(), "are not whole", "rows and documents are counted")
@@ -431,7 +437,7 @@ def _extra_column(values: pl.Series, column: str) -> pl.Series:
 def _cluster_column(values: pl.Series, column: str) -> pl.Series:
     """Return clusters: values of any type, none missing."""
     refuse_nan(values, column, "give every row a cluster")
-    refuse(column, values.is_null(), "have no cluster", "give every row one")
+    refuse_null(column, values, "have no cluster", "give every row one")
     return values
 
 
@@ -440,7 +446,7 @@ def _covariate_column(values: pl.Series, column: str) -> pl.Series:
     remedy = "give every row one, as the mean where there is none"
     values = number_column(values, column, "covariate", finite=False)
     refuse_infinite(values, column, remedy)
-    refuse(column, values.is_null(), "have no covariate", remedy)
+    refuse_null(column, values, "have no covariate", remedy)
     return values.cast(pl.Float64)
 
 

@@ -50,19 +50,25 @@ def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[s
     return [one or mean for one in averages]
 
 
-def tally(raw: Array, filled: Array, average: str, weight: Array | None) -> Tally:
+def tally(
+    undefined: Array | None, filled: Array, average: str, weight: Array | None, every: tuple[Array, Array]
+) -> Tally:
     """Name the sums that an average over queries is made of.
 
     Parameters
     ----------
-    raw : values, NaN where undefined, shape (queries,).
-    filled : the same, NaN only where they are left out of the mean.
+    undefined : where the metric was undefined, shape (queries,); None for nowhere.
+    filled : values, NaN only where they are left out of the mean, shape (queries,).
     average : "sum", "macro", in which no weight enters, "weighted", "gmean", "rows" or a quantile.
     weight : of each query, for "rows" the number of its rows, shape (queries,); None for one each.
+    every : True for all queries, and False for all: what metrics that are defined everywhere share, and is summed once.
     """
-    undefined = np.isnan(raw)
-    defined = ~np.isnan(filled) if undefined.any() else ~undefined
-    values = np.where(defined, filled, 0) if undefined.any() else filled
+    defined, values = every[0], filled
+    if undefined is None:
+        undefined = every[1]
+    else:
+        defined = ~np.isnan(filled)
+        values = np.where(defined, filled, 0)
     level = level_of(average)
     if average == "sum" or level is not None:
         return Tally(average, (values,), lambda sums: sums[0], defined, undefined, level)
@@ -100,7 +106,7 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     -------
     Shape (3, tallies, n).
     """
-    counted = np.array([*(one.defined for one in tallies), *(one.undefined for one in tallies)])
+    counted = [*(one.defined for one in tallies), *(one.undefined for one in tallies)]
     columns, ends = _summed(tallies)
     rests_on, undefined, sums = np.split(within(group, n, [*counted, *columns]), [len(tallies), 2 * len(tallies)])
     each = np.split(sums, ends)
@@ -131,8 +137,11 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array) -> Arr
         order = np.argsort(group, kind="stable")
         order = order[np.count_nonzero(group < 0) :]
         there, first = np.unique(group[order], return_index=True)
-    for i, column in enumerate(columns):
-        if len(there) and len(column):
+    held: dict[int, int] = {}  # where an array stood before: metrics share what they rest on
+    for i, column in enumerate(columns := list(columns)):
+        if (before := held.setdefault(id(column), i)) < i:
+            out[i] = out[before]
+        elif len(there) and len(column):
             out[i, there] = np.add.reduceat(column[order], first, dtype=np.float64)
     return out
 

@@ -257,12 +257,18 @@ def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int]
     some = slice(None) if measured.evaluated.all() else measured.evaluated
     weight = None if measured.weight is None else measured.weight[some]
     of, sums = [], []
+    every = np.ones(np.count_nonzero(measured.evaluated), bool)
+    alike = every, ~every
     for i, (_, metric) in enumerate(measured.asked):
-        raw, values = measured.values[i][some], filled(measured, i)[some]
+        raw = values = measured.values[i][some]
+        undefined = lacking if (lacking := np.isnan(raw)).any() else None
+        if undefined is not None:
+            values = filled(measured, i)[some]
         for said in averages_of(metric, averages, weighted=weight is not None):
             of.append(i)
             if said == "micro":
                 sums.append(pooled(metric, measured.counts[i][:, some], measured.log.conventions.fill(metric), raw))
             else:
-                sums.append(tally(raw, values, said, measured.rows[i][some] if said == "rows" else weight))
+                own = measured.rows[i][some] if said == "rows" else weight
+                sums.append(tally(undefined, values, said, own, alike))
     return of, sums

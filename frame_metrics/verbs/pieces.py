@@ -20,6 +20,7 @@ from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import judging, key_names, type_of
+from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
 from frame_metrics.verbs.measure import COUNTED, Measured, check_grades, check_ideal, each_ranking, measure
@@ -73,6 +74,12 @@ class Work(ABC):
     @abstractmethod
     def answer(self, reading: Reading, piece: Piece, *, ordered: bool) -> Answer:
         """Return what is kept of a piece; ``ordered``: whether the numbers of its rows are known."""
+
+    @property
+    def shared(self) -> list[str]:
+        """The columns of segments that log and judgments both have."""
+        columns, judged = self.plan.columns, self.plan.judged
+        return [] if judged is None else [name for name in columns.by if name in judged.by and name not in columns.lent]
 
     @property
     def keys(self) -> list[str]:
@@ -156,7 +163,8 @@ def gather(work: Work, reading: Reading) -> pl.DataFrame:
     table = reading.source.gathered(work.plan.columns.needed, work.keys, work, dict(nothing.schema))
     if work.judgments is None:
         return table
-    rest = work.run(work.empty, work.beyond(table))
+    known = set(work.keys) <= set(table.columns)
+    rest = work.run(work.empty, work.beyond(table if known else reading.source.counted(work.keys)))
     both = pl.concat([table, rest.cast(nothing.schema)])
     if not both[MATCHED].any():
         _refuse_strangers(table, work, reading)
@@ -257,9 +265,7 @@ def _restored(table: pl.DataFrame, work: Measuring) -> tuple[Measured, pl.DataFr
     plan = work.plan
     columns = plan.columns.as_arms() if work.arms else plan.columns
     table = _in_order(table, columns.query)
-    if columns.system:
-        names = pl.Series(columns.per_system) if work.systems is None else work.systems
-        table = table.with_columns(names.gather(table[SYSTEM]).alias(columns.system))
+    table = with_systems(table, work)
     system, by, query = key_names(columns)
     inside = [*system, *by, *query]
     log = table.select(pl.col(name).alias(own) for own, name in zip(inside, columns.keys, strict=True))
@@ -271,9 +277,8 @@ def _restored(table: pl.DataFrame, work: Measuring) -> tuple[Measured, pl.DataFr
     if columns.cluster:
         said["cluster"] = numbers(table[CLUSTER]).to_numpy()
     grid = _grid(log, table, by, query, said, len(work.systems) if work.systems is not None else 1)
-    alone = () if plan.judged is None else set(plan.judged.by) - set(columns.lent)
-    shared = [inside for inside, name in zip(by, columns.by, strict=True) if name in alone]
-    conventions = plan.conventions.in_types(type_of(work.empty, columns.score), type_of(table, GRADE))
+    shared = [inside for inside, name in zip(by, columns.by, strict=True) if name in work.shared]
+    conventions = conventions_of(work, table)
     judging_columns = plan.judged or columns
     columns, name = replace(columns, lent=()), str(judging_columns.grade or judging_columns.label)
     whole = Log(log, None, len(log), None, columns, conventions, name, grid, None, judged_keys=shared)
@@ -286,6 +291,21 @@ def _restored(table: pl.DataFrame, work: Measuring) -> tuple[Measured, pl.DataFr
     rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(work.asked)) if f"{ROWS}{i}" in table}
     weight, cluster = said.get("weight"), said.get("cluster")
     return Measured(whole, work.asked, values, counts, rows, table[EVALUATED].to_numpy(), weight, cluster), table
+
+
+def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
+    """Return what was gathered with the column of systems, if one is named, in the place of their numbers."""
+    columns = work.plan.columns
+    if columns.system is None or work.arms:
+        return table
+    names = pl.Series(columns.per_system) if work.systems is None else work.systems
+    return table.with_columns(names.gather(table[SYSTEM]).alias(columns.system))
+
+
+def conventions_of(work: Work, table: pl.DataFrame) -> Conventions:
+    """Return the conventions in the types of scores and grades."""
+    columns, grade = work.plan.columns, type_of(table, GRADE)
+    return work.plan.conventions.in_types(type_of(work.empty, columns.score), grade)
 
 
 def _in_order(table: pl.DataFrame, query: tuple[str, ...]) -> pl.DataFrame:
@@ -321,7 +341,12 @@ def _refuse_strangers(table: pl.DataFrame, work: Work, reading: Reading) -> None
     query = dict(zip(judged.query, columns.query, strict=True))
     theirs = work.judgments.rename(query) if query else work.judgments
     kinds: Any = {name: table.schema[name] for name in columns.query}
-    refuse_strangers(table.filter(OWN), theirs.cast(kinds, strict=False), list(columns.query), ", ".join(columns.query))
+    refuse_strangers(
+        reading.source.counted(work.keys),
+        theirs.cast(kinds, strict=False),
+        list(columns.query),
+        ", ".join(columns.query),
+    )
     doc = str(columns.doc)
     docs = reading.source.counted([doc])
     theirs = work.judgments.select(pl.col(str(judged.doc)).cast(docs.schema[doc], strict=False).alias(doc))

@@ -277,7 +277,12 @@ class Reading:
         if not columns.query:
             table, columns = self._rows(columns)
             return read_cases(table, columns, conventions, named=named)
-        cases = cases_of(self.log(single=True, totals=totals), queries=queries, ranks=ranks)
+        if self.source is None:
+            cases = cases_of(self.log(single=True, totals=totals), queries=queries, ranks=ranks)
+        else:
+            from frame_metrics.verbs.counted import cases_in_pieces
+
+            cases = cases_in_pieces(self, queries=queries, totals=totals, ranks=ranks)
         return replace(cases, classes=two_classes(self.table, columns, conventions)) if named else cases
 
     def _rows(self, columns: Columns) -> tuple[pl.DataFrame, Columns]:

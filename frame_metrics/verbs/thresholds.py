@@ -224,9 +224,17 @@ class Points:
     def table(self, span: slice) -> Confusion:
         """Return the 2x2 table at some points."""
         tp, fp = self.tp[span].astype(np.float64), self.fp[span].astype(np.float64)
-        positives, negatives = self.each(self.positives)[span], self.each(self.negatives)[span]
-        size = self.each(self.positives + self.negatives)[span]
-        return Confusion(tp, fp, positives - tp, np.zeros(len(tp)), size, (), negatives - fp)
+        positives, negatives, size = (self.each(total)[span] for total in self._totals)
+        table = Confusion(tp, fp, positives - tp, np.zeros(len(tp)), size, (), negatives - fp)
+        if self.tp.dtype.kind == "i":  # then these sums are exact, and known
+            table.actual, table.negative, table.population = positives, negatives, size
+        return table
+
+    @cached_property
+    def _totals(self) -> tuple[Array, Array, Array]:
+        """Relevant, other, and all rows of each segment, shape (segments,) each."""
+        both = self.positives + self.negatives
+        return self.positives.astype(np.float64), self.negatives.astype(np.float64), both.astype(np.float64)
 
     def kept(self, at: Array) -> Points:
         """Return some of the points."""

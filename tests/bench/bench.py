@@ -37,6 +37,7 @@ import frame_metrics
 
 TEN = ("ndcg@10", "ndcg", "ap", "rr", "precision@5", "precision@10", "recall@100", "success@1", "rbp", "bpref")
 FIVE = ("ap", "ndcg@10", "ndcg", "rr", "precision@10")
+GRID = ("ndcg@1..50", "precision@1..50", "recall@1..50", "ap@1..25", "rr@1..25")  # 200 metrics
 ORDERS = {"rank order": 1.5, "clustered": 2.0, "shuffled": 2.5}  # with the times the floor that are asked
 ROLES = {"grade": "", "doc": ", doc named", "ties": ", doc named, equal scores", "judge": ", judge"}
 LARGE = 20_000_000  # rows from which on little is measured
@@ -273,6 +274,30 @@ def small(options: argparse.Namespace) -> Iterator[list[str]]:
         case = Case(10, 5, "clustered", "str", 0.5, roles, library)
         seconds = by_turns([ours(case, *make(case))], 20 * options.runs)[0]
         yield row("small", case, 10, ["1 ms", show(seconds)], seconds * 1e3, 3)
+    case = Case(400, 10, "clustered")
+    seconds = by_turns([ours(case, make(case)[0], None, ("ndcg@10", "map"))], 20 * options.runs)[0]
+    yield row("small", f"two metrics, {case}", 400, ["1 ms", show(seconds)], seconds * 1e3, None)
+
+
+def cutoffs(options: argparse.Namespace) -> Iterator[list[str]]:
+    """Measure 200 metrics at once, as a learning-to-rank grid asks for them, against ten."""
+    for order in ("rank order", "shuffled"):
+        case = Case(min(options.rows[0], 1_000_000), order=order)
+        log, _ = make(case)
+        few, many = by_turns([ours(case, log), ours(case, log, None, GRID)], options.runs)
+        yield row(
+            "cutoffs", f"200 metrics, {case}", len(log), [f"{show(few)} (ten metrics)", show(many)], many / few, 4
+        )
+
+
+def joined(options: argparse.Namespace) -> Iterator[list[str]]:
+    """Measure five metrics with judgments beside against a bare left join of the two frames in polars."""
+    for ids, library in product(("str", "int"), ("polars", "pandas")):
+        case = Case(min(options.rows[0], 1_000_000), ids=ids, roles="judge", library=library)
+        log, qrels = make(case)
+        bare = partial(log.drop("grade").join, qrels, on=["query", "doc"], how="left")  # type: ignore[arg-type]
+        its, own = by_turns([bare, ours(case, log, qrels, FIVE)], options.runs)
+        yield row("join", f"five metrics, {case}", len(log), [f"{show(its)} (join)", show(own)], own / its, 0.8)
 
 
 def machine() -> str:
@@ -292,6 +317,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts: dict[str, Any] = {"floor": floor, "peers": peers, "memory": memory, "small": small}
     parts |= {
+        "cutoffs": cutoffs,
+        "join": joined,
         "tables": tables,
         "scores": scores,
         "compare": compared,

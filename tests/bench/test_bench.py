@@ -33,7 +33,7 @@ def test_one_part_of_the_table_can_be_had_for_a_page(
     bench.main()
     head, _, *rows = cells(capsys.readouterr().out)
     assert head == HEAD
-    assert [row[0] for row in rows] == ["small"] * 6
+    assert [row[0] for row in rows] == ["small"] * 7
 
 
 @pytest.mark.slow
@@ -47,7 +47,17 @@ def test_every_part_of_the_table_comes_out() -> None:
     memory = Path("/proc/self/clear_refs").exists()
     tables = 4 + (find_spec("fairlearn") is not None)
     compared = 1 + (find_spec("pyterrier") is not None)
-    counts = Counter(floor=54, peers=2 * peers, memory=int(memory), small=6, tables=tables, scores=3, compare=compared)
+    counts = Counter(
+        floor=54,
+        peers=2 * peers,
+        memory=int(memory),
+        small=7,
+        cutoffs=2,
+        join=4,
+        tables=tables,
+        scores=3,
+        compare=compared,
+    )
     border = 2 * int(memory and find_spec("duckdb") is not None)
     assert Counter(row[0] for row in rows) == counts + Counter({"import": 1, "border": border, "forms": 8})
     assert all(float(row[5]) >= 0 for row in rows)  # rounded: of a slow peer it can be 0.00

@@ -56,7 +56,7 @@ def summing() -> Callable[[pl.DataFrame], pl.DataFrame]:
 def test_pieces_have_whole_queries(size: int, rows: int) -> None:
     """No query stands in two pieces, whatever the batches; a piece has about the rows asked for, or a query more."""
     log = rows_of(200, 11).sort(KEYS)
-    pieces = list(whole_queries(log.iter_slices(size), KEYS, lambda _: rows))
+    pieces = list(whole_queries(log.iter_slices(size), KEYS, rows))
     assert pl.concat(pieces).equals(log)
     assert sum(piece.n_unique(KEYS) for piece in pieces) == log.n_unique(KEYS)
     longest = log.group_by(KEYS).len()["len"].max()
@@ -66,15 +66,15 @@ def test_pieces_have_whole_queries(size: int, rows: int) -> None:
 def test_pieces_are_not_much_smaller_than_asked() -> None:
     """Short queries are put together."""
     log = rows_of(1000, 100).sort(KEYS)
-    assert len(list(whole_queries(log.iter_slices(10), KEYS, lambda _: 100))) <= 12
+    assert len(list(whole_queries(log.iter_slices(10), KEYS, 100))) <= 12
 
 
 def test_pieces_of_nothing() -> None:
     """A stream may have no rows; without keys each row is a query."""
     log = rows_of(20)
-    assert list(whole_queries([], KEYS, lambda _: 5)) == []
-    assert list(whole_queries([log[:0], log[:0]], KEYS, lambda _: 5)) == []
-    pieces = list(whole_queries([log[:0], log[:9], log[:0], log[9:]], [], lambda _: 5))
+    assert list(whole_queries([], KEYS, 5)) == []
+    assert list(whole_queries([log[:0], log[:0]], KEYS, 5)) == []
+    pieces = list(whole_queries([log[:0], log[:9], log[:0], log[9:]], [], 5))
     assert pl.concat(pieces).equals(log)
     assert max(map(len, pieces)) < 10
 

@@ -184,3 +184,25 @@ def test_a_repr_is_no_error() -> None:
     """Nor where a frame has two columns for one part, or cannot be planned."""
     assert repr(log(grade=1).irm) == "IRM(polars.DataFrame)"
     assert repr(log().lazy().select("nothing").irm) == "IRM(polars.LazyFrame)"
+
+
+@pytest.mark.parametrize("ties", ["worst", "expected"])
+@pytest.mark.parametrize("longest", [12, 60])
+def test_a_value_is_the_same_to_the_last_bit_among_many_cutoffs(ties: str, longest: int) -> None:
+    """Sums up to many cutoffs are had together, and yet added up in the same order; past the end there is no cutoff."""
+    random = np.random.default_rng(longest)
+    length = random.integers(1, longest + 1, 20)
+    n = int(length.sum())
+    rows = pl.DataFrame({"query": np.repeat(np.arange(20), length), "grade": random.integers(0, 4, n)})
+    irm = rows.with_columns(score=pl.Series(random.integers(0, 40, n) / 7)).irm(ties=ties)
+    names = ("ndcg", "dcg(gain='exp')", "ap", "rr", "success", "rbp", "cg", "precision", "recall")
+
+    def values(*asked: str) -> list[float]:
+        return as_polars(irm.per_query(*asked))["value"].to_list()
+
+    for name in names:
+        many = np.array(values(f"{name}@1..{longest + 5}")).reshape(20, -1)
+        for k in (1, 2, 7, longest, longest + 5):
+            assert many[:, k - 1].tolist() == values(f"{name}@{k}"), (name, k)
+        if name not in ("precision", "success"):
+            assert many[:, -1].tolist() == values(name), name

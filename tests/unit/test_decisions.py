@@ -23,7 +23,7 @@ from sklearn.calibration import calibration_curve
 
 from frame_metrics import IRM, BadValueError
 from helpers import as_kind, as_polars, real
-from inside import REGISTRY, Confusion, ratio
+from inside import REGISTRY, Confusion, ratio, small_blocks, threads
 
 Array: TypeAlias = NDArray[Any]
 Theirs: TypeAlias = Callable[..., float]
@@ -84,7 +84,7 @@ def of_some(few: int, many: dict[bool, int]) -> pytest.MarkDecorator:
 EVERY = pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.slow)])
 EVERY_WEIGHTED = of_some(11, {False: 1, True: 3})
 # Of several classes each is a case, and every other table is enough.
-EVERY_OTHER_WEIGHTED = of_some(7, {False: 2, True: 5})
+EVERY_OTHER_WEIGHTED = of_some(13, {False: 2, True: 5})
 
 
 # Two classes
@@ -923,6 +923,17 @@ def test_a_class_that_is_never_true_has_no_auc_and_leaves_the_mean() -> None:
     assert all_three.select("value", "n_undefined").rows() == [(pytest.approx(expected), 1), (pytest.approx(2 / 3), 1)]
     alone = IRM(frame.head(2), score={"a": "x", "b": "y", "c": "z"}).evaluate("roc_auc", "roc_auc(multi='ovo')")
     assert alone.select("value", "n_undefined").rows() == [(None, 1), (None, 1)]
+
+
+def test_long_segments_are_ready_in_one_thread_too() -> None:
+    """The scores of a long segment are packed in parts, which wait for no thread where segments are side by side."""
+    random = np.random.default_rng(0)
+    rows = pl.DataFrame({"segment": np.repeat([0, 1], 40_000), "label": random.integers(0, 2, 80_000)})
+    irm = rows.with_columns(score=pl.Series(random.integers(0, 60_000, 80_000))).irm(by="segment")
+    with small_blocks(1000), threads(1):
+        several = irm.evaluate("roc_auc")
+    alone = [irm.frame.filter(segment=i).irm(by="segment").evaluate("roc_auc") for i in (0, 1)]
+    assert several.equals(pl.concat(alone))
 
 
 def test_the_last_class_may_be_absent_from_the_last_segment() -> None:
