@@ -20,6 +20,7 @@ NAME = "irm"
 HOOKS: dict[str, str | None] = {
     "pandas": "api.extensions.register_dataframe_accessor",
     "dask.dataframe": "extensions.register_dataframe_accessor",
+    "pyspark.sql.dataframe": None,  # of classic sessions and those of Connect
 }
 
 

@@ -18,8 +18,8 @@ import pytest
 from frame_metrics import IRM
 from frame_metrics.border import files, spark
 from frame_metrics.border.frames import border_of
-from frame_metrics.border.pieces import whole_queries
-from frame_metrics.border.spark import SparkFrame
+from frame_metrics.border.pieces import TIMES, whole_queries
+from frame_metrics.border.spark import Cluster, SparkFrame
 from frame_metrics.data.log import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Pool, Ranking, Rows, Scores, ratio
 from frame_metrics.inputs.scores import sorted_levels
@@ -44,8 +44,10 @@ __all__ = [
     "REGISTRY",
     "SCANS",
     "TIE_ORDERS",
+    "TIMES",
     "Array",
     "Classes",
+    "Cluster",
     "Confusion",
     "Pool",
     "Ranking",

@@ -13,6 +13,7 @@ from frame_metrics.border.exporters import gives_arrow
 from frame_metrics.border.pandas import PandasFrame
 from frame_metrics.border.polars import LazyPolars, PolarsFrame
 from frame_metrics.border.protocol import Border
+from frame_metrics.border.spark import SparkFrame
 from frame_metrics.errors import BadValueError, kind_of
 
 LIBRARIES = ("polars", "pandas", "pyarrow")  # of the frames that are made here
@@ -27,11 +28,11 @@ def border_of(frame: Any) -> Border:
     pandas = sys.modules.get("pandas")  # asked without importing it: if the frame is pandas', someone has
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         return PandasFrame(frame)
-    if type(frame).__module__.split(".")[0] == "pyspark":
-        raise BadValueError(
-            f"a {kind_of(frame)} is spread over a cluster, and read here it would be pulled to one machine: "
-            "give what its toArrow() or toPandas() returns, of the columns that are needed"
-        )
+    spark = sys.modules.get("pyspark.sql.dataframe")
+    if spark is not None and isinstance(frame, spark.DataFrame):
+        return SparkFrame(frame)
+    if type(frame).__module__.startswith("pyspark.pandas"):
+        raise BadValueError(f"a {kind_of(frame)} of pandas on Spark is not read: give what its to_spark() returns")
     if is_duckdb(frame):
         return DuckDBFrame(frame)
     if gives_arrow(frame):

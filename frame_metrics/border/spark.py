@@ -5,21 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 from polars import selectors
 
 from frame_metrics import errors
 from frame_metrics.border.arrow import ArrowFrame
-from frame_metrics.border.pieces import whole_queries
-from frame_metrics.border.protocol import Border
+from frame_metrics.border.pieces import TIMES, whole_queries
+from frame_metrics.border.polars import PolarsFrame
+from frame_metrics.border.protocol import Apart, Beside, Border, Compute, Limits, Schema, Work
 from frame_metrics.errors import BadValueError, NotComputableError
+
+if TYPE_CHECKING:
+    from frame_metrics.answer import Answer
 
 PIECE_ROWS = 200_000  # that a task works on at a time
 DISTINCT = 10_000_000  # distinct rows that are counted, and brought to the driver
-COUNT = "len"
 # Types that Spark does not have, and what holds their values.
 HELD: dict[Any, Any] = {
     pl.UInt8: pl.Int16,
@@ -30,7 +34,6 @@ HELD: dict[Any, Any] = {
     pl.Categorical: pl.String,
     pl.Enum: pl.String,
 }
-Work = Callable[[pl.DataFrame], pl.DataFrame]
 OWN_ERROR = re.compile(r".*^frame_metrics\.errors\.(\w+): (.*?)(?:\n SQLSTATE: \w+)?\s*\Z", re.MULTILINE | re.DOTALL)
 LACKING = re.compile(r"^ModuleNotFoundError: No module named '(frame_metrics|numpy|polars|pyarrow)'", re.MULTILINE)
 
@@ -50,22 +53,56 @@ class SparkFrame(Border):
         fields = {field.name: field for field in self._fields}
         return _types_of([fields[name] for name in columns])
 
-    def read(self, columns: Sequence[str]) -> pl.DataFrame:
-        return self.fetched(self._taken(columns)).rename(dict(zip(_places(columns), columns, strict=True)))
+    @property
+    def numbered(self) -> bool:
+        return False
 
-    def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: dict[str, Any]) -> Any:
+    def read(self, columns: Sequence[str]) -> pl.DataFrame:
+        return self.fetched(self.taken(columns), columns)
+
+    def in_memory(self, columns: Sequence[str]) -> Border:
+        return PolarsFrame(self.read(columns))
+
+    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
+        return self.spread(PolarsFrame(table).given_back(answer, table, beside))
+
+    def answer(
+        self,
+        columns: Sequence[str],
+        compute: Compute,
+        schema: Schema,
+        judgments: Callable[[], Beside],
+        apart: Apart | None = None,
+        limits: Limits | None = None,
+    ) -> Any:
+        self.check(columns)
+        if apart is None:
+            raise NotComputableError(
+                "this is computed from the whole frame at once, and the frame is spread over a cluster: "
+                "give toArrow() of the rows of some queries, and of the columns that are needed"
+            )
+        beside = judgments()
+        answer, table = apart(Cluster(self), beside)
+        return self.given_back(answer, table, beside)
+
+    def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]) -> Any:
         """Return what ``work`` gives for pieces of whole queries, computed by the tasks, as a frame of Spark.
+
+        Its columns are called by their places.
 
         Parameters
         ----------
         columns : the columns of a piece.
-        keys : those of them that tell queries apart; the rows of a query come to one task, in no order.
+        keys : those of them that tell queries apart; the rows of a query come to one task, in no order. None where each
+            row is a query.
         work : a piece to a table; it is pickled.
         schema : the types of that table.
         """
-        taken, places = self._taken(columns), [f"c{columns.index(key)}" for key in keys]
-        together = taken.repartition(*places).sortWithinPartitions(*places) if keys else taken.coalesce(1)
-        names, rows, spark = list(columns), PIECE_ROWS, _spark_schema(schema)
+        together, places = self.taken(columns), [f"c{columns.index(key)}" for key in keys]
+        if keys:
+            together = together.repartition(*places).sortWithinPartitions(*places)
+        names, rows = list(columns), PIECE_ROWS
+        spark = _spark_schema(dict(zip(_places(schema), schema.values(), strict=True)))
         arrow = _arrow_schema(spark)
 
         def task(batches: Iterable[Any]) -> Iterator[Any]:
@@ -73,8 +110,40 @@ class SparkFrame(Border):
 
         return together.mapInArrow(task, spark)
 
+    def fetched(self, frame: Any, names: Iterable[str]) -> pl.DataFrame:
+        """Return a frame of Spark whose columns are called by their places, brought to the driver, with names."""
+        with _errors_of_tasks():
+            table = frame.toArrow()
+        return _named(_as_polars(table), names)
+
+    def spread(self, table: pl.DataFrame) -> Any:
+        """Return a small table as a frame of Spark."""
+        schema = _spark_schema(table.schema)
+        return self.frame.sparkSession.createDataFrame(_as_arrow(table, _arrow_schema(schema)), schema)
+
+    def taken(self, columns: Sequence[str]) -> Any:
+        """Return some columns, called by their places: Spark reads names in its own way, as those with a dot."""
+        self.check(columns)
+        numbered = self.frame.toDF(*[f"of{i}" for i in range(len(self._fields))])
+        at = [self.names().index(name) for name in columns]
+        return numbered.select(*[numbered[f"of{i}"].alias(f"c{to}") for to, i in enumerate(at)])
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    """A frame of Spark, and what its cluster gathers or counts."""
+
+    border: SparkFrame
+    ordered: ClassVar[bool] = False  # rows have no numbers
+
+    def gathered(
+        self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]
+    ) -> pl.DataFrame:
+        """Return what ``work`` gives for pieces of whole queries; the parameters are those of ``mapped``."""
+        return self.border.fetched(self.border.mapped(columns, keys, work, schema), schema).cast(pl.Schema(schema))
+
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Return the distinct rows of some columns, and how often each stands, as ``COUNT``.
+        """Return the distinct rows of some columns, and how often each stands, as ``TIMES``.
 
         Raises
         ------
@@ -83,36 +152,22 @@ class SparkFrame(Border):
         """
         from pyspark.sql import functions
 
-        groups = self._taken(columns).groupBy(*_places(columns)).agg(functions.count(functions.lit(1)).alias(COUNT))
-        table = self.fetched(groups.limit(DISTINCT + 1))
+        counted = self.border.taken(columns).groupBy(*_places(columns)).agg(functions.count(functions.lit(1)))
+        table = self.border.fetched(counted.limit(DISTINCT + 1), [*columns, TIMES])
         if len(table) > DISTINCT:
             raise NotComputableError(
-                f"the columns {errors.listed(columns)} have more than {DISTINCT:,} distinct rows, too many for one "
-                "machine; round the scores, as to 6 decimals, or name the queries' column, query="
+                f"the rows are counted here by their values, and more than {DISTINCT:,} rows differ, too many for one "
+                "machine; round the scores, or name the queries' column, query="
             )
-        return table.rename(dict(zip(_places(columns), columns, strict=True)))
-
-    def fetched(self, frame: Any) -> pl.DataFrame:
-        """Return a frame of Spark, brought to the driver."""
-        with _errors_of_tasks():
-            table = frame.toArrow()
-        return _as_polars(table)
-
-    def given_back(self, table: pl.DataFrame) -> Any:  # type: ignore[override]
-        """Return a small table as a frame of Spark."""
-        schema = _spark_schema(table.schema)
-        return self.frame.sparkSession.createDataFrame(_as_arrow(table, _arrow_schema(schema)), schema)
-
-    def _taken(self, columns: Sequence[str]) -> Any:
-        """Return some columns, called by their places: Spark reads names in its own way, as those with a dot."""
-        self.check(columns)
-        numbered = self.frame.toDF(*[f"of{i}" for i in range(len(self._fields))])
-        at = [self.names().index(name) for name in columns]
-        return numbered.select(*[numbered[f"of{i}"].alias(f"c{to}") for to, i in enumerate(at)])
+        return table.sort(columns)
 
 
-def _places(columns: Sequence[str]) -> list[str]:
-    return [f"c{i}" for i in range(len(columns))]
+def _places(columns: Iterable[str]) -> list[str]:
+    return [f"c{i}" for i, _ in enumerate(columns)]
+
+
+def _named(table: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+    return table.rename(dict(zip(table.columns, names, strict=True)))
 
 
 def _held(types: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,8 +200,9 @@ def _as_polars(table: Any) -> pl.DataFrame:
 
 
 def _as_arrow(table: pl.DataFrame, schema: Any) -> Any:
-    """Return a table as Arrow, with the types of a schema that Spark reads."""
-    return table.cast(pl.Schema(_held(table.schema))).to_arrow(compat_level=pl.CompatLevel.oldest()).cast(schema)
+    """Return a table as Arrow, with names and types of a schema that Spark reads."""
+    held = _named(table.cast(pl.Schema(_held(table.schema))), schema.names)
+    return held.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(schema)
 
 
 def _spark_schema(types: Mapping[str, Any]) -> Any:
@@ -174,8 +230,8 @@ def _measured(
     """Return what ``work`` gives for the pieces of one task, in batches of Arrow."""
     import pyarrow as pa
 
-    tables = (pa.Table.from_batches([batch]).rename_columns(list(columns)) for batch in batches)
-    for piece in whole_queries(map(_as_polars, tables), keys, rows):
+    tables = (_named(_as_polars(pa.Table.from_batches([batch])), columns) for batch in batches)
+    for piece in whole_queries(tables, keys, rows):
         yield from _as_arrow(work(piece), schema).to_batches()
 
 

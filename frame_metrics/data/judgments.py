@@ -369,12 +369,6 @@ def _likely(ours: Array, theirs: Array) -> Array:
     return np.concatenate(rows)
 
 
-<<<<<<< HEAD
-def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:
-    """Raise if log and judgments, which have rows, have no id in common: then the ids are written in two ways."""
-    if not len(log) or not len(judgments):
-        return
-=======
 def _joined(ours: Array, theirs: Array) -> tuple[Array, Array]:
     """Places of equal hashes in two arrays, where several may be equal in each."""
     both = (pl.DataFrame({"hash": hashes}).with_row_index("at") for hashes in (ours, theirs))
@@ -382,9 +376,10 @@ def _joined(ours: Array, theirs: Array) -> tuple[Array, Array]:
     return pairs["at"].to_numpy(), pairs["at_theirs"].to_numpy()
 
 
-def _refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:
-    """Raise if log and judgments have no id in common: then the ids are written in two ways."""
->>>>>>> slow
+def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:
+    """Raise if log and judgments, which have rows, have no id in common: then the ids are written in two ways."""
+    if not len(log) or not len(judgments):
+        return
     ours, theirs = log.select(keys).unique(maintain_order=True), judgments.select(keys).unique(maintain_order=True)
     if not len(ours.join(theirs, on=keys, how="semi", nulls_equal=True)):
         raise BadValueError(

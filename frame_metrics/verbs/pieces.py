@@ -15,7 +15,7 @@ from frame_metrics.data.blocks import Rankings, codes, numbers
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.judgments import refuse_strangers
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.errors import BadRowsError, ColumnError, in_number
+from frame_metrics.errors import BadRowsError, ColumnError, NotComputableError, in_number
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.metrics.names import Asked
@@ -140,6 +140,10 @@ def work_of(kind: type[Any], reading: Reading, *said: Any, totals: bool = False,
     """Return the work of some kind on the pieces of a frame, and what is said to it alone."""
     plan, source = reading.plan, reading.source
     columns = plan.columns
+    if plan.conventions.ties == "order" and not columns.rank and not source.ordered:
+        raise NotComputableError(
+            "ties='order' takes the order of the frame, and rows of a cluster have none; name doc= or rank="
+        )
     if ROW in columns.made and plan.judged is not None:
         raise ColumnError("rows that are queries have no numbers to judge them by; name the queries' column, query=")
     systems = None

@@ -895,10 +895,9 @@ def test_a_frame_of_spark_is_not_pulled_to_one_machine() -> None:
         def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
             raise AssertionError("it was read")
 
-    DataFrame.__module__ = "pyspark.sql.classic.dataframe"
+    DataFrame.__module__ = "pyspark.pandas.frame"
     said = error(lambda: IRM(DataFrame()))
-    assert said.startswith("a pyspark.DataFrame is spread over a cluster")
-    assert "toArrow() or toPandas()" in said
+    assert said == "a pyspark.DataFrame of pandas on Spark is not read: give what its to_spark() returns"
 
 
 def test_columns_that_are_called_by_integers() -> None:
