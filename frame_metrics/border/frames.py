@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.border.arrow import ArrowFrame
+from frame_metrics.border.dask import DaskFrame
 from frame_metrics.border.duckdb import DuckDBFrame, is_duckdb
 from frame_metrics.border.exporters import gives_arrow
 from frame_metrics.border.pandas import PandasFrame
@@ -27,6 +28,9 @@ def border_of(frame: Any) -> Border:
     pandas = sys.modules.get("pandas")  # asked without importing it: if the frame is pandas', someone has
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         return PandasFrame(frame)
+    dask = sys.modules.get("dask.dataframe")
+    if dask is not None and isinstance(frame, dask.DataFrame):
+        return DaskFrame(frame)
     if type(frame).__module__.split(".")[0] == "pyspark":
         raise BadValueError(
             f"a {kind_of(frame)} is spread over a cluster, and read here it would be pulled to one machine: "

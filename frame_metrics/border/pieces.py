@@ -37,6 +37,14 @@ class Streamed(Border):
     def held(self, table: pl.DataFrame) -> Border:
         """Return rows that fit in memory as a frame of the kind in which answers are given back."""
 
+    def counts(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Yield rows that differ, and how often each stands; the same may come again.
+
+        In the order of their first appearance; how often is said by the last column, ``TIMES``.
+        """
+        for batch in self.batches(columns):
+            yield batch.group_by(columns, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
+
     def n_rows(self, column: str) -> int:
         """Count the rows; ``column`` is one that may be read for it."""
         return sum(map(len, self.batches([column])))
@@ -98,9 +106,9 @@ class Stream:
         How often is said by the last column, ``TIMES``.
         """
         total, new, size = None, [], 0
-        for batch in self.border.batches(columns):
-            new.append(batch.group_by(columns, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES)))
-            size += len(new[-1])
+        for counts in self.border.counts(columns):
+            new.append(counts)
+            size += len(counts)
             if size > PIECE:
                 total, new, size = _summed(total, new, columns), [], 0
                 self._check_fits(total)
@@ -133,13 +141,13 @@ class Stream:
     def _in_buckets(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield the frame in pieces of whole queries, by writing it once in parts."""
         with temporary_file(self.folder) as file:
-            buckets, start = None, 0
+            buckets, start, n_rows = None, 0, self.border.n_rows(keys[0])  # counted first: a connection has one stream
             for batch in self.border.batches(columns):
                 batch = batch.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
                 start += len(batch)
                 if buckets is None:
                     each = batch.estimated_size() / max(len(batch), 1)
-                    size = each * self.border.n_rows(keys[0])
+                    size = each * n_rows
                     buckets = Buckets(file, keys, int(size * PARTS // self.memory) + 1, self.memory // PARTS)
                 buckets.add(batch)
             if buckets is not None:
@@ -158,7 +166,7 @@ class _Seen:
 
     def add(self, piece: pl.DataFrame, keys: Sequence[str]) -> None:
         """Note the queries of a piece; raise where one stands in it twice, or was noted before."""
-        new = np.sort(_hashes(piece.filter(_begins(keys)), keys))
+        new = np.sort(hashes(piece.filter(_begins(keys)), keys))
         at = np.minimum(np.searchsorted(self._hashes, new), max(len(self._hashes) - 1, 0))
         if (new[1:] == new[:-1]).any() or (len(self._hashes) and (self._hashes[at] == new).any()):
             raise Returned
@@ -183,7 +191,7 @@ class Buckets:
         """Write what has gathered, bucket by bucket."""
         rows = pl.concat(self._held)
         self._held = []
-        bucket = _hashes(rows, self._keys) % np.uint64(self._n)
+        bucket = hashes(rows, self._keys) % np.uint64(self._n)
         rows, ends = rows[np.argsort(bucket, kind="stable")], np.cumsum(np.bincount(bucket, minlength=self._n))
         for parts, start, end in zip(self._parts, [0, *ends[:-1]], ends, strict=True):
             if end > start:
@@ -268,7 +276,7 @@ def _begins(keys: Sequence[str]) -> pl.Expr:
     return (pl.int_range(pl.len()) == 0) | pl.any_horizontal(differ)
 
 
-def _hashes(rows: pl.DataFrame, keys: Sequence[str]) -> Array:
+def hashes(rows: pl.DataFrame, keys: Sequence[str]) -> Array:
     """A hash of the query of each row, the same in every batch."""
     held = (rows[key].cast(pl.String) if rows[key].dtype in TEXTS else rows[key] for key in keys)
     return pl.DataFrame(list(held)).hash_rows().to_numpy()
