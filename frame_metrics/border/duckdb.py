@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -81,7 +81,7 @@ class DuckDBFrame(Streamed):
     def n_rows(self, column: str) -> int:
         return int(self.frame.aggregate("count(*)").fetchall()[0][0])
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
         """Yield the rows of some columns, as DuckDB computes them.
 
         Meanwhile nothing else may run on the relation's connection: DuckDB 1 would end the rows there, DuckDB 2 raises.
@@ -95,7 +95,10 @@ class DuckDBFrame(Streamed):
         grouped = numbered.aggregate(f"{alike}, count(*), min(#{len(columns) + 1})", alike).order(
             f"#{len(columns) + 2}"
         )
-        yield from _batches(grouped.project(_renamed(range(len(columns) + 1), [*columns, TIMES])))
+        names = [*columns, TIMES]
+        places = [f"c{i}" for i in range(len(names))]  # SQL has no such name as the last
+        for batch in _batches(grouped.project(_renamed(range(len(names)), places))):
+            yield batch.rename(dict(zip(places, names, strict=True)))
 
     def answer(
         self,

@@ -6,7 +6,8 @@ import io
 import os
 import tempfile
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from typing import IO, Any, ClassVar
@@ -30,8 +31,8 @@ class Streamed(Border):
     """A frame that is read in batches, and whose rows are held together only where memory allows it."""
 
     @abstractmethod
-    def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """Read some columns, batch after batch, in the order of the rows."""
+    def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
+        """Read some columns, batch after batch, in the order of the rows; one at least, also of no rows."""
 
     @abstractmethod
     def held(self, table: pl.DataFrame) -> Border:
@@ -125,13 +126,13 @@ class Stream:
     def _in_order(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield the frame in pieces of whole queries; raise where a query returns after others had begun."""
         seen, start = _Seen(), 0
-        batches = iter(self.border.batches(columns))
-        first = next(batches)
-        for piece in whole_queries(chain([first], batches), keys, self._rows(first)):
-            if keys:
-                seen.add(piece, keys)
-            yield piece.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
-            start += len(piece)
+        with closing(self.border.batches(columns)) as batches:
+            first = next(batches)
+            for piece in whole_queries(chain([first], batches), keys, self._rows(first)):
+                if keys:
+                    seen.add(piece, keys)
+                yield piece.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
+                start += len(piece)
 
     def _rows(self, table: pl.DataFrame) -> int:
         """How many rows a piece is to have, by the size of some."""
@@ -289,15 +290,16 @@ def _summed(total: pl.DataFrame | None, new: list[pl.DataFrame], columns: Sequen
     )
 
 
-def _within(batches: Iterator[pl.DataFrame], most: int) -> pl.DataFrame | None:
+def _within(batches: Generator[pl.DataFrame, None, None], most: int) -> pl.DataFrame | None:
     """All batches in one frame; None where they take more than so many bytes."""
     held: list[pl.DataFrame] = []
     size = 0.0
-    for batch in batches:
-        held.append(batch)
-        size += batch.estimated_size()
-        if size > most:
-            return None
+    with closing(batches):
+        for batch in batches:
+            held.append(batch)
+            size += batch.estimated_size()
+            if size > most:
+                return None
     return pl.concat(held)
 
 

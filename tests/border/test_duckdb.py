@@ -216,6 +216,42 @@ def test_an_old_version(con: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+# Relations that are larger than memory
+
+
+def _large() -> pl.DataFrame:
+    """Rows of 300 queries on three days and of two systems, sorted by query."""
+    at = pl.int_range(6000, eager=True)
+    rows = pl.DataFrame({"query": at // 20, "doc": at % 20, "system": at % 2, "score": (at * 7919 % 97) / 97})
+    return rows.with_columns(
+        grade=(pl.col("doc") * 31 + pl.col("query")) % 3,
+        label=(pl.col("doc") + pl.col("query")) % 2,
+        day=pl.when(pl.col("query") % 3 > 0).then(pl.format("day {}", pl.col("query") % 3)),
+    )
+
+
+@pytest.mark.parametrize("order", ["query", "hash(query, doc)"])
+def test_relations_larger_than_memory(con: Any, order: str) -> None:
+    """A relation that memory does not hold gives the same numbers, judgments of the same connection beside it too."""
+    rows = _large()
+    con.register("rows", rows.to_arrow())
+    con.register("judged", rows.select("query", "doc", "grade").filter(pl.col("doc") % 4 > 0).to_arrow())
+    relation, judged = con.sql(f"from rows order by {order}"), con.sql("from judged")
+    log = as_polars(relation)
+    small: Any = {"memory": 200_000}
+    bare = {"grade": None, "label": None}
+    for roles, ask in (
+        ({"label": None, "by": "day"}, lambda irm: irm.evaluate("ndcg@5", "map", ci=0.9, margins=True)),
+        ({"label": None, "by": "day"}, lambda irm: irm.per_query("ndcg@5")),
+        ({"label": None, "system": "system"}, lambda irm: irm.compare("ap", resamples=200)),
+        ({**bare, "system": "system"}, lambda irm: irm.judge(judged).evaluate("ndcg@5", "num_rel", ci=0.9)),
+        ({"query": None, "grade": None, "by": "day"}, lambda irm: irm.evaluate("roc_auc", "average_precision", ci=0.9)),
+        ({"query": None, "grade": None, "threshold": 0.5}, lambda irm: irm.confusion()),
+    ):
+        found, expected = as_polars(ask(IRM(relation, **roles, **small))), ask(IRM(log, **roles))
+        pl.testing.assert_frame_equal(found, expected, check_dtypes=False, abs_tol=1e-12, rel_tol=1e-12)
+
+
 # What the border hands over
 
 
