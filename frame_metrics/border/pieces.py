@@ -192,7 +192,7 @@ class Buckets:
         """Write what has gathered, bucket by bucket."""
         rows = pl.concat(self._held)
         self._held = []
-        bucket = hashes(rows, self._keys) % np.uint64(self._n)
+        bucket = (hashes(rows, self._keys) % np.uint64(self._n)).astype(np.int64)  # which numpy 1 counts
         rows, ends = rows[np.argsort(bucket, kind="stable")], np.cumsum(np.bincount(bucket, minlength=self._n))
         for parts, start, end in zip(self._parts, [0, *ends[:-1]], ends, strict=True):
             if end > start:
