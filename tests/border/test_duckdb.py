@@ -143,7 +143,11 @@ def test_verbs_between_others(con: Any) -> None:
     con.execute("insert into log values (2, 1, 0)")
     assert IRM(con.sql("from log")).evaluate("num_q").project("value").fetchall() == [(2.0,)]
     con.rollback()
-    for relation in (con.cursor().sql("from log"), con.table("log"), duckdb.sql("select 1 query, 1 score, 1 grade")):
+    for relation in (
+        con.cursor().sql("from log"),
+        con.table("log"),
+        duckdb.sql("select 1 as query, 1 as score, 1 as grade"),
+    ):
         assert IRM(relation).evaluate("num_q").project("value").fetchall() == [(1.0,)]
 
 
@@ -209,7 +213,7 @@ def test_a_connection_that_finds_no_results(con: Any) -> None:
 def test_an_old_version(con: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version in which a result becomes a relation by writing in the database is refused, with the ways out."""
     monkeypatch.setattr(duckdb, "__version__", "1.4.5")
-    said = error(lambda: IRM(con.sql("select 1 query, 1 score, 1 label")).evaluate("rr"), BadValueError)
+    said = error(lambda: IRM(con.sql("select 1 as query, 1 as score, 1 as label")).evaluate("rr"), BadValueError)
     assert said == (
         "DuckDB 1.4.5 is too old for a result to become a relation: install 1.5 or later, "
         "or give the relation's to_arrow_table()"
