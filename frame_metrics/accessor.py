@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, Protocol, TypeVar, get_args, get_type_hints, overload
 
@@ -59,10 +59,15 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def _shows_roles(method: Method) -> Method:
     """Give a method that takes any roles a signature that names them, for help() and for notebooks."""
     own = [p for p in signature(method).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    kinds = get_type_hints(Roles).items()
-    roles = [Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=kind) for name, kind in kinds]
-    method.__signature__ = Signature([*own, *roles])  # type: ignore[attr-defined]
+    method.__signature__ = Signature([*own, *_roles()])  # type: ignore[attr-defined]
     return method
+
+
+@cache
+def _roles() -> list[Parameter]:
+    """The roles as parameters."""
+    kinds = get_type_hints(Roles).items()
+    return [Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=kind) for name, kind in kinds]
 
 
 class ArrowStream(Protocol):
