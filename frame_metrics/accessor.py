@@ -76,13 +76,20 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 
-class OwnResults(Protocol):
-    """A relation of DuckDB, whose results are of its kind."""
+class Relation(Protocol):
+    """A relation of DuckDB."""
 
     def sql_query(self) -> str: ...
 
 
-Own = TypeVar("Own", bound=OwnResults)
+class Partitioned(Protocol):
+    """A DataFrame of Dask."""
+
+    @property
+    def npartitions(self) -> Any: ...
+
+
+Own = TypeVar("Own", bound=Relation | Partitioned)  # what has results of its own kind
 
 
 def _verb(verb: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -175,9 +182,9 @@ class IRM(Generic[Frame]):
 
     Parameters
     ----------
-    frame : a pandas or polars DataFrame, a LazyFrame, a DuckDB relation, a dataset or scanner of pyarrow, or anything
-        that exports Arrow. Results are of the same kind, those of relations on the same connection, and those of Arrow
-        pyarrow Tables.
+    frame : a pandas or polars DataFrame, a LazyFrame, a DuckDB relation, a Dask DataFrame, a dataset or scanner of
+        pyarrow, or anything that exports Arrow. Results are of the same kind, those of relations on the same
+        connection, and those of Arrow pyarrow Tables.
     query : the column, or columns, of the query id, of any type.
     score : the system's score, higher is better; null where a document is known and was not retrieved. Of several
         classes, a mapping from each class to the column of its score.
