@@ -281,7 +281,7 @@ def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
     table has the hashes of all: finding the judgments of a million rows takes a half of the time.
     """
     starts, pool = run_starts(log, judged.keys), judged.pool
-    if starts is None or 2 * len(starts) > len(log) or not len(judged.pairs):
+    if starts is None or not len(log) or 2 * len(starts) > len(log) or not len(judged.pairs):
         return None
     named = judged.names.select(judged.keys).with_row_index("judged")
     runs = log.select(judged.keys)[starts].join(
