@@ -436,7 +436,11 @@ def _judged(
         log = log.hstack([id_hash(log["doc"]).alias("hash")])
     if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):
         judged = _shared(log, [*by, *query], columns)
-    return (log if judged is None else match(log, judged, query, columns)), judged
+    log = log if judged is None else match(log, judged, query, columns)
+    if "hash" in log.columns:  # from here on it finds repeated documents of a query, for which half of it will do
+        half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
+        log = log[[name for name in log.columns if name != "hash"]].hstack([half])
+    return log, judged
 
 
 def _all_known(log: pl.DataFrame, told: pl.Series) -> pl.DataFrame:
