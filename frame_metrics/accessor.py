@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, Protocol, TypeVar, get_args, get_type_hints, overload
 
@@ -59,10 +59,15 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def _shows_roles(method: Method) -> Method:
     """Give a method that takes any roles a signature that names them, for help() and for notebooks."""
     own = [p for p in signature(method).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    kinds = get_type_hints(Roles).items()
-    roles = [Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=kind) for name, kind in kinds]
-    method.__signature__ = Signature([*own, *roles])  # type: ignore[attr-defined]
+    method.__signature__ = Signature([*own, *_roles()])  # type: ignore[attr-defined]
     return method
+
+
+@cache
+def _roles() -> list[Parameter]:
+    """The roles as parameters."""
+    kinds = get_type_hints(Roles).items()
+    return [Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=kind) for name, kind in kinds]
 
 
 class ArrowStream(Protocol):
@@ -71,13 +76,20 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 
-class OwnResults(Protocol):
-    """A relation of DuckDB, whose results are of its kind."""
+class Relation(Protocol):
+    """A relation of DuckDB."""
 
     def sql_query(self) -> str: ...
 
 
-Own = TypeVar("Own", bound=OwnResults)
+class Partitioned(Protocol):
+    """A DataFrame of Dask."""
+
+    @property
+    def npartitions(self) -> Any: ...
+
+
+Own = TypeVar("Own", bound=Relation | Partitioned)  # what has results of its own kind
 
 
 def _verb(verb: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -170,9 +182,9 @@ class IRM(Generic[Frame]):
 
     Parameters
     ----------
-    frame : a pandas or polars DataFrame, a LazyFrame, a DuckDB relation, a dataset or scanner of pyarrow, or anything
-        that exports Arrow. Results are of the same kind, those of relations on the same connection, and those of Arrow
-        pyarrow Tables.
+    frame : a pandas or polars DataFrame, a LazyFrame, a DuckDB relation, a Dask DataFrame, a dataset or scanner of
+        pyarrow, or anything that exports Arrow. Results are of the same kind, those of relations on the same
+        connection, and those of Arrow pyarrow Tables.
     query : the column, or columns, of the query id, of any type.
     score : the system's score, higher is better; null where a document is known and was not retrieved. Of several
         classes, a mapping from each class to the column of its score.

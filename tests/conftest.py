@@ -6,6 +6,7 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Iterator
+from operator import is_
 from pathlib import Path
 
 import pytest
@@ -54,10 +55,10 @@ def places(item: pytest.Item) -> Iterator[int]:
     params = dict(item.callspec.params)  # type: ignore[attr-defined]
     for mark in item.iter_markers("parametrize"):
         names, values = mark.args
-        first, *others = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
-        given = [one.values if isinstance(one, PARAM) else one if others else (one,) for one in values]
-        value = params.pop(first)
-        yield next(i for i, one in enumerate(given) if one[0] is value)
+        names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+        given = [one.values if isinstance(one, PARAM) else one if len(names) > 1 else (one,) for one in values]
+        held = [params.pop(name) for name in names]
+        yield next(i for i, one in enumerate(given) if all(map(is_, one, held)))
     if params.get("kind") in KINDS:  # the fixture, which no mark names
         yield KINDS.index(params["kind"])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.border.arrow import ArrowFrame, as_polars
+from frame_metrics.border.arrow import as_polars, narrow
+from frame_metrics.border.pieces import TIMES, Streamed
+from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Apart, Beside, Border, Compute, Limits, Schema
 from frame_metrics.errors import BadValueError
 
@@ -29,12 +31,19 @@ def is_duckdb(frame: Any) -> bool:
     return type(frame).__module__.split(".")[0] in ("duckdb", "_duckdb") and hasattr(frame, "project")
 
 
-class DuckDBFrame(ArrowFrame):
+class DuckDBFrame(Streamed):
     """A relation of DuckDB: it knows its columns without running, and computes those alone that are needed."""
 
     @cached_property
     def _names(self) -> list[str]:
         return list(self.frame.columns)
+
+    def names(self) -> list[Any]:
+        return self._names.copy()
+
+    @property
+    def numbered(self) -> bool:
+        return False
 
     def type_of(self, column: str) -> Any:
         """Return the type of a column, DuckDB's; its text is SQL."""
@@ -52,35 +61,44 @@ class DuckDBFrame(ArrowFrame):
         return self.frame.project(_renamed([self._names.index(column) for column in columns], columns))
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
-        return dict(as_polars(_opened(self.projected(columns).limit(0)).read_all()).schema)
+        return dict(next(_batches(self.projected(columns).limit(0))).schema)
 
     def holds_lists(self, column: str) -> bool:
         return column in self._names and self.type_of(column).id in ("list", "array")
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
-        return self.in_memory(columns).read(columns)
+        return pl.concat(self.batches(columns))
 
-    def in_memory(self, columns: Sequence[str]) -> Border:
-        return ReadRelation(_opened(self.projected(columns)).read_all(), self)
+    def in_memory(self, columns: Sequence[str]) -> PolarsFrame:
+        return PolarsFrame(self.read(columns))
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """Yield the rows of the named columns, some at once; DuckDB computes them as they are taken.
+    def held(self, table: pl.DataFrame) -> Border:
+        return HeldRows(table, self)
+
+    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
+        return self.held(table).given_back(answer, table, beside)
+
+    def n_rows(self, column: str) -> int:
+        return int(self.frame.aggregate("count(*)").fetchall()[0][0])
+
+    def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
+        """Yield the rows of some columns, as DuckDB computes them.
 
         Meanwhile nothing else may run on the relation's connection: DuckDB 1 would end the rows there, DuckDB 2 raises.
         """
-        import pyarrow as pa
+        yield from _batches(self.projected(columns))
 
-        for batch in _opened(self.projected(columns)):
-            yield as_polars(pa.Table.from_batches([batch]))
-
-    def counted(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Return the distinct rows of the named columns, and last how often each stands, as DuckDB counts them."""
+    def counts(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Yield the distinct rows of some columns as DuckDB counts them, in the order of their first appearance."""
+        numbered = self.projected(columns).project("*, row_number() over ()")
         alike = ", ".join(f"#{i + 1}" for i in range(len(columns)))
-        n = "len"
-        while n in columns:
-            n += "_"
-        grouped = self.projected(columns).aggregate(f"{alike}, count(*) as {n}", alike)
-        return as_polars(_opened(grouped).read_all())
+        grouped = numbered.aggregate(f"{alike}, count(*), min(#{len(columns) + 1})", alike).order(
+            f"#{len(columns) + 2}"
+        )
+        names = [*columns, TIMES]
+        places = [f"c{i}" for i in range(len(names))]  # SQL has no such name as the last
+        for batch in _batches(grouped.project(_renamed(range(len(names)), places))):
+            yield batch.rename(dict(zip(places, names, strict=True)))
 
     def answer(
         self,
@@ -96,15 +114,18 @@ class DuckDBFrame(ArrowFrame):
 
 
 @dataclass(frozen=True, eq=False)
-class ReadRelation(ArrowFrame):
-    """Columns that were read of a relation; answers are relations of its connection."""
+class HeldRows(PolarsFrame):
+    """Rows of a relation that were read; answers are relations of its connection."""
 
     origin: DuckDBFrame
 
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
         keys = {name: answer.source(name) for name in answer.keys}
-        types = {name: str(self.origin.type_of(source)) for name, source in keys.items() if source in table.columns}
-        return _relation(self.origin.frame, super().given_back(answer, table, beside), types)
+        types = {
+            name: str(self.origin.type_of(source)) for name, source in keys.items() if source in self.origin.names()
+        }
+        found = super().given_back(answer, table, beside)
+        return _relation(self.origin.frame, found.select(map(narrow, found.get_columns())).to_arrow(), types)
 
 
 def _relation(frame: Any, table: Any, types: dict[str, str]) -> Any:
@@ -144,11 +165,16 @@ def _run(relation: Any, sql: str, _irm_answer_: Any = None) -> Any:
     return found
 
 
-def _opened(relation: Any) -> Any:
-    """Open a relation as a stream of Arrow; its rows are not computed yet."""
+def _batches(relation: Any) -> Iterator[pl.DataFrame]:
+    """Compute a relation, and yield its rows as they come, some at once; of one without rows, its columns."""
     import pyarrow as pa
 
-    return pa.RecordBatchReader.from_stream(relation)
+    with pa.RecordBatchReader.from_stream(relation) as reader:
+        batch = None
+        for batch in reader:
+            yield as_polars(pa.Table.from_batches([batch]))
+        if batch is None:
+            yield as_polars(reader.schema.empty_table())
 
 
 def _renamed(places: Iterable[int], names: Sequence[str]) -> str:

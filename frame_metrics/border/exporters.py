@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from inspect import ismethod
+from types import SimpleNamespace
 from typing import Any
 from weakref import WeakSet
 
@@ -30,7 +31,8 @@ def schema_of(frame: Any) -> Any:
         for known in (getattr(frame, "schema", None), getattr(frame, "projected_schema", None), frame):
             known = known() if ismethod(known) else known  # of Ibis
             if hasattr(known, "__arrow_c_schema__"):
-                return pa.schema(known)
+                # alone, as pyarrow 17 takes the schema of Ibis for a mapping
+                return pa.schema(SimpleNamespace(__arrow_c_schema__=known.__arrow_c_schema__))
         return _opened(frame).schema
     except pa.ArrowInvalid as error:
         if "non-struct" in str(error):

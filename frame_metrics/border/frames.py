@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.border.arrow import ArrowFrame
+from frame_metrics.border.dask import DaskFrame
 from frame_metrics.border.duckdb import DuckDBFrame, is_duckdb
 from frame_metrics.border.exporters import gives_arrow
 from frame_metrics.border.pandas import PandasFrame
@@ -33,6 +34,9 @@ def border_of(frame: Any) -> Border:
         return SparkFrame(frame)
     if type(frame).__module__.startswith("pyspark.pandas"):
         raise BadValueError(f"a {kind_of(frame)} of pandas on Spark is not read: give what its to_spark() returns")
+    dask = sys.modules.get("dask.dataframe")
+    if dask is not None and isinstance(frame, dask.DataFrame):
+        return DaskFrame(frame)
     if is_duckdb(frame):
         return DuckDBFrame(frame)
     if gives_arrow(frame):

@@ -6,7 +6,8 @@ import io
 import os
 import tempfile
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from typing import IO, Any, ClassVar
@@ -30,12 +31,20 @@ class Streamed(Border):
     """A frame that is read in batches, and whose rows are held together only where memory allows it."""
 
     @abstractmethod
-    def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """Read some columns, batch after batch, in the order of the rows."""
+    def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
+        """Read some columns, batch after batch, in the order of the rows; one at least, also of no rows."""
 
     @abstractmethod
     def held(self, table: pl.DataFrame) -> Border:
         """Return rows that fit in memory as a frame of the kind in which answers are given back."""
+
+    def counts(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Yield rows that differ, and how often each stands; the same may come again.
+
+        In the order of their first appearance; how often is said by the last column, ``TIMES``.
+        """
+        for batch in self.batches(columns):
+            yield batch.group_by(columns, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
 
     def n_rows(self, column: str) -> int:
         """Count the rows; ``column`` is one that may be read for it."""
@@ -98,9 +107,9 @@ class Stream:
         How often is said by the last column, ``TIMES``.
         """
         total, new, size = None, [], 0
-        for batch in self.border.batches(columns):
-            new.append(batch.group_by(columns, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES)))
-            size += len(new[-1])
+        for counts in self.border.counts(columns):
+            new.append(counts)
+            size += len(counts)
             if size > PIECE:
                 total, new, size = _summed(total, new, columns), [], 0
                 self._check_fits(total)
@@ -117,13 +126,13 @@ class Stream:
     def _in_order(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield the frame in pieces of whole queries; raise where a query returns after others had begun."""
         seen, start = _Seen(), 0
-        batches = iter(self.border.batches(columns))
-        first = next(batches)
-        for piece in whole_queries(chain([first], batches), keys, self._rows(first)):
-            if keys:
-                seen.add(piece, keys)
-            yield piece.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
-            start += len(piece)
+        with closing(self.border.batches(columns)) as batches:
+            first = next(batches)
+            for piece in whole_queries(chain([first], batches), keys, self._rows(first)):
+                if keys:
+                    seen.add(piece, keys)
+                yield piece.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
+                start += len(piece)
 
     def _rows(self, table: pl.DataFrame) -> int:
         """How many rows a piece is to have, by the size of some."""
@@ -133,13 +142,13 @@ class Stream:
     def _in_buckets(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield the frame in pieces of whole queries, by writing it once in parts."""
         with temporary_file(self.folder) as file:
-            buckets, start = None, 0
+            buckets, start, n_rows = None, 0, self.border.n_rows(keys[0])  # counted first: a connection has one stream
             for batch in self.border.batches(columns):
                 batch = batch.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
                 start += len(batch)
                 if buckets is None:
                     each = batch.estimated_size() / max(len(batch), 1)
-                    size = each * self.border.n_rows(keys[0])
+                    size = each * n_rows
                     buckets = Buckets(file, keys, int(size * PARTS // self.memory) + 1, self.memory // PARTS)
                 buckets.add(batch)
             if buckets is not None:
@@ -158,7 +167,7 @@ class _Seen:
 
     def add(self, piece: pl.DataFrame, keys: Sequence[str]) -> None:
         """Note the queries of a piece; raise where one stands in it twice, or was noted before."""
-        new = np.sort(_hashes(piece.filter(_begins(keys)), keys))
+        new = np.sort(hashes(piece.filter(_begins(keys)), keys))
         at = np.minimum(np.searchsorted(self._hashes, new), max(len(self._hashes) - 1, 0))
         if (new[1:] == new[:-1]).any() or (len(self._hashes) and (self._hashes[at] == new).any()):
             raise Returned
@@ -183,7 +192,7 @@ class Buckets:
         """Write what has gathered, bucket by bucket."""
         rows = pl.concat(self._held)
         self._held = []
-        bucket = _hashes(rows, self._keys) % np.uint64(self._n)
+        bucket = (hashes(rows, self._keys) % np.uint64(self._n)).astype(np.int64)  # which numpy 1 counts
         rows, ends = rows[np.argsort(bucket, kind="stable")], np.cumsum(np.bincount(bucket, minlength=self._n))
         for parts, start, end in zip(self._parts, [0, *ends[:-1]], ends, strict=True):
             if end > start:
@@ -268,7 +277,7 @@ def _begins(keys: Sequence[str]) -> pl.Expr:
     return (pl.int_range(pl.len()) == 0) | pl.any_horizontal(differ)
 
 
-def _hashes(rows: pl.DataFrame, keys: Sequence[str]) -> Array:
+def hashes(rows: pl.DataFrame, keys: Sequence[str]) -> Array:
     """A hash of the query of each row, the same in every batch."""
     held = (rows[key].cast(pl.String) if rows[key].dtype in TEXTS else rows[key] for key in keys)
     return pl.DataFrame(list(held)).hash_rows().to_numpy()
@@ -281,15 +290,16 @@ def _summed(total: pl.DataFrame | None, new: list[pl.DataFrame], columns: Sequen
     )
 
 
-def _within(batches: Iterator[pl.DataFrame], most: int) -> pl.DataFrame | None:
+def _within(batches: Generator[pl.DataFrame, None, None], most: int) -> pl.DataFrame | None:
     """All batches in one frame; None where they take more than so many bytes."""
     held: list[pl.DataFrame] = []
     size = 0.0
-    for batch in batches:
-        held.append(batch)
-        size += batch.estimated_size()
-        if size > most:
-            return None
+    with closing(batches):
+        for batch in batches:
+            held.append(batch)
+            size += batch.estimated_size()
+            if size > most:
+                return None
     return pl.concat(held)
 
 

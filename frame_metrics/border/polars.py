@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +64,8 @@ class LazyPolars(Streamed, PolarsFrame):
     def at_once(self, answer: pl.LazyFrame) -> pl.LazyFrame:
         return answer.collect().lazy()
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        return iter(self.frame.select(columns).collect_batches(maintain_order=True, engine="streaming"))
+    def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
+        yield from self.frame.select(columns).collect_batches(maintain_order=True, engine="streaming")
 
     def n_rows(self, column: str) -> int:
         return int(self.frame.select(pl.len()).collect(engine="streaming").item())

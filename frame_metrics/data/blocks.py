@@ -33,6 +33,14 @@ class Rankings:
         """Return the rows of the frame at places below."""
         return places if self.row is None else self.row[places]
 
+    def places(self, block: slice | Array) -> slice | Array:
+        """Return the places below of the rows of some rankings; neighbours stand together."""
+        lengths, starts = self.lengths[block], self.starts[block]
+        if not isinstance(block, slice):
+            return spans(starts, lengths)
+        begin = int(starts[0]) if len(starts) else 0
+        return slice(begin, begin + int(lengths.sum()))
+
     def with_bare(self, bare: pl.DataFrame, place: Array) -> Rankings:
         """Return these rankings, and one without rows for each row of ``bare``, in the order of their places.
 
@@ -84,7 +92,7 @@ def find_rankings(
     rows : whether single rows will be asked for.
     """
     n = len(frame)
-    starts = _run_starts(frame, keys)
+    starts = run_starts(frame, keys)
     if starts is not None and (not keys or _all_differ(frame, keys, starts)):
         lengths = np.diff(np.append(starts, n))
         return Rankings(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
@@ -109,8 +117,8 @@ def in_double(values: Array) -> Array:
     return values.astype(np.float64, copy=False) if values.dtype.kind == "f" else values
 
 
-def _run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
-    """Rows where the keys change; None where they change too often for equal keys to stand together."""
+def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
+    """Return the rows where the keys change; None where they change too often for equal keys to stand together."""
     n = len(frame)
     if not keys or not n:
         return np.zeros(min(n, 1), np.int64)
@@ -121,11 +129,17 @@ def _run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
 
 
 def _changes(key: pl.Series) -> Array:
-    """True for each value but the first that differs from the one before it; nulls are alike."""
-    dtype = key.dtype
-    if key.null_count() or not (dtype.is_numeric() or dtype.is_temporal() or dtype in (*TEXTS, pl.Boolean)):
-        return key.ne_missing(key.shift()).to_numpy()[1:]
-    return (key.slice(1) != key.slice(0, len(key) - 1)).to_numpy()
+    """True for each value but the first that differs from the one before it."""
+    return differ(key.slice(1), key.slice(0, len(key) - 1))
+
+
+def differ(one: pl.Series, other: pl.Series) -> Array:
+    """True where values of two columns of one type differ; nulls are alike, bool, shape (rows,)."""
+    dtype = one.dtype
+    plain = dtype.is_numeric() or dtype.is_temporal() or dtype in (*TEXTS, pl.Boolean)
+    if not plain or one.null_count() or other.null_count():
+        return one.ne_missing(other).to_numpy()
+    return (one != other).to_numpy()  # no expression, which costs a small call more
 
 
 def _all_differ(frame: pl.DataFrame, keys: Sequence[str], rows: Array) -> bool:
@@ -224,10 +238,11 @@ def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:
 
     def work(block: slice | Array) -> None:
         lengths, starts = rankings.lengths[block], rankings.starts[block]
-        at = spans(starts, lengths)
-        low = rankings.values["hash"][at] >> np.uint64(1)
-        grid = np.full((len(lengths), int(lengths.max(initial=0))), np.iinfo(np.uint64).max)
-        grid[np.arange(grid.shape[1]) < lengths[:, None]] = low
+        low = rankings.values["hash"][rankings.places(block)] >> np.uint64(1)
+        shape = len(lengths), int(lengths.max(initial=0))
+        grid = low.reshape(shape) if shape[0] * shape[1] == len(low) else np.full(shape, np.iinfo(np.uint64).max)
+        if grid.size > len(low):
+            grid[np.arange(grid.shape[1]) < lengths[:, None]] = low
         grid.sort(axis=1)
         equal = (grid[:, 1:] == grid[:, :-1]) & (grid[:, 1:] != np.iinfo(np.uint64).max)
         suspects = np.flatnonzero(equal.any(axis=1))

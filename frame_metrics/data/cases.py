@@ -191,9 +191,12 @@ def cases_of(log: Log, *, queries: bool = False, ranks: bool = False) -> Cases:
     grid, rows = log.grid, ranked_rows(log, ranks=ranks)
     ranking = rows["cell"].to_numpy()
     if queries:
-        cell, first = codes(rows, ["cell"])
-        at, n = ranking[first[: len(rows)]], np.bincount(cell, minlength=len(first))
-        cells = log.cells_at(grid.system[at], grid.segment[at], grid.query[at], n)
+        at = np.unique(ranking)
+        at = at[np.argsort(grid.query[at], kind="stable")]
+        number = np.zeros(len(grid.pair), np.int64)
+        number[at] = np.arange(len(at))
+        cell = number[ranking]
+        cells = log.cells_at(grid.system[at], grid.segment[at], grid.query[at], np.bincount(cell, minlength=len(at)))
     else:
         cell = grid.cell[ranking]
         cells = replace(log.cells, n=np.bincount(cell, minlength=len(log.cells.n)))

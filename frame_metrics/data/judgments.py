@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.data.annotators import made_one, once_each
-from frame_metrics.data.blocks import Pools, find_duplicates, find_rankings, numbers
+from frame_metrics.data.blocks import Pools, differ, find_duplicates, find_rankings, numbers, run_starts
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import (
@@ -43,6 +43,7 @@ class Judged:
     names: pl.DataFrame  # the distinct values of the keys, with weight and cluster where the judgments have them
     pool: Pools  # the judgments of each row of ``names``
     row: Array  # row of the judgments' frame for each row of ``names``
+    order: Array | None  # the row of ``pairs`` at each place of ``pool``; None where they are the same
     each: pl.DataFrame | None = None  # the single judgments, where several of one document may have become one
 
 
@@ -140,10 +141,10 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str
         once = np.ones(len(pairs), bool)
         once[again] = False
         pairs = pairs.filter(once)
-        queries = find_rankings(pairs, keys, values)
+        queries = find_rankings(pairs, keys, values, rows=True)
     names = pairs[queries.first_row]
     pool = Pools(queries.starts, queries.lengths, queries.values[values[0]], queries.values.get("label"))
-    return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64))
+    return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64), queries.row)
 
 
 def _refuse_two_grades(table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str) -> None:
@@ -250,19 +251,94 @@ def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns,
     values = judging(judged.pairs)
     keys = [*judged.keys, "doc"]
     log = log.drop("grade", "label", strict=False)
-    ours, theirs = _pair_hash(log, judged.keys), _pair_hash(judged.pairs, judged.keys)
-    row = _likely(ours, theirs)
-    few = pl.DataFrame({"hash": ours[row], "at": row})
-    alike = few.join(pl.DataFrame({"hash": theirs}).with_row_index("judgment"), on="hash", how="inner")
-    ids = (log[key].gather(alike["at"]).eq_missing(judged.pairs[key].gather(alike["judgment"])) for key in keys)
-    hits = alike.filter(*ids)
-    if whole and not len(hits) and not columns.relevant:  # which a log may not have found
+    at, judgment = _in_runs(log, judged) or _by_hash(log, judged)
+    for key in keys:
+        odd = differ(log[key][at], judged.pairs[key][judgment])
+        if odd.any():
+            at, judgment = at[~odd], judgment[~odd]
+    if whole and not len(at) and not columns.relevant:  # which a log may not have found
         refuse_strangers(log, judged.pairs, query, ", ".join(columns.query))
         refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
     out = {name: np.full(len(log), np.nan) for name in values}
     for name, column in out.items():
-        column[hits["at"].to_numpy()] = judged.pairs[name].gather(hits["judgment"]).to_numpy()
-    return log.with_columns(pl.Series(name, column) for name, column in out.items())
+        column[at] = judged.pairs[name][judgment].to_numpy()
+    return log.hstack([pl.Series(name, column) for name, column in out.items()])
+
+
+def _by_hash(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array]:
+    """Rows of the log, and the judgments of equal hashes."""
+    ours, theirs = _pair_hash(log, judged.keys), _pair_hash(judged.pairs, judged.keys)
+    row = _likely(ours, theirs)
+    at, judgment = _joined(ours[row], theirs)
+    return row[at], judgment
+
+
+def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
+    """The same where the rows of a query stand together; None where they do not, or where two judgments have one hash.
+
+    A table has four slots for each judgment, those of a query side by side, and the bits of a document's hash choose
+    one of them. What is looked up is then near what was looked up before, and in the cache, as it is not where one
+    table has the hashes of all: finding the judgments of a million rows takes a half of the time.
+    """
+    starts, pool = run_starts(log, judged.keys), judged.pool
+    if starts is None or 2 * len(starts) > len(log) or not len(judged.pairs):
+        return None
+    named = judged.names.select(judged.keys).with_row_index("judged")
+    runs = log.select(judged.keys)[starts].join(
+        named, on=judged.keys, how="left", nulls_equal=True, maintain_order="left"
+    )
+    query = runs["judged"].fill_null(len(named)).to_numpy().astype(np.int64)
+    begin, many = np.append(pool.starts, 0), np.append(pool.lengths, 0)
+    ours, theirs = log["hash"].to_numpy(), judged.pairs["hash"].to_numpy()
+    theirs = theirs if judged.order is None else theirs[judged.order]
+    of = np.repeat(np.arange(len(named)), pool.lengths)  # the query of each judgment
+    each, slot = np.arange(len(of)), _slots(theirs, 4 * begin[of], 4 * many[of])
+    table, held = np.full(4 * len(of), -1), np.zeros(4 * len(of), np.uint64)
+    table[slot] = each
+    held[slot] = theirs
+    lost = np.flatnonzero(table[slot] != each)  # of several in one slot only the last is found there
+    if (held[slot[lost]] == theirs[lost]).any() or not theirs.all():  # a slot of 0 is taken for free
+        return None
+    found, unsure = [np.zeros((2, 0), np.int64)], [np.zeros((2, 0), np.int64)]
+
+    def work(some: slice) -> None:
+        length = np.diff(np.append(starts[some], starts[some.stop] if some.stop < len(starts) else len(log)))
+        first, own = int(starts[some.start]), np.repeat(query[some], length)
+        mine = ours[first : first + len(own)]
+        slot = _slots(mine, np.repeat(4 * begin[query[some]], length), np.repeat(4 * many[query[some]], length))
+        there = held[slot]
+        row = np.flatnonzero(there == mine)
+        place = table[slot[row]]
+        row, place = (values[(place >= 0) & (of[place] == own[row])] for values in (row, place))
+        found.append(np.stack([row + first, place]))
+        if len(lost):
+            rest = np.flatnonzero((there != mine) & (there > 0))
+            unsure.append(np.stack([rest + first, own[rest]]))
+
+    step = max(len(starts) * (threads.BLOCK >> 2) // len(log), 1)
+    threads.in_threads((slice(a, min(a + step, len(starts))) for a in range(0, len(starts), step)), work)
+    row, own = np.concatenate(unsure, axis=1)
+    if len(row):
+        mixed, others = ours[row] ^ _mixed(own), theirs[lost] ^ _mixed(of[lost])
+        few = _likely(mixed, others)
+        at, judgment = _joined(mixed[few], others)
+        same = own[few[at]] == of[lost[judgment]]
+        found.append(np.stack([row[few[at]], lost[judgment]])[:, same])
+    at, place = np.concatenate(found, axis=1)
+    return at, place if judged.order is None else judged.order[place]
+
+
+def _slots(hashes: Array, begin: Array, many: Array) -> Array:
+    """The slot of each hash, among ``many`` from ``begin`` on."""
+    slot = hashes & np.uint64(0xFFFFFFFF)
+    slot *= many.view(np.uint64)
+    slot >>= np.uint64(32)
+    return slot.view(np.int64) + begin
+
+
+def _mixed(number: Array) -> Array:
+    """Numbers as bits that are far apart."""
+    return number.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
 def id_hash(ids: pl.Series, seed: int = 0) -> pl.Series:
@@ -291,6 +367,13 @@ def _likely(ours: Array, theirs: Array) -> Array:
 
     threads.in_threads(range(len(rows)), work)
     return np.concatenate(rows)
+
+
+def _joined(ours: Array, theirs: Array) -> tuple[Array, Array]:
+    """Places of equal hashes in two arrays, where several may be equal in each."""
+    both = (pl.DataFrame({"hash": hashes}).with_row_index("at") for hashes in (ours, theirs))
+    pairs = next(both).join(next(both), on="hash", how="inner", suffix="_theirs")
+    return pairs["at"].to_numpy(), pairs["at_theirs"].to_numpy()
 
 
 def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import Rankings, in_double, spans
+from frame_metrics.data.blocks import Rankings, in_double
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import sums_between
@@ -36,7 +36,7 @@ class Sorter:
 
     def sort(self, block: slice | Array) -> Sorted:
         """Sort the rows of some rankings."""
-        lengths, at = self.rankings.lengths[block], self._rows_of(block)
+        lengths, at = self.rankings.lengths[block], self.rankings.places(block)
         cells = {name: in_double(values[at]) for name, values in self.rankings.values.items()}
         score, n_ret = _key(cells), lengths
         if score is None:
@@ -49,14 +49,6 @@ class Sorter:
         self._check_finite(score, lengths, n_ret, ranked)
         order = None if ranked else rank_order(score, lengths)
         return self._settled(Sorted(cells, lengths, n_ret, order, at, score))
-
-    def _rows_of(self, block: slice | Array) -> slice | Array:
-        """Places of the rows of some rankings; neighbours stand together."""
-        lengths, starts = self.rankings.lengths[block], self.rankings.starts[block]
-        if not isinstance(block, slice):
-            return spans(starts, lengths)
-        begin = int(starts[0]) if len(starts) else 0
-        return slice(begin, begin + int(lengths.sum()))
 
     def _check_finite(self, score: Array, lengths: Array, n_ret: Array, ranked: bool) -> None:
         """Refuse infinite scores and NaN; rows in rank order can have them at the ends of a ranking only."""

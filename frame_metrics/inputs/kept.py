@@ -16,9 +16,12 @@ class kept(cached_property[T]):
     if not TYPE_CHECKING:  # where it has the types of what it stands for
 
         def __get__(self, owner: Any, kind: type | None = None) -> Any:
-            value = super().__get__(owner, kind)
+            if owner is None:
+                return self
+            value = self.func(owner)  # no lock, as cached_property has one: a block is worked on by one thread
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
+            owner.__dict__[self.attrname] = value
             return value
 
 

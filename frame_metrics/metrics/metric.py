@@ -71,7 +71,7 @@ class Metric:
     average: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "__doc__", self.doc)  # what help() shows of a metric
+        object.__setattr__(self, "__doc__", self.kernel.__doc__)  # what help() shows of a metric
 
     @cached_property
     def input(self) -> type:

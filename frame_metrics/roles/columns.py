@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ class Columns:
         """The columns that make a ranking: system, segment, query."""
         return (*self.groups, *self.query)
 
-    @property
+    @cached_property
     def single(self) -> dict[str, str]:
         """The column of each role that has one and is no key."""
         others = ("system", "together")

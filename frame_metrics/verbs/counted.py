@@ -13,8 +13,6 @@ from frame_metrics.data.blocks import codes
 from frame_metrics.data.cases import Cases, ranked_rows
 from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Piece
-from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import NONE
 from frame_metrics.verbs.pieces import (
     PLACED,
     SYSTEM,
@@ -53,17 +51,10 @@ class Counting(Work):
             rows = pl.concat([rows, every.cast({"cell": rows.schema["cell"]})], how="diagonal")
         cell = rows["cell"].to_numpy()
         system, segment = (grid.system[cell], grid.segment[cell]) if self.queries else divmod(cell, segments)
-        keys = key_rows(log, segment, grid.query[cell] if self.queries else None, ordered=False)
-        if ordered and self.queries:
-            keys[ORDER] = _first_rows(log.rows(grid.rankings.first_row), len(grid.pair))[cell]
+        keys = key_rows(log, segment, grid.query[cell] if self.queries else None, ordered=ordered)
         said = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
         out = {name: pl.Series(values) for name, values in said.items()}
         return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows)))
-
-
-def _first_rows(first: Array, n: int) -> Array:
-    """The first row of each ranking, -1 for those of judgments alone."""
-    return np.append(first, np.full(n - len(first), NONE))
 
 
 def cases_in_pieces(reading: Reading, *, queries: bool, totals: bool, ranks: bool) -> Cases:
@@ -75,7 +66,8 @@ def cases_in_pieces(reading: Reading, *, queries: bool, totals: bool, ranks: boo
     conventions, order = conventions_of(work, table), [pl.min(ORDER)] if ORDER in table.columns else []
     case = [name for name in CASE if name in table.columns]
     table = table.group_by(SYSTEM, PLACED, *names, *case, maintain_order=True).agg(pl.sum(TIMES), *order)
-    table = with_systems(table.sort((order and ORDER) or [], nulls_last=True, maintain_order=True), work)
+    place = [ORDER] if order else names[len(columns.by) :]
+    table = with_systems(table.sort(place, nulls_last=True, maintain_order=True) if place else table, work)
     cell, first = codes(table, [SYSTEM, PLACED, *names])
     n = np.bincount(cell, table[TIMES].to_numpy(), minlength=len(first)).astype(np.int64)
     values = table[first].select(columns.groups)

@@ -15,7 +15,7 @@ from frame_metrics.data.blocks import Rankings, codes, numbers
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.judgments import refuse_strangers
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.errors import BadRowsError, ColumnError, NotComputableError
+from frame_metrics.errors import BadRowsError, ColumnError, NotComputableError, in_number
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.metrics.names import Asked
@@ -173,11 +173,12 @@ def gather(work: Work, reading: Reading) -> pl.DataFrame:
 
 def _of_a_piece(error: BadRowsError, piece: pl.DataFrame) -> BadRowsError:
     """The error about some rows of a piece as one about rows of the frame, of which there may be more."""
-    shown = ""
+    n, shown = len(error.rows), ""
     if ORDER in piece.columns:
         numbers = ", ".join(str(row) for row in piece[ORDER].gather(list(error.rows[:3])).to_list())
-        shown = f" (row{'s' if len(error.rows) > 1 else ''} {numbers})"
-    message = f"{error.column}: at least {len(error.rows)} rows {error.what}{shown}; {error.remedy}"
+        shown = f" ({'rows' if n > 1 else 'row'} {numbers})"
+    many = f"at least {n} {'rows' if n > 1 else 'row'} {in_number(error.what, n)}"
+    message = f"{error.column}: {many}{shown}; {error.remedy}"
     return BadRowsError(message, column=error.column, rows=error.rows, what=error.what, remedy=error.remedy)
 
 

@@ -17,7 +17,7 @@ from frame_metrics.border.protocol import Beside, Border, Limits, Schema
 from frame_metrics.data.grid import systems_apart
 from frame_metrics.data.log import Log, Piece, read_log
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
-from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, check_apart, kind_of
+from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, check_apart, in_number, kind_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions, conventions
@@ -182,8 +182,10 @@ class Plan:
 
         def apart(source: Any, beside: Beside) -> tuple[Answer, pl.DataFrame]:
             reading = Reading(self, pl.DataFrame(), beside, self.judged, source=source)
-            answer = compute(reading)
-            return answer, reading.gathered[-1]
+            try:
+                return compute(reading), reading.gathered[-1]
+            except BadRowsError as error:
+                raise (error if self.columns.query else reading.counted_in(error)) from None
 
         read, border = [*self.columns.needed, *self.also], self.request.border
         gathers = apart if in_pieces else None
@@ -293,6 +295,13 @@ class Reading:
         count = pl.col(TIMES) if columns.count is None else pl.col(TIMES) * pl.col(columns.count)
         self.gathered.append(table.with_columns(count.alias(TIMES)))
         return self.gathered[-1], replace(columns, count=TIMES)
+
+    def counted_in(self, error: BadRowsError) -> BadRowsError:
+        """Return an error about rows that were counted as one about the rows that they stand for."""
+        times, rows = self.gathered[-1][TIMES], [int(row) for row in error.rows]
+        n = int(times.gather(rows).sum())
+        message = f"{error.column}: {n} of {int(times.sum())} rows {in_number(error.what, n)}; {error.remedy}"
+        return BadRowsError(message, column=error.column, what=error.what, remedy=error.remedy)
 
     def binary(self, *, queries: bool = False, ranks: bool = False) -> Cases:
         """Make the rows to decide about ready, which are of two classes; the parameters are those of ``cases``."""

@@ -22,6 +22,7 @@ PROGRAM = '''\
 
 from typing import Any, assert_type
 
+import dask.dataframe as dd
 import duckdb
 import numpy as np
 import pandas as pd
@@ -86,6 +87,10 @@ def of_arrow(table: pa.Table, other: Exporter, logs: ds.Dataset) -> None:
 
 def of_duckdb(log: duckdb.DuckDBPyRelation) -> None:
     assert_type(IRM(log, query="q")(rel=2).per_query("rr"), duckdb.DuckDBPyRelation)
+
+
+def of_dask(log: dd.DataFrame) -> None:
+    assert_type(IRM(log, query="q")(rel=2).per_query("rr"), dd.DataFrame)
 
 
 def of_metrics() -> None:

@@ -878,6 +878,26 @@ def test_a_hash_decides_nothing() -> None:
     assert honest[:2] == [0.5, 1.0]
 
 
+@pytest.mark.parametrize("ids", [pl.Int64, pl.String])
+def test_judgments_are_found_however_rows_stand(ids: Any) -> None:
+    """Where a query's rows stand together, where they do not, and where the judgments do not, the same ones are."""
+    random = np.random.default_rng(0)
+    pairs = pl.DataFrame({"query": np.repeat(np.arange(300), 40), "doc": random.integers(0, 60, 12_000)}).unique()
+    pairs = pairs.sort("query", "doc").cast({"doc": ids})
+    pairs = pairs.with_columns(
+        score=pl.Series(random.random(len(pairs))), grade=pl.Series(random.integers(0, 4, len(pairs)))
+    )
+    log, qrels = pairs.filter(pl.col("query") % 7 != 0).drop("grade"), pairs.drop("score").sample(fraction=0.5, seed=1)
+    joined = log.join(qrels, on=["query", "doc"], how="left").irm()
+    expected = joined.per_query("judged", "dcg").sort("query", "metric")
+    for rows in (log, log.sample(fraction=1, shuffle=True, seed=2)):
+        for judgments in (qrels, qrels.sort("query")):
+            found = rows.irm().judge(judgments).per_query("judged", "dcg").sort("query", "metric")
+            assert found.join(expected, on=["query", "metric"])["value"].to_list() == pytest.approx(
+                expected["value"].to_list(), abs=1e-12
+            )
+
+
 def test_judged_queries_without_results_keep_their_names_where_repeated_documents_were_left_out(kind: str) -> None:
     """Leaving out repeated rows does not move the names of queries that only the judgments have."""
     log = pl.DataFrame(
