@@ -76,6 +76,22 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 
+class Relation(Protocol):
+    """A relation of DuckDB."""
+
+    def sql_query(self) -> str: ...
+
+
+class Partitioned(Protocol):
+    """A DataFrame of Dask."""
+
+    @property
+    def npartitions(self) -> Any: ...
+
+
+Own = TypeVar("Own", bound=Relation | Partitioned)  # what has results of its own kind
+
+
 def _verb(verb: Callable[Given, Result]) -> Callable[Given, Result]:
     """Make a method a verb: what it is called with and does not take is an error in the caller's words."""
 
@@ -166,8 +182,9 @@ class IRM(Generic[Frame]):
 
     Parameters
     ----------
-    frame : a pandas or polars DataFrame, a LazyFrame, a dataset or scanner of pyarrow, or anything that exports Arrow.
-        Results are of the same kind, those of Arrow pyarrow Tables.
+    frame : a pandas or polars DataFrame, a LazyFrame, a DuckDB relation, a Dask DataFrame, a dataset or scanner of
+        pyarrow, or anything that exports Arrow. Results are of the same kind, those of relations on the same
+        connection, and those of Arrow pyarrow Tables.
     query : the column, or columns, of the query id, of any type.
     score : the system's score, higher is better; null where a document is known and was not retrieved. Of several
         classes, a mapping from each class to the column of its score.
@@ -242,6 +259,8 @@ class IRM(Generic[Frame]):
         def __init__(self: IRM[pl.LazyFrame], frame: pl.LazyFrame, **roles: Unpack[Roles]) -> None: ...
         @overload
         def __init__(self: IRM[pd.DataFrame], frame: pd.DataFrame, **roles: Unpack[Roles]) -> None: ...
+        @overload
+        def __init__(self: IRM[Own], frame: Own, **roles: Unpack[Roles]) -> None: ...
         @overload
         def __init__(
             self: IRM[pa.Table], frame: ArrowStream | ds.Dataset | ds.Scanner, **roles: Unpack[Roles]

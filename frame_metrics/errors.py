@@ -136,12 +136,16 @@ def shown(value: Any) -> str:
 def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, remedy: str) -> BadRowsError:
     """Return the error that counts bad rows of a column, of ``total`` rows, and shows three: see ``BadRowsError``."""
     first = ", ".join(str(int(row)) for row in rows[:3])
-    verb = what
-    for many, one in SINGULAR.items() if len(rows) == 1 else ():
-        verb = verb.replace(f"{many} ", f"{one} ", 1)
     plural = "rows" if min(len(rows), 3) > 1 else "row"
-    message = f"{column}: {len(rows)} of {total} rows {verb} ({plural} {first}); {remedy}"
+    message = f"{column}: {len(rows)} of {total} rows {in_number(what, len(rows))} ({plural} {first}); {remedy}"
     return BadRowsError(message, column=column, rows=rows, what=what, remedy=remedy)
+
+
+def in_number(what: str, n: int) -> str:
+    """Return what is wrong with some rows in the singular where it is one."""
+    for many, one in SINGULAR.items() if n == 1 else ():
+        what = what.replace(f"{many} ", f"{one} ", 1)
+    return what
 
 
 def check_level(ci: Any) -> None:

@@ -1,12 +1,13 @@
-"""``df.irm`` on polars, and on pandas once someone imports it."""
+"""``df.irm`` on polars, and on the frames of other libraries once someone imports them."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
+from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +16,12 @@ import polars as pl
 from frame_metrics.accessor import IRM
 
 NAME = "irm"
+# The modules that have a class DataFrame, and where in them the hook is with which the library registers accessors.
+HOOKS: dict[str, str | None] = {
+    "pandas": "api.extensions.register_dataframe_accessor",
+    "dask.dataframe": "extensions.register_dataframe_accessor",
+    "pyspark.sql.dataframe": None,  # of classic sessions and those of Connect
+}
 
 
 class Accessor:
@@ -24,13 +31,13 @@ class Accessor:
         return IRM if frame is None else IRM(frame)
 
 
-class AfterPandas(MetaPathFinder):
-    """Gives ``pandas.DataFrame`` its accessor when pandas is imported, if it ever is."""
+class AfterImport(MetaPathFinder):
+    """Gives the frames of a library their accessor when it is imported, if it ever is."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name != "pandas":
+        if name not in HOOKS:
             return None
         others = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
         spec = next(filter(None, others), None)
@@ -39,29 +46,31 @@ class AfterPandas(MetaPathFinder):
 
             def load_and_register(module: ModuleType) -> None:
                 load(module)
-                _register_pandas(module)
+                _register_in(module)
 
             setattr(spec.loader, "exec_module", load_and_register)  # noqa: B010  (mypy forbids assigning to a method)
         return spec
 
 
-def _register_pandas(pandas: ModuleType) -> None:
-    """Give pandas' frames their accessor, unless they have it."""
-    if not hasattr(pandas.DataFrame, NAME):
-        pandas.api.extensions.register_dataframe_accessor(NAME)(IRM)
-    setattr(pandas.DataFrame, NAME, Accessor())
+def _register_in(module: ModuleType) -> None:
+    """Give the frames of a module that was imported their accessor."""
+    hook = HOOKS[module.__name__]
+    _register_on(module.DataFrame, attrgetter(hook)(module) if hook else None)
+
+
+def _register_on(frame: Any, official: Callable[[str], Callable[[Any], Any]] | None) -> None:
+    """Give a class of frames its accessor; by its library's own hook, if there is one, unless it has it already."""
+    if official and not hasattr(frame, NAME):
+        official(NAME)(IRM)
+    setattr(frame, NAME, Accessor())
 
 
 def register() -> None:
     """Give every frame its accessor, whichever library is imported first."""
-    for frame, official in (
-        (pl.DataFrame, pl.api.register_dataframe_namespace),
-        (pl.LazyFrame, pl.api.register_lazyframe_namespace),
-    ):
-        if not hasattr(frame, NAME):  # else this module was loaded before
-            official(NAME)(IRM)
-        setattr(frame, NAME, Accessor())
-    if not any(type(finder).__qualname__ == AfterPandas.__qualname__ for finder in sys.meta_path):
-        sys.meta_path.insert(0, AfterPandas())
-    if "pandas" in sys.modules:
-        _register_pandas(import_module("pandas"))  # waits for a thread that is still importing it
+    _register_on(pl.DataFrame, pl.api.register_dataframe_namespace)
+    _register_on(pl.LazyFrame, pl.api.register_lazyframe_namespace)
+    if not any(type(finder).__qualname__ == AfterImport.__qualname__ for finder in sys.meta_path):
+        sys.meta_path.insert(0, AfterImport())
+    for name in HOOKS:
+        if name in sys.modules:
+            _register_in(import_module(name))  # waits for a thread that is still importing it

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Iterator
+from operator import is_
 from pathlib import Path
 
 import pytest
@@ -53,24 +55,30 @@ def places(item: pytest.Item) -> Iterator[int]:
     params = dict(item.callspec.params)  # type: ignore[attr-defined]
     for mark in item.iter_markers("parametrize"):
         names, values = mark.args
-        first, *others = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
-        given = [one.values if isinstance(one, PARAM) else one if others else (one,) for one in values]
-        value = params.pop(first)
-        yield next(i for i, one in enumerate(given) if one[0] is value)
+        names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+        given = [one.values if isinstance(one, PARAM) else one if len(names) > 1 else (one,) for one in values]
+        held = [params.pop(name) for name in names]
+        yield next(i for i, one in enumerate(given) if all(map(is_, one, held)))
     if params.get("kind") in KINDS:  # the fixture, which no mark names
         yield KINDS.index(params["kind"])
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark most cases of a grid as slow.
+    """Mark most cases of a grid as slow, and one of seven fast cases of each test as a sample.
 
     Of a grid the cases on every third diagonal are fast, or on every nth, so that there are some of any long parameter.
     """
+    fast: Counter[str] = Counter()
     for item in items:
         grid = item.get_closest_marker("grid")
         if grid and sum(places(item)) % (grid.args[0] if grid.args else 3):
             item.add_marker("slow")
+        elif not item.get_closest_marker("slow"):
+            test = item.nodeid.partition("[")[0]
+            if fast[test] % 7 == 0:
+                item.add_marker("sample")
+            fast[test] += 1
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -57,6 +58,12 @@ def examples(n: int) -> settings:
     return settings(max_examples=5 * n if SEARCH else n if LONG else max(n // 5, 5))
 
 
+def every_second(*lists: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Return every second case of a product of three lists or more, in which any two values of two lists still meet."""
+    cases = product(*map(enumerate, lists))
+    return [tuple(value for _, value in case) for case in cases if sum(place for place, _ in case) % 2 == 0]
+
+
 # Kinds of frames
 
 KINDS = ("polars", "lazy", "pandas", "pandas-arrow", "pyarrow")
@@ -78,13 +85,41 @@ def as_polars(frame: Any) -> pl.DataFrame:
     if isinstance(frame, pl.DataFrame):
         return frame
     read = pl.from_pandas(frame) if hasattr(frame, "iloc") else pl.from_arrow(frame)
-    assert isinstance(read, pl.DataFrame)
-    return read
+    return read.struct.unnest() if isinstance(read, pl.Series) else read  # as it reads a stream
 
 
 def frame(columns: str, *rows: tuple[Any, ...]) -> pl.DataFrame:
     """Return rows as a polars frame, whose columns are named in one text."""
     return pl.DataFrame(rows, schema=columns.split(), orient="row")
+
+
+# All verbs, each with a small frame
+
+RANKED = {
+    "query": [1, 1, 2, 2, 1, 2],
+    "doc": ["a", "b", "a", "b", "c", "c"],
+    "score": [2.5, 1.5, 0.5, 0.25, 0.75, 3.0],
+    "grade": [1, 0, 2, 0, 0, 1],
+    "text": ["wide"] * 6,
+}
+_RUNS = RANKED | {"run": ["x"] * 4 + ["y"] * 2}
+_CASES = {"label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.5, 0.1], "predicted": [1, 1, 0, 0], "text": ["wide"] * 4}
+# What each verb is asked, and the columns that it needs.
+VERBS: dict[str, tuple[dict[str, Any], Callable[[Any], Any], list[str]]] = {
+    "evaluate": (RANKED, lambda irm: irm.evaluate("rr", "ndcg"), ["query", "score", "grade", "doc"]),
+    "evaluate rows": (_CASES, lambda irm: irm(predicted=None).evaluate("roc_auc"), ["score", "label"]),
+    "per_query": (RANKED, lambda irm: irm(doc=None).per_query("rr"), ["query", "score", "grade"]),
+    "per_class": (_CASES, lambda irm: irm(score=None).per_class("precision"), ["label", "predicted"]),
+    "confusion": (_CASES, lambda irm: irm(score=None).confusion(), ["label", "predicted"]),
+    "curve": (_CASES, lambda irm: irm(predicted=None).curve("roc"), ["score", "label"]),
+    "thresholds": (_CASES, lambda irm: irm(predicted=None).thresholds("f1"), ["score", "label"]),
+    "best_threshold": (_CASES, lambda irm: irm(predicted=None).best_threshold("f1"), ["score", "label"]),
+    "compare": (_RUNS, lambda irm: irm(system="run").compare("rr"), ["query", "score", "grade", "doc", "run"]),
+    "bounds": (RANKED, lambda irm: irm(doc=None).bounds("rr", of="ties"), ["query", "score", "grade"]),
+    "explain": (RANKED, lambda irm: irm.explain("rr", query=1), ["query", "score", "grade", "doc"]),
+    "audit": (RANKED, lambda irm: irm.audit(), ["query", "score", "grade", "doc"]),
+    "audit that fails": (RANKED, lambda irm: irm.audit(fail_on="error"), ["query", "score", "grade", "doc"]),
+}
 
 
 # Errors, and findings of audit()

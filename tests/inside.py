@@ -16,7 +16,10 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM
-from frame_metrics.border import files
+from frame_metrics.border import files, spark
+from frame_metrics.border.frames import border_of
+from frame_metrics.border.pieces import TIMES, whole_queries
+from frame_metrics.border.spark import Cluster, SparkFrame
 from frame_metrics.data.log import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Pool, Ranking, Rows, Scores, ratio
 from frame_metrics.inputs.scores import sorted_levels
@@ -41,17 +44,21 @@ __all__ = [
     "REGISTRY",
     "SCANS",
     "TIE_ORDERS",
+    "TIMES",
     "Array",
     "Classes",
+    "Cluster",
     "Confusion",
     "Pool",
     "Ranking",
     "Roles",
     "Rows",
     "Scores",
+    "SparkFrame",
     "Ties",
     "adjusted",
     "always_a_progress_bar",
+    "border_of",
     "check_bounded",
     "chi_square",
     "decision_checks",
@@ -59,6 +66,7 @@ __all__ = [
     "equal_hashes",
     "extremes",
     "few_bytes_at_a_time",
+    "few_distinct_rows",
     "fisher",
     "imported_when_used",
     "log_checks",
@@ -72,9 +80,11 @@ __all__ = [
     "registered",
     "share_of",
     "small_blocks",
+    "small_pieces_of_spark",
     "sorted_levels",
     "split_exactly",
     "threads",
+    "whole_queries",
 ]
 
 
@@ -101,6 +111,22 @@ def pieces_of(size: int | None, lines: int | None = None) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         _replaced(patch, "PIECE", files.PIECE if size is None else size)
         _replaced(patch, "LINES", files.LINES if lines is None else lines)
+        yield
+
+
+@contextmanager
+def small_pieces_of_spark(rows: int) -> Iterator[None]:
+    """Let a task of Spark work on so many rows at a time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark, "PIECE_ROWS", rows)
+        yield
+
+
+@contextmanager
+def few_distinct_rows(n: int) -> Iterator[None]:
+    """Let Spark count so many distinct rows, and no more."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark, "DISTINCT", n)
         yield
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.border.exporters import is_duckdb, schema_of, table_of
+from frame_metrics.border.exporters import schema_of, table_of
 from frame_metrics.border.polars import key_values
 from frame_metrics.border.protocol import Beside, Border
 from frame_metrics.errors import BadValueError
@@ -29,7 +29,7 @@ class ArrowFrame(Border):
 
     @cached_property
     def _names(self) -> list[str]:
-        return list(self.frame.columns if is_duckdb(self.frame) else self._schema.names)
+        return list(self._schema.names)
 
     def names(self) -> list[Any]:
         return self._names.copy()
@@ -41,11 +41,11 @@ class ArrowFrame(Border):
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
-        return _as_polars(table_of(self.frame, columns, self._names))
+        return as_polars(table_of(self.frame, columns, self._names))
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         self.check(columns)
-        return dict(_as_polars(self._schema.empty_table().select(list(columns))).schema)
+        return dict(as_polars(self._schema.empty_table().select(list(columns))).schema)
 
     def holds_lists(self, column: str) -> bool:
         import pyarrow as pa
@@ -80,7 +80,7 @@ class ArrowFrame(Border):
         return pa.table(out | {name: narrow(values).to_arrow() for name, values in answer.columns.items()})
 
 
-def _as_polars(table: Any) -> pl.DataFrame:
+def as_polars(table: Any) -> pl.DataFrame:
     """Return a pyarrow Table as polars."""
     import pyarrow as pa
 
@@ -97,7 +97,7 @@ def as_series(name: str, column: Any) -> pl.Series:
     """Return a column of Arrow as polars; in a table, as polars 1.36 reads large lists of text wrongly without one."""
     import pyarrow as pa
 
-    return _as_polars(pa.table({name: column})).to_series()
+    return as_polars(pa.table({name: column})).to_series()
 
 
 def readable(name: str, column: Any) -> Any:

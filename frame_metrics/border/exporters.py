@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from inspect import ismethod
+from types import SimpleNamespace
 from typing import Any
 from weakref import WeakSet
 
@@ -27,9 +29,11 @@ def schema_of(frame: Any) -> Any:
     try:
         known: Any
         for known in (getattr(frame, "schema", None), getattr(frame, "projected_schema", None), frame):
+            known = known() if ismethod(known) else known  # of Ibis
             if hasattr(known, "__arrow_c_schema__"):
-                return pa.schema(known)
-        return _opened(frame.limit(0) if is_duckdb(frame) else frame).schema
+                # alone, as pyarrow 17 takes the schema of Ibis for a mapping
+                return pa.schema(SimpleNamespace(__arrow_c_schema__=known.__arrow_c_schema__))
+        return _opened(frame).schema
     except pa.ArrowInvalid as error:
         if "non-struct" in str(error):
             raise BadValueError(f"a {kind_of(frame)} is an array and not a frame: give a frame that has it") from None
@@ -88,9 +92,6 @@ def _projected(frame: Any, columns: Sequence[str]) -> Any:
     """Return what exports the named columns alone, or None; the frame's library chooses them, and nothing is read."""
     if hasattr(frame, "scanner"):
         return frame.scanner(columns=list(columns))
-    if is_duckdb(frame):
-        narrow = frame.project(", ".join('"{}"'.format(name.replace('"', '""')) for name in columns))
-        return narrow if list(narrow.columns) == list(columns) else None  # of names that differ in case, it takes one
     for given in ([list(columns)], columns) if hasattr(frame, "select") else ():
         try:
             narrow = frame.select(*given)
@@ -110,11 +111,6 @@ def _opened(frame: Any) -> Any:
     if hasattr(frame, "__arrow_c_stream__"):
         return pa.RecordBatchReader.from_stream(frame)
     return frame.to_reader()  # of a scanner
-
-
-def is_duckdb(frame: Any) -> bool:
-    """Return True for a relation of DuckDB, which is asked in SQL and knows its columns without running."""
-    return type(frame).__module__.split(".")[0] in ("duckdb", "_duckdb") and hasattr(frame, "project")
 
 
 def _read_before(frame: Any) -> BadValueError:

@@ -8,10 +8,13 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.border.arrow import ArrowFrame
+from frame_metrics.border.dask import DaskFrame
+from frame_metrics.border.duckdb import DuckDBFrame, is_duckdb
 from frame_metrics.border.exporters import gives_arrow
 from frame_metrics.border.pandas import PandasFrame
 from frame_metrics.border.polars import LazyPolars, PolarsFrame
 from frame_metrics.border.protocol import Border
+from frame_metrics.border.spark import SparkFrame
 from frame_metrics.errors import BadValueError, kind_of
 
 LIBRARIES = ("polars", "pandas", "pyarrow")  # of the frames that are made here
@@ -26,11 +29,16 @@ def border_of(frame: Any) -> Border:
     pandas = sys.modules.get("pandas")  # asked without importing it: if the frame is pandas', someone has
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         return PandasFrame(frame)
-    if type(frame).__module__.split(".")[0] == "pyspark":
-        raise BadValueError(
-            f"a {kind_of(frame)} is spread over a cluster, and read here it would be pulled to one machine: "
-            "give what its toArrow() or toPandas() returns, of the columns that are needed"
-        )
+    spark = sys.modules.get("pyspark.sql.dataframe")
+    if spark is not None and isinstance(frame, spark.DataFrame):
+        return SparkFrame(frame)
+    if type(frame).__module__.startswith("pyspark.pandas"):
+        raise BadValueError(f"a {kind_of(frame)} of pandas on Spark is not read: give what its to_spark() returns")
+    dask = sys.modules.get("dask.dataframe")
+    if dask is not None and isinstance(frame, dask.DataFrame):
+        return DaskFrame(frame)
+    if is_duckdb(frame):
+        return DuckDBFrame(frame)
     if gives_arrow(frame):
         return ArrowFrame(frame)
     raise BadValueError(

@@ -27,9 +27,9 @@ class PandasFrame(Border):
 
     def column(self, name: str) -> Any:
         """Return a column by its name, that of an integer as text."""
-        return self.frame[self._label(name)]
+        return self.frame[self.label(name)]
 
-    def _label(self, name: str) -> Any:
+    def label(self, name: str) -> Any:
         """Return what the caller calls a column."""
         return next((label for label in self.frame.columns if _is_integer(label) and str(label) == name), name)
 
@@ -61,7 +61,7 @@ class PandasFrame(Border):
             if isinstance(at, pl.Series):
                 keys[name] = _as_pandas(name, at)
                 continue
-            keys[self._label(name) if source == name else name] = self._key(source, at, table, beside)
+            keys[self.label(name) if source == name else name] = self._key(source, at, table, beside)
         return pd.DataFrame(keys | {name: _as_pandas(name, values) for name, values in answer.columns.items()})
 
     def _key(self, name: str, at: Array, table: pl.DataFrame, beside: Beside) -> Any:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.border.protocol import Beside, Border, Compute, Schema
+from frame_metrics.border.pieces import Streamed
+from frame_metrics.border.protocol import Apart, Beside, Border, Compute, Limits, Schema
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array
 
@@ -47,7 +48,7 @@ class PolarsFrame(Border):
         return pl.DataFrame({name: values.rename(name) for name, values in (keys | answer.columns).items()})
 
 
-class LazyPolars(PolarsFrame):
+class LazyPolars(Streamed, PolarsFrame):
     """A polars LazyFrame."""
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
@@ -63,17 +64,43 @@ class LazyPolars(PolarsFrame):
     def at_once(self, answer: pl.LazyFrame) -> pl.LazyFrame:
         return answer.collect().lazy()
 
+    def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
+        yield from self.frame.select(columns).collect_batches(maintain_order=True, engine="streaming")
+
+    def n_rows(self, column: str) -> int:
+        return int(self.frame.select(pl.len()).collect(engine="streaming").item())
+
+    def held(self, table: pl.DataFrame) -> PolarsFrame:
+        return PolarsFrame(table)
+
+    @property
+    def _scans(self) -> bool:
+        """True where files are read, which may hold more rows than memory does."""
+        return "SCAN" in self.frame.explain(optimized=False)
+
     def answer(
-        self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]
+        self,
+        columns: Sequence[str],
+        compute: Compute,
+        schema: Schema,
+        judgments: Callable[[], Beside],
+        apart: Apart | None = None,
+        limits: Limits | None = None,
     ) -> pl.LazyFrame:
         self.check(columns)
-        types = self.types(columns)
-        return self.frame.select(columns).map_batches(
-            lambda table: PolarsFrame(table).answer(columns, compute, schema, judgments),
+        plan, streamed = self.frame.select(columns), (limits is not None and limits.memory) or self._scans
+
+        def run(table: pl.DataFrame) -> pl.DataFrame:
+            if streamed:
+                return Streamed.answer(self, columns, compute, schema, judgments, apart, limits)
+            return PolarsFrame(table).answer(columns, compute, schema, judgments)
+
+        return (pl.LazyFrame({"": [0]}) if streamed else plan).map_batches(
+            run,
             predicate_pushdown=False,
             projection_pushdown=False,
             slice_pushdown=False,
-            schema=pl.Schema(schema(types)),
+            schema=pl.Schema(schema(self.types(columns))),
         )
 
 

@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 
 Compute: TypeAlias = "Callable[[pl.DataFrame, Beside], Answer]"
 Schema: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
+Work: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame]
+Apart: TypeAlias = "Callable[[Any, Beside], tuple[Answer, pl.DataFrame]]"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be used for a frame that is larger than memory."""
+
+    memory: int | None = None  # bytes; None for half of what is free
+    folder: str | None = None  # for temporary files; None for the system's own
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +48,15 @@ class Border(ABC):
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
         """Return an answer as a frame of this kind; ``table`` is what was read of this one."""
 
-    def answer(self, columns: Sequence[str], compute: Compute, schema: Schema, judgments: Callable[[], Beside]) -> Any:
+    def answer(
+        self,
+        columns: Sequence[str],
+        compute: Compute,
+        schema: Schema,
+        judgments: Callable[[], Beside],
+        apart: Apart | None = None,
+        limits: Limits | None = None,
+    ) -> Any:
         """Run a function on the named columns and return its answer as a frame of this kind.
 
         Parameters
@@ -47,6 +65,9 @@ class Border(ABC):
         compute : columns, and judgments that were read, to an answer.
         schema : the types of the columns to those of the result, for a plan that has not run.
         judgments : reads the judgments beside the frame; called once for each time that ``compute`` is.
+        apart : computes the same from pieces of whole queries, which something gathers or counts, and returns the
+            answer and the table whose rows it names; None where it cannot be.
+        limits : what may be used where the rows do not fit in memory.
         """
         self.check(columns)
         beside, own = judgments(), self.in_memory(columns)

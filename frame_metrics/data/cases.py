@@ -188,7 +188,24 @@ def cases_of(log: Log, *, queries: bool = False, ranks: bool = False) -> Cases:
     list are rows without a score, predicted to be nothing. With ``queries`` cells are queries, and not segments. With
     ``ranks`` the score of a row is its rank below 0.
     """
-    grid, listed = log.grid, log.grid.rankings
+    grid, rows = log.grid, ranked_rows(log, ranks=ranks)
+    ranking = rows["cell"].to_numpy()
+    if queries:
+        at = np.unique(ranking)
+        at = at[np.argsort(grid.query[at], kind="stable")]
+        number = np.zeros(len(grid.pair), np.int64)
+        number[at] = np.arange(len(at))
+        cell = number[ranking]
+        cells = log.cells_at(grid.system[at], grid.segment[at], grid.query[at], np.bincount(cell, minlength=len(at)))
+    else:
+        cell = grid.cell[ranking]
+        cells = replace(log.cells, n=np.bincount(cell, minlength=len(log.cells.n)))
+    return Cases(rows.with_columns(cell=pl.Series(cell)), cells, log.columns, log.conventions, None, None, True)
+
+
+def ranked_rows(log: Log, *, ranks: bool) -> pl.DataFrame:
+    """Return the rows of all evaluated queries, with the number of each one's ranking as "cell"; see ``cases_of``."""
+    listed = log.grid.rankings
     lacking, evaluated = _beside(log)
     ranking, every = np.empty(len(log.table), np.int64), np.arange(len(evaluated))
     ranking[listed.rows_of(spans(listed.starts, listed.lengths))] = np.repeat(every, listed.lengths)
@@ -204,16 +221,7 @@ def cases_of(log: Log, *, queries: bool = False, ranks: bool = False) -> Cases:
     extra = pl.DataFrame({"actual": actual, "cell": np.repeat(np.tile(every, 2), counts.ravel())})
     if "predicted" in rows.columns:
         extra = extra.with_columns(predicted=pl.lit(0, pl.Int8))
-    rows = pl.concat([rows.with_columns(pl.col("actual").fill_null(0)), extra], how="diagonal")
-    ranking = rows["cell"].to_numpy()
-    if queries:
-        cell, first = codes(rows, ["cell"])
-        at, n = ranking[first[: len(rows)]], np.bincount(cell, minlength=len(first))
-        cells = log.cells_at(grid.system[at], grid.segment[at], grid.query[at], n)
-    else:
-        cell = grid.cell[ranking]
-        cells = replace(log.cells, n=np.bincount(cell, minlength=len(log.cells.n)))
-    return Cases(rows.with_columns(cell=pl.Series(cell)), cells, log.columns, log.conventions, None, None, True)
+    return pl.concat([rows.with_columns(pl.col("actual").fill_null(0)), extra], how="diagonal")
 
 
 def _listed(log: Log, *, ranks: bool) -> pl.DataFrame:

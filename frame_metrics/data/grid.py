@@ -85,13 +85,20 @@ class Grid:
 
 
 def build_grid(
-    log: pl.DataFrame, rankings: Rankings, columns: Columns, judged: Judged | None, *, totals: bool = False
+    log: pl.DataFrame,
+    rankings: Rankings,
+    columns: Columns,
+    judged: Judged | None,
+    *,
+    totals: bool = False,
+    systems: int | None = None,
 ) -> Grid:
     """Number the systems, segments and queries, and add the rankings that are missing.
 
     Parameters
     ----------
     totals : whether those of judged queries whose segment nobody knows are added too.
+    systems : how many there are, where some have no row here; None where all have. Those are the last, in no row.
     """
     system, by, query = key_names(columns)
     count = len(rankings.first_row)
@@ -116,15 +123,17 @@ def build_grid(
     segments = both[named] if placed is None else both[named].with_columns(placed=pl.Series(placed))
     segment_code, segment_at = codes(segments, by if placed is None else [*by, "placed"])
     system_code, system_at = codes(names, system)
+    absent = 0 if systems is None else systems - len(system_at)
     number = segment_code * len(query_at) + query_code[named]
     _, first, pair = np.unique(number, return_index=True, return_inverse=True)
-    there = np.zeros((len(system_at), len(first)), bool)  # pairs that a system has a ranking of
+    there = np.zeros((len(system_at) + absent, len(first)), bool)  # pairs that a system has a ranking of
     there[system_code, pair[:count]] = True
     lacking = np.flatnonzero(~there)
     pair = np.concatenate([pair[:count], lacking % max(len(first), 1)])
     at = first[pair]
     at_rows = (system_at, named[segment_at] if len(named) else segment_at, query_at)
     system_row, segment_row, query_row = (row[x] if len(row) else x for x in at_rows)
+    system_row = np.append(system_row, np.full(absent, NONE))
     grid = Grid(
         _grown(rankings, len(lacking)),
         np.concatenate([system_code, lacking // max(len(first), 1)]),

@@ -242,8 +242,10 @@ def lend(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
     return log.join(judged.names.select(judged.keys), on=own, how="left", nulls_equal=True, maintain_order="left")
 
 
-def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns) -> pl.DataFrame:
+def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns, *, whole: bool = True) -> pl.DataFrame:
     """Return the log with the judgments' grade and label of each row, NaN where it has none.
+
+    ``whole``: whether log and judgments are all there are, so that ids of which none matches are an error.
 
     Rows and judgments with equal hashes of keys and document are held side by side, and match if the ids are equal.
     """
@@ -255,9 +257,9 @@ def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns)
         odd = differ(log[key][at], judged.pairs[key][judgment])
         if odd.any():
             at, judgment = at[~odd], judgment[~odd]
-    if not len(at) and len(log) and len(judged.pairs) and not columns.relevant:  # which a log may not have found
-        _refuse_strangers(log, judged.pairs, query, ", ".join(columns.query))
-        _refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
+    if whole and not len(at) and not columns.relevant:  # which a log may not have found
+        refuse_strangers(log, judged.pairs, query, ", ".join(columns.query))
+        refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
     out = {name: np.full(len(log), np.nan) for name in values}
     for name, column in out.items():
         column[at] = judged.pairs[name][judgment].to_numpy()
@@ -280,7 +282,7 @@ def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
     table has the hashes of all: finding the judgments of a million rows takes a half of the time.
     """
     starts, pool = run_starts(log, judged.keys), judged.pool
-    if starts is None or 2 * len(starts) > len(log) or not len(judged.pairs):
+    if starts is None or not len(log) or 2 * len(starts) > len(log) or not len(judged.pairs):
         return None
     named = judged.names[judged.keys].with_row_index("judged")
     runs = log[judged.keys][starts].join(named, on=judged.keys, how="left", nulls_equal=True, maintain_order="left")
@@ -375,8 +377,10 @@ def _joined(ours: Array, theirs: Array) -> tuple[Array, Array]:
     return pairs["at"].to_numpy(), pairs["at_theirs"].to_numpy()
 
 
-def _refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:
-    """Raise if log and judgments have no id in common: then the ids are written in two ways."""
+def refuse_strangers(log: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], name: str) -> None:
+    """Raise if log and judgments, which have rows, have no id in common: then the ids are written in two ways."""
+    if not len(log) or not len(judgments):
+        return
     ours, theirs = log.select(keys).unique(maintain_order=True), judgments.select(keys).unique(maintain_order=True)
     if not len(ours.join(theirs, on=keys, how="semi", nulls_equal=True)):
         raise BadValueError(

@@ -50,6 +50,7 @@ class Log:
     # Past the rows of the table, one for each query without results, with what is said of it.
     bare: pl.DataFrame = field(default_factory=pl.DataFrame)
     told: Array | None = None  # whether it is said of a ranking's query what is relevant, though it may be nothing
+    judged_keys: Sequence[str] = ()  # what judgments belonged to that are not here any more
 
     @property
     def judgments(self) -> pl.DataFrame:
@@ -144,20 +145,33 @@ class Log:
     @cached_property
     def cells(self) -> Cells:
         """Every segment of every system, whether it has rankings or not."""
-        grid, columns, by = self.grid, self.columns, key_names(self.columns)[1]
+        grid, columns = self.grid, self.columns
         systems, segments = len(grid.system_row) if columns.system else 1, len(grid.segment_row) if columns.by else 1
         system, segment = np.repeat(np.arange(systems), segments), np.tile(np.arange(segments), systems)
         cells = self.cells_at(system, segment, None, np.bincount(grid.cell, minlength=len(system)))
-        if self.judged is None or (grid.placed is None and not columns.lent):
-            return cells
-        unknown = [name for name, key in zip(columns.by, by, strict=True) if key not in self.judged.keys]
-        placed = np.ones(segments, bool) if grid.placed is None else grid.placed
-        if lent := [
-            name for name in columns.by if name in columns.lent
-        ]:  # of a query without judgments nobody knows it
-            known = 0 if grid.pool is None else grid.pool.lengths > 0
-            placed = placed & (np.bincount(grid.segment, known, minlength=segments) > 0)
-        return replace(cells, unknown=[*unknown, *lent], placed=placed[segment])
+        return cells if self.placed is None else replace(cells, unknown=self.unknown, placed=self.placed[segment])
+
+    @cached_property
+    def placed(self) -> Array | None:
+        """Whether the values that make each segment are known, shape (segments,); None where all are."""
+        grid, lent = self.grid, set(self.columns.by) & set(self.columns.lent)
+        if not lent or self.judged is None:
+            return grid.placed
+        # What the judgments say of a query nobody knows of one without judgments.
+        known = 0 if grid.pool is None else grid.pool.lengths > 0
+        mine = np.bincount(grid.segment, known, minlength=len(grid.segment_row)) > 0
+        return mine if grid.placed is None else grid.placed & mine
+
+    @property
+    def unknown(self) -> list[str]:
+        """The columns of segments whose value is known of some only: those that the log or the judgments have alone."""
+        by = key_names(self.columns)[1]
+        theirs = self.judged_keys if self.judged is None else self.judged.keys
+        return [
+            name
+            for name, key in zip(self.columns.by, by, strict=True)
+            if key not in theirs or name in self.columns.lent
+        ]
 
     def cells_at(self, system: Array, segment: Array, query: Array | None, n: Array) -> Cells:
         """Return cells by the numbers of their systems, segments and queries, with their numbers of rows."""
@@ -262,6 +276,13 @@ class Log:
         return (at + self.n_rows).fill_null(NONE).to_numpy()
 
 
+@dataclass(frozen=True)
+class Piece:
+    """What is known of a whole log where some of its queries, with all of their rows, are worked on."""
+
+    systems: int | None  # how many there are; None where each has a column, or none is named
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """Some rankings of a log, which are worked on together."""
@@ -323,6 +344,7 @@ def read_log(
     single: bool = False,
     totals: bool = False,
     arms: bool = False,
+    piece: Piece | None = None,
 ) -> Log:
     """Check the columns, join the judgments and find the rankings.
 
@@ -332,6 +354,7 @@ def read_log(
     single : whether single rows will be asked for, as where an error names some.
     totals : whether judged queries whose segment nobody knows are measured too, for the totals that they count in.
     arms : whether each system is measured on its own queries only, as a segment of its own.
+    piece : what is known of the whole log, where this is a piece of it; None where it is whole.
     """
     alone = columns.system is None
     if arms:
@@ -351,7 +374,7 @@ def read_log(
     systems = systems_of(log, columns) if columns.per_system and later and not arms else None
     log = log if systems is None else systems.first
     log, row, repeated = (log, None, None) if later else _first_places(log, columns)
-    log, judged = _judged(log, columns, judgments, conventions, apart=systems is None)
+    log, judged = _judged(log, columns, judgments, conventions, apart=systems is None, whole=piece is None)
     if columns.relevant:
         log = _all_known(log, frame[TOLD].gather(np.arange(len(log)) if row is None else row))
     row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
@@ -366,7 +389,7 @@ def read_log(
     if systems is not None:
         log, rankings = systems.table(log), systems.rankings(rankings)
     keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns)
-    grid = build_grid(keyed, rankings, columns, judged, totals=totals)
+    grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=None if piece is None else piece.systems)
     told = _told(frame, row, grid) if TOLD in frame.columns else None
     name = str(judging.grade or judging.label)
     return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged, bare, told)
@@ -422,6 +445,7 @@ def _judged(
     conventions: Conventions,
     *,
     apart: bool,
+    whole: bool,
 ) -> tuple[pl.DataFrame, Judged | None]:
     """The log with the judgments of its rows, and all judgments, where others than those of its rows are known.
 
@@ -436,7 +460,7 @@ def _judged(
         log = log.hstack([id_hash(log["doc"]).alias("hash")])
     if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):
         judged = _shared(log, [*by, *query], columns)
-    log = log if judged is None else match(log, judged, query, columns)
+    log = log if judged is None else match(log, judged, query, columns, whole=whole)
     if "hash" in log.columns:  # from here on it finds repeated documents of a query, for which half of it will do
         half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
         log = log[[name for name in log.columns if name != "hash"]].hstack([half])

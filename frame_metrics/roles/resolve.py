@@ -16,7 +16,8 @@ OF_RESULTS = ("doc", "score", "rank", "label", "grade", "predicted")  # of one r
 PER_SYSTEM = ("score", "rank", "predicted")  # may be a column for each system
 ROW, SYSTEM = "row", "system"  # key columns that are made: of what has no query, and of a column per system
 PLACE = "place in the list"  # what ranks lists without scores
-WITH_VALUE = ("query", "system", "by", "weight", "cluster", "value", "undefined")  # what is said beside value=
+# What is said beside value=.
+WITH_VALUE = ("query", "system", "by", "weight", "cluster", "value", "undefined", "memory", "temporary")
 MEANS = {"metric", "average", "n", "n_undefined"}  # columns of what evaluate() returns
 RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total_over")
 

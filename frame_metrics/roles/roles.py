@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, cast, get_args, get_origin, get_type_hints
@@ -17,6 +18,7 @@ from frame_metrics.errors import (
 )
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.conventions import Conventions, several
+from frame_metrics.roles.memory import is_memory
 from frame_metrics.roles.scale import check_scale, level
 
 Ties = Literal["doc", "worst", "best", "order", "expected"]
@@ -71,6 +73,10 @@ def _is_grade(value: Any) -> bool:
     return isinstance(value, str) or _is_known(value)
 
 
+def _is_folder(value: Any) -> bool:
+    return isinstance(value, str) and os.path.isdir(value)
+
+
 def _is_size(value: Any) -> bool:
     return isinstance(value, bool | str) or (_is_known(value) and 0 <= value < float("inf") and value == int(value))
 
@@ -98,6 +104,8 @@ Positive: TypeAlias = Annotated[Any | None, "a label, or a list of different one
 Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True", _is_size]
 Grade: TypeAlias = Annotated[float | str | None, "a grade", _is_grade]
 Score: TypeAlias = Annotated[float | None, "a score", _is_known]
+Memory: TypeAlias = Annotated[int | str | None, "a number of bytes, or a text as '2GB'", is_memory]
+Folder: TypeAlias = Annotated[str | None, "the path of a folder that is there", _is_folder]
 
 
 class Roles(TypedDict, total=False):
@@ -131,12 +139,15 @@ class Roles(TypedDict, total=False):
     threshold: Score
     abstain: Classes
     match: Match | None
+    memory: Memory
+    temporary: Folder
 
 
 _HINTS = get_type_hints(Roles, include_extras=True)
 _EXPECTED = {name: hint.__metadata__ for name, hint in _HINTS.items() if get_origin(hint) is Annotated}
 CHOICES = {name: get_args(kind) for name, hint in _HINTS.items() if get_origin(kind := get_args(hint)[0]) is Literal}
-COLUMNS = tuple(name for name in _HINTS if name not in {option.name for option in fields(Conventions)})
+RESOURCES = ("memory", "temporary")  # what may be used, which changes no number
+COLUMNS = tuple(name for name in _HINTS if name not in {*RESOURCES, *(option.name for option in fields(Conventions))})
 
 
 # What columns are called elsewhere that play a part; only a hint is made of it.

@@ -32,8 +32,9 @@ from frame_metrics.verbs.differences import (
     places,
     tabled,
 )
-from frame_metrics.verbs.measure import Measured, check_asked, measure
+from frame_metrics.verbs.measure import Measured, check_asked
 from frame_metrics.verbs.pairs import Paired, Pairing, paired_systems
+from frame_metrics.verbs.pieces import measured_of
 from frame_metrics.verbs.request import Plan, Reading, Request
 from frame_metrics.verbs.saved import is_frame, paired_with, plan_of
 from frame_metrics.verbs.tidy import number
@@ -75,7 +76,7 @@ def compare(request: Request, metrics: Sequence[Metrics], options: Options, *, p
         first = {name: types[name] for name in keys} | {"baseline": pl.String if elsewhere else types[str(system)]}
         return first | {"metric": pl.String, "k": pl.Int64} | columns
 
-    return plan.answer(compute, schema)
+    return plan.answer(compute, schema, in_pieces=not request.of_values)
 
 
 def _of_rows(plan: Plan, asked: Asked, options: Options, *, per_query: bool, elsewhere: bool) -> Any:
@@ -95,7 +96,7 @@ def _measured(reading: Reading, asked: Asked | None) -> Measured:
     """The values of metrics, computed here or elsewhere."""
     if reading.plan.request.of_values:
         return values.measured(reading, asked)
-    return measure(reading.log(), asked or ())
+    return measured_of(reading, asked or ())
 
 
 def _check_no_average(asked: Asked, verb: str) -> None:

@@ -27,8 +27,9 @@ from frame_metrics.stats.averages import numbered, within
 from frame_metrics.stats.significance import Tick
 from frame_metrics.verbs import values
 from frame_metrics.verbs.differences import OF_ARMS, OfArms, Options, answer_of_pairs, schema_of_arms
-from frame_metrics.verbs.measure import Measured, filled, measure
+from frame_metrics.verbs.measure import Measured, filled
 from frame_metrics.verbs.pairs import pairs_of
+from frame_metrics.verbs.pieces import measured_of
 from frame_metrics.verbs.request import Plan, Reading
 
 Row = dict[str, Any]
@@ -43,9 +44,9 @@ def arms_compared(plan: Plan, asked: Asked | None, options: Options, progress: P
     def compute(reading: Reading) -> Answer:
         if plan.columns.value:
             return _compared(Own.of(values.measured(reading, asked, arms=True), system), options, progress)
-        return _compared(Own.of(measure(reading.log(arms=True), asked or ()), system), options, progress)
+        return _compared(Own.of(measured_of(reading, asked or (), arms=True), system), options, progress)
 
-    return plan.answer(compute, schema_of_arms(plan.columns))
+    return plan.answer(compute, schema_of_arms(plan.columns), in_pieces=not plan.columns.value)
 
 
 def check_arms(plan: Plan, options: Options, *, per_query: bool, elsewhere: bool) -> None:

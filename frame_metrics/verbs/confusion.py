@@ -45,7 +45,7 @@ def confusion(request: Request, *, margins: bool, shares: bool) -> Any:
     def compute(reading: Reading) -> Answer:
         return _counts(reading.cases(named=True, totals=margins), margins=margins, shares=shares)
 
-    return plan.answer_of_segments(compute, schema)
+    return plan.answer_of_segments(compute, schema, in_pieces=True)
 
 
 def _counts(cases: Cases, *, margins: bool, shares: bool) -> Answer:

@@ -19,7 +19,8 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.ranking import iprec
 from frame_metrics.roles.needs import Needs
-from frame_metrics.verbs.measure import check_asked, check_probability, measure
+from frame_metrics.verbs.measure import check_asked, check_probability
+from frame_metrics.verbs.pieces import measured_of
 from frame_metrics.verbs.request import Reading, Request, one_of
 from frame_metrics.verbs.thresholds import EQUAL, Points, check_no_threshold, points_of
 from frame_metrics.verbs.tidy import Options as Averages
@@ -71,7 +72,10 @@ def curve(request: Request, kinds: Sequence[str], options: Options) -> Any:
         types["n"] = pl.Int64
     keys = plan.columns.keys if per and levels is None else None
     return plan.answer_of_segments(
-        lambda reading: _drawn(reading.binary(queries=per, ranks=ranked), kind, options, levels), lambda _: types, keys
+        lambda reading: _drawn(reading.binary(queries=per, ranks=ranked), kind, options, levels),
+        lambda _: types,
+        keys,
+        in_pieces=True,
     )
 
 
@@ -103,12 +107,13 @@ def _by_cutoff(request: Request, kinds: Sequence[str], options: Options) -> Any:
     averages = Averages(ci=options.ci, resamples=options.resamples, seed=options.seed)
 
     def compute(reading: Reading) -> Answer:
-        measured = measure(reading.log(), asked)
+        measured = measured_of(reading, asked)
         rows = each_query(measured) if options.per else averaged(measured, averages)
         values = {**rows.columns, "metric": rows.columns["metric"].replace_strict(of, return_dtype=pl.String)}
         return Answer(rows.keys, {name: values[name] for name in columns})
 
-    return plan.answer_of_segments(compute, lambda types: columns, plan.columns.keys if options.per else None)
+    keys = plan.columns.keys if options.per else None
+    return plan.answer_of_segments(compute, lambda types: columns, keys, in_pieces=True)
 
 
 def _one_kind(kinds: Sequence[str]) -> Sequence[str]:

@@ -26,7 +26,8 @@ from frame_metrics.roles.needs import Needs
 from frame_metrics.stats.averages import Averages, averages_of
 from frame_metrics.stats.quantiles import level_of
 from frame_metrics.verbs import pooled, values
-from frame_metrics.verbs.measure import check_asked, measure
+from frame_metrics.verbs.measure import check_asked
+from frame_metrics.verbs.pieces import measured_of
 from frame_metrics.verbs.request import Plan, Reading, Request, check_wide
 from frame_metrics.verbs.tidy import Options, Wide, averaged, each_query, schema
 
@@ -67,10 +68,11 @@ def evaluate(request: Request, metrics: Sequence[Metrics], options: Options) -> 
     def compute(reading: Reading) -> Answer:
         if not plan.columns.query:
             return pooled.evaluated(reading.cases(), asked, options, wide)
-        log = reading.log(queries=ci, totals=margins)  # what is drawn is drawn in the order of the queries' names
-        return averaged(measure(log, asked, options.averages), options, wide)
+        # What is drawn is drawn in the order of the queries' names.
+        measured = measured_of(reading, asked, options.averages, queries=ci, totals=margins)
+        return averaged(measured, options, wide)
 
-    return plan.answer_of_segments(compute, lambda types: schema(asked, options, wide))
+    return plan.answer_of_segments(compute, lambda types: schema(asked, options, wide), in_pieces=True)
 
 
 def _of_values(request: Request, metrics: Sequence[Metrics], options: Options) -> Any:
@@ -176,7 +178,10 @@ def per_query(request: Request, metrics: Sequence[Metrics], *, layout: Layout) -
         check_wide([name for name, _ in asked], plan.columns)
     columns = _columns(asked, layout)
     return plan.answer_of_segments(
-        lambda reading: each_query(measure(reading.log(), asked), layout), lambda types: columns, plan.columns.keys
+        lambda reading: each_query(measured_of(reading, asked), layout),
+        lambda types: columns,
+        plan.columns.keys,
+        in_pieces=True,
     )
 
 

@@ -131,6 +131,12 @@ def check_grades(asked: Asked, log: Log) -> None:
             raise NotComputableError(
                 f"{name}: no grade in {grade} reaches rel={log.conventions.in_words(rel)}; the largest is {top_grade}"
             )
+    check_ideal(asked, log)
+
+
+def check_ideal(asked: Asked, log: Log) -> None:
+    """Raise for a metric that needs grades of documents that are only counted."""
+    for name, metric in asked:
         if log.columns.n_relevant and log.judges_itself and "ideal" in metric.reads and log.graded:
             raise NotComputableError(
                 f"{name} needs the grades of all relevant documents, and {log.columns.n_relevant} only counts them; "
@@ -156,8 +162,13 @@ def check_known(run: Ranking, rel: float, log: Log) -> None:
 
 
 def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
-    """Compute metrics for every ranking, block by block."""
+    """Compute metrics for every ranking, once the grades are known to determine them."""
     check_grades(asked, log)
+    return each_ranking(log, asked, averages)
+
+
+def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
+    """Compute metrics for every ranking, block by block, also of a piece of a log."""
     grid, columns = log.grid, log.columns
     evaluated = np.zeros(len(grid.pair), bool)
     pools = [i for i, (_, metric) in enumerate(asked) if "micro" in averages and metric.input is Confusion]

@@ -151,7 +151,7 @@ def paired_systems(measured: Measured, baseline: Any) -> Pairing:
     order, segments = in_order(log)
     names = log.keys_at(["system"], log.grid.system_row).to_series().to_list()
     pairs = pairs_of(order, names, baseline, str(log.columns.system))
-    return Pairing(measured, all_filled(measured), _answered(measured), segments, pairs)
+    return Pairing(measured, all_filled(measured), answered(measured), segments, pairs)
 
 
 def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, column: str) -> list[tuple[int, int]]:
@@ -214,7 +214,7 @@ def all_filled(measured: Measured) -> list[Array]:
     return [filled(measured, i) for i in range(len(measured.asked))]
 
 
-def _answered(measured: Measured) -> Array:
+def answered(measured: Measured) -> Array:
     """Return whether each ranking has results."""
     rankings = measured.log.grid.rankings
     place = rankings.values.get("rank", rankings.values.get("score"))

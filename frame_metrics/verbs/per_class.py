@@ -59,7 +59,9 @@ def per_class(request: Request, metrics: Sequence[Metrics], *, average: Any, lay
         lines = _by_class(reading.cases(named=True), asked, averages)
         return _laid(lines, asked, ["class", *columns], layout)
 
-    return plan.answer_of_segments(compute, lambda types: {"class": type_of_classes(types, plan)} | columns)
+    return plan.answer_of_segments(
+        compute, lambda types: {"class": type_of_classes(types, plan)} | columns, in_pieces=True
+    )
 
 
 def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +12,16 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.frames import border_of
-from frame_metrics.border.protocol import Beside, Border, Schema
+from frame_metrics.border.pieces import TIMES
+from frame_metrics.border.protocol import Beside, Border, Limits, Schema
 from frame_metrics.data.grid import systems_apart
-from frame_metrics.data.log import Log, read_log
+from frame_metrics.data.log import Log, Piece, read_log
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
-from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, check_apart, kind_of
+from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, check_apart, in_number, kind_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions, conventions
+from frame_metrics.roles.memory import bytes_of
 from frame_metrics.roles.needs import Needs, needs_of, read_by
 from frame_metrics.roles.resolve import FOUND, RESULT, ROW, SYSTEM, resolve, resolve_judgments
 from frame_metrics.roles.roles import Roles
@@ -48,6 +50,12 @@ class Request:
     def of_values(self) -> bool:
         """True where the frame has numbers that were computed elsewhere."""
         return self.roles.get("value") is not None
+
+    @property
+    def limits(self) -> Limits:
+        """What may be used for a frame that is larger than memory."""
+        said = self.roles.get("memory")
+        return Limits(None if said is None else bytes_of(said), self.roles.get("temporary"))
 
     @cached_property
     def border(self) -> Border:
@@ -107,6 +115,7 @@ class Plan:
     columns: Columns  # which column of the frame is which
     conventions: Conventions
     judged: Columns | None  # which column of the judgments is which, where there are any beside the frame
+    also: tuple[str, ...] = ()  # columns of the frame that are read too
 
     @property
     def to_read(self) -> list[str]:
@@ -129,17 +138,24 @@ class Plan:
             return {}
         own, theirs = (*self.columns.query, self.columns.doc), (*self.judged.query, self.judged.doc)
         pairs = {name: beside for name, beside in zip(own, theirs, strict=True) if name and beside}
-        return pairs | {name: name for name in self.judged.by}
+        said = {str(self.columns.cluster): self.judged.cluster} if self.judged.cluster else {}
+        return pairs | said | {name: name for name in self.judged.by}
 
     def answer(
         self,
         compute: Callable[[Reading], Answer],
         schema: Schema,
         unreadable: Callable[[BadRowsError], Answer] | None = None,
+        *,
+        in_pieces: bool = False,
     ) -> Any:
         """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan.
 
-        ``unreadable``: what to answer where rows cannot be taken apart; None for an error.
+        Parameters
+        ----------
+        unreadable : what to answer where rows cannot be taken apart; None for an error.
+        in_pieces : whether ``compute`` asks for no more than what is measured, or for rows without a query, which can
+            be had from pieces of a frame that is larger than memory.
         """
 
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
@@ -164,7 +180,16 @@ class Plan:
             found = self.request.beside.types(list(lent.values())) if lent and self.request.beside else {}
             return schema(types | {name: found[own] for name, own in lent.items()})
 
-        return self.request.border.answer(self.columns.needed, run, of_types, self._read_judgments)
+        def apart(source: Any, beside: Beside) -> tuple[Answer, pl.DataFrame]:
+            reading = Reading(self, pl.DataFrame(), beside, self.judged, source=source)
+            try:
+                return compute(reading), reading.gathered[-1]
+            except BadRowsError as error:
+                raise (error if self.columns.query else reading.counted_in(error)) from None
+
+        read, border = [*self.columns.needed, *self.also], self.request.border
+        gathers = apart if in_pieces else None
+        return border.answer(read, run, of_types, self._read_judgments, gathers, self.request.limits)
 
     @property
     def _unfolds(self) -> bool:
@@ -174,11 +199,20 @@ class Plan:
         return self.columns.unfolds or nested
 
     def answer_of_segments(
-        self, compute: Callable[[Reading], Answer], schema: Schema, keys: Sequence[str] | None = None
+        self,
+        compute: Callable[[Reading], Answer],
+        schema: Schema,
+        keys: Sequence[str] | None = None,
+        *,
+        in_pieces: bool = False,
     ) -> Any:
         """Answer with a column for system and segment, or other keys, before those of the schema."""
         own = self.columns.groups if keys is None else keys
-        return self.answer(compute, lambda types: {name: types[name] for name in own} | schema(types))
+
+        def of_types(types: dict[str, Any]) -> dict[str, Any]:
+            return {name: types[name] for name in own} | schema(types)
+
+        return self.answer(compute, of_types, in_pieces=in_pieces)
 
     def check_pooled(self, result: Sequence[str]) -> None:
         """Raise where pooled rows would not be what the roles say, or a key is called as a column of the result."""
@@ -200,14 +234,33 @@ class Reading:
     beside: Beside  # the judgments beside it
     judged: Columns | None = None  # which of their columns is which; None without any
     unfolded: Unfolded | None = None  # where the rows of the frame are others
+    source: Any = None  # what gathers or counts pieces of the frame, where the table does not hold it
+    gathered: list[pl.DataFrame] = field(default_factory=list)  # from the pieces: what key rows of the answer are of
 
-    def log(self, *, queries: bool = True, single: bool = False, totals: bool = False, arms: bool = False) -> Log:
+    def log(
+        self,
+        *,
+        queries: bool = True,
+        single: bool = False,
+        totals: bool = False,
+        arms: bool = False,
+        piece: Piece | None = None,
+    ) -> Log:
         """Make the log ready; the parameters are those of ``read_log``."""
         columns, conventions, qrels = self.plan.columns, self.plan.conventions, self.qrels()
         log = read_log(
-            self.table, columns, conventions, qrels, queries=queries, single=single, totals=totals, arms=arms
+            self.table,
+            columns,
+            conventions,
+            qrels,
+            queries=queries,
+            single=single,
+            totals=totals,
+            arms=arms,
+            piece=piece,
         )
-        check_shared(log)
+        if piece is None:
+            check_shared(log)
         return log
 
     def cases(self, *, named: bool = False, queries: bool = False, totals: bool = False, ranks: bool = False) -> Cases:
@@ -224,9 +277,31 @@ class Reading:
 
         columns, conventions = self.plan.columns, self.plan.conventions
         if not columns.query:
-            return read_cases(self.table, columns, conventions, named=named)
-        cases = cases_of(self.log(single=True, totals=totals), queries=queries, ranks=ranks)
+            table, columns = self._rows(columns)
+            return read_cases(table, columns, conventions, named=named)
+        if self.source is None:
+            cases = cases_of(self.log(single=True, totals=totals), queries=queries, ranks=ranks)
+        else:
+            from frame_metrics.verbs.counted import cases_in_pieces
+
+            cases = cases_in_pieces(self, queries=queries, totals=totals, ranks=ranks)
         return replace(cases, classes=two_classes(self.table, columns, conventions)) if named else cases
+
+    def _rows(self, columns: Columns) -> tuple[pl.DataFrame, Columns]:
+        """The rows of the table; of a frame that is not in memory, those that differ, counted."""
+        if self.source is None:
+            return self.table, columns
+        table = self.source.counted(columns.needed)
+        count = pl.col(TIMES) if columns.count is None else pl.col(TIMES) * pl.col(columns.count)
+        self.gathered.append(table.with_columns(count.alias(TIMES)))
+        return self.gathered[-1], replace(columns, count=TIMES)
+
+    def counted_in(self, error: BadRowsError) -> BadRowsError:
+        """Return an error about rows that were counted as one about the rows that they stand for."""
+        times, rows = self.gathered[-1][TIMES], [int(row) for row in error.rows]
+        n = int(times.gather(rows).sum())
+        message = f"{error.column}: {n} of {int(times.sum())} rows {in_number(error.what, n)}; {error.remedy}"
+        return BadRowsError(message, column=error.column, what=error.what, remedy=error.remedy)
 
     def binary(self, *, queries: bool = False, ranks: bool = False) -> Cases:
         """Make the rows to decide about ready, which are of two classes; the parameters are those of ``cases``."""

@@ -40,7 +40,7 @@ def thresholds(request: Request, metrics: Sequence[Metrics]) -> Any:
     asked = read(metrics) if metrics else []
     plan = _plan(request, asked)
     return plan.answer_of_segments(
-        lambda reading: _every(reading.binary(), asked), lambda types: _schema(asked, plan.columns)
+        lambda reading: _every(reading.binary(), asked), lambda types: _schema(asked, plan.columns), in_pieces=True
     )
 
 
@@ -61,7 +61,9 @@ def best_threshold(request: Request, metric: str | Metric, subject_to: Mapping[s
             raise NotComputableError(f"{text}: no value of it is better than another")
     plan = _plan(request, asked)
     return plan.answer_of_segments(
-        lambda reading: _best(reading.binary(), asked, limits), lambda types: _schema(asked, plan.columns)
+        lambda reading: _best(reading.binary(), asked, limits),
+        lambda types: _schema(asked, plan.columns),
+        in_pieces=True,
     )
 
 

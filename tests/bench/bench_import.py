@@ -23,18 +23,21 @@ print(others - start, time.process_time() - others)
 AIM = 0.05  # seconds
 
 
-def seconds(folder: str) -> list[float]:
+def seconds(folder: str | None) -> list[float]:
     """Return the processor time of importing polars and numpy, and then the package, in a fresh interpreter."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    place = {"PYTHONPYCACHEPREFIX": folder, "PYTHONPATH": os.pathsep.join(sys.path)}
+    place = {"PYTHONPATH": os.pathsep.join(sys.path)} | ({"PYTHONPYCACHEPREFIX": folder} if folder else {})
     ran = subprocess.run([sys.executable, "-c", CODE], env=kept | place, capture_output=True, text=True, check=True)
     return [float(text) for text in ran.stdout.split()]
 
 
 def imported(options: argparse.Namespace) -> Iterator[list[str]]:
-    """Measure what the package adds to the import of polars and numpy, but not the first time, which compiles."""
+    """Measure what the package adds to the import of polars and numpy, but not the first time, which compiles.
+
+    A quick run takes what is compiled already.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        runs = [seconds(folder) for _ in range(options.runs + 1)]
+        runs = [seconds(None if options.quick else folder) for _ in range(options.runs + 1)]
     others, own = np.median(runs[1:], axis=0)
     figures = [f"{show(AIM)} (polars and numpy: {show(others)})", show(own)]
     yield row("import", "frame_metrics, after polars and numpy", 0, figures, own / AIM, 1)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from frame_metrics import IRM, FrameMetricsError
-from helpers import as_kind, as_polars
+from helpers import as_kind, as_polars, every_second
 
 pytestmark = pytest.mark.border
 
@@ -136,10 +136,8 @@ def of_polars(name: str, by: str | None = "day") -> Any:
     return verb(IRM(frame, by=by, **roles))
 
 
-@pytest.mark.parametrize("kind", FRAME_TYPES)
-@pytest.mark.parametrize("name", VERBS)
-@pytest.mark.parametrize("by", [None, "day"])
-@pytest.mark.grid(15)
+@pytest.mark.parametrize(("name", "kind", "by"), every_second(VERBS, FRAME_TYPES, [None, "day"]))
+@pytest.mark.grid(7)
 def test_kinds_agree(name: str, kind: str, by: str | None) -> None:
     """Every verb gives every kind of frame the same rows, in a frame of that kind."""
     frame, roles, verb = VERBS[name]

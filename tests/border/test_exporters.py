@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import ibis
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -12,35 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from frame_metrics import IRM, BadValueError, ColumnError, read_qrels, write_qrels, write_run
-from helpers import as_polars, error
+from helpers import RANKED, VERBS, as_polars, error
 
 pytestmark = pytest.mark.border
-
-RANKED = {
-    "query": [1, 1, 2, 2, 1, 2],
-    "doc": ["a", "b", "a", "b", "c", "c"],
-    "score": [2.5, 1.5, 0.5, 0.25, 0.75, 3.0],
-    "grade": [1, 0, 2, 0, 0, 1],
-    "text": ["wide"] * 6,
-}
-RUNS = RANKED | {"run": ["x"] * 4 + ["y"] * 2}
-CASES = {"label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.5, 0.1], "predicted": [1, 1, 0, 0], "text": ["wide"] * 4}
-# What each verb is asked, and the columns that it needs.
-VERBS: dict[str, tuple[dict[str, Any], Callable[[Any], Any], list[str]]] = {
-    "evaluate": (RANKED, lambda irm: irm.evaluate("rr", "ndcg"), ["query", "score", "grade", "doc"]),
-    "evaluate rows": (CASES, lambda irm: irm(predicted=None).evaluate("roc_auc"), ["score", "label"]),
-    "per_query": (RANKED, lambda irm: irm(doc=None).per_query("rr"), ["query", "score", "grade"]),
-    "per_class": (CASES, lambda irm: irm(score=None).per_class("precision"), ["label", "predicted"]),
-    "confusion": (CASES, lambda irm: irm(score=None).confusion(), ["label", "predicted"]),
-    "curve": (CASES, lambda irm: irm(predicted=None).curve("roc"), ["score", "label"]),
-    "thresholds": (CASES, lambda irm: irm(predicted=None).thresholds("f1"), ["score", "label"]),
-    "best_threshold": (CASES, lambda irm: irm(predicted=None).best_threshold("f1"), ["score", "label"]),
-    "compare": (RUNS, lambda irm: irm(system="run").compare("rr"), ["query", "score", "grade", "doc", "run"]),
-    "bounds": (RANKED, lambda irm: irm(doc=None).bounds("rr", of="ties"), ["query", "score", "grade"]),
-    "explain": (RANKED, lambda irm: irm.explain("rr", query=1), ["query", "score", "grade", "doc"]),
-    "audit": (RANKED, lambda irm: irm.audit(), ["query", "score", "grade", "doc"]),
-    "audit that fails": (RANKED, lambda irm: irm.audit(fail_on="error"), ["query", "score", "grade", "doc"]),
-}
 
 
 class Counting:
@@ -127,6 +102,18 @@ def test_one_read_where_the_schema_is_known(kind: type[Counting]) -> None:
         assert len(source.asked) == 1 or kind is RowSelecting
 
 
+def test_ibis_computes_the_needed_columns_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of Ibis is computed once for a verb, in its own engine, and without the columns that are not needed."""
+    table = ibis.polars.connect({"log": pl.LazyFrame(RANKED)}).table("log")
+    computed: list[tuple[str, ...]] = []
+    of_ibis = type(table).to_pyarrow
+    monkeypatch.setattr(type(table), "to_pyarrow", lambda own: computed.append(own.columns) or of_ibis(own))
+    irm: Any = IRM(table)
+    assert repr(irm) == "IRM(ibis.Table, found by name: query, score, grade, doc)"
+    assert irm.per_query("rr").equals(IRM(pa.table(RANKED)).per_query("rr"))
+    assert [sorted(names) for names in computed] == [["doc", "grade", "query", "score"]]
+
+
 @pytest.mark.parametrize("kind", [ListSelecting, StarSelecting])
 @pytest.mark.parametrize("verb", VERBS)
 def test_only_the_needed_columns_are_exported(verb: str, kind: type[Counting]) -> None:
@@ -197,68 +184,6 @@ def test_the_schema_of_a_plan_is_asked_once(verb: str, monkeypatch: pytest.Monke
         times.clear()
         irm.evaluate("rr").collect()
         assert sum(plan is qrels for plan in times) == 1
-
-
-# DuckDB
-
-
-@pytest.fixture
-def con() -> Any:
-    """A connection to a database in memory."""
-    with duckdb.connect() as opened:
-        yield opened
-
-
-def _counted(con: Any, name: str) -> list[float]:
-    """Give DuckDB a function that returns what it gets, and a list of all that it got."""
-    seen: list[float] = []
-    con.create_function(name, lambda value: seen.append(value) or value, ["double"], "double")
-    return seen
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_relation_runs_once_for_each_verb(con: Any, verb: str) -> None:
-    """DuckDB computes each needed value once for a verb, and no other column at all."""
-    columns, ask, _ = VERBS[verb]
-    table = pa.table(columns)
-    con.register("rows", table)
-    key = "predicted" if verb in ("per_class", "confusion") else "score"
-    used, unused = _counted(con, "used"), _counted(con, "unused")
-    relation = con.sql(f"select * exclude ({key}), used({key}) as {key}, unused({key}) as more from rows order by text")
-    whole = IRM(table.set_column(table.schema.get_field_index(key), key, table.column(key).cast("double")))
-    assert ask(IRM(relation)).to_pylist() == ask(whole).to_pylist()
-    assert (sorted(used), unused) == (sorted(columns[key]), [])
-
-
-def test_judgments_from_a_relation_run_once(con: Any) -> None:
-    """Judgments that are a relation are computed once for a verb, without the columns that it does not need."""
-    used, unused = _counted(con, "used"), _counted(con, "unused")
-    con.execute("create table t as select 1 as query, unnest(['a', 'b']) as doc, unnest([1.0, 2.0]) as grade")
-    qrels = con.sql("select query, doc, used(grade) as grade, unused(grade) as more from t")
-    irm = pl.DataFrame({"query": [1], "doc": ["a"], "score": [1.0]}).irm.judge(qrels)
-    assert irm.evaluate("recall")["value"].to_list() == [0.5]
-    assert (used, unused) == ([1.0, 2.0], [])
-
-
-@pytest.mark.parametrize("name", ['a"b', "a b", "5", "a.b", "'a'", "select", "x, y", "ü", " "])
-def test_odd_names_in_a_relation(con: Any, name: str) -> None:
-    """A column is found in a relation by any name, and it is that column that is read."""
-    con.register("rows", pa.table({"a": [9, 9], "b": [9, 9], "x": [9, 9], "y": [9, 9]}))
-    quoted = name.replace('"', '""')
-    con.execute(f'create table t as select *, unnest([1, 2]) as "{quoted}" from (select * from rows limit 1)')
-    found = IRM(con.sql("select *, 1 as score, 1 as label from t"), query=name).per_query("rr")
-    assert found.column(name).to_pylist() == [1, 2]
-
-
-def test_names_that_differ_in_case(con: Any) -> None:
-    """Of two columns whose names differ in their case only, which are one to DuckDB, the one that is named is read."""
-    relation = con.sql("""select 1 as key, 'x' as "KEY", 1 as score, 1 as label""")
-    assert IRM(relation, query="KEY").per_query("rr").column("KEY").to_pylist() == ["x"]
-    assert IRM(relation, query="key").per_query("rr").column("key").to_pylist() == [1]
-    twice = con.sql("select 1 as key, 2 as key, 1 as score, 1 as label")
-    said = error(lambda: IRM(twice, query="key").per_query("rr"), ColumnError)
-    assert said == "there are 2 columns called 'key'; rename all but one"
-    assert IRM(twice, score="score").evaluate("roc_auc").num_rows == 1
 
 
 # Datasets and scanners of pyarrow

@@ -154,7 +154,7 @@ for name in [name for name in sys.modules if name.split('.')[0] == 'frame_metric
     del sys.modules[name]
 import frame_metrics
 {USE}
-assert len([finder for finder in sys.meta_path if type(finder).__name__ == 'AfterPandas']) == 1
+assert len([finder for finder in sys.meta_path if type(finder).__name__ == 'AfterImport']) == 1
 """)
 
 
@@ -177,7 +177,7 @@ else:
 
 def test_pandas_that_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no finder knows pandas, asking for it gives nothing, as without the package."""
-    hook = next(finder for finder in sys.meta_path if type(finder).__name__ == "AfterPandas")
+    hook = next(finder for finder in sys.meta_path if type(finder).__name__ == "AfterImport")
     monkeypatch.setattr(sys, "meta_path", [hook])
     monkeypatch.delitem(sys.modules, "pandas", raising=False)
     assert importlib.util.find_spec("pandas") is None

@@ -1,16 +1,19 @@
-"""The house: which part of the package imports which, and what each may know of other libraries."""
+"""The house: which part of the package imports which, what each may know of other libraries; helpers of the tests."""
 
 from __future__ import annotations
 
 import ast
 import graphlib
+import math
 import sys
 from collections.abc import Iterator
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
 
 import frame_metrics
+from helpers import every_second
 
 PACKAGE = Path(frame_metrics.__file__).parent
 
@@ -37,8 +40,11 @@ SEEN = ("metrics.metric", "metrics.registry", "metrics.parameters", "inputs", "e
 # Libraries beside polars and numpy, and who imports them, inside a function only.
 FOREIGN = {
     "border.arrow": {"pyarrow"},
+    "border.dask": {"dask"},
+    "border.duckdb": {"pyarrow"},
     "border.exporters": {"pyarrow"},
     "border.pandas": {"pandas", "pyarrow"},
+    "border.spark": {"pyarrow", "pyspark"},
     "data.classes": {"scipy"},
     "stats.significance": {"scipy"},
     "verbs.compare": {"tqdm"},
@@ -133,3 +139,12 @@ def test_who_imports_the_accessor() -> None:
     """Nothing below imports the accessor: only its registration, the package, and the laws that try frames."""
     assert {module for module in MODULES if "accessor" in _own(module)} == {"register", "testing.framed", "__init__"}
     assert {module for module in MODULES if "register" in _own(module)} == {"__init__"}
+
+
+def test_any_two_values_meet_in_every_second_case() -> None:
+    """Of products of three lists or more every second case has all pairs, and half of the cases."""
+    for lists in (("abc", "de", "fghi"), ("ab", "cd", "ef"), ("abc", "de", "fghi", "jklmno")):
+        cases = every_second(*lists)
+        assert len(cases) == math.prod(map(len, lists)) / 2
+        for i, j in combinations(range(len(lists)), 2):
+            assert {(case[i], case[j]) for case in cases} == {*product(lists[i], lists[j])}

@@ -22,6 +22,8 @@ PROGRAM = '''\
 
 from typing import Any, assert_type
 
+import dask.dataframe as dd
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -81,6 +83,14 @@ def of_arrow(table: pa.Table, other: Exporter, logs: ds.Dataset) -> None:
     assert_type(IRM(logs).evaluate("rr"), pa.Table)
     assert_type(IRM(logs.scanner()).evaluate("rr"), pa.Table)
     assert_type(IRM(other, query="q")(rel=2).per_query("rr"), pa.Table)
+
+
+def of_duckdb(log: duckdb.DuckDBPyRelation) -> None:
+    assert_type(IRM(log, query="q")(rel=2).per_query("rr"), duckdb.DuckDBPyRelation)
+
+
+def of_dask(log: dd.DataFrame) -> None:
+    assert_type(IRM(log, query="q")(rel=2).per_query("rr"), dd.DataFrame)
 
 
 def of_metrics() -> None:

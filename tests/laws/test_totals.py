@@ -12,7 +12,7 @@ import polars.testing as pl_testing
 import pytest
 
 from frame_metrics import IRM, FrameMetricsError, Metric
-from helpers import ready
+from helpers import every_second, ready
 from inside import REGISTRY
 
 PLACES = [(day, place) for day in ("mo", None, "tu") for place in (1, None, 2)]
@@ -27,6 +27,9 @@ AVERAGES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 UNWEIGHTED = ("micro", "quantiles", "rows")
 FORMS = ((["day"], "long"), (["day", "place"], "wide"), (["place", "day"], "long"))
 CARRIED = {"in the log": None, "beside": [], "beside, by the first": ["day"], "beside, by": ["day", "place"]}
+
+ROLES: tuple[dict[str, Any], ...] = ({}, {"weight": "w"}, {"cluster": "user", "undefined": "null"})
+SYSTEMS = (None, "system")
 
 
 def made(seed: int, carried: list[str] | None) -> tuple[pl.DataFrame, pl.DataFrame | None]:
@@ -59,10 +62,7 @@ def asked(log: pl.DataFrame, judgments: pl.DataFrame | None, by: list[str] | Non
     return irm if judgments is None else irm.judge(judgments)
 
 
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("judge", CARRIED)
-@pytest.mark.parametrize("system", [None, "system"])
-@pytest.mark.parametrize("roles", [{}, {"weight": "w"}, {"cluster": "user", "undefined": "null"}], ids=str)
+@pytest.mark.parametrize(("roles", "system", "judge", "average"), every_second(ROLES, SYSTEMS, CARRIED, AVERAGES))
 @pytest.mark.grid(5)
 def test_a_total_is_the_call_without_the_columns_it_is_over(
     roles: dict[str, Any], system: str | None, judge: str, average: str
@@ -102,7 +102,8 @@ def there() -> list[Metric]:
 
 
 @pytest.mark.parametrize("judge", CARRIED)
-@pytest.mark.parametrize("system", [None, "system"])
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.grid(2)
 def test_a_total_of_every_metric_is_the_call_without_its_column(system: str | None, judge: str) -> None:
     """Of the whole registry, as far as such a log has the metric."""
     log, judgments = made(3, CARRIED[judge])

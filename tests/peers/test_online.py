@@ -60,6 +60,7 @@ def agree(
 @pytest.mark.parametrize("covariate", [None, "before"])
 @pytest.mark.parametrize("test", ["t", "z"])
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.grid(4)
 def test_ratios_of_users(seed: int, test: str, covariate: str | None, metric: str) -> None:
     """A mean over the searches of users is their RatioOfMeans, the difference, the relative one, intervals and p."""
     log = searches(seed)

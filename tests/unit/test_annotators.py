@@ -15,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from frame_metrics import IRM, BadValueError, ColumnError, UnknownNameError
-from helpers import as_kind, as_polars, error, facts, frame, made_log, real
+from helpers import KINDS, as_kind, as_polars, error, every_second, facts, frame, made_log, real
 
 RULES = ("mean", "median", "max", "majority")
 
@@ -96,9 +96,8 @@ VERBS: dict[str, Callable[[IRM[Any]], Any]] = {
 
 
 @pytest.mark.border
-@pytest.mark.grid(5)
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.grid
+@pytest.mark.parametrize(("verb", "rule", "kind"), every_second(VERBS, RULES, KINDS))
 def test_every_verb_reads_the_judgments_made_one(verb: str, rule: str, kind: str) -> None:
     """The results are those of judgments that were made one before."""
     run = made_log().drop("grade").drop_nulls("score")
@@ -148,6 +147,7 @@ def test_judgments_belong_to_their_segment() -> None:
 
 @pytest.mark.border
 @pytest.mark.parametrize("rule", RULES)
+@pytest.mark.grid
 def test_lists_of_judgments(rule: str, kind: str) -> None:
     """A row of judgments may be all that an annotator said of a query, or all that anybody said of it."""
     by_rater = JUDGED.group_by("query", "rater", maintain_order=True).agg("doc", "rating")
@@ -445,6 +445,7 @@ def test_an_audit_lists_a_hundred_pairs_of_annotators() -> None:
 
 @pytest.mark.border
 @pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Int64, pl.Date])
+@pytest.mark.grid
 def test_annotators_of_any_type(dtype: Any, kind: str) -> None:
     """Annotators are known by text, category, number or date, in every kind of frame."""
     judged = drawn(1).drop("segment").with_columns(pl.col("rater").str.tail(1).cast(pl.Int64))
@@ -482,6 +483,7 @@ ROLES: dict[str, Any] = {
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("library", ["polars", "pandas"])
+@pytest.mark.grid(2)
 def test_ratings_of_haystack(rule: str, library: str) -> None:
     """13 raters' ratings are made one in either library as by hand, and the unrated count as none."""
     runs, ratings = haystack()

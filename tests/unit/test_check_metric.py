@@ -33,7 +33,7 @@ Array = np.ndarray[Any, Any]
 
 
 @pytest.mark.parametrize("own", [*REGISTRY.values()], ids=str)
-@pytest.mark.grid(3)
+@pytest.mark.grid(6)
 def test_every_metric_of_ours_keeps_the_laws(own: Metric) -> None:
     """With what it cannot do without; on a scale so long that its highest grade satisfies."""
     check_metric(ready(own)(max_grade=20) if "max_grade" in own.options else ready(own))

@@ -14,7 +14,7 @@ from polars import testing as pl_testing
 from scipy import stats
 
 from frame_metrics import IRM, BadRowsError, ColumnError, FrameMetricsError, NotComputableError
-from helpers import as_kind, as_polars, error, ready
+from helpers import as_kind, as_polars, error, every_second, ready
 from inside import REGISTRY, fisher, mcnemar, share_of
 
 Z80 = 1.959963984540054 + 0.8416212335729143  # normal quantiles at .975 and .8, from tables of the normal distribution
@@ -107,6 +107,7 @@ def in_share(metric: str, said: Any, label: Any) -> Any:
 
 @pytest.mark.parametrize("metric", SHARES)
 @pytest.mark.parametrize("undecided", [0.0, 0.3])
+@pytest.mark.grid(2)
 def test_shares_of_rows_get_mcnemars_test(metric: str, undecided: float) -> None:
     """The p-value is scipy's binomial test of the rows that only one of two systems has in the share."""
     for seed in range(3):
@@ -273,9 +274,10 @@ def resampled(frame: pl.DataFrame, metric: str, draws: int, seed: int, unit: str
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("metric", ["f1", "roc_auc", "ks", "accuracy", "brier"])
-@pytest.mark.parametrize("unit", [None, "user"])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("metric", "unit", "weighted"),
+    every_second(["f1", "roc_auc", "ks", "accuracy", "brier"], [None, "user"], [False, True]),
+)
 def test_rows_of_both_systems_are_drawn_together(metric: str, unit: str | None, weighted: bool) -> None:
     """Interval, p-value and mde are those of documents, or clusters, drawn otherwise, but for the error of drawing."""
     frame = drawn(50, seed=3).with_columns(

@@ -644,6 +644,7 @@ def test_precision_and_recall_by_rank() -> None:
 @pytest.mark.parametrize("options", [{}, {"per": "query"}, {"levels": 5}, {"levels": 5, "per": "query"}, {"points": 4}])
 @pytest.mark.parametrize("kind", ["pr", "roc", "gain"])
 @pytest.mark.parametrize("roles", [{}, {"by": "day"}])
+@pytest.mark.grid
 def test_ranks_are_scores_that_fall(kind: str, options: dict[str, Any], roles: dict[str, Any]) -> None:
     """A curve by rank is the one of scores that fall with the rank, in every kind of frame."""
     if kind != "pr" and "levels" in options:

@@ -84,7 +84,7 @@ def of_some(few: int, many: dict[bool, int]) -> pytest.MarkDecorator:
 EVERY = pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.slow)])
 EVERY_WEIGHTED = of_some(11, {False: 1, True: 3})
 # Of several classes each is a case, and every other table is enough.
-EVERY_OTHER_WEIGHTED = of_some(7, {False: 2, True: 5})
+EVERY_OTHER_WEIGHTED = of_some(13, {False: 2, True: 5})
 
 
 # Two classes

@@ -948,6 +948,7 @@ OF_QUERIES = frame(
 
 @pytest.mark.parametrize("system", [None, "run"])
 @pytest.mark.parametrize("roles", [{"by": "topic"}, {"weight": "visits"}, {"cluster": "user"}, {}], ids=str)
+@pytest.mark.grid(2)
 def test_what_is_said_of_queries_may_stand_in_the_judgments_alone(roles: dict[str, Any], system: str | None) -> None:
     """Values are those of a log that has the columns too; c has no results."""
     roles = roles or {"by": ["topic"], "weight": "visits", "cluster": "user"}

@@ -577,6 +577,7 @@ def test_a_row_that_is_bad_in_one_system_is_left_out_of_all() -> None:
 
 @pytest.mark.parametrize("clustered", [True, False])
 @pytest.mark.parametrize("roles", [{}, {"duplicates": "first"}, {"by": "day", "cluster": "user"}], ids=str)
+@pytest.mark.grid
 def test_rows_in_any_order_are_those_of_each_system(clustered: bool, roles: dict[str, Any]) -> None:
     """Long enough that rows in disorder are laid out by a group-by, which the systems have in common."""
     random = np.random.default_rng(2)

@@ -144,6 +144,7 @@ KIND_OF_ROWS: dict[str, tuple[int, dict[str, Any], list[str]]] = {
 
 @pytest.mark.parametrize("roles", ROLES)
 @pytest.mark.parametrize("what", KIND_OF_ROWS)
+@pytest.mark.grid
 def test_order_and_library_make_no_difference(what: str, roles: str) -> None:
     """Shuffled rows, other names of clusters and other kinds of frames leave the ends as they are, to 1e-12."""
     classes, given, names = KIND_OF_ROWS[what]

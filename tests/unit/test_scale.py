@@ -13,7 +13,7 @@ import pytest
 
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError
 from frame_metrics.metrics import ndcg
-from helpers import as_kind, as_polars, error, made_log
+from helpers import KINDS, as_kind, as_polars, error, every_second, made_log
 
 SCALE: dict[Any, Any] = {"Exact": 3, "Substitute": 2, "Complement": 1, "Irrelevant": 0}
 WORDS = {grade: word for word, grade in SCALE.items()}
@@ -46,9 +46,8 @@ TYPES: dict[str, Any] = {"text": pl.String, "categories": pl.Categorical, "enum"
 
 
 @pytest.mark.border
-@pytest.mark.grid(5)
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.grid(4)
+@pytest.mark.parametrize(("verb", "dtype", "kind"), every_second(VERBS, TYPES, KINDS))
 def test_words_give_what_their_numbers_give(verb: str, dtype: str, kind: str) -> None:
     """A log in words has the results of the same log in numbers, in every verb, type of text and kind of frame."""
     words = as_kind(TEXTS.with_columns(pl.col("grade").cast(TYPES[dtype])), kind)
@@ -63,6 +62,7 @@ def test_words_give_what_their_numbers_give(verb: str, dtype: str, kind: str) ->
 
 @pytest.mark.border
 @pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.grid
 def test_judgments_beside_are_in_words(dtype: str, kind: str) -> None:
     """Words of judgments beside the log, an irm of two systems compared."""
     run = NUMBERS.drop("grade").drop_nulls("score")

@@ -1,0 +1,123 @@
+"""Dask: frames in partitions of pandas. Queries are measured in the partitions; answers are frames of Dask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from frame_metrics.border.engine import Engine
+from frame_metrics.border.pandas import PandasFrame
+from frame_metrics.border.pieces import TIMES, hashes
+from frame_metrics.border.protocol import Beside, Work
+from frame_metrics.errors import BadValueError
+
+if TYPE_CHECKING:
+    from frame_metrics.answer import Answer
+
+PLACE = "frame_metrics_place"  # the column by which rows are shuffled
+
+
+class DaskFrame(Engine):
+    """A DataFrame of Dask."""
+
+    brought_here = "compute()"
+
+    @cached_property
+    def _empty(self) -> PandasFrame:
+        return PandasFrame(self.frame._meta)
+
+    def names(self) -> list[Any]:
+        return self._empty.names()
+
+    def check(self, columns: Sequence[str]) -> None:
+        super().check(columns)
+        for name in columns:
+            if "__UNKNOWN_CATEGORIES__" in getattr(self._empty.column(name).dtype, "categories", ()):
+                raise BadValueError(f"{name}: Dask does not know the column's categories; call categorize() first")
+
+    def types(self, columns: Sequence[str]) -> dict[str, Any]:
+        self.check(columns)
+        types = self._empty.types(columns)
+        return {name: pl.String if kind == pl.Null else kind for name, kind in types.items()}  # of objects, text
+
+    def in_memory(self, columns: Sequence[str]) -> PandasFrame:
+        self.check(columns)
+        return PandasFrame(self._taken(columns).compute())
+
+    def read(self, columns: Sequence[str]) -> pl.DataFrame:
+        return self.in_memory(columns).read(columns)
+
+    def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]) -> Any:
+        from dask.delayed import delayed
+
+        types, taken = self.types(columns), self._taken(columns)
+        if keys and taken.npartitions > 1:
+            meta = _with_place(taken._meta, types, keys)
+            taken = taken.map_partitions(_with_place, types, list(keys), meta=meta).shuffle(on=PLACE)
+        meta = _as_pandas(pl.DataFrame(schema=pl.Schema(schema)))
+        return taken.map_partitions(_worked, types, delayed(work, traverse=False), meta=meta)
+
+    def counted(self, columns: Sequence[str]) -> pl.DataFrame:
+        each = self.gathered(columns, [], _counted, {**self.types(columns), TIMES: pl.Int64()})
+        return each.group_by(columns, maintain_order=True).agg(pl.sum(TIMES))
+
+    def fetched(self, frame: Any) -> pl.DataFrame:
+        return pl.from_pandas(frame.compute())
+
+    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
+        from dask.dataframe import from_pandas
+
+        sources = {answer.source(name) for name in answer.keys}
+        own = [name for name in self.names() if name in sources and name in table.columns]
+        keys = _as_pandas(table.select(own))
+        keys = keys.assign(**{name: _in_type(keys[name], self._empty.column(name).dtype) for name in own})
+        keys.columns = [self._empty.label(name) for name in own]
+        table = PandasFrame(keys).given_back(answer, table, beside)
+        return from_pandas(table, npartitions=1)  # type: ignore[no-untyped-call]
+
+    def _taken(self, columns: Sequence[str]) -> Any:
+        return self.frame[[self._empty.label(name) for name in columns]]
+
+
+def _read(part: Any, types: Mapping[str, Any]) -> pl.DataFrame:
+    """Return a partition as polars, in the types that the frame has."""
+    border = PandasFrame(part)
+    table = border.read(list(types))
+    for name, kind in types.items():
+        held = table.schema[name]
+        if held not in (kind, pl.Null) and not (held.is_numeric() and kind.is_numeric()):
+            raise BadValueError(
+                f"{name}: the column is {border.column(name).dtype}, and a partition of it holds {held}; "
+                "say what it holds, with astype()"
+            )
+    return table.cast(pl.Schema(types))
+
+
+def _with_place(part: Any, types: Mapping[str, Any], keys: Sequence[str]) -> Any:
+    """Return a partition with a number that rows of one query share, whatever the types of its keys are."""
+    return part.assign(**{PLACE: hashes(_read(part, types), keys)})
+
+
+def _worked(part: Any, types: Mapping[str, Any], work: Work) -> Any:
+    return _as_pandas(work(_read(part, types)))
+
+
+def _counted(piece: pl.DataFrame) -> pl.DataFrame:
+    return piece.group_by(pl.all(), maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
+
+
+def _as_pandas(table: pl.DataFrame) -> Any:
+    """Return a table as pandas, in the types that it has."""
+    return table.to_pandas(use_pyarrow_extension_array=True)
+
+
+def _in_type(values: Any, dtype: Any) -> Any:
+    """Return values in a type of pandas, if it holds every one of them."""
+    try:
+        held = values.astype(dtype)
+    except (TypeError, ValueError):
+        return values
+    return held if held.isna().sum() == values.isna().sum() else values

@@ -1,0 +1,186 @@
+"""DuckDB: relations, asked for the needed columns only; answers are relations of the same connection."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from frame_metrics.border.arrow import as_polars, narrow
+from frame_metrics.border.pieces import TIMES, Streamed
+from frame_metrics.border.polars import PolarsFrame
+from frame_metrics.border.protocol import Apart, Beside, Border, Compute, Limits, Schema
+from frame_metrics.errors import BadValueError
+
+if TYPE_CHECKING:
+    from frame_metrics.answer import Answer
+
+UNREADABLE = ("BIT", "TIME WITH TIME ZONE", "UHUGEINT")  # types that DuckDB exports with a loss
+ENTRY = "_irm_relation_"  # what a relation is called for the length of a query over it
+REPLACEMENTS = "python_enable_replacements"
+_MADE = count()  # so that each relation that is made here has a name of its own, as joins want it
+
+
+def is_duckdb(frame: Any) -> bool:
+    """Return True for a relation of DuckDB."""
+    return type(frame).__module__.split(".")[0] in ("duckdb", "_duckdb") and hasattr(frame, "project")
+
+
+class DuckDBFrame(Streamed):
+    """A relation of DuckDB: it knows its columns without running, and computes those alone that are needed."""
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return list(self.frame.columns)
+
+    def names(self) -> list[Any]:
+        return self._names.copy()
+
+    @property
+    def numbered(self) -> bool:
+        return False
+
+    def type_of(self, column: str) -> Any:
+        """Return the type of a column, DuckDB's; its text is SQL."""
+        return self.frame.types[self._names.index(column)]
+
+    def check(self, columns: Sequence[str]) -> None:
+        super().check(columns)
+        for column in columns:
+            if (kind := str(self.type_of(column))) in UNREADABLE:
+                raise BadValueError(f"{column}: the column is {kind}, which cannot be read; cast it to another type")
+
+    def projected(self, columns: Sequence[str]) -> Any:
+        """Return the relation of the named columns; chosen by place, as DuckDB takes "a" and "A" for one name."""
+        self.check(columns)
+        return self.frame.project(_renamed([self._names.index(column) for column in columns], columns))
+
+    def types(self, columns: Sequence[str]) -> dict[str, Any]:
+        return dict(next(_batches(self.projected(columns).limit(0))).schema)
+
+    def holds_lists(self, column: str) -> bool:
+        return column in self._names and self.type_of(column).id in ("list", "array")
+
+    def read(self, columns: Sequence[str]) -> pl.DataFrame:
+        return pl.concat(self.batches(columns))
+
+    def in_memory(self, columns: Sequence[str]) -> PolarsFrame:
+        return PolarsFrame(self.read(columns))
+
+    def held(self, table: pl.DataFrame) -> Border:
+        return HeldRows(table, self)
+
+    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
+        return self.held(table).given_back(answer, table, beside)
+
+    def n_rows(self, column: str) -> int:
+        return int(self.frame.aggregate("count(*)").fetchall()[0][0])
+
+    def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
+        """Yield the rows of some columns, as DuckDB computes them.
+
+        Meanwhile nothing else may run on the relation's connection: DuckDB 1 would end the rows there, DuckDB 2 raises.
+        """
+        yield from _batches(self.projected(columns))
+
+    def counts(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Yield the distinct rows of some columns as DuckDB counts them, in the order of their first appearance."""
+        numbered = self.projected(columns).project("*, row_number() over ()")
+        alike = ", ".join(f"#{i + 1}" for i in range(len(columns)))
+        grouped = numbered.aggregate(f"{alike}, count(*), min(#{len(columns) + 1})", alike).order(
+            f"#{len(columns) + 2}"
+        )
+        names = [*columns, TIMES]
+        places = [f"c{i}" for i in range(len(names))]  # SQL has no such name as the last
+        for batch in _batches(grouped.project(_renamed(range(len(names)), places))):
+            yield batch.rename(dict(zip(places, names, strict=True)))
+
+    def answer(
+        self,
+        columns: Sequence[str],
+        compute: Compute,
+        schema: Schema,
+        judgments: Callable[[], Beside],
+        apart: Apart | None = None,
+        limits: Limits | None = None,
+    ) -> Any:
+        _check_connection(self.frame)
+        return super().answer(columns, compute, schema, judgments, apart, limits)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldRows(PolarsFrame):
+    """Rows of a relation that were read; answers are relations of its connection."""
+
+    origin: DuckDBFrame
+
+    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
+        keys = {name: answer.source(name) for name in answer.keys}
+        types = {
+            name: str(self.origin.type_of(source)) for name, source in keys.items() if source in self.origin.names()
+        }
+        found = super().given_back(answer, table, beside)
+        return _relation(self.origin.frame, found.select(map(narrow, found.get_columns())).to_arrow(), types)
+
+
+def _relation(frame: Any, table: Any, types: dict[str, str]) -> Any:
+    """Return a pyarrow Table as a relation of the connection that another one has.
+
+    Columns have the types that are given, as SQL, if these hold every value: Arrow has no UUID, HUGEINT or ENUM.
+    """
+    columns = [f"c{i}" for i in range(table.num_columns)]  # as DuckDB takes "a" and "A" for one name
+    made = _run(frame, "select * from _irm_answer_", table.rename_columns(columns))
+    casts = {}
+    for column, name, kind in zip(columns, table.column_names, map(str, made.types), strict=True):
+        wanted = types.get(name, kind)
+        lost = f"count({column}) > count(try_cast({column} as {wanted}))"
+        casts[name] = column if wanted == kind or made.aggregate(lost).fetchall()[0][0] else f"{column}::{wanted}"
+    selected = ", ".join(f"{value} as {_quoted(name)}" for name, value in casts.items())
+    return made.set_alias(f"irm_{next(_MADE)}").project(selected)
+
+
+def _check_connection(frame: Any) -> None:
+    """Raise where a result cannot become a relation of the connection that a relation has."""
+    lacking = ""
+    if (version := sys.modules["duckdb"].__version__) < "1.5":  # which writes the entry into the user's database
+        lacking = f"DuckDB {version} is too old for a result to become a relation: install 1.5 or later"
+    elif not _run(frame, f"select current_setting('{REPLACEMENTS}')").fetchall()[0][0]:
+        lacking = (
+            f"{REPLACEMENTS} is off, without which a result cannot become a relation of the connection: set it true"
+        )
+    if lacking:
+        raise BadValueError(f"{lacking}, or give the relation's to_arrow_table()")
+
+
+def _run(relation: Any, sql: str, _irm_answer_: Any = None) -> Any:
+    """Run SQL on the connection of a relation; DuckDB finds ``_irm_answer_``, which it does not know, in the caller."""
+    found = relation.query(ENTRY, sql)
+    if sys.modules["duckdb"].__version__ < "2":  # which leaves the entry there
+        relation.query(ENTRY, f"drop view temp.{ENTRY}")
+    return found
+
+
+def _batches(relation: Any) -> Iterator[pl.DataFrame]:
+    """Compute a relation, and yield its rows as they come, some at once; of one without rows, its columns."""
+    import pyarrow as pa
+
+    with pa.RecordBatchReader.from_stream(relation) as reader:
+        batch = None
+        for batch in reader:
+            yield as_polars(pa.Table.from_batches([batch]))
+        if batch is None:
+            yield as_polars(reader.schema.empty_table())
+
+
+def _renamed(places: Iterable[int], names: Sequence[str]) -> str:
+    """Return the SQL of columns at places, called as is said."""
+    return ", ".join(f"#{place + 1} as {_quoted(name)}" for place, name in zip(places, names, strict=True))
+
+
+def _quoted(name: str) -> str:
+    return '"{}"'.format(name.replace('"', '""'))

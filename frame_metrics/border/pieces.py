@@ -1,0 +1,332 @@
+"""Frames larger than memory: read as a stream, cut into pieces of whole queries, which are worked on one by one."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain
+from typing import IO, Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.border.protocol import Apart, Beside, Border, Compute, Limits, Schema, Work
+from frame_metrics.errors import FrameMetricsError, NotComputableError
+from frame_metrics.inputs import Array
+
+TIMES = "\0times"  # how often a row stands in a frame
+ORDER = "\0order"  # the number of each row in the whole frame, in pieces of a frame whose rows have an order
+HELD = 4  # to work on a frame takes about so many times the memory of its needed columns
+PIECE = 1 << 20  # rows of a piece, if they are not too large
+PARTS = 16  # of the memory allowed, that pieces may have: what is read ahead, copied and computed is beside them
+TEXTS = (pl.Categorical, pl.Enum)  # whose hash is not that of their text
+
+
+class Streamed(Border):
+    """A frame that is read in batches, and whose rows are held together only where memory allows it."""
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
+        """Read some columns, batch after batch, in the order of the rows; one at least, also of no rows."""
+
+    @abstractmethod
+    def held(self, table: pl.DataFrame) -> Border:
+        """Return rows that fit in memory as a frame of the kind in which answers are given back."""
+
+    def counts(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Yield rows that differ, and how often each stands; the same may come again.
+
+        In the order of their first appearance; how often is said by the last column, ``TIMES``.
+        """
+        for batch in self.batches(columns):
+            yield batch.group_by(columns, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
+
+    def n_rows(self, column: str) -> int:
+        """Count the rows; ``column`` is one that may be read for it."""
+        return sum(map(len, self.batches([column])))
+
+    def answer(
+        self,
+        columns: Sequence[str],
+        compute: Compute,
+        schema: Schema,
+        judgments: Callable[[], Beside],
+        apart: Apart | None = None,
+        limits: Limits | None = None,
+    ) -> Any:
+        self.check(columns)
+        limits = limits or Limits()
+        memory = limits.memory or memory_of_the_machine()
+        whole = _within(self.batches(columns), memory // HELD)
+        if whole is not None:
+            return self.held(whole).answer(columns, compute, schema, judgments)
+        if apart is None:
+            raise NotComputableError(
+                f"this is computed from the whole frame at once, whose needed columns take more than "
+                f"{_in_words(memory // HELD)}, a quarter of the memory that is allowed; raise memory= if there is "
+                "more, or give it the rows of some queries"
+            )
+        beside = judgments()
+        answer, table = apart(Stream(self, memory, limits.folder), beside)
+        return self.held(table).given_back(answer, table, beside)
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """A streamed frame, and what may be used to work on it."""
+
+    border: Streamed
+    memory: int  # bytes
+    folder: str | None  # for temporary files; None for the system's own
+    ordered: ClassVar[bool] = True  # pieces have the numbers of their rows
+
+    def gathered(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: dict[str, Any]) -> pl.DataFrame:
+        """Return what work gives of each piece of whole queries, one below the other.
+
+        Parameters
+        ----------
+        columns : the columns of a piece, beside which the numbers of its rows stand.
+        keys : the columns that rows of one query agree in.
+        work : a function of a piece.
+        schema : the types of the columns that it returns.
+        """
+        try:
+            done = [work(piece) for piece in self._in_order(columns, keys)]
+        except Returned:
+            done = [work(piece) for piece in self._in_buckets(columns, keys)]
+        return pl.concat([pl.DataFrame(schema=schema), *done])
+
+    def counted(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Return the distinct rows of some columns, in the order of their first appearance, and how often each stands.
+
+        How often is said by the last column, ``TIMES``.
+        """
+        total, new, size = None, [], 0
+        for counts in self.border.counts(columns):
+            new.append(counts)
+            size += len(counts)
+            if size > PIECE:
+                total, new, size = _summed(total, new, columns), [], 0
+                self._check_fits(total)
+        return _summed(total, new, columns)
+
+    def _check_fits(self, table: pl.DataFrame) -> None:
+        if table.estimated_size() > self.memory // HELD:
+            raise NotComputableError(
+                f"the rows are counted here by their values, and more than {len(table):,} rows differ, which take more "
+                f"than {_in_words(self.memory // HELD)}, a quarter of the memory that is allowed; round the scores, or "
+                "raise memory= if there is more"
+            )
+
+    def _in_order(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Yield the frame in pieces of whole queries; raise where a query returns after others had begun."""
+        seen, start = _Seen(), 0
+        with closing(self.border.batches(columns)) as batches:
+            first = next(batches)
+            for piece in whole_queries(chain([first], batches), keys, self._rows(first)):
+                if keys:
+                    seen.add(piece, keys)
+                yield piece.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
+                start += len(piece)
+
+    def _rows(self, table: pl.DataFrame) -> int:
+        """How many rows a piece is to have, by the size of some."""
+        each = max(table.estimated_size() / max(len(table), 1), 1)
+        return int(min(PIECE, max(self.memory / PARTS / each, 1)))
+
+    def _in_buckets(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Yield the frame in pieces of whole queries, by writing it once in parts."""
+        with temporary_file(self.folder) as file:
+            buckets, start, n_rows = None, 0, self.border.n_rows(keys[0])  # counted first: a connection has one stream
+            for batch in self.border.batches(columns):
+                batch = batch.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
+                start += len(batch)
+                if buckets is None:
+                    each = batch.estimated_size() / max(len(batch), 1)
+                    size = each * n_rows
+                    buckets = Buckets(file, keys, int(size * PARTS // self.memory) + 1, self.memory // PARTS)
+                buckets.add(batch)
+            if buckets is not None:
+                yield from buckets.pieces()
+
+
+class Returned(Exception):
+    """A query came back after other queries had begun: its rows do not stand together."""
+
+
+class _Seen:
+    """The queries that have ended."""
+
+    def __init__(self) -> None:
+        self._hashes = np.zeros(0, np.uint64)
+
+    def add(self, piece: pl.DataFrame, keys: Sequence[str]) -> None:
+        """Note the queries of a piece; raise where one stands in it twice, or was noted before."""
+        new = np.sort(hashes(piece.filter(_begins(keys)), keys))
+        at = np.minimum(np.searchsorted(self._hashes, new), max(len(self._hashes) - 1, 0))
+        if (new[1:] == new[:-1]).any() or (len(self._hashes) and (self._hashes[at] == new).any()):
+            raise Returned
+        self._hashes = np.sort(np.concatenate([self._hashes, new]), kind="stable")
+
+
+class Buckets:
+    """Rows by the hash of their query, in a file; rows of a bucket keep their order."""
+
+    def __init__(self, file: IO[bytes], keys: Sequence[str], n: int, size: int) -> None:
+        self._file, self._keys, self._n, self._size = file, list(keys), n, size
+        self._parts: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # where those of each bucket stand
+        self._held: list[pl.DataFrame] = []
+
+    def add(self, batch: pl.DataFrame) -> None:
+        """Add rows; what has gathered is written once there is enough of it."""
+        self._held.append(batch)
+        if sum(one.estimated_size() for one in self._held) > self._size:
+            self._write()
+
+    def _write(self) -> None:
+        """Write what has gathered, bucket by bucket."""
+        rows = pl.concat(self._held)
+        self._held = []
+        bucket = (hashes(rows, self._keys) % np.uint64(self._n)).astype(np.int64)  # which numpy 1 counts
+        rows, ends = rows[np.argsort(bucket, kind="stable")], np.cumsum(np.bincount(bucket, minlength=self._n))
+        for parts, start, end in zip(self._parts, [0, *ends[:-1]], ends, strict=True):
+            if end > start:
+                begin = self._file.tell()
+                part = io.BytesIO()
+                rows[int(start) : int(end)].write_ipc(part, compression="lz4")
+                self._file.write(part.getbuffer())
+                parts.append((begin, self._file.tell()))
+
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows of each bucket."""
+        if self._held:
+            self._write()
+        for parts in self._parts:
+            if parts:
+                yield pl.concat([self._read(begin, end) for begin, end in parts])
+
+    def _read(self, begin: int, end: int) -> pl.DataFrame:
+        self._file.seek(begin)
+        return pl.read_ipc(io.BytesIO(self._file.read(end - begin)))
+
+
+@dataclass
+class temporary_file:
+    """A file without a name, which is gone with the process however it ends."""
+
+    folder: str | None
+
+    def __enter__(self) -> IO[bytes]:
+        try:
+            self._file = tempfile.TemporaryFile(dir=self.folder)
+        except OSError as error:
+            raise self._told(error) from None
+        return self._file
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self._file.close()
+        if isinstance(error, OSError):
+            raise self._told(error) from None
+
+    def _told(self, error: OSError) -> FrameMetricsError:
+        folder = self.folder or tempfile.gettempdir()
+        return FrameMetricsError(
+            f"temporary files cannot be written in {folder}: {os.strerror(error.errno or 0)}; "
+            "name another folder, temporary=, or sort the frame by query, which then needs none"
+        )
+
+
+def whole_queries(batches: Iterable[pl.DataFrame], keys: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
+    """Cut a stream in which the rows of a query stand together into pieces of whole queries.
+
+    Parameters
+    ----------
+    batches : some rows each.
+    keys : the columns that rows of one query agree in; none where each row is a query.
+    rows : how many rows a piece is to have; one of a longer query has more.
+    """
+    held: list[pl.DataFrame] = []
+    n = 0
+    for batch in batches:
+        for part in batch.iter_slices(rows):
+            begin = _last_begin(held[-1] if held else part.clear(), part, keys) if n + len(part) >= rows else None
+            if begin is not None and n + begin:
+                yield pl.concat([*held, part[:begin]])
+                held, part, n = [], part[begin:], 0
+            held.append(part)
+            n += len(part)
+    if n:
+        yield pl.concat(held)
+
+
+def _last_begin(before: pl.DataFrame, part: pl.DataFrame, keys: Sequence[str]) -> int | None:
+    """The row at which the last query of a part begins, the end where each row is one; None if it began before."""
+    if not keys:
+        return len(part)
+    both = pl.concat([before.tail(1).select(keys), part.select(keys)])
+    last = int(both.select(_begins(keys)).to_series().arg_true()[-1]) - (len(both) - len(part))
+    return last if last >= 0 else None
+
+
+def _begins(keys: Sequence[str]) -> pl.Expr:
+    """Mark the first row, and those whose query differs from that of the row before."""
+    differ = (pl.col(key).ne_missing(pl.col(key).shift()) for key in keys)
+    return (pl.int_range(pl.len()) == 0) | pl.any_horizontal(differ)
+
+
+def hashes(rows: pl.DataFrame, keys: Sequence[str]) -> Array:
+    """A hash of the query of each row, the same in every batch."""
+    held = (rows[key].cast(pl.String) if rows[key].dtype in TEXTS else rows[key] for key in keys)
+    return pl.DataFrame(list(held)).hash_rows().to_numpy()
+
+
+def _summed(total: pl.DataFrame | None, new: list[pl.DataFrame], columns: Sequence[str]) -> pl.DataFrame:
+    """Counts added up."""
+    return (
+        pl.concat([*([] if total is None else [total]), *new]).group_by(columns, maintain_order=True).agg(pl.sum(TIMES))
+    )
+
+
+def _within(batches: Generator[pl.DataFrame, None, None], most: int) -> pl.DataFrame | None:
+    """All batches in one frame; None where they take more than so many bytes."""
+    held: list[pl.DataFrame] = []
+    size = 0.0
+    with closing(batches):
+        for batch in batches:
+            held.append(batch)
+            size += batch.estimated_size()
+            if size > most:
+                return None
+    return pl.concat(held)
+
+
+def memory_of_the_machine() -> int:
+    """Return half of the bytes of memory that are free, or that this process may still have."""
+    free = [_available(), _of_the_group()]
+    return max(min(one for one in free if one is not None) // 2, 1 << 28) if any(free) else 1 << 31
+
+
+def _available() -> int | None:
+    try:
+        with open("/proc/meminfo") as lines:
+            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return None
+
+
+def _of_the_group() -> int | None:
+    """What a container may still have."""
+    try:
+        with open("/sys/fs/cgroup/memory.max") as most, open("/sys/fs/cgroup/memory.current") as used:
+            return max(int(most.read()) - int(used.read()), 0)
+    except (OSError, ValueError):  # "max" is no number
+        return None
+
+
+def _in_words(size: int) -> str:
+    return f"{size / 1e9:.3g} GB"

@@ -1,0 +1,266 @@
+"""Spark: frames that are spread over a cluster. Queries are measured where their rows are; answers are Spark's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+from polars import selectors
+
+from frame_metrics import errors
+from frame_metrics.border.arrow import ArrowFrame
+from frame_metrics.border.pieces import TIMES, whole_queries
+from frame_metrics.border.polars import PolarsFrame
+from frame_metrics.border.protocol import Apart, Beside, Border, Compute, Limits, Schema, Work
+from frame_metrics.errors import BadValueError, NotComputableError
+
+if TYPE_CHECKING:
+    from frame_metrics.answer import Answer
+
+PIECE_ROWS = 200_000  # that a task works on at a time
+DISTINCT = 10_000_000  # distinct rows that are counted, and brought to the driver
+# Types that Spark does not have, and what holds their values.
+HELD: dict[Any, Any] = {
+    pl.UInt8: pl.Int16,
+    pl.UInt16: pl.Int32,
+    pl.UInt32: pl.Int64,
+    pl.UInt64: pl.Int64,
+    pl.Int128: pl.Int64,
+    pl.Categorical: pl.String,
+    pl.Enum: pl.String,
+}
+OWN_ERROR = re.compile(r".*^frame_metrics\.errors\.(\w+): (.*?)(?:\n SQLSTATE: \w+)?\s*\Z", re.MULTILINE | re.DOTALL)
+LACKING = re.compile(r"^ModuleNotFoundError: No module named '(frame_metrics|numpy|polars|pyarrow)'", re.MULTILINE)
+
+
+class SparkFrame(Border):
+    """A Spark DataFrame, classic or of Connect."""
+
+    @cached_property
+    def _fields(self) -> list[Any]:
+        return list(self.frame.schema.fields)
+
+    def names(self) -> list[Any]:
+        return [field.name for field in self._fields]
+
+    def types(self, columns: Sequence[str]) -> dict[str, Any]:
+        self.check(columns)
+        fields = {field.name: field for field in self._fields}
+        return _types_of([fields[name] for name in columns])
+
+    @property
+    def numbered(self) -> bool:
+        return False
+
+    def read(self, columns: Sequence[str]) -> pl.DataFrame:
+        return self.fetched(self.taken(columns), columns)
+
+    def in_memory(self, columns: Sequence[str]) -> Border:
+        return PolarsFrame(self.read(columns))
+
+    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
+        return self.spread(PolarsFrame(table).given_back(answer, table, beside))
+
+    def answer(
+        self,
+        columns: Sequence[str],
+        compute: Compute,
+        schema: Schema,
+        judgments: Callable[[], Beside],
+        apart: Apart | None = None,
+        limits: Limits | None = None,
+    ) -> Any:
+        self.check(columns)
+        if apart is None:
+            raise NotComputableError(
+                "this is computed from the whole frame at once, and the frame is spread over a cluster: "
+                "give toArrow() of the rows of some queries, and of the columns that are needed"
+            )
+        beside = judgments()
+        answer, table = apart(Cluster(self), beside)
+        return self.given_back(answer, table, beside)
+
+    def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]) -> Any:
+        """Return what ``work`` gives for pieces of whole queries, computed by the tasks, as a frame of Spark.
+
+        Its columns are called by their places.
+
+        Parameters
+        ----------
+        columns : the columns of a piece.
+        keys : those of them that tell queries apart; the rows of a query come to one task, in no order. None where each
+            row is a query.
+        work : a piece to a table; it is pickled.
+        schema : the types of that table.
+        """
+        together, places = self.taken(columns), [f"c{columns.index(key)}" for key in keys]
+        if keys:
+            together = together.repartition(*places).sortWithinPartitions(*places)
+        names, rows = list(columns), PIECE_ROWS
+        spark = _spark_schema(dict(zip(_places(schema), schema.values(), strict=True)))
+        arrow = _arrow_schema(spark)
+
+        def task(batches: Iterable[Any]) -> Iterator[Any]:
+            return _measured(batches, names, keys, rows, work, arrow)
+
+        return together.mapInArrow(task, spark)
+
+    def fetched(self, frame: Any, names: Iterable[str]) -> pl.DataFrame:
+        """Return a frame of Spark whose columns are called by their places, brought to the driver, with names."""
+        with _errors_of_tasks():
+            table = frame.toArrow()
+        return _named(_as_polars(table), names)
+
+    def spread(self, table: pl.DataFrame) -> Any:
+        """Return a small table as a frame of Spark."""
+        schema = _spark_schema(table.schema)
+        return self.frame.sparkSession.createDataFrame(_as_arrow(table, _arrow_schema(schema)), schema)
+
+    def taken(self, columns: Sequence[str]) -> Any:
+        """Return some columns, called by their places: Spark reads names in its own way, as those with a dot."""
+        self.check(columns)
+        numbered = self.frame.toDF(*[f"of{i}" for i in range(len(self._fields))])
+        at = [self.names().index(name) for name in columns]
+        return numbered.select(*[numbered[f"of{i}"].alias(f"c{to}") for to, i in enumerate(at)])
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    """A frame of Spark, and what its cluster gathers or counts."""
+
+    border: SparkFrame
+    ordered: ClassVar[bool] = False  # rows have no numbers
+
+    def gathered(
+        self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]
+    ) -> pl.DataFrame:
+        """Return what ``work`` gives for pieces of whole queries; the parameters are those of ``mapped``."""
+        return self.border.fetched(self.border.mapped(columns, keys, work, schema), schema).cast(pl.Schema(schema))
+
+    def counted(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Return the distinct rows of some columns, and how often each stands, as ``TIMES``.
+
+        Raises
+        ------
+        NotComputableError
+            There are more than ``DISTINCT``.
+        """
+        from pyspark.sql import functions
+
+        counted = self.border.taken(columns).groupBy(*_places(columns)).agg(functions.count(functions.lit(1)))
+        table = self.border.fetched(counted.limit(DISTINCT + 1), [*columns, TIMES])
+        if len(table) > DISTINCT:
+            raise NotComputableError(
+                f"the rows are counted here by their values, and more than {DISTINCT:,} rows differ, too many for one "
+                "machine; round the scores, or name the queries' column, query="
+            )
+        return table.sort(columns)
+
+
+def _places(columns: Iterable[str]) -> list[str]:
+    return [f"c{i}" for i, _ in enumerate(columns)]
+
+
+def _named(table: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+    return table.rename(dict(zip(table.columns, names, strict=True)))
+
+
+def _held(types: Mapping[str, Any]) -> dict[str, Any]:
+    """Return types that Spark has, for values of others."""
+    return {name: HELD.get(kind.base_type(), kind) for name, kind in types.items()}
+
+
+def _types_of(fields: Sequence[Any]) -> dict[str, Any]:
+    """Return the types of columns as polars has them, as they are when rows are read."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql.types import StructType
+
+    types: dict[str, Any] = {}
+    for field in fields:
+        try:
+            empty = _arrow_schema(StructType([field])).empty_table()
+        except PySparkException:
+            raise BadValueError(
+                f"{field.name}: the column is {field.dataType.simpleString()}, which cannot be read; "
+                "cast it to another type"
+            ) from None
+        types |= ArrowFrame(empty).types([field.name])
+    return types
+
+
+def _as_polars(table: Any) -> pl.DataFrame:
+    """Return Arrow of Spark as polars; moments in UTC, which Spark gives in this zone or in the session's."""
+    moments = selectors.datetime(time_zone="*")
+    return ArrowFrame(table).read(table.column_names).with_columns(moments.dt.convert_time_zone("UTC"))
+
+
+def _as_arrow(table: pl.DataFrame, schema: Any) -> Any:
+    """Return a table as Arrow, with names and types of a schema that Spark reads."""
+    held = _named(table.cast(pl.Schema(_held(table.schema))), schema.names)
+    return held.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(schema)
+
+
+def _spark_schema(types: Mapping[str, Any]) -> Any:
+    """Return the types of a table as Spark's."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(pl.DataFrame(schema=_held(types)).to_arrow().schema, prefer_timestamp_ntz=True)
+
+
+def _arrow_schema(schema: Any) -> Any:
+    """Return types of Spark as those of Arrow, moments in UTC."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return to_arrow_schema(schema, timezone="UTC")
+
+
+def _measured(
+    batches: Iterable[Any],
+    columns: Sequence[str],
+    keys: Sequence[str],
+    rows: int,
+    work: Work,
+    schema: Any,
+) -> Iterator[Any]:
+    """Return what ``work`` gives for the pieces of one task, in batches of Arrow."""
+    tables = (_named(_as_polars(table), columns) for table in _tables(batches, rows))
+    for piece in whole_queries(tables, keys, rows):
+        yield from _as_arrow(work(piece), schema).to_batches()
+
+
+def _tables(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Put batches together to about so many rows: Spark's are small, and each costs as much to read."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(one.num_rows for one in held) >= rows:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+@contextmanager
+def _errors_of_tasks() -> Iterator[None]:
+    """Raise what a task raised, where it is an error of this package, with its own message."""
+    from pyspark.errors import PythonException
+
+    try:
+        yield
+    except PythonException as error:
+        if lacking := LACKING.search(str(error)):
+            raise NotComputableError(
+                f"a worker of Spark cannot import {lacking[1]}: install frame_metrics for the Python of the workers, "
+                "which PYSPARK_PYTHON names"
+            ) from None
+        own = OWN_ERROR.search(str(error))
+        if own is None or not hasattr(errors, own[1]):
+            raise
+        raise getattr(errors, own[1])(own[2]) from None

@@ -1,0 +1,24 @@
+"""How much memory may be used: a number of bytes, or a text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+
+def bytes_of(memory: int | str) -> int:
+    """Return a number of bytes, as 2,000,000,000 for "2GB"; 0 for what says none."""
+    if isinstance(memory, str):
+        said = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([kmgt]i?b)?", memory.strip(), re.IGNORECASE)
+        return 0 if said is None else int(float(said[1]) * UNITS[(said[2] or "").upper()])
+    return int(memory)
+
+
+def is_memory(value: Any) -> bool:
+    """Return True for what says a number of bytes above 0."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return False
+    return bytes_of(value) > 0

@@ -1,0 +1,83 @@
+"""The rows to decide about of a log that is larger than memory: those that differ, counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.border.pieces import ORDER, TIMES
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.cases import Cases, ranked_rows
+from frame_metrics.data.groups import Cells
+from frame_metrics.data.log import Piece
+from frame_metrics.verbs.pieces import (
+    PLACED,
+    SYSTEM,
+    Work,
+    conventions_of,
+    facts,
+    gather,
+    key_rows,
+    placed_of,
+    system_numbers,
+    with_systems,
+    work_of,
+)
+from frame_metrics.verbs.request import Reading
+
+CASE = ("actual", "predicted", "score")  # what rows to decide about differ in
+
+
+@dataclass(frozen=True, eq=False)
+class Counting(Work):
+    """The rows of a piece that differ, counted; a segment of a system has one that counts for none."""
+
+    queries: bool  # whether queries are told apart, and not only segments
+    ranks: bool
+
+    def answer(self, reading: Reading, piece: Piece, *, ordered: bool) -> Answer:
+        log = reading.log(single=True, totals=self.totals, arms=self.arms, piece=piece)
+        grid, rows = log.grid, ranked_rows(log, ranks=self.ranks)
+        ranking = rows["cell"].to_numpy()
+        cell = ranking if self.queries else grid.cell[ranking]
+        rows = rows.select(pl.Series("cell", cell), *(name for name in CASE if name in rows.columns))
+        rows = rows.group_by(pl.all(), maintain_order=True).len(TIMES).cast({TIMES: pl.Int64})
+        segments = len(grid.segment_row)
+        if not self.queries:
+            every = pl.DataFrame({"cell": np.unique(grid.cell), TIMES: 0}, schema_overrides={TIMES: pl.Int64})
+            rows = pl.concat([rows, every.cast({"cell": rows.schema["cell"]})], how="diagonal")
+        else:
+            rows = rows[np.argsort(grid.query[rows["cell"].to_numpy()], kind="stable")]
+        cell = rows["cell"].to_numpy()
+        system, segment = (grid.system[cell], grid.segment[cell]) if self.queries else divmod(cell, max(segments, 1))
+        keys = key_rows(log, segment, grid.query[cell] if self.queries else None, ordered=ordered)
+        said = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
+        out = {name: pl.Series(values) for name, values in said.items()}
+        return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows)))
+
+
+def cases_in_pieces(reading: Reading, *, queries: bool, totals: bool, ranks: bool) -> Cases:
+    """Return the rows to decide about of a log that is worked on in pieces; the parameters are those of ``cases``."""
+    work = work_of(Counting, reading, queries, ranks, totals=totals)
+    columns = work.plan.columns
+    names = [*columns.by, *(columns.query if queries else ())]
+    table = gather(work, reading)
+    conventions, order = conventions_of(work, table), [pl.min(ORDER)] if ORDER in table.columns else []
+    case = [name for name in CASE if name in table.columns]
+    table = table.group_by(SYSTEM, PLACED, *names, *case, maintain_order=True).agg(pl.sum(TIMES), *order)
+    place = [ORDER] if order else names[len(columns.by) :]
+    table = with_systems(table.sort(place, nulls_last=True, maintain_order=True) if place else table, work)
+    cell, first = codes(table, [SYSTEM, PLACED, *names])
+    n = np.bincount(cell, table[TIMES].to_numpy(), minlength=len(first)).astype(np.int64)
+    values = table[first].select(columns.groups)
+    placed = table[PLACED].to_numpy()[first]
+    unknown = [name for name in columns.by if work.plan.judged is None or name not in work.shared]
+    keys = dict.fromkeys((*columns.groups, *(columns.query if queries else ())), first)
+    cells = Cells(columns, values, keys, n, unknown, None if placed.all() else placed)
+    count = table[TIMES].cast(pl.Float64)
+    rows = table.select(pl.Series("cell", cell), *case, count=count, weight=count).filter(pl.col("count") > 0)
+    reading.gathered.append(table)
+    return Cases(rows, cells, replace(columns, count=TIMES), conventions, None, None, True)

@@ -1,0 +1,354 @@
+"""What is measured of a frame: at once where it is in memory, else piece by piece, and put together."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.border.pieces import ORDER
+from frame_metrics.data.blocks import Rankings, codes, numbers
+from frame_metrics.data.grid import Grid
+from frame_metrics.data.judgments import refuse_strangers
+from frame_metrics.data.log import Log, Piece
+from frame_metrics.errors import BadRowsError, ColumnError, NotComputableError, in_number
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import NONE
+from frame_metrics.metrics.names import Asked
+from frame_metrics.roles.columns import judging, key_names, type_of
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.resolve import ROW
+from frame_metrics.stats.averages import Averages
+from frame_metrics.verbs.measure import COUNTED, Measured, check_grades, check_ideal, each_ranking, measure
+from frame_metrics.verbs.pairs import answered
+from frame_metrics.verbs.request import Plan, Reading, check_shared
+
+# Columns of what is gathered, a row for each ranking, beside its keys; those of metrics have their numbers behind.
+OWN, ANSWERED, EVALUATED, PLACED, SYSTEM = "\0own", "\0answered", "\0evaluated", "\0placed", "\0system"
+VALUE, COUNT, ROWS = "\0value:", "\0count:", "\0rows:"
+WEIGHT, CLUSTER, COVARIATE = "\0weight", "\0cluster", "\0covariate"
+GRADE, LABELLED, MATCHED = "\0grade", "\0labelled", "\0matched"  # of the piece, the same in each of its rows
+
+
+def measured_of(
+    reading: Reading,
+    asked: Asked,
+    averages: Averages = (None,),
+    *,
+    queries: bool = True,
+    totals: bool = False,
+    arms: bool = False,
+) -> Measured:
+    """Compute metrics for every ranking of what is read.
+
+    Parameters
+    ----------
+    averages : those that will be asked for, which need counts of some metrics.
+    queries, totals, arms : see ``read_log``.
+    """
+    if reading.source is None:
+        return measure(reading.log(queries=queries, totals=totals, arms=arms), asked, averages)
+    work = work_of(Measuring, reading, asked, averages, totals=totals, arms=arms)
+    measured, held = _restored(gather(work, reading), work)
+    check_shared(measured.log)
+    check_grades(asked, measured.log)
+    reading.gathered.append(held)
+    return measured
+
+
+@dataclass(frozen=True, eq=False)
+class Work(ABC):
+    """The work on a piece of a frame; it can be sent to another process."""
+
+    plan: Plan  # whose frame is put in its place piece by piece
+    empty: pl.DataFrame  # the columns of a piece, without rows
+    judgments: pl.DataFrame | None  # beside the frame
+    systems: pl.Series | None  # all that there are, where each has rows of its own
+    totals: bool
+    arms: bool
+
+    @abstractmethod
+    def answer(self, reading: Reading, piece: Piece, *, ordered: bool) -> Answer:
+        """Return what is kept of a piece; ``ordered``: whether the numbers of its rows are known."""
+
+    @property
+    def shared(self) -> list[str]:
+        """The columns of segments that log and judgments both have."""
+        columns, judged = self.plan.columns, self.plan.judged
+        return [] if judged is None else [name for name in columns.by if name in judged.by and name not in columns.lent]
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that rows of one query agree in; none where each row is a query."""
+        return [name for name in self.plan.columns.query if name not in self.plan.columns.made]
+
+    def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
+        """Return a row for each ranking of a piece that holds whole queries."""
+        return self.run(piece, None if self.judgments is None else self._of_queries(piece))
+
+    def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
+        """Return a row for each ranking of a piece and of judgments, which are all that there are of their queries."""
+        said = self.plan.request.judgments
+        request = replace(self.plan.request, frame=piece, judgments=None if said is None else (judgments, said[1]))
+        also = tuple(name for name in (ORDER,) if name in piece.columns)
+        try:
+            return replace(self.plan, request=request, also=also).answer(self._answer, lambda types: {})
+        except BadRowsError as error:
+            raise _of_a_piece(error, piece) from None
+
+    def _answer(self, reading: Reading) -> Answer:
+        piece = Piece(None if self.systems is None else len(self.systems))
+        return self.answer(reading, piece, ordered=ORDER in reading.table.columns)
+
+    def _of_queries(self, piece: pl.DataFrame) -> pl.DataFrame:
+        """The judgments of the queries of a piece."""
+        return self._joined(piece, "semi")
+
+    def beyond(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return the judgments of queries that are not in a table."""
+        return self._joined(table, "anti")
+
+    def _joined(self, table: pl.DataFrame, how: Any) -> pl.DataFrame:
+        own, theirs = self.plan.columns.query, () if self.plan.judged is None else self.plan.judged.query
+        judgments = pl.DataFrame() if self.judgments is None else self.judgments
+        there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
+        held = judgments.select(
+            pl.col(name).cast(there.schema[str(i)], strict=False).alias(str(i)) for i, name in enumerate(theirs)
+        ).with_row_index("at")
+        rows = held.join(there, on=there.columns, how=how, maintain_order="left")["at"]
+        return judgments[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class Measuring(Work):
+    """Metrics for each ranking of a piece."""
+
+    asked: Asked
+    averages: Averages
+
+    def answer(self, reading: Reading, piece: Piece, *, ordered: bool) -> Answer:
+        log = reading.log(totals=self.totals, arms=self.arms, piece=piece)
+        check_ideal(self.asked, log)
+        return _kept(each_ranking(log, self.asked, self.averages), self, ordered=ordered)
+
+
+def work_of(kind: type[Any], reading: Reading, *said: Any, totals: bool = False, arms: bool = False) -> Any:
+    """Return the work of some kind on the pieces of a frame, and what is said to it alone."""
+    plan, source = reading.plan, reading.source
+    columns = plan.columns
+    if plan.conventions.ties == "order" and not columns.rank and not source.ordered:
+        raise NotComputableError(
+            "ties='order' takes the order of the frame, and rows of a cluster have none; name doc= or rank="
+        )
+    if ROW in columns.made and plan.judged is not None:
+        raise ColumnError("rows that are queries have no numbers to judge them by; name the queries' column, query=")
+    systems = None
+    if columns.own_rows and not arms:
+        systems = source.counted([columns.system])[str(columns.system)]
+    judgments = None if plan.judged is None else reading.beside.read(plan.to_read)
+    beside = plan.request.judgments
+    request = replace(plan.request, frame=None, judgments=None if beside is None else (None, beside[1]))
+    types = source.border.types(columns.needed) | ({ORDER: pl.Int64} if source.ordered else {})
+    empty = pl.DataFrame(schema=types)
+    return kind(replace(plan, request=request), empty, judgments, systems, totals, arms, *said)
+
+
+def gather(work: Work, reading: Reading) -> pl.DataFrame:
+    """Return what is kept of all pieces, and of the judged queries that are in none."""
+    nothing = work(work.empty)
+    table = reading.source.gathered(work.plan.columns.needed, work.keys, work, dict(nothing.schema))
+    if work.judgments is None:
+        return table
+    known = set(work.keys) <= set(table.columns)
+    rest = work.run(work.empty, work.beyond(table if known else reading.source.counted(work.keys)))
+    both = pl.concat([table, rest.cast(nothing.schema)])
+    if not both[MATCHED].any():
+        _refuse_strangers(table, work, reading)
+    return both
+
+
+def _of_a_piece(error: BadRowsError, piece: pl.DataFrame) -> BadRowsError:
+    """The error about some rows of a piece as one about rows of the frame, of which there may be more."""
+    n, shown = len(error.rows), ""
+    if ORDER in piece.columns:
+        numbers = ", ".join(str(row) for row in piece[ORDER].gather(list(error.rows[:3])).to_list())
+        shown = f" ({'rows' if n > 1 else 'row'} {numbers})"
+    many = f"at least {n} {'rows' if n > 1 else 'row'} {in_number(error.what, n)}"
+    message = f"{error.column}: {many}{shown}; {error.remedy}"
+    return BadRowsError(message, column=error.column, rows=error.rows, what=error.what, remedy=error.remedy)
+
+
+def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
+    """What is kept of the rankings of a piece."""
+    log, grid = measured.log, measured.log.grid
+    keys = key_rows(log, grid.segment, grid.query, ordered=ordered)
+    aliases = {}
+    if log.columns.cluster:
+        keys[CLUSTER], aliases[CLUSTER] = log.rows(_cluster_rows(log)), log.columns.cluster
+    columns: dict[str, Any] = {
+        SYSTEM: system_numbers(log, work.systems)[grid.system],
+        OWN: grid.of_log,
+        ANSWERED: answered(measured),
+        EVALUATED: measured.evaluated,
+        PLACED: placed_of(log, grid.segment),
+    }
+    columns |= {f"{VALUE}{i}": values for i, values in enumerate(measured.values)}
+    columns |= {f"{COUNT}{i}:{j}": row for i, counts in measured.counts.items() for j, row in enumerate(counts)}
+    columns |= {f"{ROWS}{i}": rows for i, rows in measured.rows.items()}
+    columns |= {WEIGHT: measured.weight} if measured.weight is not None else {}
+    columns |= {COVARIATE: log.of_queries("covariate")} if log.columns.covariate else {}
+    out = {name: pl.Series(np.ascontiguousarray(values)) for name, values in columns.items()}
+    return Answer(keys, out | facts(log, len(grid.pair)), aliases)
+
+
+def key_rows(log: Log, segment: Array, query: Array | None, *, ordered: bool) -> dict[str, Any]:
+    """Return the key rows of segments and queries, and with ``ordered`` the first row of each query; -1 for unknown."""
+    placed = placed_of(log, segment)
+    keys: dict[str, Any] = log.key_rows(segment=segment, query=query)
+    keys |= {name: np.where(placed, keys[name], NONE) for name in log.unknown if not placed.all()}
+    if ordered and query is not None:
+        row = log.rows(log.grid.query_row)[query]
+        keys[ORDER] = np.where(row < log.frame_rows, row, NONE)
+    return keys
+
+
+def placed_of(log: Log, segment: Array) -> Array:
+    """Return whether all that makes each segment is known."""
+    return np.ones(len(segment), bool) if log.placed is None else log.placed[segment]
+
+
+def facts(log: Log, n: int) -> dict[str, pl.Series]:
+    """Return what is known of the judgments of a piece: the largest grade, whether there are labels, and any match."""
+    table, names = log.judgments, judging(log.judgments)
+    top = table["grade"].max() if "grade" in names else None
+    kind = table.schema["grade"] if "grade" in names else pl.Float64()
+    matched = log.judged is None or any(log.table[name].is_not_nan().any() for name in names)
+    known = {GRADE: pl.Series([top], dtype=kind), LABELLED: pl.Series(["label" in names])}
+    known[MATCHED] = pl.Series([matched])
+    return {name: value.new_from_index(0, n) for name, value in known.items()}
+
+
+def system_numbers(log: Log, every: pl.Series | None) -> Array:
+    """Return the number, among all systems, of each of a piece."""
+    rows = log.grid.system_row
+    if every is None:
+        return np.arange(len(rows))
+    here = log.keys_at(["system"], rows[rows != NONE])["system"]
+    known = pl.DataFrame({"system": every, "number": np.arange(len(every))})
+    mine = here.to_frame("system").join(known, on="system", how="left", nulls_equal=True, maintain_order="left")
+    present = mine["number"].to_numpy()
+    return np.append(present, np.setdiff1d(np.arange(len(every)), present))
+
+
+def _cluster_rows(log: Log) -> Array:
+    """A row of the log, or past its end of the judgments, that says the cluster of each ranking's query."""
+    grid, row = log.grid, np.full(len(log.grid.pair), NONE)
+    if log.judged is not None and "cluster" in log.judged.names.columns:
+        keys = log.judged.keys
+        at = log.joined(log.judged.names.select(keys).with_columns(at=pl.Series(log.judged.row) + log.n_rows), keys)[
+            "at"
+        ]
+        row = at.fill_null(NONE).to_numpy()
+    if log.columns.cluster in log.columns.lent:
+        return row
+    first = np.full(int(grid.pair.max(initial=-1)) + 1, NONE)
+    own = grid.pair[grid.of_log]
+    first[own[::-1]] = grid.rankings.first_row[::-1]
+    return np.where(first[grid.pair] == NONE, row, first[grid.pair])
+
+
+def _restored(table: pl.DataFrame, work: Measuring) -> tuple[Measured, pl.DataFrame]:
+    """What was measured of all pieces, as if at once, and the table whose rows it names."""
+    plan = work.plan
+    columns = plan.columns.as_arms() if work.arms else plan.columns
+    table = _in_order(table, columns.query)
+    table = with_systems(table, work)
+    system, by, query = key_names(columns)
+    inside = [*system, *by, *query]
+    log = table.select(pl.col(name).alias(own) for own, name in zip(inside, columns.keys, strict=True))
+    facts = {GRADE: "grade"} | ({LABELLED: "label"} if table[LABELLED].any() else {})
+    log = log.with_columns(table[name].alias(own) for name, own in facts.items())
+    said = {
+        role: table[name].to_numpy() for role, name in (("weight", WEIGHT), ("covariate", COVARIATE)) if name in table
+    }
+    if columns.cluster:
+        said["cluster"] = numbers(table[CLUSTER]).to_numpy()
+    grid = _grid(log, table, by, query, said, len(work.systems) if work.systems is not None else 1)
+    shared = [inside for inside, name in zip(by, columns.by, strict=True) if name in work.shared]
+    conventions = conventions_of(work, table)
+    judging_columns = plan.judged or columns
+    columns, name = replace(columns, lent=()), str(judging_columns.grade or judging_columns.label)
+    whole = Log(log, None, len(log), None, columns, conventions, name, grid, None, judged_keys=shared)
+    values = table.select(f"{VALUE}{i}" for i in range(len(work.asked))).to_numpy().T
+    counts = {
+        i: table.select(f"{COUNT}{i}:{j}" for j in range(COUNTED)).to_numpy().T
+        for i in range(len(work.asked))
+        if f"{COUNT}{i}:0" in table
+    }
+    rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(work.asked)) if f"{ROWS}{i}" in table}
+    weight, cluster = said.get("weight"), said.get("cluster")
+    return Measured(whole, work.asked, values, counts, rows, table[EVALUATED].to_numpy(), weight, cluster), table
+
+
+def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
+    """Return what was gathered with the column of systems, if one is named, in the place of their numbers."""
+    columns = work.plan.columns
+    if columns.system is None or work.arms:
+        return table
+    names = pl.Series(columns.per_system) if work.systems is None else work.systems
+    return table.with_columns(names.gather(table[SYSTEM]).alias(columns.system))
+
+
+def conventions_of(work: Work, table: pl.DataFrame) -> Conventions:
+    """Return the conventions in the types of scores and grades."""
+    columns = work.plan.columns
+    score = next((name for name in columns.per_system), columns.score)
+    return work.plan.conventions.in_types(type_of(work.empty, score), type_of(table, GRADE))
+
+
+def _in_order(table: pl.DataFrame, query: tuple[str, ...]) -> pl.DataFrame:
+    """Rankings as of a frame at once: its own before those of judgments alone, by the first row of their query."""
+    place = [ORDER] if ORDER in table.columns else list(query)
+    return table.sort(pl.col(OWN).not_(), *place, SYSTEM, nulls_last=True, maintain_order=True)
+
+
+def _grid(
+    log: pl.DataFrame, table: pl.DataFrame, by: list[str], query: list[str], said: dict[str, Array], systems: int
+) -> Grid:
+    """The rankings of all pieces, numbered."""
+    n, own = len(log), int(table[OWN].sum())
+    query_code, query_at = codes(log, query)
+    segment_code, segment_at = codes(log.with_columns(placed=table[PLACED]), [*by, "placed"] if by else [])
+    pair = np.unique(segment_code * max(len(query_at), 1) + query_code, return_inverse=True)[1]
+    system = table[SYSTEM].to_numpy()
+    system_row = np.zeros(max(systems, int(system.max(initial=0)) + 1), np.int64)
+    system_row[system[::-1]] = np.arange(n)[::-1]
+    lengths = table[ANSWERED].to_numpy().astype(np.int64)
+    rankings = Rankings(np.arange(own), np.arange(n), lengths, None, said, said)
+    placed = table[PLACED].to_numpy()
+    known = None if placed.all() else placed[segment_at]
+    return Grid(rankings, system, segment_code, query_code, pair, system_row, segment_at, query_at, None, known)
+
+
+def _refuse_strangers(table: pl.DataFrame, work: Work, reading: Reading) -> None:
+    """Raise where no id of the log is among those of the judgments."""
+    columns, judged = work.plan.columns, work.plan.judged
+    if judged is None or work.judgments is None or columns.relevant:
+        return
+    query = dict(zip(judged.query, columns.query, strict=True))
+    theirs = work.judgments.rename(query) if query else work.judgments
+    kinds: Any = {name: table.schema[name] for name in columns.query}
+    refuse_strangers(
+        reading.source.counted(work.keys),
+        theirs.cast(kinds, strict=False),
+        list(columns.query),
+        ", ".join(columns.query),
+    )
+    doc = str(columns.doc)
+    docs = reading.source.counted([doc])
+    theirs = work.judgments.select(pl.col(str(judged.doc)).cast(docs.schema[doc], strict=False).alias(doc))
+    refuse_strangers(docs, theirs, [doc], doc)

@@ -1,0 +1,235 @@
+"""Dask: frames are measured where their partitions are, with the numbers of pandas; answers are frames of Dask."""
+
+from typing import Any
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, KernelError, NotComputableError
+from frame_metrics import metric as own_metric
+from frame_metrics.inputs import Array, Ranking
+from helpers import error
+
+pytestmark = pytest.mark.border
+
+
+def _log(seed: int = 0, n: int = 400) -> pd.DataFrame:
+    """Rows of 40 queries on three days, of which one is null, in any order, some not judged and some not retrieved."""
+    random = np.random.default_rng(seed)
+    query = random.integers(0, 40, n)
+    rows = pd.DataFrame(
+        {
+            "query": [f"q{i}" for i in query],
+            "doc": [f"d{i}" for i in range(n)],
+            "score": random.random(n).round(2),
+            "grade": [[0.0, 1.0, 2.0, np.nan][i % 4] for i in range(n)],
+            "day": [["mo", "tu", None][i % 3] for i in query],
+            "user": query // 4,
+            "words": ["wide"] * n,
+        }
+    )
+    rows.loc[rows["grade"].notna() & (random.random(n) < 0.05), "score"] = np.nan
+    return rows
+
+
+QRELS = pd.DataFrame(
+    {"query": [f"q{i}" for i in range(45)] * 2, "doc": [f"d{i}" for i in range(90)], "grade": [1.0, 2.0, 0.0] * 30}
+)
+
+
+def _same(ours: Any, theirs: pd.DataFrame, *by: str) -> None:
+    """Compare a result of Dask with one of pandas: rows in any order where ``by`` names what orders them."""
+    assert isinstance(ours, dd.DataFrame)
+    found, theirs = ours.compute(), dd.from_pandas(theirs, npartitions=1).compute()  # whose text has Dask's type
+    if by:
+        found, theirs = (one.sort_values(list(by), ignore_index=True) for one in (found, theirs))
+    pd.testing.assert_frame_equal(found, theirs, check_dtype=False, rtol=1e-12, atol=1e-12)
+
+
+def test_the_accessor_is_official() -> None:
+    """Dask knows the accessor, which stands on its frames once both libraries are imported."""
+    assert dd.DataFrame.irm is IRM
+    assert "irm" in dd.DataFrame._accessors
+    frame = dd.from_pandas(_log(), npartitions=2)
+    assert repr(frame.irm) == "IRM(dask.DataFrame, found by name: query, score, grade, doc)"
+
+
+@pytest.mark.parametrize(("npartitions", "shuffled"), [(1, True), (3, False), (3, True), (17, True)])
+def test_values_are_those_of_pandas(npartitions: int, shuffled: bool) -> None:
+    """Values, intervals and totals are those of the same rows in pandas, in any order and number of partitions."""
+    rows = _log()
+    rows = rows.sample(frac=1, random_state=1) if shuffled else rows.sort_values("query")
+    ours, theirs = (one.irm(by="day", cluster="user") for one in (dd.from_pandas(rows, npartitions, sort=False), rows))
+    asked: Any = ("ndcg@10", "map", "precision@3", "num_rel")
+    given: Any = {"ci": 0.9, "margins": True, "average": ["macro", "median"]}
+    _same(ours.evaluate(*asked, **given), theirs.evaluate(*asked, **given))
+    _same(ours.evaluate("recall@5", average="micro"), theirs.evaluate("recall@5", average="micro"))
+    _same(ours.per_query(*asked), theirs.per_query(*asked), "query", "metric")
+
+
+@pytest.mark.parametrize("npartitions", [1, 3])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "dask"])
+def test_judgments_beside(npartitions: int, kind: str) -> None:
+    """Judgments of any kind are joined in the partitions, also those of queries without results."""
+    rows = _log().drop(columns="grade").dropna(subset="score")
+    qrels: Any = {"pandas": QRELS, "polars": pl.from_pandas(QRELS), "dask": dd.from_pandas(QRELS, npartitions=2)}[kind]
+    ours = dd.from_pandas(rows, npartitions=npartitions).irm.judge(qrels)
+    theirs = IRM(rows).judge(QRELS)
+    _same(ours.evaluate("ndcg", "recall@5", ci=0.95), theirs.evaluate("ndcg", "recall@5", ci=0.95))
+    _same(ours.per_query("num_rel"), theirs.per_query("num_rel"), "query")
+
+
+@pytest.mark.parametrize("npartitions", [1, 3, 17])
+def test_systems(npartitions: int) -> None:
+    """Systems whose rows stand in any partitions are compared as in pandas."""
+    rows = pd.concat([_log(seed).assign(run=run) for seed, run in enumerate(("b", None, "a"))], ignore_index=True)
+    rows = rows.drop_duplicates(["run", "query", "doc"]).sample(frac=1, random_state=2)
+    ours = dd.from_pandas(rows, npartitions=npartitions, sort=False).irm(system="run")
+    theirs = IRM(rows, system="run")
+    _same(ours.evaluate("map", "rr"), theirs.evaluate("map", "rr"), "run", "metric")
+    given: Any = {"baseline": "a", "resamples": 200}
+    _same(ours.compare("map", **given), theirs.compare("map", **given), "run")
+
+
+CASES = pd.DataFrame(
+    {
+        "label": [1, 0, 1, 0, 1, 0, 0, 1] * 25,
+        "score": (np.arange(200) * 7919 % 97) / 97,
+        "predicted": [1, 0, 0, 0, 1, 1, 0, 1] * 25,
+        "day": (["mo"] * 3 + [None] * 2) * 40,
+    }
+)
+
+
+@pytest.mark.parametrize("npartitions", [1, 3, 17])
+def test_rows_without_a_query(npartitions: int) -> None:
+    """Decisions and scores are counted in the partitions: values, intervals and tables are those of pandas."""
+    ours, theirs = (IRM(one, by="day") for one in (dd.from_pandas(CASES, npartitions=npartitions), CASES))
+    for ask in (
+        lambda irm: irm.evaluate("f1", "recall", "mcc", ci=0.9, margins=True),
+        lambda irm: irm(predicted=None).evaluate("roc_auc", "average_precision", ci=0.9),
+        lambda irm: irm(predicted=None).best_threshold("f1"),
+        lambda irm: irm(predicted=None).curve("roc"),
+        lambda irm: irm(score=None).confusion(),
+        lambda irm: irm(score=None).per_class("f1"),
+    ):
+        _same(ask(ours), ask(theirs))
+
+
+def test_empty_partitions() -> None:
+    """Partitions without rows, and a frame that has none, are as in pandas."""
+    rows = _log()
+    frame = dd.from_pandas(rows, npartitions=5)
+    few = frame[frame["query"] == "q3"]
+    _same(few.irm.evaluate("ndcg"), rows[rows["query"] == "q3"].irm.evaluate("ndcg"))
+    _same(frame[frame["query"] == "no"].irm.evaluate("ndcg"), rows[rows["query"] == "no"].irm.evaluate("ndcg"))
+
+
+KEYS: dict[str, Any] = {
+    "float": [0.0, -0.0, 1.5],
+    "moment": pd.to_datetime(["2024-03-01", "2024-03-01", "2024-03-02"]),
+    "category": pd.Categorical(["a", "a", "b"], categories=["b", "a", "c"]),
+    "nullable": pd.array([1, 1, 2], dtype="UInt8"),
+    "arrow": pd.array([1, 1, 2], dtype="int16[pyarrow]"),
+    "boolean": [True, True, False],
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_keys_keep_their_types(name: str) -> None:
+    """Rows of one query find each other whatever its type is, and results have the types of the frame."""
+    rows = pd.DataFrame({"key": KEYS[name], "score": [1.0, 2.0, 3.0], "label": [1, 0, 1]})
+    found = dd.from_pandas(rows, npartitions=3).irm(query="key").per_query("rr", layout="wide").compute()
+    expected = rows.irm(query="key").per_query("rr", layout="wide")
+    assert found["key"].dtype == expected["key"].dtype
+    assert sorted(found["rr"]) == [0.5, 1.0]
+    pd.testing.assert_frame_equal(*(one.sort_values("rr", ignore_index=True) for one in (found, expected)))
+
+
+def test_only_the_needed_columns_are_computed() -> None:
+    """Dask computes each needed value, and no other column at all."""
+    used: list[Any] = []
+    unused: list[Any] = []
+
+    def noted(values: pd.Series, seen: list[Any]) -> pd.Series:
+        seen.extend(values)
+        return values
+
+    frame = dd.from_pandas(_log(), npartitions=3)
+    frame = frame.assign(
+        grade=frame["grade"].map_partitions(noted, used, meta=("grade", float)),
+        words=frame["words"].map_partitions(noted, unused, meta=("words", "string[pyarrow]")),
+    )
+    assert len(frame.irm.evaluate("ndcg").compute()) == 1
+    assert (len(used), unused) == (400, [])
+
+
+@pytest.mark.slow
+def test_other_processes() -> None:
+    """Partitions may be worked on in other processes: what is done there can be sent to them."""
+    rows = _log()
+    with dask.config.set(scheduler="processes", num_workers=2):
+        ours = dd.from_pandas(rows, npartitions=3).irm(scale=None, by="day").judge(QRELS, several="mean")
+        _same(ours.evaluate("ndcg", "ap@3", ci=0.9), rows.irm(by="day").judge(QRELS).evaluate("ndcg", "ap@3", ci=0.9))
+
+
+# Errors
+
+
+def _frame(**columns: Any) -> Any:
+    rows = {"query": ["a", "a", "b"], "score": [1.0, 2.0, 3.0], "label": [1, 0, 1]} | columns
+    return dd.from_pandas(pd.DataFrame(rows), npartitions=2)
+
+
+def test_bad_rows() -> None:
+    """Bad values in a partition are an error about the frame's column."""
+    said = error(lambda: _frame(score=[1.0, np.inf, 2.0]).irm.evaluate("rr"), BadRowsError)
+    assert said.startswith("score: at least 1 rows are infinite; ")
+
+
+def test_a_column_that_is_not_there() -> None:
+    """A column that is not there is told before anything is computed."""
+    assert "there is no such column among" in error(lambda: _frame().irm(query="qid").evaluate("rr"), ColumnError)
+
+
+def test_a_kernel_that_fails() -> None:
+    """An error within a metric, in a partition, is the one that it is on one machine."""
+
+    def failing(run: Ranking) -> Array:
+        """Fail."""
+        raise ZeroDivisionError
+
+    wrong = own_metric()(failing)
+    said = error(lambda: _frame().irm.evaluate(wrong), KernelError)
+    assert said == error(lambda: _frame().compute().irm.evaluate(wrong), KernelError)
+
+
+def test_what_partitions_hold() -> None:
+    """A column that holds in a partition what its type does not say is refused: ids would change."""
+    with dask.config.set({"dataframe.convert-string": False}):
+        frame = _frame(query=pd.Series([1, 2, "x"], dtype=object))
+        said = error(lambda: frame.irm.evaluate("rr"), BadValueError)
+    assert said == "query: the column is object, and a partition of it holds Int64; say what it holds, with astype()"
+
+
+def test_categories_that_are_not_known() -> None:
+    """Where Dask does not know the categories, and so their type, the error names what makes them known."""
+    frame = _frame(day=pd.Categorical([1, 1, 2]))
+    frame = frame.assign(day=frame["day"].cat.as_unknown())
+    said = error(lambda: frame.irm(by="day").evaluate("rr"), BadValueError)
+    assert said == "day: Dask does not know the column's categories; call categorize() first"
+    assert frame.categorize().irm(by="day").evaluate("rr").compute()["day"].tolist() == [1, 2]
+
+
+def test_what_needs_all_rows() -> None:
+    """What is computed from all rows at once is refused, with the way out."""
+    saved = dd.from_pandas(pd.DataFrame({"query": ["a", "b"], "value": [0.5, 1.0]}), npartitions=2)
+    said = error(lambda: IRM(saved, value="value").evaluate(), NotComputableError)
+    assert said == (
+        "this is computed from all rows at once, and those of a dask.DataFrame are not here; give what its compute() "
+        "returns, of the columns that are needed and of some queries"
+    )

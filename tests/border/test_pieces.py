@@ -1,0 +1,302 @@
+"""Frames that are larger than the memory allowed: the same numbers, piece by piece, whatever the order of the rows."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError
+
+SMALL = 100_000  # bytes, of which pieces have a sixteenth; the log below has more
+METRICS = ("ndcg@5", "map", "rr", "precision@3", "recall", "num_rel")
+ROLES: dict[str, Any] = {"query": "q", "score": "score", "grade": "grade", "doc": "doc"}
+Call = Callable[[IRM[Any]], Any]
+
+
+def _log(n: int = 3000) -> pl.DataFrame:
+    """Results of three systems on 60 queries, some of them without a judgment; some queries of a system alone."""
+    draw = np.random.default_rng(3)
+    rows = pl.DataFrame({"q": draw.integers(0, 60, n), "system": draw.choice(["a", "b", "c"], n)})
+    rows = rows.filter((pl.col("q") > 5) | (pl.col("system") == "b"))
+    rows = rows.with_columns(doc=pl.int_range(pl.len()).over("q", "system"), score=draw.random(len(rows)).round(2))
+    grade = (pl.col("q") * 31 + pl.col("doc") * 7) % 5 - 2
+    device = pl.when(pl.col("q") % 3 > 0).then(pl.format("d{}", pl.col("q") % 3))
+    return rows.with_columns(
+        grade=pl.when((grade >= 0) & (pl.col("q") != 20)).then(grade),
+        device=device,
+        user=pl.format("u{}", pl.col("q") // 4),
+        traffic=(pl.col("q") % 7) + 0.5,
+    )
+
+
+def _qrels(log: pl.DataFrame) -> pl.DataFrame:
+    """Judgments of some documents, and of two queries that no system answered."""
+    found = log.select("q", "doc").unique(maintain_order=True).filter((pl.col("q") * 7 + pl.col("doc")) % 4 == 0)
+    found = found.with_columns(rating=pl.col("doc") % 3)
+    return pl.concat([found, pl.DataFrame({"q": [100, 101], "doc": [1, 1], "rating": [2, 0]}, schema=found.schema)])
+
+
+@pytest.fixture(params=["in order", "shuffled"])
+def stored(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pl.DataFrame], tuple[Any, Any]]:
+    """Returns a log in memory, and the same in a file of many row groups; its queries together, or not."""
+
+    def store(log: pl.DataFrame) -> tuple[pl.DataFrame, pl.LazyFrame]:
+        log = log.sort("q", maintain_order=True) if request.param == "in order" else log
+        log.write_parquet(tmp_path / "log.parquet", row_group_size=200)
+        return log, pl.scan_parquet(tmp_path / "log.parquet")
+
+    return store
+
+
+def _same(call: Call, both: tuple[Any, Any], **roles: Any) -> None:
+    """A verb gives the same of a file that is larger than memory as of a frame in memory."""
+    memory, file = both
+    found = call(file.irm(**roles, memory=SMALL)).collect()
+    assert_frame_equal(found, call(memory.irm(**roles)), rel_tol=1e-12, abs_tol=1e-12)
+
+
+OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
+    "evaluate": (lambda irm: irm.evaluate(METRICS, ci=0.9, resamples=50), {"system": "system"}),
+    "by": (lambda irm: irm.evaluate(METRICS, ci=0.9, resamples=50, margins=True), {"system": "system", "by": "device"}),
+    "weight": (lambda irm: irm.evaluate(METRICS), {"system": "system", "weight": "traffic"}),
+    "cluster": (lambda irm: irm.evaluate(METRICS, ci=0.9, resamples=50), {"system": "system", "cluster": "user"}),
+    "wide": (lambda irm: irm.evaluate(METRICS, layout="wide"), {"system": "system", "by": ["device", "traffic"]}),
+    "micro": (lambda irm: irm.evaluate("recall", "precision@3", average=["macro", "micro", "rows"]), {"by": "system"}),
+    "median": (lambda irm: irm.evaluate(METRICS, average=["median", "q0.9", "min"]), {"system": "system"}),
+    "per_query": (lambda irm: irm.per_query(METRICS), {"system": "system", "by": "device"}),
+    "per_query wide": (lambda irm: irm.per_query(METRICS, layout="wide"), {"by": ["system", "device"]}),
+    "compare": (lambda irm: irm.compare(METRICS, permutations=50), {"system": "system", "by": "device"}),
+    "compare clusters": (lambda irm: irm.compare("rr", permutations=50), {"system": "system", "cluster": "user"}),
+    "compare per query": (lambda irm: irm.compare("rr", baseline="a", per_query=True), {"system": "system"}),
+    "curve of cutoffs": (lambda irm: irm.curve("ndcg@k", "recall@k", cutoffs=[1, 5]), {"system": "system"}),
+    "thresholds": (lambda irm: irm.thresholds("f1"), {"system": "system", "by": "device"}),
+    "best_threshold": (lambda irm: irm.best_threshold("f1"), {"system": "system"}),
+    "confusion": (lambda irm: irm(threshold=0.5).confusion(margins=True), {"system": "system", "by": "device"}),
+    "per_class": (lambda irm: irm(threshold=0.5).per_class("f1", "precision"), {"system": "system"}),
+    "curve": (lambda irm: irm.curve("roc"), {"system": "system", "by": "device"}),
+    "curve per query": (lambda irm: irm.curve("pr", per="query"), {"system": "system"}),
+    "ties": (lambda irm: irm.evaluate("ndcg@5"), {"system": "system", "ties": "order"}),
+}
+
+
+@pytest.mark.parametrize("name", OF_QUERIES)
+@pytest.mark.parametrize("judged", [False, True], ids=["", "judged"])
+def test_queries_in_pieces(name: str, judged: bool, stored: Any) -> None:
+    """Verbs about queries give the same, intervals and p-values too, with grades in the log or beside it."""
+    call, more = OF_QUERIES[name]
+    log = _log()
+    if not judged:
+        _same(call, stored(log), **ROLES, **more)
+        return
+    qrels, roles = _qrels(log), {**ROLES, **more, "grade": None}
+    if {"weight", "cluster"} & set(more):  # which nobody knows of queries without results
+        qrels = qrels.filter(pl.col("q") < 100)
+    _same(lambda irm: call(irm.judge(qrels, grade="rating")), stored(log.drop("grade")), **roles)
+
+
+@pytest.mark.parametrize("lent", [{"by": "place"}, {"cluster": "place"}, {"weight": "size"}], ids=str)
+def test_what_judgments_say_in_pieces(lent: dict[str, Any], stored: Any) -> None:
+    """Segments, clusters and weights that only the judgments have are those of their queries."""
+    log = _log()
+    qrels = _qrels(log).with_columns(place=pl.format("p{}", pl.col("q") % 4), size=pl.col("q") + 1)
+    _same(
+        lambda irm: irm.judge(qrels, grade="rating").evaluate(METRICS, ci=0.9, resamples=50, margins="by" in lent),
+        stored(log.drop("grade")),
+        **{**ROLES, "grade": None, "system": "system", **lent},
+    )
+
+
+OF_ROWS: dict[str, tuple[Call, dict[str, Any]]] = {
+    "evaluate": (lambda irm: irm.evaluate("f1", "mcc", ci=0.9, resamples=50), {"by": "device", "threshold": 0.5}),
+    "scores": (lambda irm: irm.evaluate("roc_auc", "average_precision", "brier"), {"by": "device"}),
+    "weight": (lambda irm: irm.evaluate("recall"), {"weight": "traffic", "threshold": 0.5}),
+    "count": (lambda irm: irm.evaluate("recall"), {"count": "times", "threshold": 0.5}),
+    "clusters": (lambda irm: irm.evaluate("recall", ci=0.9, resamples=50), {"cluster": "user", "threshold": 0.5}),
+    "thresholds": (lambda irm: irm.thresholds("recall"), {}),
+    "confusion": (lambda irm: irm.confusion(), {"threshold": 0.5, "system": "system"}),
+    "curve": (lambda irm: irm.curve("roc"), {"by": "system"}),
+    "per_class": (lambda irm: irm.per_class("f1"), {"label": "place", "predicted": "guess", "grade": None}),
+}
+
+
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_rows_in_pieces(name: str, stored: Any) -> None:
+    """Rows without a query are counted by their values, and give the same."""
+    call, more = OF_ROWS[name]
+    log = _log().with_columns(
+        times=pl.col("doc") % 3, place=pl.format("p{}", pl.col("q") % 4), guess=pl.format("p{}", pl.col("doc") % 4)
+    )
+    score = None if "label" in more else "score"
+    _same(call, stored(log), **{"query": None, "score": score, "grade": "grade", **more})
+
+
+def test_arms_in_pieces(stored: Any) -> None:
+    """Arms, each with queries of its own, are compared with the covariate of their users."""
+    log = _log().with_columns(arm=pl.format("arm {}", pl.col("q") // 4 % 2), before=pl.col("q") // 4 * 0.5)
+    log = log.filter(pl.col("system") == "b")
+    _same(
+        lambda irm: irm.compare(METRICS, paired=False, baseline="arm 0", covariate="before", permutations=50),
+        stored(log),
+        **{**ROLES, "doc": None, "system": "arm", "cluster": "user"},
+    )
+
+
+def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
+    """Systems that are columns are measured on the rows of each piece."""
+    log = _log().filter(pl.col("system") == "b").with_columns(other=1 - pl.col("score") ** 2)
+    _same(lambda irm: irm.evaluate(METRICS), stored(log), **{**ROLES, "score": ["score", "other"]})
+
+
+def test_lists_in_pieces(stored: Any) -> None:
+    """Rows that hold the results of a query are whole queries; without an id they have their numbers."""
+    log = _log(12_000).filter(pl.col("system") == "b").group_by("q", maintain_order=True)
+    lists = log.agg("doc", "score", relevant=pl.col("doc").filter(pl.col("grade") > 0))
+    assert lists.estimated_size() > SMALL // 4
+    _same(lambda irm: irm.per_query("rr", "recall"), stored(lists), query="q")
+
+
+def test_a_query_that_comes_back(tmp_path: Path) -> None:
+    """A log whose last query began it too is not taken for one in order."""
+    log = _log().filter(pl.col("system") == "b").sort("q")
+    log = pl.concat([log[5:], log[:5]])
+    log.write_parquet(tmp_path / "log.parquet", row_group_size=100)
+    _same(lambda irm: irm.per_query(METRICS), (log, pl.scan_parquet(tmp_path / "log.parquet")), **ROLES)
+
+
+def test_one_query_that_is_larger_than_a_piece(tmp_path: Path) -> None:
+    """A query is never divided."""
+    log = _log().with_columns(q=pl.lit(7)).unique("doc", maintain_order=True).with_columns(pl.lit(1).alias("doc"))
+    log = pl.concat([log.with_columns(doc=pl.int_range(pl.len()) + 1000 * i) for i in range(60)])
+    log.write_parquet(tmp_path / "log.parquet", row_group_size=100)
+    _same(lambda irm: irm.per_query(METRICS), (log, pl.scan_parquet(tmp_path / "log.parquet")), **ROLES)
+
+
+# What is refused
+
+
+def _scanned(log: pl.DataFrame, folder: Path) -> Any:
+    log.write_parquet(folder / "log.parquet", row_group_size=200)
+    return pl.scan_parquet(folder / "log.parquet")
+
+
+def test_bad_rows_in_pieces(tmp_path: Path) -> None:
+    """An error names rows of the frame, and says that there may be more of them."""
+    log = (
+        _log()
+        .with_row_index()
+        .with_columns(pl.when(pl.col("index") == 2345).then(np.inf).otherwise("score").alias("score"))
+    )
+    with pytest.raises(BadRowsError, match=r"^score: at least 1 row is infinite \(row 2345\); drop them"):
+        _scanned(log, tmp_path).irm(**ROLES, system="system", memory=SMALL).evaluate("rr").collect()
+
+
+def test_bad_pooled_rows_in_pieces(tmp_path: Path) -> None:
+    """Rows that are counted have no numbers, and the error counts them."""
+    log = (
+        _log()
+        .with_row_index()
+        .with_columns(pl.when(pl.col("index") > 2700).then(np.inf).otherwise("score").alias("score"))
+    )
+    with pytest.raises(BadRowsError, match=rf"^score: {len(log) - 2701} of {len(log)} rows are infinite; drop them"):
+        _scanned(log, tmp_path).irm(query=None, score="score", grade="grade", memory=SMALL).evaluate(
+            "roc_auc"
+        ).collect()
+
+
+def test_facts_of_the_whole_frame_in_pieces(tmp_path: Path) -> None:
+    """What only the whole log shows is refused: no grade that is relevant, systems apart, ids of which none matches."""
+    log = _log()
+    low = _scanned(log.with_columns(pl.col("grade") / 4), tmp_path).irm(**ROLES, system="system", memory=SMALL)
+    with pytest.raises(NotComputableError, match=r"no grade in grade reaches rel=1; the largest is 0\.5"):
+        low.evaluate("map").collect()
+    apart = log.with_columns(system=pl.when(pl.col("q") > 30).then(pl.lit("x")).otherwise("system"))
+    with pytest.raises(ColumnError, match="no other system has any of one of them"):
+        _scanned(apart, tmp_path).irm(**{**ROLES, "doc": None}, system="system", memory=SMALL).evaluate("map").collect()
+    qrels = _qrels(log)
+    for other, column in (
+        (qrels.with_columns(pl.col("q") + 1000), "q"),
+        (qrels.with_columns(pl.col("doc") + 1000), "doc"),
+    ):
+        bare = _scanned(log.drop("grade"), tmp_path).irm(**{**ROLES, "grade": None}, system="system", memory=SMALL)
+        with pytest.raises(BadValueError, match=rf"^{column}: no id of the log is among those of the judgments"):
+            bare.judge(other, grade="rating").evaluate("map").collect()
+
+
+def test_what_needs_the_whole_frame(tmp_path: Path) -> None:
+    """A verb that reads all rows at once says how much is allowed, and the way out."""
+    large = _scanned(_log(), tmp_path).irm(**ROLES, system="system", memory=SMALL)
+    with pytest.raises(NotComputableError, match=r"whole frame at once.*a quarter of the memory.*memory="):
+        large.audit().collect()
+
+
+@pytest.mark.parametrize("memory", ["2 gigs", "", 0, -5, True, 1.5, "GB"])
+def test_memory_that_is_none(memory: Any) -> None:
+    """What says no number of bytes is refused."""
+    with pytest.raises(BadValueError, match=r"^memory=.* is not a number of bytes, or a text as '2GB'"):
+        pl.DataFrame({"query": [1], "score": [1.0], "grade": [1]}).irm(memory=memory)
+
+
+@pytest.mark.parametrize("memory", ["2GB", "1.5 GiB", "300mb", 10**9, "1000000"])
+def test_memory_changes_no_number(memory: Any) -> None:
+    """A frame in memory is measured at once, whatever is allowed."""
+    log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [0, 1]})
+    assert log.irm(memory=memory).evaluate("rr").equals(log.irm.evaluate("rr"))
+
+
+def test_a_folder_that_is_not_there() -> None:
+    """Temporary files need a folder."""
+    with pytest.raises(BadValueError, match=r"^temporary='/no/such' is not the path of a folder"):
+        pl.DataFrame({"query": [1], "score": [1.0], "grade": [1]}).irm(temporary="/no/such")
+
+
+def test_a_folder_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is told with the folder and the ways out; nothing is left in it."""
+    import tempfile
+
+    folder, made = tmp_path / "small", tempfile.TemporaryFile
+
+    def full(*args: Any, **options: Any) -> Any:
+        file = made(*args, **options)
+
+        def write(data: Any) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        file.write = write
+        return file
+
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    large = _scanned(_log(), tmp_path).irm(**ROLES, system="system", memory=SMALL, temporary=str(folder))
+    with pytest.raises(FrameMetricsError, match=rf"temporary files cannot be written in {folder}: No space left"):
+        large.evaluate("rr").collect()
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+    """A temporary file has no name, so that it is gone with the process, however that ends."""
+    _scanned(_log(), tmp_path)
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    code = f"""
+import os, signal, polars as pl, frame_metrics
+from frame_metrics.border.pieces import Buckets
+def kill(self):
+    os.kill(os.getpid(), signal.SIGKILL)
+Buckets.pieces = kill
+log = pl.scan_parquet({str(tmp_path / "log.parquet")!r})
+large = log.irm(query="q", score="score", grade="grade", memory={SMALL}, temporary={str(folder)!r})
+large.evaluate("rr").collect()
+"""
+    ended = subprocess.run([sys.executable, "-c", code], check=False)
+    assert ended.returncode == -9
+    assert not list(folder.iterdir())

@@ -1,0 +1,376 @@
+"""Spark: queries are measured by its tasks, the same as on one machine, in classic sessions and in those of Connect."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import frame_metrics
+from frame_metrics import BadRowsError, BadValueError, ColumnError, KernelError, NotComputableError
+from helpers import error, made_log
+from inside import TIMES, Cluster, SparkFrame, few_distinct_rows, small_pieces_of_spark, whole_queries
+
+KEYS = ["query", "day"]
+SUMS = {"query": pl.String, "day": pl.String, "n": pl.UInt32, "total": pl.Float64}
+
+
+def rows_of(n: int, queries: int = 7) -> pl.DataFrame:
+    """Rows of queries on two days, in no order; a query and a day are null."""
+    at = pl.int_range(n, eager=True)
+    return pl.DataFrame(
+        {
+            "query": (at * 7919 % queries).cast(pl.String).replace("3", None),
+            "day": pl.Series(["mo", None])[(at % 2).cast(pl.UInt32)],
+            "score": (at * 31 % 101) / 7,
+        }
+    )
+
+
+def summing() -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Work that gives a row for each query of a piece: how many rows it has, and their sum.
+
+    It is made inside a function so that it travels to the workers by value, as they cannot import the tests.
+    """
+    keys = KEYS
+
+    def work(piece: pl.DataFrame) -> pl.DataFrame:
+        return piece.group_by(keys).agg(n=pl.len(), total=pl.col("score").sum())
+
+    return work
+
+
+# Without Spark
+
+
+@pytest.mark.parametrize("size", [1, 3, 10, 1000])
+@pytest.mark.parametrize("rows", [1, 4, 50, 10_000])
+def test_pieces_have_whole_queries(size: int, rows: int) -> None:
+    """No query stands in two pieces, whatever the batches; a piece has about the rows asked for, or a query more."""
+    log = rows_of(200, 11).sort(KEYS)
+    pieces = list(whole_queries(log.iter_slices(size), KEYS, rows))
+    assert pl.concat(pieces).equals(log)
+    assert sum(piece.n_unique(KEYS) for piece in pieces) == log.n_unique(KEYS)
+    longest = log.group_by(KEYS).len()["len"].max()
+    assert max(map(len, pieces)) < 2 * rows + longest
+
+
+def test_pieces_are_not_much_smaller_than_asked() -> None:
+    """Short queries are put together."""
+    log = rows_of(1000, 100).sort(KEYS)
+    assert len(list(whole_queries(log.iter_slices(10), KEYS, 100))) <= 12
+
+
+def test_pieces_of_nothing() -> None:
+    """A stream may have no rows; without keys each row is a query."""
+    log = rows_of(20)
+    assert list(whole_queries([], KEYS, 5)) == []
+    assert list(whole_queries([log[:0], log[:0]], KEYS, 5)) == []
+    pieces = list(whole_queries([log[:0], log[:9], log[:0], log[9:]], [], 5))
+    assert pl.concat(pieces).equals(log)
+    assert max(map(len, pieces)) < 10
+
+
+# With Spark
+
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "3",
+    "spark.sql.session.timeZone": "Europe/Paris",
+}
+STARTS_FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # of a machine that runs for a minute
+
+
+@pytest.fixture(scope="module", params=["classic", "connect"])
+def session(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A session of Spark, of one kind or the other, whose tasks may fail twice."""
+    from pyspark.sql import SparkSession
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYTHONPATH", str(Path(frame_metrics.__file__).parents[1]))
+        settings = " ".join(f"--conf {name}={value}" for name, value in SETTINGS.items())
+        patch.setenv("PYSPARK_SUBMIT_ARGS", f"{settings} --driver-java-options '{STARTS_FAST}' pyspark-shell")
+        builder = SparkSession.builder
+        named = builder.master("local[2, 3]") if request.param == "classic" else builder.remote("local[2, 3]")
+        session = named.getOrCreate()
+        yield session
+        session.stop()
+
+
+def spread(session: Any, table: pl.DataFrame, partitions: int = 3) -> SparkFrame:
+    """A table in partitions of Spark."""
+    return SparkFrame(session.createDataFrame(table.to_arrow()).repartition(partitions))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", [1000, 100_000])
+@pytest.mark.parametrize("partitions", [1, 3, 17])
+def test_tasks_work_on_whole_queries(session: Any, partitions: int, batch: int) -> None:
+    """Whatever the partitions and batches, a piece has whole queries, those whose key is null too."""
+    log = rows_of(20_000, 5003)
+    session.conf.set("spark.sql.shuffle.partitions", str(partitions))
+    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(batch))
+    frame = spread(session, log, partitions)
+    with small_pieces_of_spark(2000):
+        found = Cluster(frame).gathered(log.columns, KEYS, summing(), SUMS).sort(KEYS)
+    expected = summing()(log).sort(KEYS)
+    assert found.drop("total").equals(expected.drop("total"))
+    assert (found["total"] - expected["total"]).abs().max() < 1e-9
+
+
+@pytest.mark.slow
+def test_errors_of_tasks(session: Any) -> None:
+    """What this package raises in a task is raised with its class and message; other errors stay Spark's."""
+    from pyspark.errors import PythonException
+
+    def raising(error: Exception) -> Any:
+        def work(piece: pl.DataFrame) -> pl.DataFrame:
+            raise error
+
+        return work
+
+    log = rows_of(10)
+    frame = spread(session, log, 1)
+    for mine in (
+        BadRowsError("score: 1 row is infinite;\nsay 'nothing' of it"),
+        KernelError("own: division\n by zero"),
+    ):
+        with pytest.raises(type(mine)) as caught:
+            Cluster(frame).gathered(log.columns, KEYS, raising(mine), SUMS)
+        assert str(caught.value) == str(mine)
+    with pytest.raises(PythonException, match="RuntimeError: of the caller"):
+        Cluster(frame).gathered(log.columns, KEYS, raising(RuntimeError("of the caller")), SUMS)
+    lacking = ModuleNotFoundError("No module named 'polars'")
+    with pytest.raises(NotComputableError, match="cannot import polars: install frame_metrics for the Python of"):
+        Cluster(frame).gathered(log.columns, KEYS, raising(lacking), SUMS)
+
+
+@pytest.mark.slow
+def test_a_task_that_fails_once(session: Any, tmp_path: Path) -> None:
+    """A task that is run again gives its rows once."""
+    mark, work = str(tmp_path / "failed"), summing()
+
+    def failing(piece: pl.DataFrame) -> pl.DataFrame:
+        if not os.path.exists(mark):
+            with open(mark, "w"):
+                raise OSError("the disk is gone")
+        return work(piece)
+
+    log = rows_of(1000)
+    frame = spread(session, log)
+    found = Cluster(frame).gathered(log.columns, KEYS, failing, SUMS)
+    assert mark in map(str, tmp_path.iterdir())
+    assert found.select(*KEYS, "n").sort(KEYS).equals(work(log).select(*KEYS, "n").sort(KEYS))
+
+
+@pytest.mark.slow
+def test_workers_import_no_pandas(session: Any) -> None:
+    """A task reads and gives rows without pandas."""
+
+    def work(piece: pl.DataFrame) -> pl.DataFrame:
+        import sys
+
+        return pl.DataFrame({"pandas": ["pandas" in sys.modules], "own": ["frame_metrics" in sys.modules]})
+
+    log = rows_of(10)
+    frame = spread(session, log, 1)
+    told = Cluster(frame).gathered(log.columns, KEYS, work, {"pandas": pl.Boolean, "own": pl.Boolean})
+    assert not told["pandas"].any()
+    assert told["own"].all()
+
+
+@pytest.mark.slow
+def test_partitions_without_rows(session: Any) -> None:
+    """A partition, or a frame, without rows gives none."""
+    log = rows_of(10)
+    frame = spread(session, log, 17)
+    empty = SparkFrame(frame.frame.where("score < 0"))
+    assert Cluster(empty).gathered(log.columns, KEYS, summing(), SUMS).columns == [*SUMS]
+    assert len(empty.read(log.columns)) == len(Cluster(empty).counted(["query"])) == 0
+    one = SparkFrame(frame.frame.where("query = '1'"))
+    assert len(Cluster(one).gathered(log.columns, ["query"], summing(), SUMS)) == 1
+
+
+@pytest.mark.slow
+def test_counted_rows(session: Any) -> None:
+    """Equal rows are counted, null and NaN as values; more distinct ones than one machine bears are an error."""
+    log = rows_of(1000).with_columns(score=pl.Series([0.0, -0.0, float("nan"), None] * 250))
+    frame = spread(session, log)
+    found = Cluster(frame).counted(["query", "score"])
+    expected = log.group_by("query", "score").agg(pl.len().cast(pl.Int64).alias(TIMES))
+    assert found.equals(expected.sort("query", "score"))
+    with few_distinct_rows(5), pytest.raises(NotComputableError, match=r"more than 5 rows differ.* round the scores"):
+        Cluster(frame).counted(["query", "score"])
+
+
+@pytest.mark.slow
+def test_columns_of_any_name_and_type(session: Any) -> None:
+    """Columns are read by their names as they are, with the types that were told before."""
+    frame = SparkFrame(
+        session.sql("""
+            select id % 2 as `a.b`, id as `c``d`, cast(id as decimal(9, 2)) as D, string(id) as d, array(id) as list,
+                date'2026-01-02' as day, timestamp'2026-01-02 03:04:05' as at,
+                timestamp_ntz'2026-01-02 03:04:05' as naive, make_interval(1, 2, 3) as odd, id as twice, id as twice
+            from range(4)""")
+    )
+    names = ["at", "d", "a.b", "c`d", "D", "list", "day", "naive"]
+    read = frame.read(names)
+    assert frame.types(names) == dict(read.schema)
+    assert read["a.b"].to_list() == [0, 1, 0, 1]
+    assert read["d"].to_list() == [*"0123"]
+    assert read["at"].dt.convert_time_zone("Europe/Paris").dt.hour().to_list() == [3] * 4
+    assert frame.holds_lists("list")
+    assert not frame.holds_lists("d")
+    copied = Cluster(frame).gathered(names, ["a.b"], lambda piece: piece, frame.types(names))
+    assert copied.sort("d").equals(read.sort("d"))
+    with pytest.raises(BadValueError, match="odd: the column is interval, which cannot be read; cast it"):
+        frame.types(["odd"])
+    with pytest.raises(ColumnError, match="2 columns called 'twice'"):
+        frame.read(["twice"])
+
+
+@pytest.mark.slow
+def test_tables_given_back(session: Any) -> None:
+    """A small table becomes a frame of Spark, of types that Spark has."""
+    table = pl.DataFrame(
+        {
+            "name": pl.Series(["a", None], dtype=pl.Enum(["a", "b"])),
+            "n": pl.Series([1, 2], dtype=pl.UInt32),
+            "at": [datetime(2026, 1, 2, 3), None],
+            "value": [0.5, None],
+        }
+    )
+    frame = spread(session, rows_of(2))
+    back = frame.spread(table)
+    assert [kind for _, kind in back.dtypes] == ["string", "bigint", "timestamp_ntz", "double"]
+    assert SparkFrame(back).read(table.columns).rows() == table.rows()
+    assert frame.spread(table[:0]).columns == table.columns
+
+
+@pytest.mark.slow
+def test_a_query_of_ten_million_rows(session: Any) -> None:
+    """A query that is much longer than the others, and than a piece, is one piece."""
+    work = summing()
+    rows = session.range(10_100_000).selectExpr(
+        "case when id < 10000000 then 'long' else string(id % 1000) end as query", "'mo' as day", "1d as score"
+    )
+    frame = SparkFrame(rows)
+    found = Cluster(frame).gathered(["query", "day", "score"], KEYS, work, SUMS)
+    assert len(found) == 1001
+    assert found.filter(query="long")["n"].to_list() == [10_000_000]
+    assert found["total"].sum() == 10_100_000
+
+
+# The verbs, as on one machine
+
+
+def log_of_runs() -> pl.DataFrame:
+    """Two systems, rows without an order, and queries that only one of them has."""
+    log = made_log(queries=60).drop("rank").with_columns(run=pl.lit("a"))
+    other = log.filter(pl.col("query") != "q07").with_columns(run=pl.lit("b"), score=pl.col("score") * 7 % 5)
+    return pl.concat([log, other]).sample(fraction=1, shuffle=True, seed=3)
+
+
+RANKED: dict[str, Callable[[Any], Any]] = {
+    "evaluate": lambda irm: irm.evaluate(*TEN, average=["macro", "median"]),
+    "evaluate by": lambda irm: irm(by="segment").evaluate(*TEN, ci=0.9, margins=True),
+    "evaluate wide": lambda irm: irm(weight="weight").evaluate(*TEN, layout="wide"),
+    "micro": lambda irm: irm.evaluate("precision@5", "recall@5", average="micro"),
+    "per_query": lambda irm: irm.per_query(*TEN),
+    "compare": lambda irm: irm.compare("ndcg@10", "rr", ci=0.9),
+}
+TEN = ("ndcg@10", "ndcg", "rr", "ap", "precision@5", "recall@5", "success@1", "dcg@3", "rbp(p=0.8)", "r_precision")
+DECIDED: dict[str, Callable[[Any], Any]] = {
+    "confusion": lambda irm: irm(score=None).confusion(),
+    "per_class": lambda irm: irm(score=None, by="place").per_class("precision", "f1"),
+    "evaluate": lambda irm: irm(score=None, by="day").evaluate("accuracy", "f1", ci=0.9),
+    "thresholds": lambda irm: irm(predicted=None).thresholds("f1", "recall"),
+    "roc": lambda irm: irm(predicted=None).curve("roc"),
+    "area": lambda irm: irm(predicted=None).evaluate("roc_auc", "average_precision", ci=0.9),
+}
+
+
+def decisions(seed: int = 0, n: int = 500) -> pl.DataFrame:
+    """Rows of two classes, with scores to two decimals and predictions, on days and in places."""
+    random = np.random.default_rng(seed)
+    score = (random.random(n) * 100).round() / 100
+    return pl.DataFrame(
+        {
+            "label": (random.random(n) < score).astype(np.int8),
+            "score": score,
+            "predicted": (score > 0.6).astype(np.int8),
+            "day": [["mo", "tu", None][i] for i in random.integers(0, 3, n)],
+            "place": random.integers(0, 2, n),
+        }
+    )
+
+
+def check_equal(found: Any, expected: pl.DataFrame) -> None:
+    """Raise unless a frame of Spark has the rows of a frame in memory, numbers within 1e-12."""
+    table = SparkFrame(found).read(expected.columns)
+    keys = [name for name, kind in expected.schema.items() if not kind.is_float()]
+    assert_frame_equal(
+        table.sort(keys), expected.sort(keys), check_dtypes=False, rel_tol=1e-12, abs_tol=1e-12, categorical_as_str=True
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", [1000, 100_000])
+@pytest.mark.parametrize("partitions", [1, 3, 17])
+def test_rankings_are_measured_as_on_one_machine(session: Any, partitions: int, batch: int) -> None:
+    """Whatever the partitions, the batches and the order of the rows: values, intervals and p-values are equal."""
+    session.conf.set("spark.sql.shuffle.partitions", str(partitions))
+    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(batch))
+    log = log_of_runs()
+    roles = {"query": "query", "doc": "doc", "score": "score", "grade": "grade", "system": "run"}
+    frame = spread(session, log, partitions).frame
+    with small_pieces_of_spark(100):
+        for ask in RANKED.values() if partitions == 3 else (RANKED["evaluate by"], RANKED["compare"]):
+            check_equal(ask(frame.irm(**roles)), ask(log.irm(**roles)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beside", ["spark", "polars"])
+def test_judgments_beside(session: Any, beside: str) -> None:
+    """Judgments are joined by the tasks, wherever they are kept; judged queries without results are measured too."""
+    log = log_of_runs()
+    judged = log.select("query", "doc", "grade").drop_nulls().unique(maintain_order=True)
+    judged = pl.concat([judged, pl.DataFrame({"query": ["none"], "doc": ["d1"], "grade": [2.0]})])
+    results = log.drop("grade").drop_nulls("score")
+    theirs = spread(session, judged).frame if beside == "spark" else judged
+    for name in ("evaluate", "per_query", "compare"):
+        found = RANKED[name](spread(session, results).frame.irm(system="run").judge(theirs))
+        check_equal(found, RANKED[name](results.irm(system="run").judge(judged)))
+
+
+@pytest.mark.slow
+def test_rows_without_a_query_are_counted_by_spark(session: Any) -> None:
+    """Measures of rows are those of one machine, from the rows that differ and how often each stands."""
+    table = decisions()
+    frame = spread(session, table).frame
+    for ask in DECIDED.values():
+        check_equal(ask(frame.irm), ask(table.irm))
+
+
+@pytest.mark.slow
+def test_what_a_cluster_does_not_do(session: Any) -> None:
+    """What needs the order of the rows, or the whole frame at once, is refused with the way out."""
+    frame = spread(session, log_of_runs()).frame
+    irm = frame.irm(query="query", score="score", grade="grade", system="run")
+    assert "name doc= or rank=" in error(lambda: irm(doc=None, ties="order").evaluate("rr"))
+    assert "spread over a cluster: give toArrow() of" in error(lambda: irm.explain("rr", query="q01"))
+    bad = spread(session, log_of_runs().with_columns(score=pl.lit(float("inf")))).frame
+    assert "score: at least" in error(lambda: bad.irm(system="run", doc="doc").evaluate("rr"), BadRowsError)
