@@ -197,7 +197,9 @@ class Buckets:
         for parts, start, end in zip(self._parts, [0, *ends[:-1]], ends, strict=True):
             if end > start:
                 begin = self._file.tell()
-                rows[int(start) : int(end)].write_ipc(self._file, compression="lz4")
+                part = io.BytesIO()
+                rows[int(start) : int(end)].write_ipc(part, compression="lz4")
+                self._file.write(part.getbuffer())
                 parts.append((begin, self._file.tell()))
 
     def pieces(self) -> Iterator[pl.DataFrame]:

@@ -228,11 +228,23 @@ def _measured(
     schema: Any,
 ) -> Iterator[Any]:
     """Return what ``work`` gives for the pieces of one task, in batches of Arrow."""
-    import pyarrow as pa
-
-    tables = (_named(_as_polars(pa.Table.from_batches([batch])), columns) for batch in batches)
+    tables = (_named(_as_polars(table), columns) for table in _tables(batches, rows))
     for piece in whole_queries(tables, keys, rows):
         yield from _as_arrow(work(piece), schema).to_batches()
+
+
+def _tables(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Put batches together to about so many rows: Spark's are small, and each costs as much to read."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(one.num_rows for one in held) >= rows:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
 
 
 @contextmanager

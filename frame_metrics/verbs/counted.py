@@ -49,8 +49,10 @@ class Counting(Work):
         if not self.queries:
             every = pl.DataFrame({"cell": np.unique(grid.cell), TIMES: 0}, schema_overrides={TIMES: pl.Int64})
             rows = pl.concat([rows, every.cast({"cell": rows.schema["cell"]})], how="diagonal")
+        else:
+            rows = rows[np.argsort(grid.query[rows["cell"].to_numpy()], kind="stable")]
         cell = rows["cell"].to_numpy()
-        system, segment = (grid.system[cell], grid.segment[cell]) if self.queries else divmod(cell, segments)
+        system, segment = (grid.system[cell], grid.segment[cell]) if self.queries else divmod(cell, max(segments, 1))
         keys = key_rows(log, segment, grid.query[cell] if self.queries else None, ordered=ordered)
         said = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
         out = {name: pl.Series(values) for name, values in said.items()}

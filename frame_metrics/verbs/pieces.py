@@ -305,8 +305,9 @@ def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
 
 def conventions_of(work: Work, table: pl.DataFrame) -> Conventions:
     """Return the conventions in the types of scores and grades."""
-    columns, grade = work.plan.columns, type_of(table, GRADE)
-    return work.plan.conventions.in_types(type_of(work.empty, columns.score), grade)
+    columns = work.plan.columns
+    score = next((name for name in columns.per_system), columns.score)
+    return work.plan.conventions.in_types(type_of(work.empty, score), type_of(table, GRADE))
 
 
 def _in_order(table: pl.DataFrame, query: tuple[str, ...]) -> pl.DataFrame:
@@ -326,9 +327,8 @@ def _grid(
     system = table[SYSTEM].to_numpy()
     system_row = np.zeros(max(systems, int(system.max(initial=0)) + 1), np.int64)
     system_row[system[::-1]] = np.arange(n)[::-1]
-    nothing = {role: np.full(n, np.nan) for role in said}
     lengths = table[ANSWERED].to_numpy().astype(np.int64)
-    rankings = Rankings(np.arange(own), np.arange(n), lengths, None, nothing, said)
+    rankings = Rankings(np.arange(own), np.arange(n), lengths, None, said, said)
     placed = table[PLACED].to_numpy()
     known = None if placed.all() else placed[segment_at]
     return Grid(rankings, system, segment_code, query_code, pair, system_row, segment_at, query_at, None, known)
