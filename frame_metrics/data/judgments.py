@@ -314,7 +314,7 @@ def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
             rest = np.flatnonzero((there != mine) & (there > 0))
             unsure.append(np.stack([rest + first, own[rest]]))
 
-    step = max(len(starts) * (threads.BLOCK >> 2) // len(log), 1)
+    step = max(len(starts) * (threads.BLOCK >> 2) // max(len(log), 1), 1)
     threads.in_threads((slice(a, min(a + step, len(starts))) for a in range(0, len(starts), step)), work)
     row, own = np.concatenate(unsure, axis=1)
     if len(row):
