@@ -19,7 +19,7 @@ from frame_metrics import IRM
 from frame_metrics.border import files, spark
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.pieces import TIMES, whole_queries
-from frame_metrics.border.spark import Cluster, SparkFrame
+from frame_metrics.border.spark import SparkFrame
 from frame_metrics.data.log import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Pool, Ranking, Rows, Scores, ratio
 from frame_metrics.inputs.scores import sorted_levels
@@ -47,7 +47,6 @@ __all__ = [
     "TIMES",
     "Array",
     "Classes",
-    "Cluster",
     "Confusion",
     "Pool",
     "Ranking",

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from polars import selectors
 
 from frame_metrics import errors
 from frame_metrics.border.arrow import ArrowFrame
+from frame_metrics.border.engine import Engine
 from frame_metrics.border.pieces import TIMES, whole_queries
 from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Apart, Beside, Border, Compute, Limits, Schema, Work
+from frame_metrics.border.protocol import Beside, Border, Work
 from frame_metrics.errors import BadValueError, NotComputableError
 
 if TYPE_CHECKING:
@@ -38,8 +38,10 @@ OWN_ERROR = re.compile(r".*^frame_metrics\.errors\.(\w+): (.*?)(?:\n SQLSTATE: \
 LACKING = re.compile(r"^ModuleNotFoundError: No module named '(frame_metrics|numpy|polars|pyarrow)'", re.MULTILINE)
 
 
-class SparkFrame(Border):
+class SparkFrame(Engine):
     """A Spark DataFrame, classic or of Connect."""
+
+    brought_here = "toArrow()"
 
     @cached_property
     def _fields(self) -> list[Any]:
@@ -53,12 +55,8 @@ class SparkFrame(Border):
         fields = {field.name: field for field in self._fields}
         return _types_of([fields[name] for name in columns])
 
-    @property
-    def numbered(self) -> bool:
-        return False
-
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
-        return self.fetched(self.taken(columns), columns)
+        return _named(self.fetched(self._taken(columns)), columns)
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         return PolarsFrame(self.read(columns))
@@ -66,43 +64,11 @@ class SparkFrame(Border):
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
         return self.spread(PolarsFrame(table).given_back(answer, table, beside))
 
-    def answer(
-        self,
-        columns: Sequence[str],
-        compute: Compute,
-        schema: Schema,
-        judgments: Callable[[], Beside],
-        apart: Apart | None = None,
-        limits: Limits | None = None,
-    ) -> Any:
-        self.check(columns)
-        if apart is None:
-            raise NotComputableError(
-                "this is computed from the whole frame at once, and the frame is spread over a cluster: "
-                "give toArrow() of the rows of some queries, and of the columns that are needed"
-            )
-        beside = judgments()
-        answer, table = apart(Cluster(self), beside)
-        return self.given_back(answer, table, beside)
-
     def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]) -> Any:
-        """Return what ``work`` gives for pieces of whole queries, computed by the tasks, as a frame of Spark.
-
-        Its columns are called by their places.
-
-        Parameters
-        ----------
-        columns : the columns of a piece.
-        keys : those of them that tell queries apart; the rows of a query come to one task, in no order. None where each
-            row is a query.
-        work : a piece to a table; it is pickled.
-        schema : the types of that table.
-        """
-        together, places = self.taken(columns), [f"c{columns.index(key)}" for key in keys]
+        together, places = self._taken(columns), [f"c{columns.index(key)}" for key in keys]
         if keys:
             together = together.repartition(*places).sortWithinPartitions(*places)
-        names, rows = list(columns), PIECE_ROWS
-        spark = _spark_schema(dict(zip(_places(schema), schema.values(), strict=True)))
+        names, rows, spark = list(columns), PIECE_ROWS, _spark_schema(schema)
         arrow = _arrow_schema(spark)
 
         def task(batches: Iterable[Any]) -> Iterator[Any]:
@@ -110,56 +76,39 @@ class SparkFrame(Border):
 
         return together.mapInArrow(task, spark)
 
-    def fetched(self, frame: Any, names: Iterable[str]) -> pl.DataFrame:
-        """Return a frame of Spark whose columns are called by their places, brought to the driver, with names."""
+    def gathered(
+        self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]
+    ) -> pl.DataFrame:
+        return super().gathered(columns, keys, work, schema).cast(pl.Schema(schema))
+
+    def counted(self, columns: Sequence[str]) -> pl.DataFrame:
+        from pyspark.sql import functions
+
+        counted = self._taken(columns).groupBy(*_places(columns)).agg(functions.count(functions.lit(1)))
+        table = self.fetched(counted.limit(DISTINCT + 1))
+        if len(table) > DISTINCT:
+            raise NotComputableError(
+                f"the rows are counted here by their values, and more than {DISTINCT:,} rows differ, too many for one "
+                "machine; round the scores, or name the queries' column, query="
+            )
+        return _named(table, [*columns, TIMES]).sort(columns)
+
+    def fetched(self, frame: Any) -> pl.DataFrame:
         with _errors_of_tasks():
             table = frame.toArrow()
-        return _named(_as_polars(table), names)
+        return _as_polars(table)
 
     def spread(self, table: pl.DataFrame) -> Any:
         """Return a small table as a frame of Spark."""
         schema = _spark_schema(table.schema)
         return self.frame.sparkSession.createDataFrame(_as_arrow(table, _arrow_schema(schema)), schema)
 
-    def taken(self, columns: Sequence[str]) -> Any:
+    def _taken(self, columns: Sequence[str]) -> Any:
         """Return some columns, called by their places: Spark reads names in its own way, as those with a dot."""
         self.check(columns)
         numbered = self.frame.toDF(*[f"of{i}" for i in range(len(self._fields))])
         at = [self.names().index(name) for name in columns]
         return numbered.select(*[numbered[f"of{i}"].alias(f"c{to}") for to, i in enumerate(at)])
-
-
-@dataclass(frozen=True, eq=False)
-class Cluster:
-    """A frame of Spark, and what its cluster gathers or counts."""
-
-    border: SparkFrame
-    ordered: ClassVar[bool] = False  # rows have no numbers
-
-    def gathered(
-        self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]
-    ) -> pl.DataFrame:
-        """Return what ``work`` gives for pieces of whole queries; the parameters are those of ``mapped``."""
-        return self.border.fetched(self.border.mapped(columns, keys, work, schema), schema).cast(pl.Schema(schema))
-
-    def counted(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Return the distinct rows of some columns, and how often each stands, as ``TIMES``.
-
-        Raises
-        ------
-        NotComputableError
-            There are more than ``DISTINCT``.
-        """
-        from pyspark.sql import functions
-
-        counted = self.border.taken(columns).groupBy(*_places(columns)).agg(functions.count(functions.lit(1)))
-        table = self.border.fetched(counted.limit(DISTINCT + 1), [*columns, TIMES])
-        if len(table) > DISTINCT:
-            raise NotComputableError(
-                f"the rows are counted here by their values, and more than {DISTINCT:,} rows differ, too many for one "
-                "machine; round the scores, or name the queries' column, query="
-            )
-        return table.sort(columns)
 
 
 def _places(columns: Iterable[str]) -> list[str]:

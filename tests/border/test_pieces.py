@@ -283,10 +283,10 @@ def test_a_folder_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def full(*args: Any, **options: Any) -> Any:
         file = made(*args, **options)
 
-        def write(data: Any) -> int:
+        def fail(*data: Any) -> int:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        file.write = write
+        file.flush = fail
         return file
 
     folder.mkdir()

@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 import frame_metrics
 from frame_metrics import BadRowsError, BadValueError, ColumnError, KernelError, NotComputableError
 from helpers import error, made_log
-from inside import TIMES, Cluster, SparkFrame, few_distinct_rows, small_pieces_of_spark, whole_queries
+from inside import TIMES, SparkFrame, few_distinct_rows, small_pieces_of_spark, whole_queries
 
 KEYS = ["query", "day"]
 SUMS = {"query": pl.String, "day": pl.String, "n": pl.UInt32, "total": pl.Float64}
@@ -125,7 +125,7 @@ def test_tasks_work_on_whole_queries(session: Any, partitions: int, batch: int) 
     session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(batch))
     frame = spread(session, log, partitions)
     with small_pieces_of_spark(2000):
-        found = Cluster(frame).gathered(log.columns, KEYS, summing(), SUMS).sort(KEYS)
+        found = frame.gathered(log.columns, KEYS, summing(), SUMS).sort(KEYS)
     expected = summing()(log).sort(KEYS)
     assert found.drop("total").equals(expected.drop("total"))
     assert (found["total"] - expected["total"]).abs().max() < 1e-9
@@ -149,13 +149,13 @@ def test_errors_of_tasks(session: Any) -> None:
         KernelError("own: division\n by zero"),
     ):
         with pytest.raises(type(mine)) as caught:
-            Cluster(frame).gathered(log.columns, KEYS, raising(mine), SUMS)
+            frame.gathered(log.columns, KEYS, raising(mine), SUMS)
         assert str(caught.value) == str(mine)
     with pytest.raises(PythonException, match="RuntimeError: of the caller"):
-        Cluster(frame).gathered(log.columns, KEYS, raising(RuntimeError("of the caller")), SUMS)
+        frame.gathered(log.columns, KEYS, raising(RuntimeError("of the caller")), SUMS)
     lacking = ModuleNotFoundError("No module named 'polars'")
     with pytest.raises(NotComputableError, match="cannot import polars: install frame_metrics for the Python of"):
-        Cluster(frame).gathered(log.columns, KEYS, raising(lacking), SUMS)
+        frame.gathered(log.columns, KEYS, raising(lacking), SUMS)
 
 
 @pytest.mark.slow
@@ -171,7 +171,7 @@ def test_a_task_that_fails_once(session: Any, tmp_path: Path) -> None:
 
     log = rows_of(1000)
     frame = spread(session, log)
-    found = Cluster(frame).gathered(log.columns, KEYS, failing, SUMS)
+    found = frame.gathered(log.columns, KEYS, failing, SUMS)
     assert mark in map(str, tmp_path.iterdir())
     assert found.select(*KEYS, "n").sort(KEYS).equals(work(log).select(*KEYS, "n").sort(KEYS))
 
@@ -187,7 +187,7 @@ def test_workers_import_no_pandas(session: Any) -> None:
 
     log = rows_of(10)
     frame = spread(session, log, 1)
-    told = Cluster(frame).gathered(log.columns, KEYS, work, {"pandas": pl.Boolean, "own": pl.Boolean})
+    told = frame.gathered(log.columns, KEYS, work, {"pandas": pl.Boolean, "own": pl.Boolean})
     assert not told["pandas"].any()
     assert told["own"].all()
 
@@ -198,10 +198,10 @@ def test_partitions_without_rows(session: Any) -> None:
     log = rows_of(10)
     frame = spread(session, log, 17)
     empty = SparkFrame(frame.frame.where("score < 0"))
-    assert Cluster(empty).gathered(log.columns, KEYS, summing(), SUMS).columns == [*SUMS]
-    assert len(empty.read(log.columns)) == len(Cluster(empty).counted(["query"])) == 0
+    assert empty.gathered(log.columns, KEYS, summing(), SUMS).columns == [*SUMS]
+    assert len(empty.read(log.columns)) == len(empty.counted(["query"])) == 0
     one = SparkFrame(frame.frame.where("query = '1'"))
-    assert len(Cluster(one).gathered(log.columns, ["query"], summing(), SUMS)) == 1
+    assert len(one.gathered(log.columns, ["query"], summing(), SUMS)) == 1
 
 
 @pytest.mark.slow
@@ -209,11 +209,11 @@ def test_counted_rows(session: Any) -> None:
     """Equal rows are counted, null and NaN as values; more distinct ones than one machine bears are an error."""
     log = rows_of(1000).with_columns(score=pl.Series([0.0, -0.0, float("nan"), None] * 250))
     frame = spread(session, log)
-    found = Cluster(frame).counted(["query", "score"])
+    found = frame.counted(["query", "score"])
     expected = log.group_by("query", "score").agg(pl.len().cast(pl.Int64).alias(TIMES))
     assert found.equals(expected.sort("query", "score"))
     with few_distinct_rows(5), pytest.raises(NotComputableError, match=r"more than 5 rows differ.* round the scores"):
-        Cluster(frame).counted(["query", "score"])
+        frame.counted(["query", "score"])
 
 
 @pytest.mark.slow
@@ -234,7 +234,7 @@ def test_columns_of_any_name_and_type(session: Any) -> None:
     assert read["at"].dt.convert_time_zone("Europe/Paris").dt.hour().to_list() == [3] * 4
     assert frame.holds_lists("list")
     assert not frame.holds_lists("d")
-    copied = Cluster(frame).gathered(names, ["a.b"], lambda piece: piece, frame.types(names))
+    copied = frame.gathered(names, ["a.b"], lambda piece: piece, frame.types(names))
     assert copied.sort("d").equals(read.sort("d"))
     with pytest.raises(BadValueError, match="odd: the column is interval, which cannot be read; cast it"):
         frame.types(["odd"])
@@ -268,7 +268,7 @@ def test_a_query_of_ten_million_rows(session: Any) -> None:
         "case when id < 10000000 then 'long' else string(id % 1000) end as query", "'mo' as day", "1d as score"
     )
     frame = SparkFrame(rows)
-    found = Cluster(frame).gathered(["query", "day", "score"], KEYS, work, SUMS)
+    found = frame.gathered(["query", "day", "score"], KEYS, work, SUMS)
     assert len(found) == 1001
     assert found.filter(query="long")["n"].to_list() == [10_000_000]
     assert found["total"].sum() == 10_100_000
@@ -371,6 +371,6 @@ def test_what_a_cluster_does_not_do(session: Any) -> None:
     frame = spread(session, log_of_runs()).frame
     irm = frame.irm(query="query", score="score", grade="grade", system="run")
     assert "name doc= or rank=" in error(lambda: irm(doc=None, ties="order").evaluate("rr"))
-    assert "spread over a cluster: give toArrow() of" in error(lambda: irm.explain("rr", query="q01"))
+    assert "give what its toArrow() returns, of the columns" in error(lambda: irm.explain("rr", query="q01"))
     bad = spread(session, log_of_runs().with_columns(score=pl.lit(float("inf")))).frame
     assert "score: at least" in error(lambda: bad.irm(system="run", doc="doc").evaluate("rr"), BadRowsError)
