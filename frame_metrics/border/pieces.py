@@ -135,7 +135,7 @@ class Stream:
                 start += len(piece)
 
     def _rows(self, table: pl.DataFrame) -> int:
-        """How many rows a piece is to have, by the size of some."""
+        """The number of rows that a piece is to have, by the size of some."""
         each = max(table.estimated_size() / max(len(table), 1), 1)
         return int(min(PIECE, max(self.memory / PARTS / each, 1)))
 
@@ -320,7 +320,7 @@ def _available() -> int | None:
 
 
 def _of_the_group() -> int | None:
-    """What a container may still have."""
+    """The memory that a container may still have."""
     try:
         with open("/sys/fs/cgroup/memory.max") as most, open("/sys/fs/cgroup/memory.current") as used:
             return max(int(most.read()) - int(used.read()), 0)

@@ -153,7 +153,7 @@ class Log:
 
     @cached_property
     def placed(self) -> Array | None:
-        """Whether the values that make each segment are known, shape (segments,); None where all are."""
+        """True for segments whose values are all known, shape (segments,); None where those of all are."""
         grid, lent = self.grid, set(self.columns.by) & set(self.columns.lent)
         if not lent or self.judged is None:
             return grid.placed
@@ -278,7 +278,7 @@ class Log:
 
 @dataclass(frozen=True)
 class Piece:
-    """What is known of a whole log where some of its queries, with all of their rows, are worked on."""
+    """Facts of a whole log where some of its queries, with all of their rows, are worked on."""
 
     systems: int | None  # how many there are; None where each has a column, or none is named
 

@@ -1,4 +1,4 @@
-"""What is measured of a frame: at once where it is in memory, else piece by piece, and put together."""
+"""Metrics of a frame: measured at once where it is in memory, else piece by piece, and put together."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _of_a_piece(error: BadRowsError, piece: pl.DataFrame) -> BadRowsError:
 
 
 def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
-    """What is kept of the rankings of a piece."""
+    """A row for each ranking of a piece: its values, and what averages and tests need of it."""
     log, grid = measured.log, measured.log.grid
     keys = key_rows(log, grid.segment, grid.query, ordered=ordered)
     aliases = {}
@@ -262,7 +262,7 @@ def _cluster_rows(log: Log) -> Array:
 
 
 def _restored(table: pl.DataFrame, work: Measuring) -> tuple[Measured, pl.DataFrame]:
-    """What was measured of all pieces, as if at once, and the table whose rows it names."""
+    """The values of all pieces, as if measured at once, and the table whose rows they name."""
     plan = work.plan
     columns = plan.columns.as_arms() if work.arms else plan.columns
     table = _in_order(table, columns.query)
