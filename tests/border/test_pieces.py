@@ -154,6 +154,8 @@ def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
     """Systems that are columns are measured on the rows of each piece."""
     log = _log().filter(pl.col("system") == "b").with_columns(other=1 - pl.col("score") ** 2)
     _same(lambda irm: irm.evaluate(METRICS), stored(log), **{**ROLES, "score": ["score", "other"]})
+    roles, qrels = {**ROLES, "score": ["score", "other"], "grade": None}, _qrels(log)
+    _same(lambda irm: irm.judge(qrels, grade="rating").per_query("rr"), stored(log.drop("grade")), **roles)
 
 
 def test_lists_in_pieces(stored: Any) -> None:
