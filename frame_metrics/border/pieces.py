@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from frame_metrics.border.progress import progress
 from frame_metrics.border.protocol import Apart, Beside, Border, Compute, Limits, Schema, Work
 from frame_metrics.errors import FrameMetricsError, NotComputableError
 from frame_metrics.inputs import Array
@@ -95,11 +96,14 @@ class Stream:
         work : a function of a piece.
         schema : the types of the columns that it returns.
         """
-        try:
-            done = [work(piece) for piece in self._in_order(columns, keys)]
-        except Returned:
-            done = [work(piece) for piece in self._in_buckets(columns, keys)]
-        return pl.concat([pl.DataFrame(schema=schema), *done])
+        for way in (self._in_order, self._in_buckets):
+            done = [pl.DataFrame(schema=schema)]
+            with suppress(Returned), progress(None, " rows") as tick:
+                for piece in way(columns, keys):
+                    done.append(work(piece))
+                    tick(len(piece))
+                break
+        return pl.concat(done)
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return the distinct rows of some columns, in the order of their first appearance, and how often each stands.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -12,12 +11,13 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.border.progress import Tick, progress
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_apart, listed, shown
 from frame_metrics.inputs.rows import Array
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats import significance
-from frame_metrics.stats.significance import Tick, in_clusters, sureness, times, tukey
+from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
 from frame_metrics.verbs import values
 from frame_metrics.verbs.compare_arms import arms_compared, check_arms
 from frame_metrics.verbs.differences import (
@@ -242,19 +242,9 @@ def _tested_together(
         row["p_value"] = float(p[systems.index(system), systems.index(base)])
 
 
-@contextmanager
-def _progress(work: int, total: int, unit: str = "query") -> Iterator[Tick]:
-    """Show a bar for long work on a terminal, if tqdm is installed."""
-    if work < LONG or not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    try:
-        from tqdm import tqdm  # type: ignore[import-untyped]
-    except ImportError:
-        yield lambda done: None
-        return
-    with tqdm(total=total, unit=unit) as bar:
-        yield lambda done: bar.update(done) and None
+def _progress(work: int, total: int, unit: str = "query") -> AbstractContextManager[Tick]:
+    """Show a bar for so many flips of queries, if they are many."""
+    return progress(total, unit, long=work >= LONG)
 
 
 def _each_query(pairing: Pairing, options: Options) -> Answer:

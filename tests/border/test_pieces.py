@@ -15,6 +15,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError
+from inside import always_a_progress_bar
 
 SMALL = 100_000  # bytes, of which pieces have a sixteenth; the log below has more
 METRICS = ("ndcg@5", "map", "rr", "precision@3", "recall", "num_rel")
@@ -180,6 +181,13 @@ def test_rows_of_a_column_for_each_system_in_pieces(stored: Any) -> None:
     roles = {"query": None, "score": ["score", "other"], "grade": "grade"}
     _same(lambda irm: irm(threshold=0.5).evaluate("f1"), stored(log), **roles)
     _same(lambda irm: irm.evaluate("roc_auc"), stored(log), **roles)
+
+
+def test_a_progress_bar_over_pieces(stored: Any, capsys: Any) -> None:
+    """On a terminal a bar counts the rows, and changes nothing."""
+    with always_a_progress_bar():
+        _same(lambda irm: irm.evaluate(METRICS), stored(_log()), **ROLES, system="system")
+    assert " rows" in capsys.readouterr().err
 
 
 def test_a_query_that_comes_back(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ FOREIGN = {
     "border.spark": {"pyarrow", "pyspark"},
     "data.classes": {"scipy"},
     "stats.significance": {"scipy"},
-    "verbs.compare": {"tqdm"},
+    "border.progress": {"tqdm"},
 }
 
 

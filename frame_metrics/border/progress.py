@@ -1,0 +1,35 @@
+"""A bar that shows how long work gets on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+Tick: TypeAlias = Callable[[int], None]
+
+
+@contextmanager
+def progress(total: int | None, unit: str, *, long: bool = True) -> Iterator[Tick]:
+    """Show a bar for ``long`` work on a terminal, if tqdm is installed.
+
+    Parameters
+    ----------
+    total : units of the whole work; None where it is not known.
+    unit : what a unit is called.
+
+    Yields
+    ------
+    A function to call with the number of units that are done.
+    """
+    if not long or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    try:
+        from tqdm import tqdm  # type: ignore[import-untyped]
+    except ImportError:
+        yield lambda done: None
+        return
+    with tqdm(total=total, unit=unit, unit_scale=total is None) as bar:
+        yield lambda done: bar.update(done) and None
