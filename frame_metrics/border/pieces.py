@@ -135,7 +135,7 @@ class Stream:
                 start += len(piece)
 
     def _rows(self, table: pl.DataFrame) -> int:
-        """How many rows a piece is to have, by the size of some."""
+        """The number of rows that a piece is to have, by the size of some."""
         each = max(table.estimated_size() / max(len(table), 1), 1)
         return int(min(PIECE, max(self.memory / PARTS / each, 1)))
 
@@ -197,7 +197,9 @@ class Buckets:
         for parts, start, end in zip(self._parts, [0, *ends[:-1]], ends, strict=True):
             if end > start:
                 begin = self._file.tell()
-                rows[int(start) : int(end)].write_ipc(self._file, compression="lz4")
+                part = io.BytesIO()
+                rows[int(start) : int(end)].write_ipc(part, compression="lz4")
+                self._file.write(part.getbuffer())
                 parts.append((begin, self._file.tell()))
 
     def pieces(self) -> Iterator[pl.DataFrame]:
@@ -318,7 +320,7 @@ def _available() -> int | None:
 
 
 def _of_the_group() -> int | None:
-    """What a container may still have."""
+    """The memory that a container may still have."""
     try:
         with open("/sys/fs/cgroup/memory.max") as most, open("/sys/fs/cgroup/memory.current") as used:
             return max(int(most.read()) - int(used.read()), 0)

@@ -24,7 +24,7 @@ Apart: TypeAlias = "Callable[[Any, Beside], tuple[Answer, pl.DataFrame]]"
 
 @dataclass(frozen=True)
 class Limits:
-    """What may be used for a frame that is larger than memory."""
+    """Memory and temporary files that a large frame may use."""
 
     memory: int | None = None  # bytes; None for half of what is free
     folder: str | None = None  # for temporary files; None for the system's own

@@ -144,7 +144,7 @@ def differ(one: pl.Series, other: pl.Series) -> Array:
 
 def _all_differ(frame: pl.DataFrame, keys: Sequence[str], rows: Array) -> bool:
     """Return True where the keys of some rows are all different."""
-    own = frame[keys[0]] if len(keys) == 1 else frame.select(keys)  # one column is several times as fast
+    own = frame[keys[0]] if len(keys) == 1 else frame[list(keys)]  # one column is several times as fast
     return own[rows].n_unique() == len(rows)
 
 
@@ -238,13 +238,13 @@ def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:
 
     def work(block: slice | Array) -> None:
         lengths, starts = rankings.lengths[block], rankings.starts[block]
-        low = rankings.values["hash"][rankings.places(block)] >> np.uint64(1)
-        shape = len(lengths), int(lengths.max(initial=0))
-        grid = low.reshape(shape) if shape[0] * shape[1] == len(low) else np.full(shape, np.iinfo(np.uint64).max)
+        low = rankings.values["hash"][rankings.places(block)] >> 1
+        shape, none = (len(lengths), int(lengths.max(initial=0))), np.iinfo(low.dtype).max
+        grid = low.reshape(shape) if shape[0] * shape[1] == len(low) else np.full(shape, none, low.dtype)
         if grid.size > len(low):
             grid[np.arange(grid.shape[1]) < lengths[:, None]] = low
         grid.sort(axis=1)
-        equal = (grid[:, 1:] == grid[:, :-1]) & (grid[:, 1:] != np.iinfo(np.uint64).max)
+        equal = (grid[:, 1:] == grid[:, :-1]) & (grid[:, 1:] != none)
         suspects = np.flatnonzero(equal.any(axis=1))
         if len(suspects):
             rows = rankings.rows_of(spans(starts[suspects], lengths[suspects]))

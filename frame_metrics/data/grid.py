@@ -105,7 +105,7 @@ def build_grid(
     if judged is None and not system and not by:
         none, each = np.zeros(count, np.int64), np.arange(count)
         return Grid(rankings, none, none, each, each, none[:1], none[:1], rankings.first_row, None)
-    names = log.select([*system, *by, *query])[rankings.first_row]
+    names = log[[*system, *by, *query]][rankings.first_row]
     if judged is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judged)
     row, both, named = rankings.first_row, names, np.arange(count)  # where pairs of a segment and a query are named
@@ -168,7 +168,7 @@ def with_another(grid: Grid) -> Grid:
 
 def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str], judged: Judged) -> Grid:
     """The rankings of one system in one segment: a query each, then the judged queries that the log lacks."""
-    both = pl.concat([names, judged.names.select(query)])
+    both = pl.concat([names, judged.names[query]])
     code, at = codes(both, query)
     row = np.concatenate([rankings.first_row, n + judged.row])[at]
     none, each = np.zeros(len(at), np.int64), np.arange(len(at))

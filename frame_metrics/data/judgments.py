@@ -108,13 +108,14 @@ def _judged_rows(
         out["cluster"] = _like(clusters, wider(ours, clusters.dtype), columns.cluster, columns.cluster, ours)
     table = pl.DataFrame(out).with_row_index("row")
     judges = pl.any_horizontal(pl.col(name).is_not_null() for name in judging(table))
+    every = any(not table[name].null_count() for name in judging(table))
     if columns.annotator:
         annotator = frame[columns.annotator]
         refuse_nan(annotator, columns.annotator, SOMEBODY)
         nobody = annotator.is_null() & table.select(judges).to_series()
         refuse(columns.annotator, nobody, "have a judgment and no annotator", SOMEBODY)
         table = table.with_columns(annotator.alias("annotator"))
-    table = table.filter(judges)
+    table = table if every else table.filter(judges)
     lent = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.lent}
     keys = [key for key in (*by, *query) if key not in lent]
     for said, column in (lent | {"weight": columns.weight, "cluster": columns.cluster}).items():
@@ -129,7 +130,7 @@ def _judged_rows(
 def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str = ONCE) -> Judged:
     """Lay checked judgments out by their keys, once each document has one grade there; the error says the remedy."""
     values = judging(table)
-    pairs = table.with_columns(id_hash(table["doc"]).alias("hash"))
+    pairs = table.hstack([id_hash(table["doc"]).alias("hash")])
     queries = find_rankings(pairs, keys, [*values, "hash"], rows=True)
     again = find_duplicates(queries, pairs["doc"])
     if len(again):
@@ -250,7 +251,7 @@ def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns,
     """
     values = judging(judged.pairs)
     keys = [*judged.keys, "doc"]
-    log = log.drop("grade", "label", strict=False)
+    log = log[[name for name in log.columns if name not in ("grade", "label")]]
     at, judgment = _in_runs(log, judged) or _by_hash(log, judged)
     for key in keys:
         odd = differ(log[key][at], judged.pairs[key][judgment])
@@ -281,12 +282,10 @@ def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
     table has the hashes of all: finding the judgments of a million rows takes a half of the time.
     """
     starts, pool = run_starts(log, judged.keys), judged.pool
-    if starts is None or 2 * len(starts) > len(log) or not len(judged.pairs):
+    if starts is None or not len(log) or 2 * len(starts) > len(log) or not len(judged.pairs):
         return None
-    named = judged.names.select(judged.keys).with_row_index("judged")
-    runs = log.select(judged.keys)[starts].join(
-        named, on=judged.keys, how="left", nulls_equal=True, maintain_order="left"
-    )
+    named = judged.names[judged.keys].with_row_index("judged")
+    runs = log[judged.keys][starts].join(named, on=judged.keys, how="left", nulls_equal=True, maintain_order="left")
     query = runs["judged"].fill_null(len(named)).to_numpy().astype(np.int64)
     begin, many = np.append(pool.starts, 0), np.append(pool.lengths, 0)
     ours, theirs = log["hash"].to_numpy(), judged.pairs["hash"].to_numpy()
@@ -315,7 +314,7 @@ def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
             rest = np.flatnonzero((there != mine) & (there > 0))
             unsure.append(np.stack([rest + first, own[rest]]))
 
-    step = max(len(starts) * (threads.BLOCK >> 2) // len(log), 1)
+    step = max(len(starts) * (threads.BLOCK >> 2) // max(len(log), 1), 1)
     threads.in_threads((slice(a, min(a + step, len(starts))) for a in range(0, len(starts), step)), work)
     row, own = np.concatenate(unsure, axis=1)
     if len(row):
@@ -371,6 +370,8 @@ def _likely(ours: Array, theirs: Array) -> Array:
 
 def _joined(ours: Array, theirs: Array) -> tuple[Array, Array]:
     """Places of equal hashes in two arrays, where several may be equal in each."""
+    if len(ours) * len(theirs) <= 1 << 12:  # a join costs a small call more
+        return tuple(np.nonzero(ours[:, None] == theirs))  # type: ignore[return-value]
     both = (pl.DataFrame({"hash": hashes}).with_row_index("at") for hashes in (ours, theirs))
     pairs = next(both).join(next(both), on="hash", how="inner", suffix="_theirs")
     return pairs["at"].to_numpy(), pairs["at_theirs"].to_numpy()

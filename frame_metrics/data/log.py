@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -152,7 +153,7 @@ class Log:
 
     @cached_property
     def placed(self) -> Array | None:
-        """Whether the values that make each segment are known, shape (segments,); None where all are."""
+        """True for segments whose values are all known, shape (segments,); None where those of all are."""
         grid, lent = self.grid, set(self.columns.by) & set(self.columns.lent)
         if not lent or self.judged is None:
             return grid.placed
@@ -277,7 +278,7 @@ class Log:
 
 @dataclass(frozen=True)
 class Piece:
-    """What is known of a whole log where some of its queries, with all of their rows, are worked on."""
+    """Facts of a whole log where some of its queries, with all of their rows, are worked on."""
 
     systems: int | None  # how many there are; None where each has a column, or none is named
 
@@ -454,12 +455,16 @@ def _judged(
     judged = None
     if judgments is not None:
         judged = read_judgments(*judgments, log, columns, conventions)
-        log = lend(_in_types_of(log, judged.pairs.select(*judged.keys, "doc")), judged)
+        log = lend(_in_types_of(log, judged.pairs[[*judged.keys, "doc"]]), judged)
     if columns.doc:
-        log = log.with_columns(id_hash(log["doc"]).alias("hash"))
+        log = log.hstack([id_hash(log["doc"]).alias("hash")])
     if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):
         judged = _shared(log, [*by, *query], columns)
-    return (log if judged is None else match(log, judged, query, columns, whole=whole)), judged
+    log = log if judged is None else match(log, judged, query, columns, whole=whole)
+    if "hash" in log.columns:  # from here on it finds repeated documents of a query, for which half of it will do
+        half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
+        log = log[[name for name in log.columns if name != "hash"]].hstack([half])
+    return log, judged
 
 
 def _all_known(log: pl.DataFrame, told: pl.Series) -> pl.DataFrame:
@@ -469,7 +474,9 @@ def _all_known(log: pl.DataFrame, told: pl.Series) -> pl.DataFrame:
 
 def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
     """The log with its columns in the types that the judgments have them in."""
-    return log.cast({name: kind for name, kind in judgments.schema.items() if name in log.columns})
+    own = log.schema
+    others: Any = {name: kind for name, kind in judgments.schema.items() if name in own and own[name] != kind}
+    return log.cast(others) if others else log
 
 
 def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.Rankings:

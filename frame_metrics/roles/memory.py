@@ -1,4 +1,4 @@
-"""How much memory may be used: a number of bytes, or a text."""
+"""Amounts of memory: a number of bytes, or a text."""
 
 from __future__ import annotations
 

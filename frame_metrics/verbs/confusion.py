@@ -15,6 +15,7 @@ from frame_metrics.data.segments import crossed
 from frame_metrics.errors import ColumnError, NotComputableError, check_bool
 from frame_metrics.inputs import Array, ratio
 from frame_metrics.roles.needs import decision_of
+from frame_metrics.verbs.counted import cases_read
 from frame_metrics.verbs.per_class import type_of_classes
 from frame_metrics.verbs.request import Reading, Request
 from frame_metrics.verbs.tidy import number, whole
@@ -43,7 +44,7 @@ def confusion(request: Request, *, margins: bool, shares: bool) -> Any:
         return total | predicted | {"actual": kind, "n": pl.Float64 if columns.weight else pl.Int64} | share
 
     def compute(reading: Reading) -> Answer:
-        return _counts(reading.cases(named=True, totals=margins), margins=margins, shares=shares)
+        return _counts(cases_read(reading, named=True, totals=margins), margins=margins, shares=shares)
 
     return plan.answer_of_segments(compute, schema, in_pieces=True)
 

@@ -10,9 +10,11 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.blocks import codes
-from frame_metrics.data.cases import Cases, ranked_rows
+from frame_metrics.data.cases import Cases, cases_of, ranked_rows, read_cases
+from frame_metrics.data.classes import two_classes
 from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Piece
+from frame_metrics.errors import ColumnError
 from frame_metrics.verbs.pieces import (
     PLACED,
     SYSTEM,
@@ -49,16 +51,62 @@ class Counting(Work):
         if not self.queries:
             every = pl.DataFrame({"cell": np.unique(grid.cell), TIMES: 0}, schema_overrides={TIMES: pl.Int64})
             rows = pl.concat([rows, every.cast({"cell": rows.schema["cell"]})], how="diagonal")
+        else:
+            rows = rows[np.argsort(grid.query[rows["cell"].to_numpy()], kind="stable")]
         cell = rows["cell"].to_numpy()
-        system, segment = (grid.system[cell], grid.segment[cell]) if self.queries else divmod(cell, segments)
+        system, segment = (grid.system[cell], grid.segment[cell]) if self.queries else divmod(cell, max(segments, 1))
         keys = key_rows(log, segment, grid.query[cell] if self.queries else None, ordered=ordered)
         said = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
         out = {name: pl.Series(values) for name, values in said.items()}
         return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows)))
 
 
-def cases_in_pieces(reading: Reading, *, queries: bool, totals: bool, ranks: bool) -> Cases:
-    """Return the rows to decide about of a log that is worked on in pieces; the parameters are those of ``cases``."""
+def cases_read(
+    reading: Reading, *, named: bool = False, queries: bool = False, totals: bool = False, ranks: bool = False
+) -> Cases:
+    """Make the rows to decide about ready, those of judged queries.
+
+    Parameters
+    ----------
+    named, queries : whether the result names the classes, or queries.
+    totals : whether it has totals, where there are queries; see ``read_log``.
+    ranks : whether the scores are those that the ranks stand for.
+    """
+    columns, conventions = reading.plan.columns, reading.plan.conventions
+    table, source = reading.table, reading.source
+    if source is not None:
+        table = pl.DataFrame(schema=source.border.types(columns.needed)) if columns.query else _counted(reading)
+        columns = columns if columns.query else replace(columns, count=TIMES)
+    if not columns.query:
+        return read_cases(table, columns, conventions, named=named)
+    if source is None:
+        cases = cases_of(reading.log(single=True, totals=totals), queries=queries, ranks=ranks)
+    else:
+        cases = _in_pieces(reading, queries=queries, totals=totals, ranks=ranks)
+    return replace(cases, classes=two_classes(table, columns, conventions)) if named else cases
+
+
+def binary_read(reading: Reading, *, queries: bool = False, ranks: bool = False) -> Cases:
+    """Make the rows to decide about ready, which are of two classes; the parameters are those of ``cases_read``."""
+    cases = cases_read(reading, queries=queries, ranks=ranks)
+    if not cases.binary:
+        raise ColumnError(
+            "there are several classes, and a threshold separates one from the rest; name it with positive="
+        )
+    return cases
+
+
+def _counted(reading: Reading) -> pl.DataFrame:
+    """The rows without a query of a frame that is not in memory: those that differ, counted."""
+    columns = reading.plan.columns
+    table = reading.source.counted(columns.needed)
+    count = pl.col(TIMES) if columns.count is None else pl.col(TIMES) * pl.col(columns.count)
+    reading.gathered.append(table.with_columns(count.alias(TIMES)))
+    return reading.gathered[-1]
+
+
+def _in_pieces(reading: Reading, *, queries: bool, totals: bool, ranks: bool) -> Cases:
+    """The rows to decide about of a log that is worked on in pieces; the parameters are those of ``cases_read``."""
     work = work_of(Counting, reading, queries, ranks, totals=totals)
     columns = work.plan.columns
     names = [*columns.by, *(columns.query if queries else ())]

@@ -19,6 +19,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.ranking import iprec
 from frame_metrics.roles.needs import Needs
+from frame_metrics.verbs.counted import binary_read
 from frame_metrics.verbs.measure import check_asked, check_probability
 from frame_metrics.verbs.pieces import measured_of
 from frame_metrics.verbs.request import Reading, Request, one_of
@@ -72,7 +73,7 @@ def curve(request: Request, kinds: Sequence[str], options: Options) -> Any:
         types["n"] = pl.Int64
     keys = plan.columns.keys if per and levels is None else None
     return plan.answer_of_segments(
-        lambda reading: _drawn(reading.binary(queries=per, ranks=ranked), kind, options, levels),
+        lambda reading: _drawn(binary_read(reading, queries=per, ranks=ranked), kind, options, levels),
         lambda _: types,
         keys,
         in_pieces=True,

@@ -26,6 +26,7 @@ from frame_metrics.roles.needs import Needs
 from frame_metrics.stats.averages import Averages, averages_of
 from frame_metrics.stats.quantiles import level_of
 from frame_metrics.verbs import pooled, values
+from frame_metrics.verbs.counted import cases_read
 from frame_metrics.verbs.measure import check_asked
 from frame_metrics.verbs.pieces import measured_of
 from frame_metrics.verbs.request import Plan, Reading, Request, check_wide
@@ -67,7 +68,7 @@ def evaluate(request: Request, metrics: Sequence[Metrics], options: Options) -> 
 
     def compute(reading: Reading) -> Answer:
         if not plan.columns.query:
-            return pooled.evaluated(reading.cases(), asked, options, wide)
+            return pooled.evaluated(cases_read(reading), asked, options, wide)
         # What is drawn is drawn in the order of the queries' names.
         measured = measured_of(reading, asked, options.averages, queries=ci, totals=margins)
         return averaged(measured, options, wide)

@@ -18,6 +18,7 @@ from frame_metrics.inputs import Array, Confusion, Scores
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.roles.needs import Needs
 from frame_metrics.stats.averages import Averages
+from frame_metrics.verbs.counted import cases_read
 from frame_metrics.verbs.evaluate import Layout, check_averages
 from frame_metrics.verbs.pooled import (
     Inputs,
@@ -56,7 +57,7 @@ def per_class(request: Request, metrics: Sequence[Metrics], *, average: Any, lay
     plan.check_pooled(("class", *columns))
 
     def compute(reading: Reading) -> Answer:
-        lines = _by_class(reading.cases(named=True), asked, averages)
+        lines = _by_class(cases_read(reading, named=True), asked, averages)
         return _laid(lines, asked, ["class", *columns], layout)
 
     return plan.answer_of_segments(

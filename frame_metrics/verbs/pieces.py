@@ -1,4 +1,4 @@
-"""What is measured of a frame: at once where it is in memory, else piece by piece, and put together."""
+"""Metrics of a frame: measured at once where it is in memory, else piece by piece, and put together."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _of_a_piece(error: BadRowsError, piece: pl.DataFrame) -> BadRowsError:
 
 
 def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
-    """What is kept of the rankings of a piece."""
+    """A row for each ranking of a piece: its values, and what averages and tests need of it."""
     log, grid = measured.log, measured.log.grid
     keys = key_rows(log, grid.segment, grid.query, ordered=ordered)
     aliases = {}
@@ -262,7 +262,7 @@ def _cluster_rows(log: Log) -> Array:
 
 
 def _restored(table: pl.DataFrame, work: Measuring) -> tuple[Measured, pl.DataFrame]:
-    """What was measured of all pieces, as if at once, and the table whose rows it names."""
+    """The values of all pieces, as if measured at once, and the table whose rows they name."""
     plan = work.plan
     columns = plan.columns.as_arms() if work.arms else plan.columns
     table = _in_order(table, columns.query)
@@ -305,8 +305,9 @@ def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
 
 def conventions_of(work: Work, table: pl.DataFrame) -> Conventions:
     """Return the conventions in the types of scores and grades."""
-    columns, grade = work.plan.columns, type_of(table, GRADE)
-    return work.plan.conventions.in_types(type_of(work.empty, columns.score), grade)
+    columns = work.plan.columns
+    score = next((name for name in columns.per_system), columns.score)
+    return work.plan.conventions.in_types(type_of(work.empty, score), type_of(table, GRADE))
 
 
 def _in_order(table: pl.DataFrame, query: tuple[str, ...]) -> pl.DataFrame:
@@ -326,9 +327,8 @@ def _grid(
     system = table[SYSTEM].to_numpy()
     system_row = np.zeros(max(systems, int(system.max(initial=0)) + 1), np.int64)
     system_row[system[::-1]] = np.arange(n)[::-1]
-    nothing = {role: np.full(n, np.nan) for role in said}
     lengths = table[ANSWERED].to_numpy().astype(np.int64)
-    rankings = Rankings(np.arange(own), np.arange(n), lengths, None, nothing, said)
+    rankings = Rankings(np.arange(own), np.arange(n), lengths, None, said, said)
     placed = table[PLACED].to_numpy()
     known = None if placed.all() else placed[segment_at]
     return Grid(rankings, system, segment_code, query_code, pair, system_row, segment_at, query_at, None, known)

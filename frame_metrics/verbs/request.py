@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from frame_metrics.roles.resolve import FOUND, RESULT, ROW, SYSTEM, resolve, res
 from frame_metrics.roles.roles import Roles
 
 if TYPE_CHECKING:
-    from frame_metrics.data.cases import Cases
+    pass
 
 
 MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that the frame has not
@@ -53,7 +53,7 @@ class Request:
 
     @property
     def limits(self) -> Limits:
-        """What may be used for a frame that is larger than memory."""
+        """Memory and temporary files that a large frame may use."""
         said = self.roles.get("memory")
         return Limits(None if said is None else bytes_of(said), self.roles.get("temporary"))
 
@@ -154,8 +154,8 @@ class Plan:
         Parameters
         ----------
         unreadable : what to answer where rows cannot be taken apart; None for an error.
-        in_pieces : whether ``compute`` asks for no more than what is measured, or for rows without a query, which can
-            be had from pieces of a frame that is larger than memory.
+        in_pieces : whether ``compute`` asks for no more than ``measured_of`` and ``cases_read`` give, also of a frame
+            that is larger than memory.
         """
 
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
@@ -263,54 +263,12 @@ class Reading:
             check_shared(log)
         return log
 
-    def cases(self, *, named: bool = False, queries: bool = False, totals: bool = False, ranks: bool = False) -> Cases:
-        """Make the rows to decide about ready, those of judged queries.
-
-        Parameters
-        ----------
-        named, queries : whether the result names the classes, or queries.
-        totals : whether it has totals, where there are queries; see ``read_log``.
-        ranks : whether the scores are those that the ranks stand for.
-        """
-        from frame_metrics.data.cases import cases_of, read_cases
-        from frame_metrics.data.classes import two_classes
-
-        columns, conventions = self.plan.columns, self.plan.conventions
-        if not columns.query:
-            table, columns = self._rows(columns)
-            return read_cases(table, columns, conventions, named=named)
-        if self.source is None:
-            cases = cases_of(self.log(single=True, totals=totals), queries=queries, ranks=ranks)
-        else:
-            from frame_metrics.verbs.counted import cases_in_pieces
-
-            cases = cases_in_pieces(self, queries=queries, totals=totals, ranks=ranks)
-        return replace(cases, classes=two_classes(self.table, columns, conventions)) if named else cases
-
-    def _rows(self, columns: Columns) -> tuple[pl.DataFrame, Columns]:
-        """The rows of the table; of a frame that is not in memory, those that differ, counted."""
-        if self.source is None:
-            return self.table, columns
-        table = self.source.counted(columns.needed)
-        count = pl.col(TIMES) if columns.count is None else pl.col(TIMES) * pl.col(columns.count)
-        self.gathered.append(table.with_columns(count.alias(TIMES)))
-        return self.gathered[-1], replace(columns, count=TIMES)
-
     def counted_in(self, error: BadRowsError) -> BadRowsError:
         """Return an error about rows that were counted as one about the rows that they stand for."""
         times, rows = self.gathered[-1][TIMES], [int(row) for row in error.rows]
         n = int(times.gather(rows).sum())
         message = f"{error.column}: {n} of {int(times.sum())} rows {in_number(error.what, n)}; {error.remedy}"
         return BadRowsError(message, column=error.column, what=error.what, remedy=error.remedy)
-
-    def binary(self, *, queries: bool = False, ranks: bool = False) -> Cases:
-        """Make the rows to decide about ready, which are of two classes; the parameters are those of ``cases``."""
-        cases = self.cases(queries=queries, ranks=ranks)
-        if not cases.binary:
-            raise ColumnError(
-                "there are several classes, and a threshold separates one from the rest; name it with positive="
-            )
-        return cases
 
     def qrels(self) -> tuple[pl.DataFrame, Columns] | None:
         """Return the judgments as polars, and which of their columns is which; None without any beside the frame."""

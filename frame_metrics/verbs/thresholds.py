@@ -25,6 +25,7 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import Needs
 from frame_metrics.threads import in_threads
+from frame_metrics.verbs.counted import binary_read
 from frame_metrics.verbs.measure import check_parameters
 from frame_metrics.verbs.request import Plan, Request, check_wide, one_of
 from frame_metrics.verbs.tidy import number, whole
@@ -40,7 +41,7 @@ def thresholds(request: Request, metrics: Sequence[Metrics]) -> Any:
     asked = read(metrics) if metrics else []
     plan = _plan(request, asked)
     return plan.answer_of_segments(
-        lambda reading: _every(reading.binary(), asked), lambda types: _schema(asked, plan.columns), in_pieces=True
+        lambda reading: _every(binary_read(reading), asked), lambda types: _schema(asked, plan.columns), in_pieces=True
     )
 
 
@@ -61,7 +62,7 @@ def best_threshold(request: Request, metric: str | Metric, subject_to: Mapping[s
             raise NotComputableError(f"{text}: no value of it is better than another")
     plan = _plan(request, asked)
     return plan.answer_of_segments(
-        lambda reading: _best(reading.binary(), asked, limits),
+        lambda reading: _best(binary_read(reading), asked, limits),
         lambda types: _schema(asked, plan.columns),
         in_pieces=True,
     )

@@ -144,6 +144,8 @@ def labels(asked: Asked, at: Array) -> dict[str, pl.Series]:
     """Return the columns metric and k, of the metric that each row is about."""
     names = pl.Series([name for name, _ in asked], dtype=pl.String)
     ks = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
+    if len(at) == len(asked) and (at == np.arange(len(at))).all():
+        return {"metric": names, "k": ks}
     return {"metric": names[at], "k": ks[at]}
 
 

@@ -188,7 +188,7 @@ def _frame(**columns: Any) -> Any:
 def test_bad_rows() -> None:
     """Bad values in a partition are an error about the frame's column."""
     said = error(lambda: _frame(score=[1.0, np.inf, 2.0]).irm.evaluate("rr"), BadRowsError)
-    assert said.startswith("score: at least 1 rows are infinite; ")
+    assert said.startswith("score: at least 1 row is infinite; ")
 
 
 def test_a_column_that_is_not_there() -> None:
