@@ -230,6 +230,9 @@ class IRM(Generic[Frame]):
     match : predicted classes are clusters, each to be taken for a true class: "best" one to one, so that most rows are
         right, "informedness" one to one by what a bookmaker pays, or "majority", several to one. Measures of the
         clusters themselves (``conditional_entropy``, ``rand_index``) need none of them.
+    memory : how much may be used of a frame that is read in batches, a LazyFrame of files or a DuckDB relation: bytes,
+        or a text as "2GB"; by default half of what is free. A larger one is measured in pieces of whole queries.
+    temporary : the folder where its rows may be written meanwhile, if those of a query do not stand together.
 
     Raises
     ------

@@ -71,10 +71,10 @@ class DaskFrame(Engine):
         from dask.dataframe import from_pandas
 
         sources = {answer.source(name) for name in answer.keys}
-        own = [name for name in self.names() if name in sources and name in table.columns]
-        keys = _as_pandas(table.select(own))
-        keys = keys.assign(**{name: _in_type(keys[name], self._empty.column(name).dtype) for name in own})
-        keys.columns = [self._empty.label(name) for name in own]
+        keys = _as_pandas(table.select(name for name in table.columns if name in sources))
+        types = {name: self._empty.column(name).dtype for name in keys.columns if name in self.names()}
+        keys = keys.assign(**{name: _in_type(keys[name], kind) for name, kind in types.items()})
+        keys.columns = [self._empty.label(name) for name in keys.columns]
         table = PandasFrame(keys).given_back(answer, table, beside)
         return from_pandas(table, npartitions=1)  # type: ignore[no-untyped-call]
 

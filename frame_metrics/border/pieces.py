@@ -7,10 +7,10 @@ import os
 import tempfile
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -141,7 +141,7 @@ class Stream:
 
     def _in_buckets(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield the frame in pieces of whole queries, by writing it once in parts."""
-        with temporary_file(self.folder) as file:
+        with closing(TemporaryFile(self.folder)) as file:
             buckets, start, n_rows = None, 0, self.border.n_rows(keys[0])  # counted first: a connection has one stream
             for batch in self.border.batches(columns):
                 batch = batch.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
@@ -177,7 +177,7 @@ class _Seen:
 class Buckets:
     """Rows by the hash of their query, in a file; rows of a bucket keep their order."""
 
-    def __init__(self, file: IO[bytes], keys: Sequence[str], n: int, size: int) -> None:
+    def __init__(self, file: TemporaryFile, keys: Sequence[str], n: int, size: int) -> None:
         self._file, self._keys, self._n, self._size = file, list(keys), n, size
         self._parts: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # where those of each bucket stand
         self._held: list[pl.DataFrame] = []
@@ -196,11 +196,9 @@ class Buckets:
         rows, ends = rows[np.argsort(bucket, kind="stable")], np.cumsum(np.bincount(bucket, minlength=self._n))
         for parts, start, end in zip(self._parts, [0, *ends[:-1]], ends, strict=True):
             if end > start:
-                begin = self._file.tell()
                 part = io.BytesIO()
                 rows[int(start) : int(end)].write_ipc(part, compression="lz4")
-                self._file.write(part.getbuffer())
-                parts.append((begin, self._file.tell()))
+                parts.append(self._file.write(part.getbuffer()))
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield the rows of each bucket."""
@@ -211,34 +209,46 @@ class Buckets:
                 yield pl.concat([self._read(begin, end) for begin, end in parts])
 
     def _read(self, begin: int, end: int) -> pl.DataFrame:
-        self._file.seek(begin)
-        return pl.read_ipc(io.BytesIO(self._file.read(end - begin)))
+        return pl.read_ipc(io.BytesIO(self._file.read(begin, end)))
 
 
-@dataclass
-class temporary_file:
+class TemporaryFile:
     """A file without a name, which is gone with the process however it ends."""
 
-    folder: str | None
+    def __init__(self, folder: str | None) -> None:
+        self._folder = folder
+        with self._told():
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  (closed by close)
 
-    def __enter__(self) -> IO[bytes]:
+    def write(self, data: Any) -> tuple[int, int]:
+        """Add some bytes, and return where they begin and end."""
+        begin = self._file.tell()
+        with self._told():
+            self._file.write(data)
+            self._file.flush()
+        return begin, self._file.tell()
+
+    def read(self, begin: int, end: int) -> bytes:
+        """Return the bytes that stand at a place."""
+        self._file.seek(begin)
+        return self._file.read(end - begin)
+
+    def close(self) -> None:
+        """Take the file away."""
+        with suppress(OSError):  # of what could not be written
+            self._file.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Raise an error of the system as one that says where, and the way out."""
         try:
-            self._file = tempfile.TemporaryFile(dir=self.folder)
+            yield
         except OSError as error:
-            raise self._told(error) from None
-        return self._file
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self._file.close()
-        if isinstance(error, OSError):
-            raise self._told(error) from None
-
-    def _told(self, error: OSError) -> FrameMetricsError:
-        folder = self.folder or tempfile.gettempdir()
-        return FrameMetricsError(
-            f"temporary files cannot be written in {folder}: {os.strerror(error.errno or 0)}; "
-            "name another folder, temporary=, or sort the frame by query, which then needs none"
-        )
+            folder = self._folder or tempfile.gettempdir()
+            raise FrameMetricsError(
+                f"temporary files cannot be written in {folder}: {os.strerror(error.errno or 0)}; "
+                "name another folder, temporary=, or sort the frame by query, which then needs none"
+            ) from None
 
 
 def whole_queries(batches: Iterable[pl.DataFrame], keys: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:

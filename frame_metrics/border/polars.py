@@ -65,7 +65,12 @@ class LazyPolars(Streamed, PolarsFrame):
         return answer.collect().lazy()
 
     def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
-        yield from self.frame.select(columns).collect_batches(maintain_order=True, engine="streaming")
+        plan = self.frame.select(columns)
+        batch = None
+        for batch in plan.collect_batches(maintain_order=True, engine="streaming"):
+            yield batch
+        if batch is None:
+            yield plan.collect_schema().to_frame()
 
     def n_rows(self, column: str) -> int:
         return int(self.frame.select(pl.len()).collect(engine="streaming").item())

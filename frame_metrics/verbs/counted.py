@@ -72,16 +72,13 @@ def cases_read(
     totals : whether it has totals, where there are queries; see ``read_log``.
     ranks : whether the scores are those that the ranks stand for.
     """
-    columns, conventions = reading.plan.columns, reading.plan.conventions
-    table, source = reading.table, reading.source
-    if source is not None:
-        table = pl.DataFrame(schema=source.border.types(columns.needed)) if columns.query else _counted(reading)
-        columns = columns if columns.query else replace(columns, count=TIMES)
+    columns, conventions, source = reading.plan.columns, reading.plan.conventions, reading.source
     if not columns.query:
-        return read_cases(table, columns, conventions, named=named)
+        return read_cases(reading.table, columns, conventions, named=named)
     if source is None:
-        cases = cases_of(reading.log(single=True, totals=totals), queries=queries, ranks=ranks)
+        table, cases = reading.table, cases_of(reading.log(single=True, totals=totals), queries=queries, ranks=ranks)
     else:
+        table = pl.DataFrame(schema=source.border.types(columns.needed))
         cases = _in_pieces(reading, queries=queries, totals=totals, ranks=ranks)
     return replace(cases, classes=two_classes(table, columns, conventions)) if named else cases
 
@@ -94,15 +91,6 @@ def binary_read(reading: Reading, *, queries: bool = False, ranks: bool = False)
             "there are several classes, and a threshold separates one from the rest; name it with positive="
         )
     return cases
-
-
-def _counted(reading: Reading) -> pl.DataFrame:
-    """The rows without a query of a frame that is not in memory: those that differ, counted."""
-    columns = reading.plan.columns
-    table = reading.source.counted(columns.needed)
-    count = pl.col(TIMES) if columns.count is None else pl.col(TIMES) * pl.col(columns.count)
-    reading.gathered.append(table.with_columns(count.alias(TIMES)))
-    return reading.gathered[-1]
 
 
 def _in_pieces(reading: Reading, *, queries: bool, totals: bool, ranks: bool) -> Cases:

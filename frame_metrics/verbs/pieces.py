@@ -101,7 +101,8 @@ class Work(ABC):
             raise _of_a_piece(error, piece) from None
 
     def _answer(self, reading: Reading) -> Answer:
-        piece = Piece(None if self.systems is None else len(self.systems))
+        every = self.systems if self.systems is not None else () if self.arms else self.plan.columns.per_system
+        piece = Piece(len(every) or None)
         return self.answer(reading, piece, ordered=ORDER in reading.table.columns)
 
     def _of_queries(self, piece: pl.DataFrame) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -159,17 +159,7 @@ class Plan:
         """
 
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
-            if not self._unfolds:
-                return compute(Reading(self, table, beside, self.judged))
-            try:
-                unfolded = unfold(table, self.columns, beside, self.judged, self.to_read)
-            except BadRowsError as error:
-                if unreadable is None:
-                    raise
-                return unreadable(error)
-            with unfolded.rows_of_the_frame():
-                answer = compute(Reading(self, unfolded.table, unfolded.beside, unfolded.judged, unfolded))
-            return unfolded.folded(answer)
+            return self._answered(table, beside, compute, unreadable)
 
         def of_types(types: dict[str, Any]) -> dict[str, Any]:
             types = types | {name: types[name].inner for name in self.columns.lists if name in types}
@@ -181,15 +171,45 @@ class Plan:
             return schema(types | {name: found[own] for name, own in lent.items()})
 
         def apart(source: Any, beside: Beside) -> tuple[Answer, pl.DataFrame]:
-            reading = Reading(self, pl.DataFrame(), beside, self.judged, source=source)
-            try:
+            if self.columns.query:
+                reading = Reading(self, pl.DataFrame(), beside, self.judged, source=source)
                 return compute(reading), reading.gathered[-1]
+            table = self._counted(source)
+            plan = replace(self, columns=replace(self.columns, count=TIMES))
+            try:
+                return plan._answered(table, beside, compute, unreadable), table
             except BadRowsError as error:
-                raise (error if self.columns.query else reading.counted_in(error)) from None
+                raise _of_counted(error, table) from None
 
         read, border = [*self.columns.needed, *self.also], self.request.border
         gathers = apart if in_pieces else None
         return border.answer(read, run, of_types, self._read_judgments, gathers, self.request.limits)
+
+    def _answered(
+        self,
+        table: pl.DataFrame,
+        beside: Beside,
+        compute: Callable[[Reading], Answer],
+        unreadable: Callable[[BadRowsError], Answer] | None,
+    ) -> Answer:
+        """Compute from a table that was read, with a row for each result; the parameters are those of ``answer``."""
+        if not self._unfolds:
+            return compute(Reading(self, table, beside, self.judged))
+        try:
+            unfolded = unfold(table, self.columns, beside, self.judged, self.to_read)
+        except BadRowsError as error:
+            if unreadable is None:
+                raise
+            return unreadable(error)
+        with unfolded.rows_of_the_frame():
+            answer = compute(Reading(self, unfolded.table, unfolded.beside, unfolded.judged, unfolded))
+        return unfolded.folded(answer)
+
+    def _counted(self, source: Any) -> pl.DataFrame:
+        """The rows that differ of a frame that is not in memory, and how many rows each stands for."""
+        columns = self.columns
+        count = pl.col(TIMES) if columns.count is None else pl.col(TIMES) * pl.col(columns.count)
+        return source.counted(columns.needed).with_columns(count.alias(TIMES))
 
     @property
     def _unfolds(self) -> bool:
@@ -263,13 +283,6 @@ class Reading:
             check_shared(log)
         return log
 
-    def counted_in(self, error: BadRowsError) -> BadRowsError:
-        """Return an error about rows that were counted as one about the rows that they stand for."""
-        times, rows = self.gathered[-1][TIMES], [int(row) for row in error.rows]
-        n = int(times.gather(rows).sum())
-        message = f"{error.column}: {n} of {int(times.sum())} rows {in_number(error.what, n)}; {error.remedy}"
-        return BadRowsError(message, column=error.column, what=error.what, remedy=error.remedy)
-
     def qrels(self) -> tuple[pl.DataFrame, Columns] | None:
         """Return the judgments as polars, and which of their columns is which; None without any beside the frame."""
         judged = self.judged
@@ -279,6 +292,13 @@ class Reading:
         if len(table.columns) < len(judged.needed):
             table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(judged.label)))
         return table, judged
+
+
+def _of_counted(error: BadRowsError, table: pl.DataFrame) -> BadRowsError:
+    """The error about rows that were counted as one about the rows that they stand for."""
+    n = int(table[TIMES].gather([int(row) for row in error.rows]).sum())
+    message = f"{error.column}: {n} of {int(table[TIMES].sum())} rows {in_number(error.what, n)}; {error.remedy}"
+    return BadRowsError(message, column=error.column, what=error.what, remedy=error.remedy)
 
 
 def check_shared(log: Log) -> None:

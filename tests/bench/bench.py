@@ -42,7 +42,7 @@ ORDERS = {"rank order": 1.5, "clustered": 2.0, "shuffled": 2.5}  # with the time
 ROLES = {"grade": "", "doc": ", doc named", "ties": ", doc named, equal scores", "judge": ", judge"}
 LARGE = 20_000_000  # rows from which on little is measured
 DOCS = 1 << 20  # documents in the collection
-WIDTHS = {"part": 6, "case": 76, "rows": 10, "against": 42, "ours": 28, "ratio": 5, "asked": 7, "met": 3}
+WIDTHS = {"part": 7, "case": 76, "rows": 10, "against": 42, "ours": 28, "ratio": 5, "asked": 7, "met": 3}
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def test_judgments_beside(npartitions: int, kind: str) -> None:
 
 @pytest.mark.parametrize("npartitions", [1, 3, 17])
 def test_systems(npartitions: int) -> None:
-    """Systems whose rows stand in any partitions are compared as in pandas."""
+    """Systems, of rows of their own in any partitions or of columns of scores, are compared as in pandas."""
     rows = pd.concat([_log(seed).assign(run=run) for seed, run in enumerate(("b", None, "a"))], ignore_index=True)
     rows = rows.drop_duplicates(["run", "query", "doc"]).sample(frac=1, random_state=2)
     ours = dd.from_pandas(rows, npartitions=npartitions, sort=False).irm(system="run")
@@ -93,6 +93,9 @@ def test_systems(npartitions: int) -> None:
     _same(ours.evaluate("map", "rr"), theirs.evaluate("map", "rr"), "run", "metric")
     given: Any = {"baseline": "a", "resamples": 200}
     _same(ours.compare("map", **given), theirs.compare("map", **given), "run")
+    both = _log().assign(other=lambda own: own["score"].rank(pct=True))
+    ours, theirs = (IRM(one, score=["score", "other"]) for one in (dd.from_pandas(both, npartitions=npartitions), both))
+    _same(ours.evaluate("ndcg@3"), theirs.evaluate("ndcg@3"))
 
 
 CASES = pd.DataFrame(
@@ -175,6 +178,13 @@ def test_other_processes() -> None:
     with dask.config.set(scheduler="processes", num_workers=2):
         ours = dd.from_pandas(rows, npartitions=3).irm(scale=None, by="day").judge(QRELS, several="mean")
         _same(ours.evaluate("ndcg", "ap@3", ci=0.9), rows.irm(by="day").judge(QRELS).evaluate("ndcg", "ap@3", ci=0.9))
+
+
+def test_columns_that_are_called_by_numbers() -> None:
+    """Columns of an array, which are called by numbers, are found and come back as they are called."""
+    rows = pd.DataFrame({0: [1, 1, 2], 1: [1.0, 2.0, 3.0], 2: [1, 0, 1]})
+    found = IRM(dd.from_pandas(rows, npartitions=2), query=0, score=1, label=2).per_query("rr", layout="wide")
+    assert found.compute().to_dict("list") == {0: [1, 2], "rr": [0.5, 1.0]}
 
 
 # Errors

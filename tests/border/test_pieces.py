@@ -154,6 +154,8 @@ def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
     """Systems that are columns are measured on the rows of each piece."""
     log = _log().filter(pl.col("system") == "b").with_columns(other=1 - pl.col("score") ** 2)
     _same(lambda irm: irm.evaluate(METRICS), stored(log), **{**ROLES, "score": ["score", "other"]})
+    roles, qrels = {**ROLES, "score": ["score", "other"], "grade": None}, _qrels(log)
+    _same(lambda irm: irm.judge(qrels, grade="rating").per_query("rr"), stored(log.drop("grade")), **roles)
 
 
 def test_lists_in_pieces(stored: Any) -> None:
@@ -162,6 +164,22 @@ def test_lists_in_pieces(stored: Any) -> None:
     lists = log.agg("doc", "score", relevant=pl.col("doc").filter(pl.col("grade") > 0))
     assert lists.estimated_size() > SMALL // 4
     _same(lambda irm: irm.per_query("rr", "recall"), stored(lists), query="q")
+
+
+@pytest.mark.parametrize("memory", [None, SMALL])
+def test_a_file_without_rows(memory: int | None, tmp_path: Path) -> None:
+    """A file without rows, or of which a filter leaves none, is measured as a frame without rows is."""
+    log = _scanned(_log(), tmp_path).filter(pl.col("q") < 0)
+    found = log.irm(**ROLES, memory=memory).evaluate(METRICS, layout="wide").collect()
+    assert_frame_equal(found, _log()[:0].irm(**ROLES).evaluate(METRICS, layout="wide"))
+
+
+def test_rows_of_a_column_for_each_system_in_pieces(stored: Any) -> None:
+    """Scores of systems beside each other are counted together, and then taken apart."""
+    log = _log().with_columns(other=1 - pl.col("score"))
+    roles = {"query": None, "score": ["score", "other"], "grade": "grade"}
+    _same(lambda irm: irm(threshold=0.5).evaluate("f1"), stored(log), **roles)
+    _same(lambda irm: irm.evaluate("roc_auc"), stored(log), **roles)
 
 
 def test_a_query_that_comes_back(tmp_path: Path) -> None:
@@ -267,10 +285,10 @@ def test_a_folder_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def full(*args: Any, **options: Any) -> Any:
         file = made(*args, **options)
 
-        def write(data: Any) -> int:
+        def fail(*data: Any) -> int:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        file.write = write
+        file.flush = fail
         return file
 
     folder.mkdir()
