@@ -96,6 +96,19 @@ def test_either_may_be_imported_first(imports: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("imports", ["import pyspark.sql, frame_metrics", "import frame_metrics, pyspark.sql"])
+def test_spark_may_be_imported_first_or_last(imports: str) -> None:
+    """A frame of Spark has its accessor whichever is imported first, and the package does not import Spark."""
+    _run(f"""
+{imports}
+assert pyspark.sql.DataFrame.irm is frame_metrics.IRM
+from pyspark.sql.classic.dataframe import DataFrame
+assert DataFrame.irm is frame_metrics.IRM
+""")
+    _run("import sys, frame_metrics\nassert 'pyspark' not in sys.modules")
+
+
+@pytest.mark.slow
 def test_asking_for_pandas_without_importing_it() -> None:
     """Others may ask where pandas is, once or often, before anyone imports it."""
     _run(f"""
