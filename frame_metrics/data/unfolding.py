@@ -309,7 +309,7 @@ def _check_flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> No
     """Raise for lists that say of each result whether it is relevant, and are no ids."""
     name, values = str(columns.relevant), ids[str(columns.relevant)]
     flags = values.dtype == pl.Boolean
-    if values.dtype.is_numeric() and str(columns.doc) in columns.lists and values.is_in([0, 1]).all():
+    if values.dtype.is_numeric() and str(columns.doc) in columns.lists and ((values == 0) | (values == 1)).all():
         again = bool(ids.select(pl.struct(BARE, name).is_duplicated().any()).item())
         flags = again and bool((frame[name].list.len() == frame[str(columns.doc)].list.len()).fill_null(True).all())
     if flags:

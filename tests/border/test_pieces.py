@@ -89,6 +89,7 @@ OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("name", OF_QUERIES)
 @pytest.mark.parametrize("judged", [False, True], ids=["", "judged"])
 def test_queries_in_pieces(name: str, judged: bool, stored: Any) -> None:
@@ -129,6 +130,7 @@ OF_ROWS: dict[str, tuple[Call, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("name", OF_ROWS)
 def test_rows_in_pieces(name: str, stored: Any) -> None:
     """Rows without a query are counted by their values, and give the same."""
@@ -181,6 +183,15 @@ def test_rows_of_a_column_for_each_system_in_pieces(stored: Any) -> None:
     roles = {"query": None, "score": ["score", "other"], "grade": "grade"}
     _same(lambda irm: irm(threshold=0.5).evaluate("f1"), stored(log), **roles)
     _same(lambda irm: irm.evaluate("roc_auc"), stored(log), **roles)
+
+
+@pytest.mark.parametrize("memory", [pytest.param(20_000, marks=pytest.mark.slow), 400_000], ids=["many", "few"])
+def test_the_number_of_pieces_changes_nothing(memory: int, stored: Any) -> None:
+    """Values and interval ends are the same of about a hundred pieces as of five."""
+    log, file = stored(_log())
+    found = file.irm(**ROLES, system="system", by="device", memory=memory).evaluate(METRICS, ci=0.9, resamples=50)
+    expected = log.irm(**ROLES, system="system", by="device").evaluate(METRICS, ci=0.9, resamples=50)
+    assert_frame_equal(found.collect(), expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
 def test_a_progress_bar_over_pieces(stored: Any, capsys: Any) -> None:

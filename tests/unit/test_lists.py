@@ -639,3 +639,9 @@ def test_what_is_not_listed_as_relevant_is_not(seed: int, roles: dict[str, Any])
     assert found["judged@5"].to_list() == [1.0] * 25
     assert found.to_dict(as_series=False) == expected.to_dict(as_series=False)
     assert not {"unjudged in the top 10", "unjudged results"} & {*odd(nested.irm(**roles))["check"]}
+
+
+def test_lists_of_ids_that_are_floats() -> None:
+    """Ids may be floats, as those of pandas with a null among them are."""
+    log = pl.DataFrame({"q": [1, 2], "doc": [[1.0, 2.0], [3.5]], "relevant": [[1.0], [3.0]]})
+    assert log.irm(query="q").per_query("rr")["value"].to_list() == [1.0, 0.0]
