@@ -2,12 +2,12 @@
 
 The log has a row for each result, with the columns query, doc, score and grade, and a column for the system. A row for
 each system and metric is written, with the ends of intervals, and a row for each comparison with the baseline. The exit
-code is 1 if a system is surely worse than the baseline in a metric, so that a pipeline stops.
+code is 3 if a system is surely worse than the baseline in a metric, so that a pipeline stops; a failure has another.
 
     spark-submit examples/spark_job.py LOG RESULT [--system COLUMN] [--baseline NAME] [--by COLUMN] [--partitions N]
 
-Without `spark-submit`, `python examples/spark_job.py ...` runs it on all cores of one machine. The workers need the
-package, and no pandas.
+Without `spark-submit`, `PYSPARK_PYTHON=$(which python) python examples/spark_job.py ...` runs it on all cores of one
+machine. The workers need the package, and no pandas.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 import frame_metrics  # noqa: F401  (gives frames of Spark their `irm`)
 
 METRICS = ("ndcg@10", "rr", "recall@10")
+WORSE = 3  # an exit code that neither Python nor Spark has for a failure
 
 
 def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     session = SparkSession.builder.appName("frame_metrics").getOrCreate()
     lines = run(session, read_arguments(arguments))
     print("\n".join(lines) or "no system is surely worse than the baseline")
-    return 1 if lines else 0
+    return WORSE if lines else 0
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ class Stream:
 
     border: Streamed
     memory: int  # bytes
-    folder: str | None  # for temporary files; None for the system's own
+    folder: Any  # the path of one for temporary files; None for the system's own
     ordered: ClassVar[bool] = True  # pieces have the numbers of their rows
 
     def gathered(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: dict[str, Any]) -> pl.DataFrame:
@@ -219,7 +219,7 @@ class Buckets:
 class TemporaryFile:
     """A file without a name, which is gone with the process however it ends."""
 
-    def __init__(self, folder: str | None) -> None:
+    def __init__(self, folder: Any) -> None:
         self._folder = folder
         with self._told():
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  (closed by close)
@@ -343,4 +343,4 @@ def _of_the_group() -> int | None:
 
 
 def _in_words(size: int) -> str:
-    return f"{size / 1e9:.3g} GB"
+    return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"

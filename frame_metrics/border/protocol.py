@@ -27,7 +27,7 @@ class Limits:
     """Memory and temporary files that a large frame may use."""
 
     memory: int | None = None  # bytes; None for half of what is free
-    folder: str | None = None  # for temporary files; None for the system's own
+    folder: Any = None  # the path of one, for temporary files; None for the system's own
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+# Of a number of bytes; "4G" is "4GB".
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12} | {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
 def bytes_of(memory: int | str) -> int:
     """Return a number of bytes, as 2,000,000,000 for "2GB"; 0 for what says none."""
     if isinstance(memory, str):
-        said = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([kmgt]i?b)?", memory.strip(), re.IGNORECASE)
-        return 0 if said is None else int(float(said[1]) * UNITS[(said[2] or "").upper()])
+        said = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *((?:[kmgt]i?)?)b?", memory.strip(), re.IGNORECASE)
+        return 0 if said is None else int(float(said[1]) * UNITS[said[2].upper()])
     return int(memory)
 
 

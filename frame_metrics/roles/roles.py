@@ -74,7 +74,7 @@ def _is_grade(value: Any) -> bool:
 
 
 def _is_folder(value: Any) -> bool:
-    return isinstance(value, str) and os.path.isdir(value)
+    return isinstance(value, str | os.PathLike) and os.path.isdir(value)
 
 
 def _is_size(value: Any) -> bool:
@@ -105,7 +105,7 @@ Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a
 Grade: TypeAlias = Annotated[float | str | None, "a grade", _is_grade]
 Score: TypeAlias = Annotated[float | None, "a score", _is_known]
 Memory: TypeAlias = Annotated[int | str | None, "a number of bytes, or a text as '2GB'", is_memory]
-Folder: TypeAlias = Annotated[str | None, "the path of a folder that is there", _is_folder]
+Folder: TypeAlias = Annotated[str | os.PathLike[str] | None, "the path of a folder that is there", _is_folder]
 
 
 class Roles(TypedDict, total=False):
@@ -200,7 +200,7 @@ def check_roles(roles: dict[str, Any]) -> None:
         if name in _EXPECTED and value is not None:
             expected, holds = _EXPECTED[name][-2:] if isinstance(value, Mapping) else _EXPECTED[name][:2]
             if not holds(value):
-                way = MAKE_IT if is_foreign(value) else ""
+                way = MAKE_IT if is_foreign(value) and name not in RESOURCES else ""
                 raise BadValueError(f"{name}={shown(value)} is not {expected}{way}")
     if roles.get("scale") is not None:
         check_scale(roles["scale"])

@@ -13,13 +13,13 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER
 from frame_metrics.data.blocks import Rankings, codes, numbers
 from frame_metrics.data.grid import Grid
-from frame_metrics.data.judgments import refuse_strangers
+from frame_metrics.data.judgments import read_judgments, refuse_strangers
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.errors import BadRowsError, ColumnError, NotComputableError, in_number
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.metrics.names import Asked
-from frame_metrics.roles.columns import judging, key_names, type_of
+from frame_metrics.roles.columns import checked, judging, key_names, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
@@ -143,7 +143,8 @@ def work_of(kind: type[Any], reading: Reading, *said: Any, totals: bool = False,
     columns = plan.columns
     if plan.conventions.ties == "order" and not columns.rank and not source.ordered:
         raise NotComputableError(
-            "ties='order' takes the order of the frame, and rows of a cluster have none; name doc= or rank="
+            "ties='order' takes the order of the frame, and rows of a cluster have none; leave ties= out to order "
+            "equal scores by doc=, or name rank="
         )
     if ROW in columns.made and plan.judged is not None:
         raise ColumnError("rows that are queries have no numbers to judge them by; name the queries' column, query=")
@@ -160,6 +161,7 @@ def work_of(kind: type[Any], reading: Reading, *said: Any, totals: bool = False,
 
 def gather(work: Work, reading: Reading) -> pl.DataFrame:
     """Return what is kept of all pieces, and of the judged queries that are in none."""
+    _check_judgments(work, reading)
     nothing = work(work.empty)
     table = reading.source.gathered(work.plan.columns.needed, work.keys, work, dict(nothing.schema))
     if work.judgments is None:
@@ -170,6 +172,18 @@ def gather(work: Work, reading: Reading) -> pl.DataFrame:
     if not both[MATCHED].any():
         _refuse_strangers(table, work, reading)
     return both
+
+
+def _check_judgments(work: Work, reading: Reading) -> None:
+    """Raise for judgments that are bad, by their rows; those of a piece have other ones."""
+    qrels = reading.qrels()
+    if qrels is None or work.plan.columns.unfolds or reading.beside.border is None:
+        return
+    if reading.beside.border.holds_lists(str(qrels[1].doc)):
+        return
+    columns, conventions = work.plan.columns, work.plan.conventions
+    log = checked(work.empty, columns, judged_elsewhere=True, scores_later=True, positive=conventions.positive)
+    read_judgments(*qrels, log, columns, conventions)
 
 
 def _of_a_piece(error: BadRowsError, piece: pl.DataFrame) -> BadRowsError:
@@ -278,7 +292,7 @@ def _restored(table: pl.DataFrame, work: Measuring) -> tuple[Measured, pl.DataFr
     }
     if columns.cluster:
         said["cluster"] = numbers(table[CLUSTER]).to_numpy()
-    grid = _grid(log, table, by, query, said, len(work.systems) if work.systems is not None else 1)
+    grid = _grid(log, table, by, query, said)
     shared = [inside for inside, name in zip(by, columns.by, strict=True) if name in work.shared]
     conventions = conventions_of(work, table)
     judging_columns = plan.judged or columns
@@ -317,16 +331,14 @@ def _in_order(table: pl.DataFrame, query: tuple[str, ...]) -> pl.DataFrame:
     return table.sort(pl.col(OWN).not_(), *place, SYSTEM, nulls_last=True, maintain_order=True)
 
 
-def _grid(
-    log: pl.DataFrame, table: pl.DataFrame, by: list[str], query: list[str], said: dict[str, Array], systems: int
-) -> Grid:
+def _grid(log: pl.DataFrame, table: pl.DataFrame, by: list[str], query: list[str], said: dict[str, Array]) -> Grid:
     """The rankings of all pieces, numbered."""
     n, own = len(log), int(table[OWN].sum())
     query_code, query_at = codes(log, query)
     segment_code, segment_at = codes(log.with_columns(placed=table[PLACED]), [*by, "placed"] if by else [])
     pair = np.unique(segment_code * max(len(query_at), 1) + query_code, return_inverse=True)[1]
     system = table[SYSTEM].to_numpy()
-    system_row = np.zeros(max(systems, int(system.max(initial=0)) + 1), np.int64)
+    system_row = np.zeros(int(system.max(initial=-1)) + 1, np.int64)
     system_row[system[::-1]] = np.arange(n)[::-1]
     lengths = table[ANSWERED].to_numpy().astype(np.int64)
     rankings = Rankings(np.arange(own), np.arange(n), lengths, None, said, said)

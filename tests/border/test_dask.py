@@ -243,3 +243,11 @@ def test_what_needs_all_rows() -> None:
         "this is computed from all rows at once, and those of a dask.DataFrame are not here; give what its compute() "
         "returns, of the columns that are needed and of some queries"
     )
+
+
+def test_no_rows_of_any_system() -> None:
+    """A frame of which a filter leaves no row has no systems, as one in memory."""
+    log = _log().assign(system="s")
+    none = dd.from_pandas(log, npartitions=2).query("score > 7")
+    found = none.irm(system="system").evaluate("rr").compute()
+    assert len(found) == len(log[:0].irm(system="system").evaluate("rr")) == 0

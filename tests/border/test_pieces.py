@@ -268,6 +268,17 @@ def test_facts_of_the_whole_frame_in_pieces(tmp_path: Path) -> None:
             bare.judge(other, grade="rating").evaluate("map").collect()
 
 
+def test_bad_judgments_beside_pieces(tmp_path: Path) -> None:
+    """An error about judgments names their rows, before anything is measured."""
+    log = _log()
+    twice = pl.concat([_qrels(log), _qrels(log)[7:8].with_columns(pl.col("rating") + 5)])
+    bare = _scanned(log.drop("grade"), tmp_path).irm(**{**ROLES, "grade": None}, system="system", memory=SMALL)
+    with pytest.raises(
+        BadValueError, match=rf"^rating: 1 pair has two judgments .*, rows 7, {len(twice) - 1}\); keep one"
+    ):
+        bare.judge(twice, grade="rating").evaluate("rr").collect()
+
+
 def test_what_needs_the_whole_frame(tmp_path: Path) -> None:
     """A verb that reads all rows at once says how much is allowed, and the way out."""
     large = _scanned(_log(), tmp_path).irm(**ROLES, system="system", memory=SMALL)
@@ -282,7 +293,7 @@ def test_memory_that_is_none(memory: Any) -> None:
         pl.DataFrame({"query": [1], "score": [1.0], "grade": [1]}).irm(memory=memory)
 
 
-@pytest.mark.parametrize("memory", ["2GB", "1.5 GiB", "300mb", 10**9, "1000000"])
+@pytest.mark.parametrize("memory", ["2GB", "1.5 GiB", "300mb", "4G", "512 Mi", 10**9, "1000000"])
 def test_memory_changes_no_number(memory: Any) -> None:
     """A frame in memory is measured at once, whatever is allowed."""
     log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [0, 1]})

@@ -27,12 +27,12 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_the_gate(tmp_path: Path) -> None:
-    """A system that is surely worse makes the exit code 1; values and comparisons are those of one machine."""
+    """A system that is surely worse makes the exit code 3; values and comparisons are those of one machine."""
     log = made_log(queries=60).select("query", "doc", "score", "grade", "segment").with_columns(system=pl.lit("a"))
     both = pl.concat([log, log.with_columns(system=pl.lit("b"), score=-pl.col("grade").fill_null(0.0))])
     both.write_parquet(tmp_path / "log.parquet")
     done = run(str(tmp_path / "log.parquet"), str(tmp_path / "out"), "--baseline", "a", "--partitions", "3")
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == 3, done.stderr
     assert "b is worse than a in rr: -0." in done.stdout
     values = pl.read_parquet(tmp_path / "out" / "values" / "*.parquet")
     expected = both.irm(system="system").evaluate("ndcg@10", "rr", "recall@10", ci=0.95)
