@@ -202,7 +202,7 @@ class Buckets:
             if end > start:
                 part = io.BytesIO()
                 rows[int(start) : int(end)].write_ipc(part, compression="lz4")
-                parts.append(self._file.write(part.getbuffer()))
+                parts.append(self._file.write(part.getvalue()))
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield the rows of each bucket."""

@@ -371,7 +371,8 @@ def _likely(ours: Array, theirs: Array) -> Array:
 def _joined(ours: Array, theirs: Array) -> tuple[Array, Array]:
     """Places of equal hashes in two arrays, where several may be equal in each."""
     if len(ours) * len(theirs) <= 1 << 12:  # a join costs a small call more
-        return tuple(np.nonzero(ours[:, None] == theirs))  # type: ignore[return-value]
+        at, at_theirs = np.nonzero(ours[:, None] == theirs)
+        return at, at_theirs
     both = (pl.DataFrame({"hash": hashes}).with_row_index("at") for hashes in (ours, theirs))
     pairs = next(both).join(next(both), on="hash", how="inner", suffix="_theirs")
     return pairs["at"].to_numpy(), pairs["at_theirs"].to_numpy()

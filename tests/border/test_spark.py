@@ -370,7 +370,7 @@ def test_what_a_cluster_does_not_do(session: Any) -> None:
     """What needs the order of the rows, or the whole frame at once, is refused with the way out."""
     frame = spread(session, log_of_runs()).frame
     irm = frame.irm(query="query", score="score", grade="grade", system="run")
-    assert "name doc= or rank=" in error(lambda: irm(doc=None, ties="order").evaluate("rr"))
+    assert "leave ties= out" in error(lambda: irm(doc=None, ties="order").evaluate("rr"))
     assert "give what its toArrow() returns, of the columns" in error(lambda: irm.explain("rr", query="q01"))
     bad = spread(session, log_of_runs().with_columns(score=pl.lit(float("inf")))).frame
     assert "score: at least" in error(lambda: bad.irm(system="run", doc="doc").evaluate("rr"), BadRowsError)

@@ -29,7 +29,8 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_gate(tmp_path: Path) -> None:
     """A system that is surely worse makes the exit code 3; values and comparisons are those of one machine."""
     log = made_log(queries=60).select("query", "doc", "score", "grade", "segment").with_columns(system=pl.lit("a"))
-    both = pl.concat([log, log.with_columns(system=pl.lit("b"), score=-pl.col("grade").fill_null(0.0))])
+    backwards = pl.when(pl.col("score").is_not_null()).then(-pl.col("grade").fill_null(0.0))
+    both = pl.concat([log, log.with_columns(system=pl.lit("b"), score=backwards)])
     both.write_parquet(tmp_path / "log.parquet")
     done = run(str(tmp_path / "log.parquet"), str(tmp_path / "out"), "--baseline", "a", "--partitions", "3")
     assert done.returncode == 3, done.stderr
