@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -14,7 +14,7 @@ import polars as pl
 from frame_metrics.border.arrow import as_polars, narrow
 from frame_metrics.border.pieces import TIMES, Streamed
 from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Apart, Beside, Border, Compute, Limits, Schema
+from frame_metrics.border.protocol import Beside, Border, Question
 from frame_metrics.errors import BadValueError
 
 if TYPE_CHECKING:
@@ -100,17 +100,9 @@ class DuckDBFrame(Streamed):
         for batch in _batches(grouped.project(_renamed(range(len(names)), places))):
             yield batch.rename(dict(zip(places, names, strict=True)))
 
-    def answer(
-        self,
-        columns: Sequence[str],
-        compute: Compute,
-        schema: Schema,
-        judgments: Callable[[], Beside],
-        apart: Apart | None = None,
-        limits: Limits | None = None,
-    ) -> Any:
+    def answer(self, question: Question) -> Any:
         _check_connection(self.frame)
-        return super().answer(columns, compute, schema, judgments, apart, limits)
+        return super().answer(question)
 
 
 @dataclass(frozen=True, eq=False)

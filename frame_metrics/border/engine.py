@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from frame_metrics.border.protocol import Apart, Beside, Border, Compute, Limits, Schema, Work
+from frame_metrics.border.protocol import Border, Question, Work
 from frame_metrics.errors import NotComputableError, kind_of
 
 if TYPE_CHECKING:
@@ -62,23 +62,15 @@ class Engine(Border):
         table = self.fetched(self.mapped(columns, keys, partial(_by_place, work), places))
         return table.rename(dict(zip(table.columns, schema, strict=True)))
 
-    def answer(
-        self,
-        columns: Sequence[str],
-        compute: Compute,
-        schema: Schema,
-        judgments: Callable[[], Beside],
-        apart: Apart | None = None,
-        limits: Limits | None = None,
-    ) -> Any:
-        self.check(columns)
-        if apart is None:
+    def answer(self, question: Question) -> Any:
+        self.check(question.columns)
+        if question.apart is None:
             raise NotComputableError(
                 f"this is computed from all rows at once, and those of a {kind_of(self.frame)} are not here; give what "
                 f"its {self.brought_here} returns, of the columns that are needed and of some queries"
             )
-        beside = judgments()
-        answer, table = apart(self, beside)
+        beside = question.judgments()
+        answer, table = question.apart(self, beside)
         return self.given_back(answer, table, beside)
 
 

@@ -6,7 +6,7 @@ import io
 import os
 import tempfile
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.border.progress import progress
-from frame_metrics.border.protocol import Apart, Beside, Border, Compute, Limits, Schema, Work
+from frame_metrics.border.protocol import Border, Question, Work
 from frame_metrics.errors import FrameMetricsError, NotComputableError
 from frame_metrics.inputs import Array
 
@@ -51,29 +51,20 @@ class Streamed(Border):
         """Count the rows; ``column`` is one that may be read for it."""
         return sum(map(len, self.batches([column])))
 
-    def answer(
-        self,
-        columns: Sequence[str],
-        compute: Compute,
-        schema: Schema,
-        judgments: Callable[[], Beside],
-        apart: Apart | None = None,
-        limits: Limits | None = None,
-    ) -> Any:
-        self.check(columns)
-        limits = limits or Limits()
-        memory = limits.memory or memory_of_the_machine()
-        whole = _within(self.batches(columns), memory // HELD)
+    def answer(self, question: Question) -> Any:
+        self.check(question.columns)
+        memory = question.limits.memory or memory_of_the_machine()
+        whole = _within(self.batches(question.columns), memory // HELD)
         if whole is not None:
-            return self.held(whole).answer(columns, compute, schema, judgments)
-        if apart is None:
+            return self.held(whole).answer(question)
+        if question.apart is None:
             raise NotComputableError(
                 f"this is computed from the whole frame at once, whose needed columns take more than "
                 f"{_in_words(memory // HELD)}, a quarter of the memory that is allowed; raise memory= if there is "
                 "more, or give it the rows of some queries"
             )
-        beside = judgments()
-        answer, table = apart(Stream(self, memory, limits.folder), beside)
+        beside = question.judgments()
+        answer, table = question.apart(Stream(self, memory, question.limits.folder), beside)
         return self.held(table).given_back(answer, table, beside)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from frame_metrics.border.pieces import Streamed
-from frame_metrics.border.protocol import Apart, Beside, Border, Compute, Limits, Schema
+from frame_metrics.border.protocol import Beside, Border, Question
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array
 
@@ -83,29 +83,20 @@ class LazyPolars(Streamed, PolarsFrame):
         """True where files are read, which may hold more rows than memory does."""
         return "SCAN" in self.frame.explain(optimized=False)
 
-    def answer(
-        self,
-        columns: Sequence[str],
-        compute: Compute,
-        schema: Schema,
-        judgments: Callable[[], Beside],
-        apart: Apart | None = None,
-        limits: Limits | None = None,
-    ) -> pl.LazyFrame:
+    def answer(self, question: Question) -> pl.LazyFrame:
+        columns = question.columns
         self.check(columns)
-        plan, streamed = self.frame.select(columns), (limits is not None and limits.memory) or self._scans
+        plan, streamed = self.frame.select(columns), question.limits.memory or self._scans
 
         def run(table: pl.DataFrame) -> pl.DataFrame:
-            if streamed:
-                return Streamed.answer(self, columns, compute, schema, judgments, apart, limits)
-            return PolarsFrame(table).answer(columns, compute, schema, judgments)
+            return Streamed.answer(self, question) if streamed else PolarsFrame(table).answer(question)
 
         return (pl.LazyFrame({"": [0]}) if streamed else plan).map_batches(
             run,
             predicate_pushdown=False,
             projection_pushdown=False,
             slice_pushdown=False,
-            schema=pl.Schema(schema(self.types(columns))),
+            schema=pl.Schema(question.schema(self.types(columns))),
         )
 
 

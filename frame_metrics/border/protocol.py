@@ -31,6 +31,20 @@ class Limits:
 
 
 @dataclass(frozen=True, eq=False)
+class Question:
+    """Columns that a verb reads of a frame, and how it computes its answer from them."""
+
+    columns: Sequence[str]  # those that are read
+    compute: Compute  # columns, and judgments that were read, to an answer
+    schema: Schema  # the types of the columns to those of the result, for a plan that has not run
+    judgments: Callable[[], Beside]  # reads the judgments beside the frame; called once for each time compute is
+    # Computes the same from pieces of whole queries, which something gathers or counts, and returns the answer and the
+    # table whose rows it names; None where it cannot be.
+    apart: Apart | None
+    limits: Limits  # where the rows do not fit in memory
+
+
+@dataclass(frozen=True, eq=False)
 class Border(ABC):
     """A frame of one kind."""
 
@@ -48,31 +62,12 @@ class Border(ABC):
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
         """Return an answer as a frame of this kind; ``table`` is what was read of this one."""
 
-    def answer(
-        self,
-        columns: Sequence[str],
-        compute: Compute,
-        schema: Schema,
-        judgments: Callable[[], Beside],
-        apart: Apart | None = None,
-        limits: Limits | None = None,
-    ) -> Any:
-        """Run a function on the named columns and return its answer as a frame of this kind.
-
-        Parameters
-        ----------
-        columns : the columns that are read.
-        compute : columns, and judgments that were read, to an answer.
-        schema : the types of the columns to those of the result, for a plan that has not run.
-        judgments : reads the judgments beside the frame; called once for each time that ``compute`` is.
-        apart : computes the same from pieces of whole queries, which something gathers or counts, and returns the
-            answer and the table whose rows it names; None where it cannot be.
-        limits : what may be used where the rows do not fit in memory.
-        """
-        self.check(columns)
-        beside, own = judgments(), self.in_memory(columns)
-        table = own.read(columns)
-        return own.given_back(compute(table, beside), table, beside)
+    def answer(self, question: Question) -> Any:
+        """Run the function of a question and return its answer as a frame of this kind."""
+        self.check(question.columns)
+        beside, own = question.judgments(), self.in_memory(question.columns)
+        table = own.read(question.columns)
+        return own.given_back(question.compute(table, beside), table, beside)
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         """Return the named columns so that they can be read again: a plan is run, a stream read to its end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.pieces import TIMES
-from frame_metrics.border.protocol import Beside, Border, Limits, Schema
+from frame_metrics.border.protocol import Beside, Border, Limits, Question, Schema
 from frame_metrics.data.grid import systems_apart
 from frame_metrics.data.log import Log, Piece, read_log
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
@@ -25,10 +25,6 @@ from frame_metrics.roles.memory import bytes_of
 from frame_metrics.roles.needs import Needs, needs_of, read_by
 from frame_metrics.roles.resolve import FOUND, RESULT, ROW, SYSTEM, resolve, resolve_judgments
 from frame_metrics.roles.roles import Roles
-
-if TYPE_CHECKING:
-    pass
-
 
 MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that the frame has not
 
@@ -181,9 +177,9 @@ class Plan:
             except BadRowsError as error:
                 raise _of_counted(error, table) from None
 
-        read, border = [*self.columns.needed, *self.also], self.request.border
-        gathers = apart if in_pieces else None
-        return border.answer(read, run, of_types, self._read_judgments, gathers, self.request.limits)
+        read, gathers = [*self.columns.needed, *self.also], apart if in_pieces else None
+        question = Question(read, run, of_types, self._read_judgments, gathers, self.request.limits)
+        return self.request.border.answer(question)
 
     def _answered(
         self,
