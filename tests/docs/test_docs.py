@@ -173,7 +173,7 @@ def test_page_has_examples(name: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_for_a_prompt_has_one(page: Path) -> None:
-    """Python code on a page runs as a test, compiles where the tests lack its library, or is the package's own source."""
+    """Python code on a page runs as a test, compiles where tests lack its library, or is the package's own source."""
     sources = [inspect.getsource(one) for one in (metrics.success.kernel, queries_without_results.look)]
     for block in re.findall(r"^```python\n(.*?)^```", read(page), flags=re.MULTILINE | re.DOTALL):
         if re.match(r"(from|import) (matplotlib|plotly|pyspark)\b", block):
