@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from frame_metrics.metrics.names import Metrics
+    from frame_metrics.plot.of_irm import Pictures
     from frame_metrics.verbs.audit import Severity
     from frame_metrics.verbs.bounds import Of
     from frame_metrics.verbs.curves import Per
@@ -304,6 +305,17 @@ class IRM(Generic[Frame]):
         found = [f"found by name: {', '.join(names)}"] if (names := self._request.found) else []
         said = [f"{name}={value!r}" for name, value in self.roles.items()]
         return f"IRM({', '.join([kind_of(self.frame), *said, *found, *judged])})"
+
+    @property
+    def plot(self) -> Pictures:
+        """Pictures: ``irm.plot.pr()`` calls ``curve("pr")`` and draws what it returns, as a chart of Altair.
+
+        Each method takes what its verb takes, and the options of the function of ``frame_metrics.plot`` that has its
+        name. It needs ``pip install 'frame_metrics[plot]'``.
+        """
+        from frame_metrics.plot.of_irm import Pictures
+
+        return Pictures(self)
 
     @property
     def _request(self) -> Request:
