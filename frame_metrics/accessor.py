@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from frame_metrics.metrics.names import Metrics
+    from frame_metrics.plot.of_irm import Pictures
     from frame_metrics.verbs.audit import Severity
     from frame_metrics.verbs.bounds import Of
     from frame_metrics.verbs.curves import Per
@@ -319,6 +320,17 @@ class IRM(Generic[Frame]):
         from frame_metrics.verbs.overview import overview
 
         return overview(self._request)
+
+    @property
+    def plot(self) -> Pictures:
+        """Pictures: ``irm.plot.pr()`` calls ``curve("pr")`` and draws what it returns, as a chart of Altair.
+
+        Each method takes what its verb takes, and the options of the function of ``frame_metrics.plot`` that has its
+        name. It needs ``pip install 'frame_metrics[plot]'``.
+        """
+        from frame_metrics.plot.of_irm import Pictures
+
+        return Pictures(self)
 
     @property
     def _request(self) -> Request:
@@ -620,9 +632,10 @@ class IRM(Generic[Frame]):
         ----------
         kind : "roc": threshold, fpr, tpr. "pr": threshold, recall, precision, a zigzag. "gain": threshold, share (of
             all rows, those that are predicted relevant), gain (of all relevant rows, those among them). "calibration":
-            predicted, observed, n, by bins of equal width. A metric of a ranking with ``@k``, as "ndcg@k": k, value.
-            Where ranks and no scores are named, the first three have k, the last rank that is predicted relevant, and
-            no threshold.
+            predicted, observed, n, by bins of equal width. "distribution" of the scores: bin, low, high, label, n, by
+            bins of equal width from the least score of all rows to the greatest. A metric of a ranking with ``@k``, as
+            "ndcg@k": k, value. Where ranks and no scores are named, the first three have k, the last rank that is
+            predicted relevant, and no threshold.
         more : with a metric of a ranking other ones, which may stand in one list with it.
         per : "query" gives each query a curve; by default the rows of a segment are pooled.
         levels : of "pr", recall levels at which the greatest precision at that recall or a higher one is given: a list,
@@ -631,7 +644,7 @@ class IRM(Generic[Frame]):
         points : keep at most so many points of each "roc", "pr" or "gain" curve. No point that is left out is further
             than 2 / (points - 2), both axes taken together, from one that is kept; of "pr", further than
             (1 + ln(1 + rows)) / (points - 2) on either axis from the curve through those.
-        bins : of "calibration", 10 by default.
+        bins : of "calibration" and "distribution", 10 by default.
         cutoffs : of "ndcg@k" and others of its kind, the cutoffs, or the last of them; 10 by default.
         ci : of "ndcg@k" and others of its kind, the level of an interval of each mean, as in ``evaluate``.
         resamples, seed : of its bootstrap.
@@ -642,6 +655,9 @@ class IRM(Generic[Frame]):
         cutoffs (metric, where there are several,) k, value (, ci_low, ci_high). The first point of a curve has an
         infinite threshold (or k = 0): nothing is predicted, and precision is set to 1. A null k stands for all rows,
         those that were not retrieved among them.
+
+        Of "distribution" every bin has a row for each label, false, true, and null where some rows are not judged. A
+        score on an edge is in the lower bin, as in "calibration". Rows without a score have a null bin.
 
         Examples
         --------

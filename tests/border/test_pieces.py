@@ -84,6 +84,7 @@ OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
     "confusion": (lambda irm: irm(threshold=0.5).confusion(margins=True), {"system": "system", "by": "device"}),
     "per_class": (lambda irm: irm(threshold=0.5).per_class("f1", "precision"), {"system": "system"}),
     "curve": (lambda irm: irm.curve("roc"), {"system": "system", "by": "device"}),
+    "distribution": (lambda irm: irm.curve("distribution"), {"system": "system", "by": "device"}),
     "curve per query": (lambda irm: irm.curve("pr", per="query"), {"system": "system"}),
     "ties": (lambda irm: irm.evaluate("ndcg@5"), {"system": "system", "ties": "order"}),
 }

@@ -29,7 +29,8 @@ HOUSE: dict[str, set[str]] = {
     "border": {"errors", "inputs", "metrics"},
     "data": {"answer", "border", "errors", "inputs", "roles", "stats", "threads"},
     "verbs": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "stats", "threads"},
-    "accessor": {"border", "errors", "metrics", "roles", "verbs"},
+    "plot": {"border", "errors", "inputs", "metrics"},
+    "accessor": {"border", "errors", "metrics", "plot", "roles", "verbs"},
     "register": {"accessor"},
     "testing": {"accessor", "border", "errors", "inputs", "metrics"},
     "__init__": {"accessor", "border", "errors", "inputs", "metrics", "register"},
@@ -46,6 +47,7 @@ FOREIGN = {
     "border.pandas": {"pandas", "pyarrow"},
     "border.spark": {"pyarrow", "pyspark"},
     "data.classes": {"scipy"},
+    "plot.charts": {"altair", "vl_convert"},
     "stats.significance": {"scipy"},
     "border.progress": {"tqdm"},
 }
