@@ -8,12 +8,15 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.command.texts import of_value
+from frame_metrics.command.writing import of_value
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 from frame_metrics.verbs.audit import SEVERITIES
 
 # Columns of results that are no keys.
 _MEASURED = {"metric", "k", "average", "value", "n", "n_undefined", "ci_low", "ci_high"}
+
+
+ALPHA = 0.05  # the level at which a difference counts
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def _limit(row: Mapping[str, Any], limit: float, word: str, *, value_first: bool
 
 
 def worse(result: pl.DataFrame, alpha: float) -> Iterator[Outcome]:
-    """Hold each difference of a comparison against 0: it fails where it is for the worse, and its p-value at most alpha."""
+    """Hold each difference of a comparison against 0: it fails where it is for the worse, and p is at most alpha."""
     for row in result.iter_rows(named=True):
         keys = {key: row[key] for key in result.columns[: result.columns.index("metric")] if key != "baseline"}
         where, difference, p = _where(keys, ()), row["difference"], row["p_adjusted"]

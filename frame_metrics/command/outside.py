@@ -10,27 +10,28 @@ from xml.etree import ElementTree as xml
 import polars as pl
 
 from frame_metrics.border.files import file_name, replacing
+from frame_metrics.border.shown import printable
 from frame_metrics.command.gates import Outcome
-from frame_metrics.command.texts import in_command, in_markdown, visible
+from frame_metrics.command.texts import in_command, in_lines, in_markdown
 from frame_metrics.command.writing import markdown
 
 SUITE = "frame-metrics"
 
 
 def junit(name: str, outcomes: Sequence[Outcome], error: str | None = None) -> None:
-    """Write outcomes as a file of JUnit: a case for each, and one for an error that left nothing to hold."""
+    """Write outcomes as a file of JUnit: a case for each, and one for an error that left nothing to judge."""
     failed = sum(one.failed for one in outcomes)
-    counts = {"tests": len(outcomes) + bool(error), "failures": failed, "errors": int(error is not None)}
+    counts = {"tests": len(outcomes) + (error is not None), "failures": failed, "errors": int(error is not None)}
     suite = xml.Element("testsuite", {"name": SUITE, **{name: str(count) for name, count in counts.items()}})
     for one in outcomes:
-        case = xml.SubElement(suite, "testcase", {"classname": SUITE, "name": visible(one.name)})
+        case = xml.SubElement(suite, "testcase", {"classname": SUITE, "name": printable(one.name)})
         if one.failed:
-            xml.SubElement(case, "failure", {"message": visible(one.told)}).text = visible(one.told)
+            xml.SubElement(case, "failure", {"message": printable(one.told)})
         else:
-            xml.SubElement(case, "system-out").text = visible(one.told)
+            xml.SubElement(case, "system-out").text = printable(one.told)
     if error is not None:
         case = xml.SubElement(suite, "testcase", {"classname": SUITE, "name": "run"})
-        xml.SubElement(case, "error", {"message": visible(error)}).text = visible(error, keep="\n")
+        xml.SubElement(case, "error", {"message": in_lines(error)})
     with replacing(file_name(name)) as file:
         xml.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)
 

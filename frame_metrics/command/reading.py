@@ -142,7 +142,7 @@ class Source:
     def _columns(self, roles: Sequence[str]) -> list[str]:
         """The columns that play some roles, by name where it is not said otherwise."""
         said = [self.roles.get(role, role) for role in roles]
-        return [str(column) for one in said for column in _each(one) if column is not None]
+        return [str(column) for one in said for column in each(one)]
 
 
 def piped(folder: str) -> str:
@@ -153,8 +153,10 @@ def piped(folder: str) -> str:
     return name
 
 
-def _each(said: Any) -> list[Any]:
-    """The columns that a role may be."""
+def each(said: Any) -> list[Any]:
+    """Return the columns of a role as a list."""
+    if said is None:
+        return []
     return [*said.values()] if isinstance(said, Mapping) else said if isinstance(said, list) else [said]
 
 

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from typing import Any
+from collections.abc import Iterable
 
-# Control characters, marks of the direction of writing, separators of lines, halves of characters, what XML forbids.
-_UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
-)
-_MARKS = re.compile(r"[!-/:-@\[-`{-~]")
-# A spreadsheet runs a cell that begins so. One with an apostrophe before it gets another, so that the way back is known.
+from frame_metrics.border.shown import printable
+from frame_metrics.errors import FrameMetricsError
+from frame_metrics.roles.resolve import FOUND
+
+# Marks that mean something within a cell of Markdown, or would make a link of an address.
+_MARKS = re.compile(r"[!#$&*+:<>?@\[\\\]^`{|}~]|(?<!\w)_|_(?!\w)|(?<=www)\.", re.IGNORECASE)
+# A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that there is a way back.
 _FORMULA = re.compile("^('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 _NO_FORMULA = re.compile("^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 
 
-def visible(text: str, *, keep: str = "") -> str:
-    """Return a text with the codes of characters that move the cursor, change colours or turn a line around."""
-    return _UNSEEN.sub(lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], text)
+def in_lines(text: str) -> str:
+    """Return a text of several lines with the codes of characters that move the cursor, or change what is seen."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def in_markdown(text: str) -> str:
     """Return a text as a cell of a Markdown table, with no mark-up of its own."""
-    return _MARKS.sub(lambda mark: mark[0] if mark[0] in ".,:%()/-" else f"&#{ord(mark[0])};", visible(text))
+    return _MARKS.sub(lambda mark: f"&#{ord(mark[0])};", printable(text))
 
 
 def no_formula(text: str) -> str:
@@ -38,20 +38,36 @@ def with_formulas(text: str) -> str:
 
 def in_command(text: str, *, of_property: bool = False) -> str:
     """Return a text as a workflow command of GitHub takes it."""
-    codes = {"%": "%25", "\r": "%0D", "\n": "%0A"} | ({":": "%3A", ",": "%2C"} if of_property else {})
-    return "".join(codes.get(letter, letter) for letter in visible(text, keep="\r\n"))
+    codes = {"%": "%25", "\n": "%0A"} | ({":": "%3A", ",": "%2C"} if of_property else {})
+    return "".join(codes.get(letter, letter) for letter in in_lines(text))
 
 
-def columns_of(text: str) -> int:
-    """Return the columns of a terminal that a text fills."""
-    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
-    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
+def in_words(error: Exception, names: Iterable[str] = ()) -> str:
+    """Return what is wrong, with options as flags; of another library's error the line that says it.
+
+    Parameters
+    ----------
+    names : the options that are flags here.
+    """
+    if isinstance(error, FrameMetricsError):
+        return _with_flags(str(error), names)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or ''}: {error.strerror}".lstrip(": ")
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
-def of_value(value: Any, digits: int | None = None) -> str:
-    """Return a value as text; a number with at most so many digits after the point, None for all that it has."""
-    if value is None:
-        return ""
-    if isinstance(value, float) and digits is not None:
-        return f"{value:.{digits}g}" if 0 < abs(value) < 10.0**-digits else f"{round(value, digits)!r}"
-    return repr(value) if isinstance(value, float) else str(value)
+def _with_flags(message: str, names: Iterable[str]) -> str:
+    """A message that says ``query=`` as the flag of that name; what stands in brackets is code, and stays."""
+    name = "|".join(sorted(names, key=len, reverse=True))
+    if not name:
+        return message
+
+    def flag(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
+        written = found[1].replace("_", "-")
+        if found[2] == "None" and found[1] in FOUND:
+            return f"--no-{written}"
+        return f"--{written} {found[2]}" if found[2] else f"--{written}"
+
+    return re.sub(rf"\([^()]*\)|(?<![\w.])({name})=(None|True|'[^']*'|\d[\d.]*)?", flag, message)

@@ -94,7 +94,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     }
     for short, (long, told) in numbers.items():
         parser.add_argument(short, long, type=int, dest=short[1], help=told, metavar="NUMBER")
-    told = "a measure, as map, P.5,10 or ndcg_cut.10, or official (the default), all_trec or set; several times for several"
+    told = "a measure, as map, P.5,10 or ndcg_cut.10, or official (the default), all_trec or set; may be repeated"
     parser.add_argument("-m", "--measure", action="append", dest="m", help=told, metavar="MEASURE")
     parser.add_argument("qrels", help="the judgments, lines of: query iter doc grade")
     parser.add_argument("run", help="the run, lines of: query Q0 doc rank score name; - is standard input")

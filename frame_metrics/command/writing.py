@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
+import gzip
 import html
 import io
-import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
 import polars.selectors as cs
 
 from frame_metrics.border.files import replacing
+from frame_metrics.border.shown import DIGITS, printable, text_of
 from frame_metrics.border.trec import write_qrels, write_run
-from frame_metrics.command.reading import format_of
-from frame_metrics.command.texts import columns_of, in_markdown, no_formula, of_value, visible
+from frame_metrics.command.reading import ENDINGS, format_of
+from frame_metrics.command.texts import in_lines, in_markdown, no_formula
 from frame_metrics.errors import FrameMetricsError, check_choice, listed
 
-ENDINGS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".md": "md",
-    ".html": "html",
+FOR_PEOPLE = {"table": (".txt",), "md": (".md",), "html": (".html",)}
+WRITTEN: dict[str, tuple[str, ...]] = FOR_PEOPLE | {
+    kind: e for kind, e in ENDINGS.items() if kind not in ("run", "qrels")
 }
-WRITTEN = ("table", *dict.fromkeys(ENDINGS.values()))
-DIGITS = 6  # of numbers in a table, where nothing is gated
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>frame_metrics</title>
 <style>:root {{ color-scheme: light dark; font-family: sans-serif }} td, th {{ padding: .2em .6em; text-align: left }}
@@ -48,49 +38,47 @@ td.number {{ text-align: right; font-variant-numeric: tabular-nums }}</style>
 def format_to(name: str, said: str | None) -> str:
     """Return the format of a file that is written, by its ending where none is said."""
     if said is not None:
-        check_choice("to", said, WRITTEN)
+        check_choice("to", said, tuple(WRITTEN))
         return said
-    known = next((kind for ending, kind in ENDINGS.items() if name.lower().endswith(ending)), None)
+    plain, endings = name.lower().removesuffix(".gz"), [one for several in WRITTEN.values() for one in several]
+    known = next((kind for kind, its in WRITTEN.items() if plain.endswith(its)), None)
     if known is None:
-        raise FrameMetricsError(f"-o {name}: the ending is not one of {listed(ENDINGS)}; name one, or say --to")
+        raise FrameMetricsError(f"-o {name}: the ending is not one of {listed(endings)}; name one, or say --to")
     return known
 
 
-def as_bytes(frame: pl.DataFrame, kind: str, *, formulas: str = "text", digits: int | None = DIGITS) -> bytes:
+def as_bytes(frame: pl.DataFrame, kind: str, *, formulas: str, digits: int | None, width: int | None = None) -> bytes:
     """Return a frame in a format.
 
     Parameters
     ----------
     formulas : "text" puts an apostrophe before texts of CSV and TSV that a spreadsheet would run, "keep" leaves them.
     digits : of numbers in tables for people to read; None for all that they have.
+    width : of a terminal.
     """
-    if kind in ("table", "md", "html"):
-        text = {"table": table, "md": markdown, "html": page}[kind](frame, digits)
-        return text.encode("utf-8", "backslashreplace")
+    if kind == "table":
+        return f"{text_of(frame, digits=digits, width=width)}\n".encode()
+    if kind in FOR_PEOPLE:
+        return (markdown(frame, digits) if kind == "md" else page(frame, digits)).encode()
     file = io.BytesIO()
-    write_to(file, frame, kind, formulas)
-    return file.getvalue()
-
-
-def write_to(file: Any, frame: pl.DataFrame, kind: str, formulas: str) -> None:
-    """Write a frame to an open file, in a format that is read back."""
     if kind in ("csv", "tsv"):
-        frame = _no_formulas(frame) if formulas == "text" else frame
-        frame.write_csv(file, separator="," if kind == "csv" else "\t")
-    elif kind == "parquet":
-        frame.write_parquet(file)
-    elif kind == "arrow":
-        frame.write_ipc(file)
+        safe = _no_formulas(frame) if formulas == "text" else frame
+        safe.write_csv(file, separator="," if kind == "csv" else "\t")
+    elif kind in ("parquet", "arrow"):
+        (frame.write_parquet if kind == "parquet" else frame.write_ipc)(file)
     elif kind == "json":
         _finite(frame).write_json(file)
+        file.write(b"\n")
     else:
         _finite(frame).write_ndjson(file)
+    return file.getvalue()
 
 
 def write(frame: pl.DataFrame, name: str, kind: str, formulas: str, digits: int | None) -> None:
     """Write a frame to a file, which takes its place once it is whole."""
+    data = as_bytes(frame, kind, formulas=formulas, digits=digits)
     with replacing(name) as file:
-        file.write(as_bytes(frame, kind, formulas=formulas, digits=digits))
+        file.write(gzip.compress(data, mtime=0) if name.lower().endswith(".gz") else data)
 
 
 def show(frame: pl.DataFrame, kind: str | None, formulas: str, digits: int | None) -> None:
@@ -99,42 +87,40 @@ def show(frame: pl.DataFrame, kind: str | None, formulas: str, digits: int | Non
     kind = kind or ("table" if terminal else "csv")
     if terminal and kind in ("parquet", "arrow"):
         raise FrameMetricsError(f"--to {kind}: a terminal cannot show it; name a file with -o, or pipe it on")
-    data = as_bytes(frame, kind, formulas=formulas, digits=digits)
+    width = shutil.get_terminal_size().columns if terminal else None
+    data = as_bytes(frame, kind, formulas=formulas, digits=digits, width=width)
     if terminal:
-        text = data.decode() if kind == "table" else visible(data.decode(), keep="\n\t")
-        data = text.encode(sys.stdout.encoding or "utf-8", "backslashreplace")
+        data = in_lines(data.decode()).encode(sys.stdout.encoding or "utf-8", "backslashreplace")
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.flush()
 
 
-def convert(
-    plan: pl.LazyFrame, name: str, kind: str | None, formulas: str, roles: Mapping[str, str], run_name: str | None
-) -> None:
+def convert(plan: pl.LazyFrame, name: str, kind: str | None, formulas: str, roles: Mapping[str, str], run: str) -> None:
     """Write all rows of a plan to a file, piece by piece where the format takes them so.
 
     Parameters
     ----------
     roles : the columns that a file of TREC needs: query, doc, score and grade.
-    run_name : the name of a run where no column has it.
+    run : the name of a run, or of the column that has it.
     """
     if kind is None and format_of(name) in ("run", "qrels"):
         ids = {role: roles[role] for role in ("query", "doc")}
         if format_of(name) == "run":
-            write_run(plan.collect(), name, **ids, score=roles["score"], run=run_name or "run")
+            write_run(plan.collect(), name, **ids, score=roles["score"], run=run)
         else:
             write_qrels(plan.collect(), name, **ids, grade=roles["grade"])
         return
     kind = format_to(name, kind)
+    plain = formulas == "keep" and not name.lower().endswith(".gz")
+    sinks: dict[str, Callable[[Any], Any]] = {"parquet": plan.sink_parquet, "arrow": plan.sink_ipc}
+    if plain:
+        sinks |= {"csv": plan.sink_csv, "tsv": lambda file: plan.sink_csv(file, separator="\t")}
+    if kind not in sinks:
+        write(plan.collect(), name, kind, formulas, None)
+        return
     with replacing(name) as file:
-        if kind == "parquet":
-            plan.sink_parquet(file)
-        elif kind == "arrow":
-            plan.sink_ipc(file)
-        elif kind in ("csv", "tsv") and formulas == "keep":
-            plan.sink_csv(file, separator="," if kind == "csv" else "\t")
-        else:
-            file.write(as_bytes(plan.collect(), kind, formulas=formulas, digits=None))
+        sinks[kind](file)
 
 
 def _no_formulas(frame: pl.DataFrame) -> pl.DataFrame:
@@ -150,56 +136,30 @@ def _finite(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(odd).cast(pl.String)) if odd else frame
 
 
-def cells(frame: pl.DataFrame, digits: int | None, shown: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
-    """Return the names of columns, and the cells of each row, as texts."""
+def _cells(frame: pl.DataFrame, digits: int | None, shown: Callable[[str], str]) -> list[list[str]]:
+    """The names of the columns and the values of each row, as texts."""
     rows = [[shown(of_value(value, digits)) for value in row] for row in frame.iter_rows()]
-    return [shown(name) for name in frame.columns], rows
+    return [[shown(name) for name in frame.columns], *rows]
 
 
-def numeric(frame: pl.DataFrame) -> list[bool]:
-    """Return which columns hold numbers."""
-    return [kind.is_numeric() for kind in frame.schema.values()]
-
-
-def table(frame: pl.DataFrame, digits: int | None = DIGITS) -> str:
-    """Return a frame as a table for a terminal; one that is too wide for it has a block of lines for each row."""
-    head, rows = cells(frame, digits, visible)
-    widths = [max(map(columns_of, column)) for column in zip(head, *rows, strict=True)]
-    if sum(widths) + 2 * (len(widths) - 1) > shutil.get_terminal_size((100, 24)).columns and rows:
-        return _blocks(head, rows)
-    right = numeric(frame)
-    lines = [head, ["-" * width for width in widths], *rows]
-    return "".join(_line(line, widths, right) for line in lines)
-
-
-def _line(line: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
-    """A line of a table, with numbers at the right of their columns."""
-    spaces = [" " * (width - columns_of(cell)) for cell, width in zip(line, widths, strict=True)]
-    padded = [space + cell if ends else cell + space for cell, space, ends in zip(line, spaces, right, strict=True)]
-    return "  ".join(padded).rstrip() + os.linesep
-
-
-def _blocks(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A block of lines for each row: a column and its value."""
-    width = max(map(columns_of, head))
-    blocks = [
-        [f"{name}{' ' * (width - columns_of(name))}  {cell}" for name, cell in zip(head, row, strict=True)]
-        for row in rows
-    ]
-    return "\n\n".join("\n".join(line.rstrip() for line in block) for block in blocks) + "\n"
+def of_value(value: object, digits: int | None = None) -> str:
+    """Return a value as text: nothing for null, a number with so many digits, or with all that it has."""
+    if isinstance(value, float):
+        return repr(value) if digits is None else f"{value:.{digits}g}"
+    return "" if value is None else str(value)
 
 
 def markdown(frame: pl.DataFrame, digits: int | None = DIGITS) -> str:
     """Return a frame as a table of Markdown."""
-    head, rows = cells(frame, digits, in_markdown)
-    rule = ["---:" if number else "---" for number in numeric(frame)]
+    head, *rows = _cells(frame, digits, in_markdown)
+    rule = ["---:" if kind.is_numeric() else "---" for kind in frame.dtypes]
     return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *rows))
 
 
 def page(frame: pl.DataFrame, digits: int | None = DIGITS) -> str:
     """Return a frame as a page of HTML with a table."""
-    head, rows = cells(frame, digits, lambda text: html.escape(visible(text)))
-    classes = [' class="number"' if number else "" for number in numeric(frame)]
+    head, *rows = _cells(frame, digits, lambda text: html.escape(printable(text)))
+    classes = [' class="number"' if kind.is_numeric() else "" for kind in frame.dtypes]
     lines = ["".join(f"<th>{name}</th>" for name in head)]
     lines += ["".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(classes, row, strict=True)) for row in rows]
     return PAGE.format("\n".join(f"<tr>{line}</tr>" for line in lines))
