@@ -23,6 +23,7 @@ from frame_metrics.command.options import (
 )
 
 FILES, GATES = "input and output", "gates"
+GROUPS = (FILES, ROLES, JUDGMENTS, CONVENTIONS, VERB, GATES)
 PROGRAM = "frame-metrics"
 HELP = argparse.RawDescriptionHelpFormatter
 
@@ -223,7 +224,13 @@ def fill(parser: argparse.ArgumentParser, name: str) -> None:
         trec_eval.add(parser)
         return
     parser.add_argument("arguments", nargs="*", help=argparse.SUPPRESS)
-    titles = {title: parser.add_argument_group(title) for title in (FILES, ROLES, JUDGMENTS, CONVENTIONS, VERB, GATES)}
+    told = {
+        ROLES: "Columns called query, score, label, grade and predicted play their part without a flag, beside a "
+        "query rank and doc too; --no-query, --no-score ... set one aside. Flags of several columns are repeated.",
+        CONVENTIONS: "Flags of several values are repeated. Numbers, true and false are read as such; a text that "
+        "looks so stands in double quotes, as --positive '\"1\"'.",
+    }
+    titles = {title: parser.add_argument_group(title, told.get(title)) for title in GROUPS}
     config = "a TOML file with options, where ./pyproject.toml has none under [tool.frame_metrics]; flags go before it"
     titles[FILES].add_argument("--config", default=argparse.SUPPRESS, metavar="FILE", help=config)
     for option in options_of(name).values():

@@ -10,7 +10,6 @@ import polars as pl
 
 from frame_metrics.command.writing import of_value
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
-from frame_metrics.verbs.audit import SEVERITIES
 
 # Columns of results that are no keys.
 _MEASURED = {"metric", "k", "average", "value", "n", "n_undefined", "ci_low", "ci_high"}
@@ -72,13 +71,15 @@ def _limit(row: Mapping[str, Any], limit: float, word: str, *, value_first: bool
 
 def worse(result: pl.DataFrame, alpha: float) -> Iterator[Outcome]:
     """Hold each difference of a comparison against 0: it fails where it is for the worse, and p is at most alpha."""
+    if result.is_empty():
+        yield Outcome("not worse", "nothing was compared: the result has no rows", True)
     for row in result.iter_rows(named=True):
         keys = {key: row[key] for key in result.columns[: result.columns.index("metric")] if key != "baseline"}
         where, difference, p = _where(keys, ()), row["difference"], row["p_adjusted"]
         name = f"{row['metric']} not worse than {row['baseline']}{where}"
         numbers = f"{of_value(row['value'])} against {of_value(row['baseline_value'])}"
         if difference is None or p is None:
-            yield Outcome(name, f"{row['metric']} cannot be compared{where}: {row['n']} queries, p is undefined", True)
+            yield Outcome(name, f"{row['metric']} cannot be compared{where}: n is {row['n']}, and p is undefined", True)
             continue
         failed = difference * metric_of(row["metric"]).sign < 0 and p <= alpha
         told = f"{row['metric']} is {numbers}{where}: a difference of {of_value(difference)}, p = {of_value(p)}"
@@ -87,6 +88,8 @@ def worse(result: pl.DataFrame, alpha: float) -> Iterator[Outcome]:
 
 def grave(result: pl.DataFrame, fail_on: str) -> Iterator[Outcome]:
     """Hold the findings of an audit against the severity that fails."""
+    from frame_metrics.verbs.audit import SEVERITIES  # which takes a while, and other commands do without
+
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     for row in result.iter_rows(named=True):
         if row["severity"] != "fact":

@@ -49,7 +49,7 @@ class Option:
     group: str
     read: Callable[[Any], Any] = str  # of the text, or of all texts where there may be many
     many: bool = False
-    switch: bool = False  # without a value, and with a --no- of its own
+    switch: bool = False  # without a value
     choices: tuple[str, ...] | None = None
     metavar: str | None = None
     short: str | None = None
@@ -65,11 +65,13 @@ class Option:
         flags = [self.flag, *([self.short] if self.short else [])]
         given: dict[str, Any] = {"dest": self.name, "default": argparse.SUPPRESS, "help": self.help.replace("%", "%%")}
         if self.switch:
-            group.add_argument(*flags, action=argparse.BooleanOptionalAction, **given)
+            action: Any = argparse.BooleanOptionalAction if self.settable else "store_true"
+            group.add_argument(*flags, action=action, **given)
             return
         metavar = self.metavar or ("VALUE" if self.choices is None else None)
-        action = "append" if self.many else "store"
-        group.add_argument(*flags, action=action, choices=self.choices, metavar=metavar, **given)
+        group.add_argument(
+            *flags, action="append" if self.many else "store", choices=self.choices, metavar=metavar, **given
+        )
         if self.settable:
             no = {"dest": self.name, "default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
             group.add_argument("--no-" + self.flag[2:], action="store_const", const=None, **no)
@@ -182,7 +184,7 @@ def _of_parameter(parameter: Parameter, told: str, group: str) -> Option:
     """Return the option that a parameter's annotation, a text, describes."""
     said = str(parameter.annotation)
     if said == "bool":
-        return Option(parameter.name, told, group, switch=True)
+        return Option(parameter.name, told, group, switch=True, settable=parameter.default is True)
     read = literal if re.search(r"\b(int|float)\b", said) else str
     if "Sequence[" in said:
         return Option(parameter.name, told, group, lambda texts: alone([read(text) for text in texts]), many=True)

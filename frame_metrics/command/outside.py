@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from xml.etree import ElementTree as xml
 
 import polars as pl
 
@@ -20,6 +19,8 @@ SUITE = "frame-metrics"
 
 def junit(name: str, outcomes: Sequence[Outcome], error: str | None = None) -> None:
     """Write outcomes as a file of JUnit: a case for each, and one for an error that left nothing to judge."""
+    from xml.etree import ElementTree as xml
+
     failed = sum(one.failed for one in outcomes)
     counts = {"tests": len(outcomes) + (error is not None), "failures": failed, "errors": int(error is not None)}
     suite = xml.Element("testsuite", {"name": SUITE, **{name: str(count) for name, count in counts.items()}})

@@ -10,7 +10,7 @@ from frame_metrics.errors import FrameMetricsError
 from frame_metrics.roles.resolve import FOUND
 
 # Marks that mean something within a cell of Markdown, or would make a link of an address.
-_MARKS = re.compile(r"[!#$&*+:<>?@\[\\\]^`{|}~]|(?<!\w)_|_(?!\w)|(?<=www)\.", re.IGNORECASE)
+_MARKS = re.compile(r"[!#$&*+<>?@\[\\\]^`{|}~]|(?<!\w)_|_(?!\w)|:(?=//)|(?<=www)\.", re.IGNORECASE)
 # A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that there is a way back.
 _FORMULA = re.compile("^('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 _NO_FORMULA = re.compile("^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
