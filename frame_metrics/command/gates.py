@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_metrics.border.shown import printable
 from frame_metrics.command.writing import of_value
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 
@@ -95,7 +96,7 @@ def grave(result: pl.DataFrame, fail_on: str) -> Iterator[Outcome]:
         if row["severity"] != "fact":
             example = f" ({row['example']})" if row["example"] else ""
             told = f"{row['severity']}: {row['check']}: {row['n']}{example}; {row['message']}"
-            yield Outcome(row["check"], told, row["severity"] in failing)
+            yield Outcome(row["check"], printable(told), row["severity"] in failing)
 
 
 def _where(row: Mapping[str, Any], measured: Any) -> str:
@@ -105,4 +106,4 @@ def _where(row: Mapping[str, Any], measured: Any) -> str:
     said = [
         f"{name} {'null' if value is None else value}" for name, value in keys.items() if name != "total_over" or value
     ]
-    return f" ({', '.join(said)})" if said else ""
+    return f" ({printable(', '.join(said))})" if said else ""

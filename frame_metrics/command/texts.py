@@ -66,8 +66,8 @@ def _with_flags(message: str, names: Iterable[str]) -> str:
         if found[1] is None:
             return found[0]
         written = found[1].replace("_", "-")
-        if found[2] == "None" and found[1] in FOUND:
-            return f"--no-{written}"
+        if found[2] == "None":
+            return f"--no-{written}" if found[1] in FOUND else f"no --{written}"
         return f"--{written} {found[2]}" if found[2] else f"--{written}"
 
     return re.sub(rf"\([^()]*\)|(?<![\w.])({name})=(None|True|'[^']*'|\d[\d.]*)?", flag, message)

@@ -159,13 +159,14 @@ def test_worse_is_by_the_direction_of_the_metric(capsys: Captured) -> None:
     assert called(capsys, "evaluate", "log.parquet", *metric, "--fail-if-worse-than", "bad.parquet")[0] == 0
 
 
-def test_too_few_queries_to_compare_fail(capsys: Captured) -> None:
-    """Where no p-value can be had the gate fails, since nothing says that it is passed."""
-    save(capsys, "saved.parquet", 1)
-    ranked((2,)).write_parquet("log.parquet")
-    gate = ["--fail-if-worse-than", "saved.parquet", "--test", "t"]
-    code, _, said = called(capsys, "compare", "log.parquet", "rr", *gate)
-    assert (code, said) == (1, ["frame-metrics: gate failed: rr cannot be compared: n is 1, and p is undefined"])
+def test_no_query_to_compare_fails(capsys: Captured) -> None:
+    """A segment without a saved number fails, since nothing says that it is as good."""
+    ranked().filter(device="desktop").write_parquet("then.parquet")
+    assert called(capsys, "per-query", "then.parquet", "rr", "--by", "device", "-o", "saved.parquet")[0] == 0
+    gate = ["evaluate", "log.parquet", "rr", "--by", "device", "--fail-if-worse-than", "saved.parquet"]
+    code, _, said = called(capsys, *gate)
+    told = "rr cannot be compared (device mobile): n is 0, and p is undefined"
+    assert (code, said) == (1, [f"frame-metrics: gate failed: {told}"])
 
 
 def test_saved_numbers_of_several_systems(capsys: Captured) -> None:
@@ -175,9 +176,9 @@ def test_saved_numbers_of_several_systems(capsys: Captured) -> None:
     pl.concat(two).write_parquet("two.parquet")
     assert called(capsys, "per-query", "two.parquet", "rr", "--system", "run", "-o", "saved.csv")[0] == 0
     gate = ["evaluate", "log.parquet", "rr", "--fail-if-worse-than", "saved.csv"]
-    assert "it has several systems" in called(capsys, *gate)[2][0]
     system = ["--system", "run"]
     two[0].write_parquet("log.parquet")
+    assert "it has several systems" in called(capsys, *gate, *system)[2][0]
     assert called(capsys, *gate, *system, "--saved-system", "a")[0] == 0
     assert called(capsys, *gate, *system, "--saved-system", "b")[0] == 1
     assert "saved.csv has no numbers of that system" in called(capsys, *gate, *system, "--saved-system", "c")[2][0]
