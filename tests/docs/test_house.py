@@ -29,7 +29,8 @@ HOUSE: dict[str, set[str]] = {
     "border": {"errors", "inputs", "metrics"},
     "data": {"answer", "border", "errors", "inputs", "roles", "stats", "threads"},
     "verbs": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "stats", "threads"},
-    "accessor": {"border", "errors", "metrics", "roles", "verbs"},
+    "report": {"border", "errors", "inputs", "metrics", "plot"},
+    "accessor": {"border", "errors", "metrics", "report", "roles", "verbs"},
     "register": {"accessor"},
     "testing": {"accessor", "border", "errors", "inputs", "metrics"},
     "__init__": {"accessor", "border", "errors", "inputs", "metrics", "register"},
@@ -46,6 +47,7 @@ FOREIGN = {
     "border.pandas": {"pandas", "pyarrow"},
     "border.spark": {"pyarrow", "pyspark"},
     "data.classes": {"scipy"},
+    "report.tables": {"pandas"},
     "stats.significance": {"scipy"},
     "border.progress": {"tqdm"},
 }
