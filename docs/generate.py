@@ -1,4 +1,4 @@
-"""Write docs/metrics.md, the README's table of metrics, and what imports what in contributing.md.
+"""Write docs/metrics.md, the README's table of metrics, the goals of which_measure.md, and contributing.md's imports.
 
 python docs/generate.py [--check]      with --check, write nothing and exit with 1 if either is out of date
 """
@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
+from frame_metrics.metrics.goals import ADVICE
 from frame_metrics.metrics.metric import FORMS, Metric, metrics_of
 from frame_metrics.metrics.names import read_text
 from frame_metrics.metrics.parameters import meaning
@@ -20,6 +21,8 @@ PAGE = Path(__file__).parent / "metrics.md"
 README = Path(__file__).parents[1] / "README.md"
 CONTRIBUTING = Path(__file__).parent / "contributing.md"
 HOUSE_TEST = Path(__file__).parents[1] / "tests" / "docs" / "test_house.py"
+WHICH = Path(__file__).parent / "which_measure.md"
+GOALS = re.compile("(?<=<!-- goals -->\n).*?(?=<!-- /goals -->)", re.DOTALL)
 HOUSE = re.compile("(?<=<!-- house -->\n).*?(?=<!-- /house -->)", re.DOTALL)
 TABLE = re.compile("(?<=<!-- metrics -->\n).*?(?=<!-- /metrics -->)", re.DOTALL)
 FAMILIES = {Ranking: "Ranking", Confusion: "The 2x2 table", Scores: "Scores", Classes: "Several classes"}
@@ -88,6 +91,7 @@ def main(arguments: list[str]) -> int:
     readme = README.read_text(encoding="utf-8") if README.exists() else ""
     wanted = {PAGE: page()} | ({README: TABLE.sub(lambda _: table(), readme)} if TABLE.search(readme) else {})
     wanted[CONTRIBUTING] = HOUSE.sub(lambda _: house(), CONTRIBUTING.read_text(encoding="utf-8"))
+    wanted[WHICH] = GOALS.sub(lambda _: goals(), WHICH.read_text(encoding="utf-8"))
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         print(f"{path.name} is out of date" if "--check" in arguments else f"{path.name} written")
@@ -100,6 +104,15 @@ def house() -> str:
     """The dictionary of imports, as the test has it."""
     source = HOUSE_TEST.read_text(encoding="utf-8")
     return f"```text\n{source[source.index('HOUSE: ') : source.index('NO_FRAMES')].rstrip()}\n```\n"
+
+
+def goals() -> str:
+    """Table of the metrics that serve each goal, with links to their entries."""
+    lines = ["| goal | metric | says | hides |", "|---|---|---|---|"]
+    for i, (goal, metric, says, hides) in enumerate(ADVICE):
+        named = "" if i and ADVICE[i - 1].goal == goal else goal
+        lines.append(f"| {named} | [{metric}](metrics.md#{read_text(metric)[0][1].name}) | {says} | {hides} |")
+    return "\n".join([*lines, ""])
 
 
 def page() -> str:

@@ -2,7 +2,8 @@
 
 from frame_metrics import metrics
 from frame_metrics.accessor import IRM
-from frame_metrics.border.catalogue import list_metrics
+from frame_metrics.border.catalogue import list_goals, list_metrics
+from frame_metrics.border.shown import show, show_versions
 from frame_metrics.border.trec import read_qrels, read_run, write_qrels, write_run
 from frame_metrics.errors import (
     BadRowsError,
@@ -35,11 +36,14 @@ __all__ = [
     "Ranking",
     "Scores",
     "UnknownNameError",
+    "list_goals",
     "list_metrics",
     "metric",
     "metrics",
     "read_qrels",
     "read_run",
+    "show",
+    "show_versions",
     "write_qrels",
     "write_run",
 ]

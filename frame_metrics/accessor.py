@@ -29,7 +29,6 @@ from frame_metrics.errors import (
     UnknownNameError,
     check_choice,
     closest,
-    kind_of,
     listed,
     shown,
 )
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.differences import Against, Correction, Over, Test, Unanswered
     from frame_metrics.verbs.evaluate import Average, Interval, Layout
+    from frame_metrics.verbs.overview import Overview
     from frame_metrics.verbs.pooled import OverClasses
 
 Frame = TypeVar("Frame")
@@ -258,9 +258,18 @@ class IRM(Generic[Frame]):
     >>> import polars as pl, frame_metrics
     >>> log = pl.DataFrame({"qid": [1, 1, 2, 2], "bm25": [2.0, 1.0, 3.0, 2.5], "rating": [0, 3, 1, 0]})
     >>> log.irm(query="qid", score="bm25", grade="rating")
-    IRM(polars.DataFrame, query='qid', score='bm25', grade='rating')
-    >>> log.rename({"qid": "query"}).irm(score="bm25", grade="rating")
-    IRM(polars.DataFrame, score='bm25', grade='rating', found by name: query)
+    IRM of a polars.DataFrame, 4 rows
+      query  qid     1, 2
+      score  bm25    2.0, 1.0, 3.0, ...
+      grade  rating  0, 3, 1
+    next: .evaluate("ndcg@10", "map"), .per_query("rr"), .audit()
+    >>> log.rename({"qid": "query"}).lazy().irm(score="bm25", grade="rating", rel=2)
+    IRM of a polars.LazyFrame
+      query  query     found by name
+      score  bm25
+      grade  rating
+      rel=2
+    next: .evaluate("ndcg@10", "map"), .per_query("rr"), .audit()
     """
 
     frame: Any
@@ -313,10 +322,16 @@ class IRM(Generic[Frame]):
         return other
 
     def __repr__(self) -> str:
-        judged = [] if self.judgments is None else ["judged beside"]
-        found = [f"found by name: {', '.join(names)}"] if (names := self._request.found) else []
-        said = [f"{name}={value!r}" for name, value in self.roles.items()]
-        return f"IRM({', '.join([kind_of(self.frame), *said, *found, *judged])})"
+        return self._overview.text()
+
+    def _repr_html_(self) -> str:
+        return self._overview.html()
+
+    @property
+    def _overview(self) -> Overview:
+        from frame_metrics.verbs.overview import overview
+
+        return overview(self._request)
 
     @property
     def _request(self) -> Request:

@@ -43,6 +43,9 @@ class PolarsFrame(Border):
     def holds_lists(self, column: str) -> bool:
         return isinstance(self._types[column], pl.List | pl.Array)
 
+    def looked_at(self, n: int) -> tuple[Border, int] | None:
+        return PolarsFrame(self.frame.head(n)), len(self.frame)
+
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> pl.DataFrame:
         keys = {name: key_values(table, answer.source(name), rows, beside) for name, rows in answer.keys.items()}
         return pl.DataFrame({name: values.rename(name) for name, values in (keys | answer.columns).items()})
@@ -60,6 +63,9 @@ class LazyPolars(Streamed, PolarsFrame):
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         return {name: self._types[name] for name in columns}
+
+    def looked_at(self, n: int) -> None:
+        return None
 
     def at_once(self, answer: pl.LazyFrame) -> pl.LazyFrame:
         return answer.collect().lazy()

@@ -91,6 +91,10 @@ class Border(ABC):
         """True where the rows of the frame have numbers, which those of a stream have not."""
         return True
 
+    def looked_at(self, n: int) -> tuple[Border, int] | None:
+        """Return the first ``n`` rows, and how many there are; None where the rows are not in memory."""
+        return None
+
     def at_once(self, answer: Any) -> Any:
         """Return an answer that has been computed: that of a plan is run, and stays of its kind."""
         return answer

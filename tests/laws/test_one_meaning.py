@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM, ColumnError, FrameMetricsError
-from helpers import KINDS, as_kind, as_polars, error, made_log, ready
+from helpers import KINDS, as_kind, as_polars, error, found_by_name, made_log, ready
 from inside import REGISTRY
 
 ASKED = ("map", "average_precision", "ndcg@3", "precision", "recall@2", "roc_auc", "gini", "ks", "log_loss", "brier")
@@ -150,7 +150,8 @@ def test_judgments_beside_take_the_place_of_those_in_the_log() -> None:
     qrels = pl.DataFrame({"query": [1, 2], "doc": ["b", "c"], "grade": [1, 1]})
     irm = frame.irm.judge(qrels)
     assert value(irm, "rr") == [0.75]
-    assert repr(irm) == "IRM(polars.DataFrame, found by name: query, score, doc, judged beside)"
+    assert repr(irm).startswith("IRM of a polars.DataFrame, 5 rows, judged beside\n")
+    assert found_by_name(irm) == ["query", "score", "doc"]
 
 
 @pytest.mark.parametrize(
@@ -176,14 +177,16 @@ def test_what_is_found_stands_in_the_repr(roles: dict[str, Any]) -> None:
     """The parts that were named, those that were set aside, and those that were found."""
     frame = log(doc=list("abcde"), decision=[0, 1, 1, 0, 0])
     irm = frame.irm(**{"query": "query"} | roles)
-    assert all(f"{name}={held!r}" in repr(irm) for name, held in roles.items())
-    assert repr(irm).endswith(f", found by name: {'score, label' if 'query' in roles else 'score, label, doc'})")
+    for name, held in roles.items():
+        assert (f"{name}={held!r}" if name != "predicted" else "predicted  decision") in repr(irm)
+    assert found_by_name(irm) == ["score", "label"] + ([] if "query" in roles else ["doc"])
 
 
 def test_a_repr_is_no_error() -> None:
     """Nor where a frame has two columns for one part, or cannot be planned."""
-    assert repr(log(grade=1).irm) == "IRM(polars.DataFrame)"
-    assert repr(log().lazy().select("nothing").irm) == "IRM(polars.LazyFrame)"
+    both = "first settle: both 'label' and 'grade' are columns; name the one that is meant, or both"
+    assert repr(log(grade=1).irm) == f"IRM of a polars.DataFrame\n{both}"
+    assert repr(log().lazy().select("nothing").irm).startswith("IRM of a polars.LazyFrame\nfirst settle: ")
 
 
 @pytest.mark.parametrize("ties", ["worst", "expected"])
