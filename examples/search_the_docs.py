@@ -227,7 +227,7 @@ def extremes(per_query: pl.DataFrame) -> pl.DataFrame:
 
 
 def report(folder: Path, page: Path | None = None) -> None:
-    """Read the Parquet files with either library, evaluate, and print; and write the report of it, if a page is said."""
+    """Read the Parquet files with either library, evaluate, and print; write the report, if it has a page."""
     log, judgments = folder / "log.parquet", folder / "judgments.parquet"
     results, averages = measure(pl.read_parquet(log), pl.read_parquet(judgments))
     _, from_pandas = measure(pd.read_parquet(log), pd.read_parquet(judgments))

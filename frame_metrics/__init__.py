@@ -51,7 +51,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Return the version, or a module; they are read when somebody asks, since that takes milliseconds."""
-    if name in ("report", "testing"):
+    if name in ("plot", "report", "testing"):
         from importlib import import_module
 
         return import_module(f"frame_metrics.{name}")

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from frame_metrics.border.trec import FilePath
     from frame_metrics.metrics.names import Metrics
+    from frame_metrics.plot.of_irm import Pictures
     from frame_metrics.verbs.audit import Severity
     from frame_metrics.verbs.bounds import Of
     from frame_metrics.verbs.curves import Per
@@ -332,6 +333,17 @@ class IRM(Generic[Frame]):
         from frame_metrics.verbs.overview import overview
 
         return overview(self._request)
+
+    @property
+    def plot(self) -> Pictures:
+        """Pictures: ``irm.plot.pr()`` calls ``curve("pr")`` and draws what it returns, as a chart of Altair.
+
+        Each method takes what its verb takes, and the options of the function of ``frame_metrics.plot`` that has its
+        name. It needs ``pip install 'frame_metrics[plot]'``.
+        """
+        from frame_metrics.plot.of_irm import Pictures
+
+        return Pictures(self)
 
     @property
     def _request(self) -> Request:

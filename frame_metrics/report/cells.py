@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +11,13 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.border.frames import border_of
+from frame_metrics.border.shown import printable
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, listed
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read_text
 
-NOTHING = "–"  # where there is no value
+NOTHING = "\u2013"  # a dash, where there is no value
 SIGNIFICANT = "*"
 EQUAL = 1e-12  # values that differ by no more are equally good
 P_VALUES = ("p_value", "p_adjusted")
@@ -32,8 +32,6 @@ NUMBERS = (
     *(*P_VALUES, "effect_size", "mde", "lower", "upper", "tied", "judged", "share", "threshold"),
 )
 OF_RESULTS = {*COUNTS, *NAMING, *NUMBERS, "test", "correction", "check", "severity", "example", "message"}
-# Controls, halves of letters, and what turns the direction of the text behind it: shown by their numbers.
-HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ def plain_text(value: Any, longest: int | None = None) -> str:
     text = value if isinstance(value, str) else str(value)
     if longest is not None and len(text) > longest:
         text = f"{text[:longest]}…"
-    return HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", re.sub(r"\s*[\r\n\t]\s*", " ", text.strip()))
+    return printable(" ".join(text.split()))
 
 
 def number_text(number: float | None, digits: int = 3) -> str:

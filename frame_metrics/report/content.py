@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib import metadata
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from frame_metrics.border.frames import border_of
+from frame_metrics.border.shown import versions
 from frame_metrics.errors import FrameMetricsError, kind_of
 from frame_metrics.inputs import Confusion, Ranking
 from frame_metrics.metrics.elsewhere import metric_of
@@ -120,7 +119,7 @@ def default_metrics(columns: Any, judged: Any, *, threshold: bool) -> tuple[str,
 
 @dataclass
 class Gathering:
-    """What is asked of the verbs, one after the other; what cannot be computed is noted and left out."""
+    """Calls of verbs, one after the other; those that cannot be computed are noted and left out."""
 
     irm: Any
     absent: list[dict[str, str]] = field(default_factory=list)
@@ -182,7 +181,7 @@ def gathered(
         results=results,
         segments=segments,
         audit=audit,
-        versions=_versions(),
+        versions=versions(),
     )
     content = _compared(content, work, baseline)
     content = _of_queries(content, work, queries, plan)
@@ -274,7 +273,7 @@ def _curves(content: Content, work: Gathering, plan: Any) -> dict[str, pl.DataFr
     calibrated = {"brier", "log_loss", "ece"} & {metric.name for _, metric in content.asked}
     for kind in ("roc", "pr", *(["calibration"] if calibrated else [])):
         thin = {} if kind == "calibration" else {"points": POINTS}
-        curve = work.tried(f"curve {kind}", lambda kind=kind, thin=thin: irm.curve(kind, **thin))
+        curve = work.tried(f"curve {kind}", partial(irm.curve, kind, **thin))
         if curve is not None:
             found[kind] = curve
     return found
@@ -411,13 +410,12 @@ def _conventions(plan: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
         said = roles.get(name) is not None or (name == "several" and value is not None)
         if not said and (name not in (*DEFAULTS, *OF_RANKINGS) or (name in OF_RANKINGS and not plan.columns.query)):
             continue
-        text = DEFAULTS.get(name, "") if value is None else ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        text = (
+            DEFAULTS.get(name, "")
+            if value is None
+            else ", ".join(map(str, value))
+            if isinstance(value, tuple)
+            else str(value)
+        )
         rows.append({"convention": name, "value": text, "source": "said" if said else "default"})
     return rows
-
-
-def _versions() -> dict[str, str]:
-    """The versions of Python, the package and what it cannot do without."""
-    names = [part for part in metadata.requires("frame_metrics") or () if "extra ==" not in part]
-    libraries = ["frame_metrics", *(re.split(r"[^\w.-]", name, maxsplit=1)[0] for name in names)]
-    return {"python": sys.version.split()[0], **{name: metadata.version(name) for name in libraries}}

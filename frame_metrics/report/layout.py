@@ -26,10 +26,11 @@ MDE = "mde: the difference that so many queries, or rows, are likely to show (80
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture as SVG."""
+    """A picture as SVG, or several that belong together."""
 
     title: str
-    svg: str
+    said: str  # to who does not see it
+    svgs: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -133,10 +134,16 @@ def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: s
     ]
     counts = results.group_by(labels, maintain_order=True).agg(pl.col("n").unique())["n"].to_list() if labels else []
     # A column for n where each row has one, and not all the same.
-    beside = {"n": [cell_of("n", n) for (n,) in counts]} if set(map(len, counts)) == {1} and results["n"].n_unique() > 1 else {}
+    beside = (
+        {"n": [cell_of("n", n) for (n,) in counts]}
+        if set(map(len, counts)) == {1} and results["n"].n_unique() > 1
+        else {}
+    )
     table = _crossed(results, labels, "metric", title + _over(content, results), cells, beside)
     notes = [f"Small: the {_level(content)}."] if content.ci else []
-    return replace(table, notes=[*notes, *([f"Bold: the best {plain_text(content.system)}."] if best else []), *table.notes])
+    return replace(
+        table, notes=[*notes, *([f"Bold: the best {plain_text(content.system)}."] if best else []), *table.notes]
+    )
 
 
 def _crossed(
@@ -166,7 +173,11 @@ def _crossed(
         [*named, *(some[at] for some in more.values()), *(own.get(one, absent) for one in columns)]
         for at, (named, own) in enumerate(found.values())
     ]
-    names = [*map(plain_text, labels), *more, *(f"{across} = {one}" if isinstance(one, int) else one for one in columns)]
+    names = [
+        *map(plain_text, labels),
+        *more,
+        *(f"{across} = {one}" if isinstance(one, int) else one for one in columns),
+    ]
     numbers = [at >= len(labels) for at in range(len(names))]
     return Table(names, rows[:ROWS], numbers, caption, [_left_out(len(rows))] if len(rows) > ROWS else [])
 
@@ -214,9 +225,12 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
     tested = frame["p_adjusted"].drop_nulls()
     n = int((tested < ALPHA).sum())
     corrected = ", ".join(sorted({str(one) for one in frame["correction"]}))
-    section.blocks.append(f"{n} of {len(tested)} differences are significant: corrected p ({corrected}) below {ALPHA:g}.")
+    section.blocks.append(
+        f"{n} of {len(tested)} differences are significant: corrected p ({corrected}) below {ALPHA:g}."
+    )
     shown = frame.head(ROWS)
-    counted = [name for name in ("n_unpaired", "n_undefined") if name in frame.columns and frame[name].sum()]
+    rare = ("n_unpaired", "n_undefined")
+    counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
     tests = frame["test"].drop_nulls().unique().sort().to_list()
     counted += ["test"] if len(tests) > 1 else []
     wins = [name for name in ("wins", "ties", "losses") if name in frame.columns and frame[name].count()]
@@ -226,7 +240,10 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
     caption = f"Differences ({tests[0]} test)" if len(tests) == 1 else "Differences"
     made = table_of(shown, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=CALLED)
     rows = [
-        [replace(cell, beside=_interval(content, row)) if name == "difference" else cell for name, cell in zip(only, cells)]
+        [
+            replace(cell, beside=_interval(content, row)) if name == "difference" else cell
+            for name, cell in zip(only, cells, strict=True)
+        ]
         for row, cells in zip(shown.iter_rows(named=True), made.rows, strict=True)
     ]
     notes = [*made.notes, f"Small: the {_level(content)} of the difference.", MDE]
@@ -241,9 +258,15 @@ def _moved(content: Content) -> list[Block]:
     if frame is None:
         return []
     system = [content.system] if content.system in frame.columns else []
-    known, blocks = frame.filter(pl.col("difference").is_not_null() & (pl.col("difference") != 0)), []
+    known = frame.filter(pl.col("difference").is_not_null() & (pl.col("difference") != 0))
+    blocks: list[Block] = []
     pairs = known.partition_by([*system, "baseline"], maintain_order=True)
-    only = [*(name for name in (*content.by, *content.query) if name in frame.columns), "value", "baseline_value", "difference"]
+    only = [
+        *(name for name in (*content.by, *content.query) if name in frame.columns),
+        "value",
+        "baseline_value",
+        "difference",
+    ]
     for part in pairs[:PAIRS]:
         rows = part.sort("difference", descending=True, maintain_order=True)
         most = rows if len(rows) <= 10 else pl.concat([rows.head(5), rows.tail(5)])
@@ -257,7 +280,11 @@ def _segments(content: Content, pictures: Mapping[str, Picture]) -> Section:
     section = Section("segments", "Segments")
     if content.segments is not None:
         keys = [*content.by, *([content.system] if content.system else [])]
-        section.blocks.append(_wide(content, _together(content.segments, content.by), keys, f"By {', '.join(map(plain_text, content.by))}"))
+        section.blocks.append(
+            _wide(
+                content, _together(content.segments, content.by), keys, f"By {', '.join(map(plain_text, content.by))}"
+            )
+        )
         section.blocks.extend(_drawn(pictures, "segments"))
     return section
 
@@ -280,10 +307,14 @@ def _queries(content: Content, pictures: Mapping[str, Picture]) -> Section:
         of = f": {plain_text(system, LONGEST)}" if content.system else ""
         title = f"{place.capitalize()} queries by {content.first}{of}"
         explained = any(one.results is not None for one in some)
-        section.blocks.append(Group(title, [_folded(one) for one in some] if explained else [_listed(content, some, title)]))
+        section.blocks.append(
+            Group(title, [_folded(one) for one in some] if explained else [_listed(content, some, title)])
+        )
     systems = content.values[content.system].n_unique() if content.values is not None and content.system else 0
     if systems > SYSTEMS and content.queries:
-        section.blocks.append(f"Queries of the first {SYSTEMS} of {systems:,} systems; per_query() returns those of all.")
+        section.blocks.append(
+            f"Queries of the first {SYSTEMS} of {systems:,} systems; per_query() returns those of all."
+        )
     return section
 
 
@@ -294,7 +325,9 @@ def _groups(content: Content, frame: pl.DataFrame) -> list[str]:
 
 def _listed(content: Content, some: Sequence[Ranked], caption: str) -> Table:
     keys = [*content.by, *content.query]
-    rows = [[*(cell_of(key, one.keys[key], longest=LONGEST) for key in keys), cell_of("value", one.value)] for one in some]
+    rows = [
+        [*(cell_of(key, one.keys[key], longest=LONGEST) for key in keys), cell_of("value", one.value)] for one in some
+    ]
     return Table([*map(plain_text, keys), "value"], rows, [*[False] * len(keys), True], caption)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.report.cells import Cell, Table, result_table
+from frame_metrics.report.cells import NOTHING, Cell, Table, result_table
 from frame_metrics.report.needed import needed
 
 # What Markdown reads as more than a letter.
@@ -26,7 +26,7 @@ LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
     "[": "{[}",  # after the end of a row it would begin an option
-    "–": "--",
+    NOTHING: "--",
     "…": r"\ldots{}",
     "∞": r"$\infty$",
 }
@@ -59,8 +59,8 @@ def html(
     --------
     >>> import polars as pl, frame_metrics
     >>> runs = pl.DataFrame({"query": [1, 1], "run": ["a", "b"], "score": [1.0, 1.0], "grade": [1, 0]})
-    >>> frame_metrics.report.html(runs.irm(system="run").evaluate("rr")).count("font-weight: bold")
-    1
+    >>> 'bold;">1.000</td>' in frame_metrics.report.html(runs.irm(system="run").evaluate("rr"))
+    True
     """
     table = result_table(frame, caption, over, digits, alpha)
     great = needed("great_tables")
@@ -109,6 +109,7 @@ def latex(
     b & macro & 1 & 0.000 \\
     \bottomrule
     \end{tabular}
+    % Bold: the best run.
     <BLANKLINE>
     """
     table = result_table(frame, caption, over, digits, alpha)
@@ -119,11 +120,12 @@ def latex(
     texts = pd.DataFrame({i: pd.Series([_marked(row[i]) for row in table.rows], dtype=object) for i in names})
     bold = pd.DataFrame({i: ["textbf:--rwrap;" if row[i].bold else "" for row in table.rows] for i in names})
     style = texts.style.hide(axis="index").apply(lambda _: bold, axis=None)
-    style = style.format(_in_latex).format_index(lambda i: _in_latex(table.names[i]), axis="columns")
+    style = style.format(_in_latex).format_index(lambda i: _in_latex(table.names[int(str(i))]), axis="columns")
     sides = "".join("r" if number else "l" for number in table.numbers)
     title = _in_latex(table.caption) or None
-    place = "centering" if title else None
-    text = style.to_latex(hrules=True, column_format=sides, caption=title, position_float=place)
+    text = style.to_latex(
+        hrules=True, column_format=sides, caption=title, position_float="centering" if title else None
+    )
     return "".join([str(text), *(f"% {note}\n" for note in table.notes)])
 
 
@@ -186,6 +188,6 @@ def _marked(cell: Cell) -> str:
     return f"{cell.text}{cell.mark}"
 
 
-def _in_latex(text: str) -> str:
+def _in_latex(text: object) -> str:
     """Return text that LaTeX prints as it is."""
-    return "".join(LATEX.get(letter, letter) for letter in text)
+    return "".join(LATEX.get(letter, letter) for letter in str(text))

@@ -8,7 +8,7 @@ import html
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import polars as pl
 
 from frame_metrics.border.files import file_name, replacing
 from frame_metrics.errors import BadValueError, check_choice, check_level, check_whole, listed
-from frame_metrics.report.cells import Table, number_text, plain_text
+from frame_metrics.report.cells import Table, plain_text
 from frame_metrics.report.content import Content, gathered
 from frame_metrics.report.layout import Block, Fold, Group, Picture, Section, sections_of, verdict
 from frame_metrics.report.needed import needed
@@ -84,7 +84,9 @@ def as_html(content: Content, jinja: Any) -> str:
     # No script that stands in the data can run: only this one may.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     said, gravest = verdict(content)
-    environment = jinja.Environment(autoescape=True, loader=jinja.FileSystemLoader(HERE), undefined=jinja.StrictUndefined)
+    environment = jinja.Environment(
+        autoescape=True, loader=jinja.FileSystemLoader(HERE), undefined=jinja.StrictUndefined
+    )
     return str(
         environment.get_template("page.html.j2").render(
             title=plain_text(content.title),
