@@ -201,7 +201,7 @@ def table_of(
             cell = cell_of(name, value, digits, longest)
             mark = SIGNIFICANT if name == "difference" and at in marked else ""
             rows[at].append(Cell(cell.text, cell.value, (at, name) in best, mark))
-    notes = [f"Bold: the best {over}."] if best else []
+    notes = [f"Bold: the best {plain_text(over)}."] if best else []
     if marked:
         corrected = sorted({str(one) for one in frame["correction"]}) if "correction" in frame.columns else []
         by = f" ({', '.join(corrected)})" if corrected else ""

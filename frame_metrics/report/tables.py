@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable
+from html import escape
 from typing import Any
 
 import polars as pl
@@ -68,7 +69,12 @@ def html(
     texts = {name: [_marked(row[i]) for row in table.rows] for i, name in enumerate(names)}
     data = pl.DataFrame(texts, schema=dict.fromkeys(names, pl.String))
     made = great.GT(data, id=f"frame_metrics_{zlib.crc32(repr(table).encode()):08x}")
-    made = made.cols_label(dict(zip(names, table.names, strict=True)))
+
+    def as_it_is(text: str) -> Any:
+        """Text in which no braces are left, which would be units of measurement."""
+        return great.html(escape(text).replace("{", "&#123;"))
+
+    made = made.cols_label(dict(zip(names, map(as_it_is, table.names), strict=True)))
     for side in (True, False):
         aligned = [name for name, number in zip(names, table.numbers, strict=True) if number == side]
         made = made.cols_align("right" if side else "left", aligned)
@@ -76,8 +82,8 @@ def html(
         if bold := [at for at, row in enumerate(table.rows) if row[i].bold]:
             made = made.tab_style(great.style.text(weight="bold"), great.loc.body(columns=[name], rows=bold))
     for note in table.notes:
-        made = made.tab_source_note(note)
-    return str((made.tab_header(table.caption) if table.caption else made).as_raw_html())
+        made = made.tab_source_note(as_it_is(note))
+    return str((made.tab_header(as_it_is(table.caption)) if table.caption else made).as_raw_html())
 
 
 def latex(
