@@ -50,8 +50,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Return the version, the laws for metrics, or the pictures; they are read when somebody asks, which takes time."""
-    if name in ("testing", "plot"):
+    """Return the version, or a module; they are read when somebody asks, since that takes milliseconds."""
+    if name in ("plot", "report", "testing"):
         from importlib import import_module
 
         return import_module(f"frame_metrics.{name}")

@@ -30,7 +30,8 @@ HOUSE: dict[str, set[str]] = {
     "data": {"answer", "border", "errors", "inputs", "roles", "stats", "threads"},
     "verbs": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "stats", "threads"},
     "plot": {"border", "errors", "inputs", "metrics"},
-    "accessor": {"border", "errors", "metrics", "plot", "roles", "verbs"},
+    "report": {"border", "errors", "inputs", "metrics", "plot"},
+    "accessor": {"border", "errors", "metrics", "plot", "report", "roles", "verbs"},
     "register": {"accessor"},
     "testing": {"accessor", "border", "errors", "inputs", "metrics"},
     "command": {"accessor", "border", "errors", "metrics", "roles", "verbs"},
@@ -51,6 +52,7 @@ FOREIGN = {
     "command.run": {"shtab"},
     "data.classes": {"scipy"},
     "plot.charts": {"altair", "vl_convert"},
+    "report.tables": {"pandas"},
     "stats.significance": {"scipy"},
     "border.progress": {"tqdm"},
 }
