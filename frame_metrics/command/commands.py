@@ -88,7 +88,7 @@ COMMANDS: dict[str, Command] = {
         "write a page with numbers, comparisons, curves and the audit",
         """
   frame-metrics report log.parquet ndcg@10 map --system ranker -o report.html
-  frame-metrics report log.parquet ndcg@10 --saved last_week.parquet -o report.md""",
+  frame-metrics report log.parquet ndcg@10 --saved last_week.parquet --format md >> comment.md""",
         getattr(IRM, "report", None),
         ("baseline", "saved", "saved_system"),
     ),
@@ -214,7 +214,8 @@ def options_of(name: str) -> dict[str, Option]:
         options = [*_INPUT, *_OUTPUT, *own, *(one for one in roles if one.name in ("query", "doc", "score", "grade"))]
     else:
         verb = verb_options(command.verb) if command.verb else []
-        options = [*roles, *_judging(), *verb, *_INPUT, *_OUTPUT, *own, *([] if name == "audit" else [_METRIC])]
+        output = _OUTPUT[:1] if name == "report" else _OUTPUT  # which has a format of its own
+        options = [*roles, *_judging(), *verb, *_INPUT, *output, *own, *([] if name == "audit" else [_METRIC])]
     return {option.name: option for option in options}
 
 

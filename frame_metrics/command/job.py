@@ -251,13 +251,15 @@ class Job:
         return self.irm.curve(self.metrics, **self._of_verb()).collect(), []
 
     def _report(self) -> int:
-        """Write a report, which is a file."""
-        if "output" not in self.said:
-            raise BadValueError("report writes a file; name it with -o, as -o report.html")
+        """Write a report to a file, or print it."""
         write = getattr(self.irm, "report", None)
         if write is None:
             raise FrameMetricsError("this version of frame_metrics cannot write reports")
-        write(self.said["output"], metrics=self.metrics, baseline=self._baseline(), **self._of_verb())
+        path = self.said.get("output")
+        text = write(path, metrics=self.metrics or None, baseline=self._baseline(), **self._of_verb())
+        if path is None:
+            with quiet_pipe():
+                writing.put(text.encode())
         return OK
 
     def _convert(self) -> int:

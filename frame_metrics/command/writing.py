@@ -88,8 +88,12 @@ def show(frame: pl.DataFrame, kind: str | None, formulas: str, digits: int | Non
     if terminal and kind in ("parquet", "arrow"):
         raise FrameMetricsError(f"--to {kind}: a terminal cannot show it; name a file with -o, or pipe it on")
     width = shutil.get_terminal_size().columns if terminal else None
-    data = as_bytes(frame, kind, formulas=formulas, digits=digits, width=width)
-    if terminal:
+    put(as_bytes(frame, kind, formulas=formulas, digits=digits, width=width))
+
+
+def put(data: bytes) -> None:
+    """Write bytes to standard output; a terminal gets them as text without control characters."""
+    if sys.stdout.isatty():
         data = in_lines(data.decode()).encode(sys.stdout.encoding or "utf-8", "backslashreplace")
     sys.stdout.flush()
     sys.stdout.buffer.write(data)

@@ -523,7 +523,6 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "empty.csv", "rr"], "empty CSV"),
         (["evaluate", "empty", "rr"], "empty: there is no file in a format that is read"),
         (["curve", "log.parquet"], "no curve is named; name one, as pr, roc"),
-        (["report", "log.parquet", "rr"], "report writes a file; name it with -o"),
         (["trec_eval", "none.qrels", "none.run"], "none.qrels: No such file or directory"),
         (["convert", "log.parquet", "-o", "log.xlsx"], "the ending is not one of"),
     ],
