@@ -522,6 +522,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "words.csv", "rr"], "could not parse `high`"),
         (["evaluate", "empty.csv", "rr"], "empty CSV"),
         (["evaluate", "empty", "rr"], "empty: there is no file in a format that is read"),
+        (["evaluate", "-", "rr", "--qrels", "-"], "- is standard input, which holds one frame"),
         (["curve", "log.parquet"], "no curve is named; name one, as pr, roc"),
         (["trec_eval", "none.qrels", "none.run"], "none.qrels: No such file or directory"),
         (["convert", "log.parquet", "-o", "log.xlsx"], "the ending is not one of"),
