@@ -217,8 +217,8 @@ def test_markdown_and_html(capsys: pytest.CaptureFixture[str]) -> None:
     write(log(), "log.parquet")
     text = out(capsys, "evaluate", "log.parquet", "rr", *ROLES, "--to", "md")
     assert text.splitlines()[:2] == [
-        "| metric | k | average | value | n | n_undefined |",
-        "| --- | ---: | --- | ---: | ---: | ---: |",
+        "| metric | k | average | value | n | n\\_undefined |",
+        "| :-- | --: | :-- | --: | --: | --: |",
     ]
     page = out(capsys, "evaluate", "log.parquet", "rr", *ROLES, "--to", "html")
     assert "<tr><td>rr</td>" in page
