@@ -214,6 +214,16 @@ def test_the_number_of_pieces_changes_nothing(memory: int, stored: Any) -> None:
     assert_frame_equal(found.collect(), expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
+@pytest.mark.parametrize("memory", [None, SMALL])
+def test_a_file_that_cannot_be_read_to_its_end(memory: int | None, tmp_path: Path) -> None:
+    """What polars cannot read is an error, and never the result of the rows before it."""
+    rows = [f"q{row // 10},{row % 10},1" for row in range(50_000)]
+    (tmp_path / "log.csv").write_text("\n".join(["query,score,grade", *rows, "q,high,1"]))
+    log = pl.scan_csv(tmp_path / "log.csv", schema_overrides={"score": pl.Float64})
+    with pytest.raises(pl.exceptions.ComputeError, match="could not parse `high`"):
+        log.irm(memory=memory).evaluate("rr").collect()
+
+
 def test_a_progress_bar_over_pieces(stored: Any, capsys: Any) -> None:
     """On a terminal a bar counts the rows, and changes nothing."""
     with always_a_progress_bar():
