@@ -14,7 +14,7 @@ from pathlib import Path
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
 from frame_metrics.metrics.goals import ADVICE
 from frame_metrics.metrics.metric import FORMS, Metric, metrics_of
-from frame_metrics.metrics.names import read_text
+from frame_metrics.metrics.names import plain_name, read_text
 from frame_metrics.metrics.parameters import meaning
 
 PAGE = Path(__file__).parent / "metrics.md"
@@ -24,6 +24,7 @@ HOUSE_TEST = Path(__file__).parents[1] / "tests" / "docs" / "test_house.py"
 WHICH = Path(__file__).parent / "which_measure.md"
 GOALS = re.compile("(?<=<!-- goals -->\n).*?(?=<!-- /goals -->)", re.DOTALL)
 HOUSE = re.compile("(?<=<!-- house -->\n).*?(?=<!-- /house -->)", re.DOTALL)
+TERMS = Path(__file__).parent / "terms.txt"
 TABLE = re.compile("(?<=<!-- metrics -->\n).*?(?=<!-- /metrics -->)", re.DOTALL)
 FAMILIES = {Ranking: "Ranking", Confusion: "The 2x2 table", Scores: "Scores", Classes: "Several classes"}
 SECTION = re.compile(r"^(Formula|Undefined|Parameters|Source): (.*(?:\n .*)*)", re.MULTILINE)
@@ -49,7 +50,7 @@ ELSEWHERE = {
         accuracy balanced_accuracy precision recall f1 f1_score fbeta jaccard roc_auc roc_auc_score
         average_precision average_precision_score brier_score_loss log_loss
     """,
-    "yardstick": "accuracy precision recall sensitivity specificity npv ppv mcc roc_auc pr_auc mn_log_loss",
+    "yardstick": "accuracy precision recall sensitivity specificity npv ppv mcc roc_auc mn_log_loss",
 }
 
 INTRODUCTION = """\
@@ -143,6 +144,7 @@ def entry(metric: Metric) -> str:
         "Over classes": over_classes(metric),
         "Ties": ties(metric),
         "Also read": ", ".join(also(metric)),
+        "Also called": ", ".join(called(metric)),
         "Source": said.get("Source", ""),
     }
     listed = "\n".join(f"- {name}: {text}" for name, text in facts.items() if text)
@@ -197,6 +199,18 @@ def also(metric: Metric) -> Iterable[str]:
             if meant.name == metric.name and not plain:
                 says_more = meant.params or (meant.average and str(meant) != text)
                 yield f"`{text}` ({tool}{f': `{meant}`' if says_more else ''})"
+
+
+def called(metric: Metric) -> Iterable[str]:
+    """What the literature calls a metric, without what is read as its name."""
+    names = {plain_name(name) for name in (metric.name, *metric.also)}
+    return (term for term in terms().get(metric.name, []) if plain_name(term) not in names)
+
+
+def terms() -> dict[str, list[str]]:
+    """The terms of the literature by metric."""
+    lines = [line for line in TERMS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return {name: listed.split(", ") for name, _, listed in (line.partition(": ") for line in lines)}
 
 
 def table() -> str:
