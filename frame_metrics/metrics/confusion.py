@@ -341,7 +341,7 @@ def informedness(table: Confusion) -> Array:
         fallout = recall + specificity - 1.
     Undefined: of the documents with a decision none is relevant, or every one is.
     Source: D. M. W. Powers, Recall & Precision versus The Bookmaker, 2003; of two classes, C. S. Peirce, The
-        numerical measure of the success of predictions, 1884, and W. J. Youden, Index for rating diagnostic tests, 1950.
+        numerical measure of the success of predictions, 1884; W. J. Youden, Index for rating diagnostic tests, 1950.
     """
     informed = ratio(table.tp, table.tp + table.fn) - ratio(table.fp, table.fp + table.tn)
     return informed * ratio(table.decided, table.population)
