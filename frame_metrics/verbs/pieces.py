@@ -52,10 +52,14 @@ def measured_of(
     """
     if reading.source is None:
         return measure(reading.log(queries=queries, totals=totals, arms=arms), asked, averages)
-    work = work_of(Measuring, reading, asked, averages, totals=totals, arms=arms)
+    return gathered_of(work_of(Measuring, reading, asked, averages, totals=totals, arms=arms), reading)
+
+
+def gathered_of(work: Measuring, reading: Reading) -> Measured:
+    """Measure every ranking of all pieces."""
     measured, held = _restored(gather(work, reading), work)
     check_shared(measured.log)
-    check_grades(asked, measured.log)
+    check_grades(work.asked, measured.log)
     reading.gathered.append(held)
     return measured
 
@@ -109,6 +113,15 @@ class Work(ABC):
         """The judgments of the queries of a piece."""
         return self._joined(piece, "semi")
 
+    def systems_of(self, log: Log, numbers: Array) -> pl.Series:
+        """Return the names of systems by their numbers in a piece."""
+        return self.names.gather(system_numbers(log, self.systems)[numbers])
+
+    @property
+    def names(self) -> pl.Series:
+        """All systems."""
+        return pl.Series(self.plan.columns.per_system) if self.systems is None else self.systems
+
     def beyond(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return the judgments of queries that are not in a table."""
         return self._joined(table, "anti")
@@ -131,10 +144,19 @@ class Measuring(Work):
     asked: Asked
     averages: Averages
 
+    @property
+    def single(self) -> bool:
+        """True where single rows are asked for."""
+        return False
+
     def answer(self, reading: Reading, piece: Piece, *, ordered: bool) -> Answer:
-        log = reading.log(totals=self.totals, arms=self.arms, piece=piece)
+        log = reading.log(single=self.single, totals=self.totals, arms=self.arms, piece=piece)
         check_ideal(self.asked, log)
-        return _kept(each_ranking(log, self.asked, self.averages), self, ordered=ordered)
+        return _kept(self.measured(log), self, ordered=ordered)
+
+    def measured(self, log: Log) -> Measured:
+        """Measure every ranking of a piece."""
+        return each_ranking(log, self.asked, self.averages)
 
 
 def work_of(kind: type[Any], reading: Reading, *said: Any, totals: bool = False, arms: bool = False) -> Any:
@@ -170,7 +192,7 @@ def gather(work: Work, reading: Reading) -> pl.DataFrame:
     rest = work.run(work.empty, work.beyond(table if known else reading.source.counted(work.keys)))
     both = pl.concat([table, rest.cast(nothing.schema)])
     if not both[MATCHED].any():
-        _refuse_strangers(table, work, reading)
+        refuse_unmatched(work, reading)
     return both
 
 
@@ -314,8 +336,7 @@ def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
     columns = work.plan.columns
     if columns.system is None or work.arms:
         return table
-    names = pl.Series(columns.per_system) if work.systems is None else work.systems
-    return table.with_columns(names.gather(table[SYSTEM]).alias(columns.system))
+    return table.with_columns(work.names.gather(table[SYSTEM]).alias(columns.system))
 
 
 def conventions_of(work: Work, table: pl.DataFrame) -> Conventions:
@@ -347,20 +368,15 @@ def _grid(log: pl.DataFrame, table: pl.DataFrame, by: list[str], query: list[str
     return Grid(rankings, system, segment_code, query_code, pair, system_row, segment_at, query_at, None, known)
 
 
-def _refuse_strangers(table: pl.DataFrame, work: Work, reading: Reading) -> None:
+def refuse_unmatched(work: Work, reading: Reading) -> None:
     """Raise where no id of the log is among those of the judgments."""
     columns, judged = work.plan.columns, work.plan.judged
     if judged is None or work.judgments is None or columns.relevant:
         return
-    query = dict(zip(judged.query, columns.query, strict=True))
-    theirs = work.judgments.rename(query) if query else work.judgments
-    kinds: Any = {name: table.schema[name] for name in columns.query}
-    refuse_strangers(
-        reading.source.counted(work.keys),
-        theirs.cast(kinds, strict=False),
-        list(columns.query),
-        ", ".join(columns.query),
-    )
+    ours, theirs = reading.source.counted(work.keys), work.judgments
+    theirs = theirs.rename(dict(zip(judged.query, columns.query, strict=True)))
+    kinds: Any = {name: ours.schema[name] for name in columns.query}
+    refuse_strangers(ours, theirs.cast(kinds, strict=False), list(columns.query), ", ".join(columns.query))
     doc = str(columns.doc)
     docs = reading.source.counted([doc])
     theirs = work.judgments.select(pl.col(str(judged.doc)).cast(docs.schema[doc], strict=False).alias(doc))

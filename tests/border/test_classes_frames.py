@@ -92,6 +92,7 @@ VERBS: dict[str, tuple[pl.DataFrame, dict[str, Any], Verb]] = {
         {"weight": "w"},
         lambda irm: irm.curve("calibration", bins=4),
     ),
+    "distribution": (TWO, {}, lambda irm: irm.curve("distribution", bins=4)),
     "audit": (TWO, {}, lambda irm: irm.audit()),
 }
 OF_QUERIES: dict[str, Verb] = {

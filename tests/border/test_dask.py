@@ -81,6 +81,8 @@ def test_judgments_beside(npartitions: int, kind: str) -> None:
     theirs = IRM(rows).judge(QRELS)
     _same(ours.evaluate("ndcg", "recall@5", ci=0.95), theirs.evaluate("ndcg", "recall@5", ci=0.95))
     _same(ours.per_query("num_rel"), theirs.per_query("num_rel"), "query")
+    _same(ours.explain("ndcg", query="q3"), theirs.explain("ndcg", query="q3"))
+    _same(ours.bounds("rr", of="ties"), theirs.bounds("rr", of="ties"))
 
 
 @pytest.mark.parametrize("npartitions", [1, 3, 17])
@@ -93,6 +95,8 @@ def test_systems(npartitions: int) -> None:
     _same(ours.evaluate("map", "rr"), theirs.evaluate("map", "rr"), "run", "metric")
     given: Any = {"baseline": "a", "resamples": 200}
     _same(ours.compare("map", **given), theirs.compare("map", **given), "run")
+    _same(ours.explain("ap", query="q3"), theirs.explain("ap", query="q3"), "run", "rank", "doc")
+    _same(ours.bounds("ndcg@3", of="ties"), theirs.bounds("ndcg@3", of="ties"), "run")
     both = _log().assign(other=lambda own: own["score"].rank(pct=True))
     ours, theirs = (IRM(one, score=["score", "other"]) for one in (dd.from_pandas(both, npartitions=npartitions), both))
     _same(ours.evaluate("ndcg@3"), theirs.evaluate("ndcg@3"))

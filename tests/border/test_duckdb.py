@@ -249,6 +249,9 @@ def test_relations_larger_than_memory(con: Any, order: str) -> None:
         ({"label": None, "by": "day"}, lambda irm: irm.per_query("ndcg@5")),
         ({"label": None, "system": "system"}, lambda irm: irm.compare("ap", resamples=200)),
         ({**bare, "system": "system"}, lambda irm: irm.judge(judged).evaluate("ndcg@5", "num_rel", ci=0.9)),
+        ({"label": None, "system": "system"}, lambda irm: irm.explain("ap", query=77)),
+        ({**bare, "by": "day"}, lambda irm: irm.judge(judged).explain("ndcg@5", query=77)),
+        ({"label": None, "by": "day"}, lambda irm: irm.bounds("ndcg@5", "ap", of="ties")),
         ({"query": None, "grade": None, "by": "day"}, lambda irm: irm.evaluate("roc_auc", "average_precision", ci=0.9)),
         ({"query": None, "grade": None, "threshold": 0.5}, lambda irm: irm.confusion()),
     ):

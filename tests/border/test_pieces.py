@@ -84,8 +84,17 @@ OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
     "confusion": (lambda irm: irm(threshold=0.5).confusion(margins=True), {"system": "system", "by": "device"}),
     "per_class": (lambda irm: irm(threshold=0.5).per_class("f1", "precision"), {"system": "system"}),
     "curve": (lambda irm: irm.curve("roc"), {"system": "system", "by": "device"}),
+    "distribution": (lambda irm: irm.curve("distribution"), {"system": "system", "by": "device"}),
     "curve per query": (lambda irm: irm.curve("pr", per="query"), {"system": "system"}),
     "ties": (lambda irm: irm.evaluate("ndcg@5"), {"system": "system", "ties": "order"}),
+    "explain": (lambda irm: irm.explain("ndcg@5", query=33), {"system": "system", "by": "device"}),
+    "explain of one system alone": (lambda irm: irm.explain("ap", query=3), {"system": "system"}),
+    "bounds": (lambda irm: irm.bounds("ndcg@5", "ap", "rr", of="ties"), {"by": ["system", "device"]}),
+    "bounds per query": (lambda irm: irm.bounds("precision@3", "rr", of="ties", per_query=True), {"system": "system"}),
+    "bounds unjudged": (
+        lambda irm: irm.bounds("ndcg@5", "precision@3", "err@5", of="unjudged", max_grade=4),
+        {"system": "system", "by": "device"},
+    ),
 }
 
 
@@ -169,6 +178,17 @@ def test_lists_in_pieces(stored: Any) -> None:
     _same(lambda irm: irm.per_query("rr", "recall"), stored(lists), query="q")
 
 
+def test_lists_without_an_id_in_pieces(stored: Any) -> None:
+    """Rows that are queries of their own have the numbers of the whole frame, whatever piece they are in."""
+    log = _log(12_000).filter(pl.col("system") == "b").group_by("q", maintain_order=True)
+    lists = (
+        log.agg("doc", "score", "grade").drop("q").with_columns(pl.col("grade").list.eval(pl.element().fill_null(0)))
+    )
+    assert lists.estimated_size() > SMALL // 4
+    _same(lambda irm: irm.per_query("rr", "ndcg@5"), stored(pl.concat([lists] * 3).with_columns(q=1)), score="score")
+    _same(lambda irm: irm.explain("ndcg@5", query=57), stored(lists.with_columns(q=1)), score="score")
+
+
 @pytest.mark.parametrize("memory", [None, SMALL])
 def test_a_file_without_rows(memory: int | None, tmp_path: Path) -> None:
     """A file without rows, or of which a filter leaves none, is measured as a frame without rows is."""
@@ -215,6 +235,34 @@ def test_one_query_that_is_larger_than_a_piece(tmp_path: Path) -> None:
     log = pl.concat([log.with_columns(doc=pl.int_range(pl.len()) + 1000 * i) for i in range(60)])
     log.write_parquet(tmp_path / "log.parquet", row_group_size=100)
     _same(lambda irm: irm.per_query(METRICS), (log, pl.scan_parquet(tmp_path / "log.parquet")), **ROLES)
+
+
+def test_grades_of_other_queries_in_pieces(stored: Any) -> None:
+    """Of one query that has no relevant document, its grades are those of the frame, which has some that are."""
+    low = pl.when(pl.col("q") == 33).then(pl.col("grade") / 4).otherwise("grade")
+    log = _log().with_columns(grade=low, words=pl.format("g{}", pl.col("grade")))
+    scale = {"g0": 0, "g1": 0.5, "g2": 1}
+    _same(lambda irm: irm.explain("recall", query=33), stored(log), **ROLES, system="system")
+    _same(
+        lambda irm: irm.explain("recall", query=33),
+        stored(log),
+        **{**ROLES, "grade": "words"},
+        system="system",
+        scale=scale,
+    )
+    with pytest.raises(BadValueError, match="max_grade=1, but the largest grade in grade is 2"):
+        stored(log)[1].irm(**ROLES, memory=SMALL, system="system").explain("err(max_grade=1)@5", query=33).collect()
+
+
+def test_a_query_that_is_not_there_in_pieces(stored: Any) -> None:
+    """To explain a query that no row has is an error, as where ids of judgments match none of the log's."""
+    large = stored(_log().drop("grade"))[1].irm(**{**ROLES, "grade": None}, memory=SMALL, system="system")
+    qrels = _qrels(_log())
+    with pytest.raises(BadValueError, match=r"query=77: no row of the frame has it, and no judgment"):
+        large.judge(qrels, grade="rating").explain("rr", query=77).collect()
+    with pytest.raises(BadValueError, match="no id of the log is among those of the judgments"):
+        large.judge(qrels.with_columns(pl.col("doc") + 1000), grade="rating").explain("rr", query=33).collect()
+    assert large.judge(qrels, grade="rating").explain("rr", query=101).collect().is_empty()
 
 
 # What is refused

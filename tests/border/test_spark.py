@@ -291,6 +291,8 @@ RANKED: dict[str, Callable[[Any], Any]] = {
     "micro": lambda irm: irm.evaluate("precision@5", "recall@5", average="micro"),
     "per_query": lambda irm: irm.per_query(*TEN),
     "compare": lambda irm: irm.compare("ndcg@10", "rr", ci=0.9),
+    "explain": lambda irm: irm.explain("ndcg@10", query="q07"),
+    "bounds": lambda irm: irm(by="segment").bounds("ndcg@10", "rr", of="ties"),
 }
 TEN = ("ndcg@10", "ndcg", "rr", "ap", "precision@5", "recall@5", "success@1", "dcg@3", "rbp(p=0.8)", "r_precision")
 DECIDED: dict[str, Callable[[Any], Any]] = {
@@ -351,7 +353,7 @@ def test_judgments_beside(session: Any, beside: str) -> None:
     judged = pl.concat([judged, pl.DataFrame({"query": ["none"], "doc": ["d1"], "grade": [2.0]})])
     results = log.drop("grade").drop_nulls("score")
     theirs = spread(session, judged).frame if beside == "spark" else judged
-    for name in ("evaluate", "per_query", "compare"):
+    for name in ("evaluate", "per_query", "compare", "explain"):
         found = RANKED[name](spread(session, results).frame.irm(system="run").judge(theirs))
         check_equal(found, RANKED[name](results.irm(system="run").judge(judged)))
 
@@ -371,6 +373,7 @@ def test_what_a_cluster_does_not_do(session: Any) -> None:
     frame = spread(session, log_of_runs()).frame
     irm = frame.irm(query="query", score="score", grade="grade", system="run")
     assert "leave ties= out" in error(lambda: irm(doc=None, ties="order").evaluate("rr"))
-    assert "give what its toArrow() returns, of the columns" in error(lambda: irm.explain("rr", query="q01"))
+    numbers = spread(session, pl.DataFrame({"query": ["a", "b"], "value": [0.5, 1.0]})).frame
+    assert "give what its toArrow() returns, of the columns" in error(lambda: numbers.irm(value="value").evaluate())
     bad = spread(session, log_of_runs().with_columns(score=pl.lit(float("inf")))).frame
     assert "score: at least" in error(lambda: bad.irm(system="run", doc="doc").evaluate("rr"), BadRowsError)

@@ -29,10 +29,14 @@ HOUSE: dict[str, set[str]] = {
     "border": {"errors", "inputs", "metrics"},
     "data": {"answer", "border", "errors", "inputs", "roles", "stats", "threads"},
     "verbs": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "stats", "threads"},
-    "accessor": {"border", "errors", "metrics", "roles", "verbs"},
+    "plot": {"border", "errors", "inputs", "metrics"},
+    "report": {"border", "errors", "inputs", "metrics", "plot"},
+    "accessor": {"border", "errors", "metrics", "plot", "report", "roles", "verbs"},
     "register": {"accessor"},
     "testing": {"accessor", "border", "errors", "inputs", "metrics"},
+    "command": {"accessor", "border", "errors", "metrics", "roles", "verbs"},
     "__init__": {"accessor", "border", "errors", "inputs", "metrics", "register"},
+    "__main__": {"command"},
 }
 NO_FRAMES = ("errors", "threads", "inputs", "metrics", "stats")  # neither polars nor pandas is known here
 KERNELS = ("metrics.confusion", "metrics.ranking", "metrics.classes", "metrics.scores")
@@ -45,7 +49,10 @@ FOREIGN = {
     "border.exporters": {"pyarrow"},
     "border.pandas": {"pandas", "pyarrow"},
     "border.spark": {"pyarrow", "pyspark"},
+    "command.run": {"shtab"},
     "data.classes": {"scipy"},
+    "plot.charts": {"altair", "vl_convert"},
+    "report.tables": {"pandas"},
     "stats.significance": {"scipy"},
     "border.progress": {"tqdm"},
 }
@@ -136,8 +143,9 @@ def test_who_knows_of_libraries(module: str) -> None:
 
 
 def test_who_imports_the_accessor() -> None:
-    """Nothing below imports the accessor: only its registration, the package, and the laws that try frames."""
-    assert {module for module in MODULES if "accessor" in _own(module)} == {"register", "testing.framed", "__init__"}
+    """Nothing below imports the accessor: only what registers it, the package, the laws, and the command line."""
+    rooms = {_room(module) for module in MODULES if "accessor" in _own(module)}
+    assert rooms == {"register", "testing", "command", "__init__"}
     assert {module for module in MODULES if "register" in _own(module)} == {"__init__"}
 
 

@@ -1093,7 +1093,9 @@ def test_decisions_are_the_same_in_every_kind_of_frame(kind: str, way: str) -> N
         one, other = mine(**every), theirs(**every)
         pairs.append((one.thresholds("f1"), other.thresholds("f1")))
         pairs.append((one.best_threshold("f1"), other.best_threshold("f1")))
-        pairs.extend((one.curve(name), other.curve(name)) for name in ("roc", "pr", "gain", "calibration"))
+        pairs.extend(
+            (one.curve(name), other.curve(name)) for name in ("roc", "pr", "gain", "calibration", "distribution")
+        )
     pairs.append((mine(collection_size=None).confusion(), theirs(collection_size=None).confusion()))
     for one, other in pairs:
         assert type(other) is type(theirs.frame)

@@ -397,6 +397,13 @@ def test_the_whole_log_says_what_can_be_relevant() -> None:
     assert "no grade in grade reaches rel=4" in error(lambda: log.irm(rel=4).explain("rr", query="a"))
 
 
+def test_equal_scores_stand_in_the_order_of_their_documents() -> None:
+    """Also of documents with equal judgments, which no metric tells apart; the order of the rows changes nothing."""
+    log = pl.DataFrame({"query": ["a"] * 3, "doc": ["x", "z", "y"], "score": [1.0] * 3, "grade": [1, 1, 1]})
+    for rows in (log, log.reverse()):
+        assert rows.irm.explain("ndcg", query="a")["doc"].to_list() == ["z", "y", "x"]
+
+
 def test_bad_rows_are_those_of_the_frame() -> None:
     """An error about rows names those of the frame, and not those of the query."""
     log = pl.DataFrame({"query": ["a", "b", "b"], "rank": [1, 2, 2], "label": [1, 1, 0]})
