@@ -1,16 +1,19 @@
-"""Write docs/metrics.md, the README's table of metrics, the goals of which_measure.md, and contributing.md's imports.
+"""Write docs/metrics.md, the README's table of metrics, the goals of which_measure.md, the imports and their drawing.
 
 python docs/generate.py [--check]      with --check, write nothing and exit with 1 if either is out of date
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from drawing import drawing
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
 from frame_metrics.metrics.goals import ADVICE
 from frame_metrics.metrics.metric import FORMS, Metric, metrics_of
@@ -22,6 +25,7 @@ README = Path(__file__).parents[1] / "README.md"
 CONTRIBUTING = Path(__file__).parent / "contributing.md"
 HOUSE_TEST = Path(__file__).parents[1] / "tests" / "docs" / "test_house.py"
 WHICH = Path(__file__).parent / "which_measure.md"
+DRAWING = Path(__file__).parent / "architecture.svg"
 GOALS = re.compile("(?<=<!-- goals -->\n).*?(?=<!-- /goals -->)", re.DOTALL)
 HOUSE = re.compile("(?<=<!-- house -->\n).*?(?=<!-- /house -->)", re.DOTALL)
 TERMS = Path(__file__).parent / "terms.txt"
@@ -92,6 +96,7 @@ def main(arguments: list[str]) -> int:
     readme = README.read_text(encoding="utf-8") if README.exists() else ""
     wanted = {PAGE: page()} | ({README: TABLE.sub(lambda _: table(), readme)} if TABLE.search(readme) else {})
     wanted[CONTRIBUTING] = HOUSE.sub(lambda _: house(), CONTRIBUTING.read_text(encoding="utf-8"))
+    wanted[DRAWING] = drawing(of_house("HOUSE"), of_house("NO_FRAMES"))
     wanted[WHICH] = GOALS.sub(lambda _: goals(), WHICH.read_text(encoding="utf-8"))
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
@@ -105,6 +110,13 @@ def house() -> str:
     """The dictionary of imports, as the test has it."""
     source = HOUSE_TEST.read_text(encoding="utf-8")
     return f"```text\n{source[source.index('HOUSE: ') : source.index('NO_FRAMES')].rstrip()}\n```\n"
+
+
+def of_house(name: str) -> Any:
+    """Value of a constant of the test of the house."""
+    lines = ast.parse(HOUSE_TEST.read_text(encoding="utf-8")).body
+    set_here = (one for one in lines if isinstance(one, ast.Assign | ast.AnnAssign))
+    return next(ast.literal_eval(one.value) for one in set_here if one.value and ast.unparse(one).startswith(name))
 
 
 def goals() -> str:
