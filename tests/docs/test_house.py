@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import drawing
 import frame_metrics
 from helpers import every_second
 
@@ -35,7 +36,7 @@ HOUSE: dict[str, set[str]] = {
     "accessor": {"border", "errors", "metrics", "plot", "report", "roles", "verbs"},
     "register": {"accessor"},
     "testing": {"accessor", "border", "errors", "inputs", "metrics"},
-    "command": {"accessor", "border", "errors", "metrics", "roles", "verbs"},
+    "command": {"accessor", "border", "errors", "metrics", "report", "roles", "verbs"},
     "__init__": {"accessor", "border", "errors", "inputs", "metrics", "register"},
     "__main__": {"command"},
 }
@@ -142,6 +143,16 @@ def test_who_knows_of_libraries(module: str) -> None:
     assert foreign <= {(library, True) for library in FOREIGN.get(module, ())}
     spoken = {node.value for node in ast.walk(MODULES[module]) if isinstance(node, ast.Constant)}
     assert _room(module) in ("border", "register") or not spoken & {"pandas", "pyarrow"}
+
+
+def test_the_drawing_has_every_room_above_what_it_imports() -> None:
+    """Each room stands once in the drawing, above its imports; a line goes to those not reached through another."""
+    floors = drawing.floors_of(HOUSE)
+    height = {room: floor for floor, rooms in enumerate(floors) for room in rooms}
+    assert sorted(height) == sorted(HOUSE) == sorted(drawing.ROOMS)
+    assert all(height[low] < height[room] for room in HOUSE for low in HOUSE[room])
+    assert drawing.nearest({"a": set(), "b": {"a"}, "c": {"a", "b"}}, "c") == {"b"}
+    assert drawing.drawing(HOUSE, NO_FRAMES).count("<rect") == len(HOUSE)
 
 
 def test_who_imports_the_accessor() -> None:
