@@ -50,11 +50,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Return the version, or the laws for metrics; they are read when somebody asks, since that takes milliseconds."""
-    if name == "testing":
+    """Return the version, or a module; they are read when somebody asks, since that takes milliseconds."""
+    if name in ("plot", "report", "testing"):
         from importlib import import_module
 
-        return import_module("frame_metrics.testing")
+        return import_module(f"frame_metrics.{name}")
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import version

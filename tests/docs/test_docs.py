@@ -214,3 +214,26 @@ def test_tabs_of_one_library_are_enough(page: Path, library: str) -> None:
     printed: list[str] = []
     runner.run(examples, out=printed.append)
     assert not runner.failures, "".join(printed)
+
+
+# Terms of the literature
+
+TERMS = [(term, name) for name, listed in generator.terms().items() for term in listed]
+
+
+@pytest.mark.parametrize("term", dict.fromkeys(re.sub(r" \(.*\)$", "", term) for term, _ in TERMS))
+def test_a_term_of_the_literature_stands_in_its_entry(term: str) -> None:
+    """A search for it finds the entries that docs/terms.txt names; what is read as a name is one of those metrics."""
+    named = {name for one, name in TERMS if one.partition(" (")[0] == term}
+    for name in named:
+        said = re.findall(r"^- Also (?:read|called): (.*)$", entries()[name], flags=re.MULTILINE)
+        words = {
+            re.sub("[-_ ]", "", word.split(" (")[0].strip("`").lower())
+            for word in f"{name}, {', '.join(said)}".split(", ")
+        }
+        assert re.sub("[-_ ]", "", term.lower()) in words
+    try:
+        ((_, read),) = read_text(term)
+    except frame_metrics.FrameMetricsError:
+        return
+    assert read.name in named
