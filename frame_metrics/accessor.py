@@ -6,7 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, Protocol, TypeVar, get_args, get_type_hints, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    Never,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    get_args,
+    get_type_hints,
+    overload,
+)
 
 import polars as pl
 
@@ -17,7 +29,6 @@ from frame_metrics.errors import (
     UnknownNameError,
     check_choice,
     closest,
-    kind_of,
     listed,
     shown,
 )
@@ -36,17 +47,20 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
     from typing_extensions import Unpack
 
+    from frame_metrics.border.trec import FilePath
     from frame_metrics.metrics.names import Metrics
+    from frame_metrics.plot.of_irm import Pictures
     from frame_metrics.verbs.audit import Severity
     from frame_metrics.verbs.bounds import Of
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.differences import Against, Correction, Over, Test, Unanswered
     from frame_metrics.verbs.evaluate import Average, Interval, Layout
+    from frame_metrics.verbs.overview import Overview
     from frame_metrics.verbs.pooled import OverClasses
 
 Frame = TypeVar("Frame")
 Result = TypeVar("Result")
-OF_VALUES = ("evaluate", "per_query", "compare", "audit")  # verbs that take numbers from elsewhere
+OF_VALUES = ("evaluate", "per_query", "compare", "audit", "report")  # verbs that take numbers from elsewhere
 # What to do where a verb does not have an option of another one.
 INSTEAD = {
     "margins": "; leave out by= to take all segments together",
@@ -245,9 +259,18 @@ class IRM(Generic[Frame]):
     >>> import polars as pl, frame_metrics
     >>> log = pl.DataFrame({"qid": [1, 1, 2, 2], "bm25": [2.0, 1.0, 3.0, 2.5], "rating": [0, 3, 1, 0]})
     >>> log.irm(query="qid", score="bm25", grade="rating")
-    IRM(polars.DataFrame, query='qid', score='bm25', grade='rating')
-    >>> log.rename({"qid": "query"}).irm(score="bm25", grade="rating")
-    IRM(polars.DataFrame, score='bm25', grade='rating', found by name: query)
+    IRM of a polars.DataFrame, 4 rows
+      query  qid     1, 2
+      score  bm25    2.0, 1.0, 3.0, ...
+      grade  rating  0, 3, 1
+    next: .evaluate("ndcg@10", "map"), .per_query("rr"), .audit()
+    >>> log.rename({"qid": "query"}).lazy().irm(score="bm25", grade="rating", rel=2)
+    IRM of a polars.LazyFrame
+      query  query     found by name
+      score  bm25
+      grade  rating
+      rel=2
+    next: .evaluate("ndcg@10", "map"), .per_query("rr"), .audit()
     """
 
     frame: Any
@@ -300,10 +323,27 @@ class IRM(Generic[Frame]):
         return other
 
     def __repr__(self) -> str:
-        judged = [] if self.judgments is None else ["judged beside"]
-        found = [f"found by name: {', '.join(names)}"] if (names := self._request.found) else []
-        said = [f"{name}={value!r}" for name, value in self.roles.items()]
-        return f"IRM({', '.join([kind_of(self.frame), *said, *found, *judged])})"
+        return self._overview.text()
+
+    def _repr_html_(self) -> str:
+        return self._overview.html()
+
+    @property
+    def _overview(self) -> Overview:
+        from frame_metrics.verbs.overview import overview
+
+        return overview(self._request)
+
+    @property
+    def plot(self) -> Pictures:
+        """Pictures: ``irm.plot.pr()`` calls ``curve("pr")`` and draws what it returns, as a chart of Altair.
+
+        Each method takes what its verb takes, and the options of the function of ``frame_metrics.plot`` that has its
+        name. It needs ``pip install 'frame_metrics[plot]'``.
+        """
+        from frame_metrics.plot.of_irm import Pictures
+
+        return Pictures(self)
 
     @property
     def _request(self) -> Request:
@@ -605,9 +645,10 @@ class IRM(Generic[Frame]):
         ----------
         kind : "roc": threshold, fpr, tpr. "pr": threshold, recall, precision, a zigzag. "gain": threshold, share (of
             all rows, those that are predicted relevant), gain (of all relevant rows, those among them). "calibration":
-            predicted, observed, n, by bins of equal width. A metric of a ranking with ``@k``, as "ndcg@k": k, value.
-            Where ranks and no scores are named, the first three have k, the last rank that is predicted relevant, and
-            no threshold.
+            predicted, observed, n, by bins of equal width. "distribution" of the scores: bin, low, high, label, n, by
+            bins of equal width from the least score of all rows to the greatest. A metric of a ranking with ``@k``, as
+            "ndcg@k": k, value. Where ranks and no scores are named, the first three have k, the last rank that is
+            predicted relevant, and no threshold.
         more : with a metric of a ranking other ones, which may stand in one list with it.
         per : "query" gives each query a curve; by default the rows of a segment are pooled.
         levels : of "pr", recall levels at which the greatest precision at that recall or a higher one is given: a list,
@@ -616,7 +657,7 @@ class IRM(Generic[Frame]):
         points : keep at most so many points of each "roc", "pr" or "gain" curve. No point that is left out is further
             than 2 / (points - 2), both axes taken together, from one that is kept; of "pr", further than
             (1 + ln(1 + rows)) / (points - 2) on either axis from the curve through those.
-        bins : of "calibration", 10 by default.
+        bins : of "calibration" and "distribution", 10 by default.
         cutoffs : of "ndcg@k" and others of its kind, the cutoffs, or the last of them; 10 by default.
         ci : of "ndcg@k" and others of its kind, the level of an interval of each mean, as in ``evaluate``.
         resamples, seed : of its bootstrap.
@@ -627,6 +668,9 @@ class IRM(Generic[Frame]):
         cutoffs (metric, where there are several,) k, value (, ci_low, ci_high). The first point of a curve has an
         infinite threshold (or k = 0): nothing is predicted, and precision is set to 1. A null k stands for all rows,
         those that were not retrieved among them.
+
+        Of "distribution" every bin has a row for each label, false, true, and null where some rows are not judged. A
+        score on an edge is in the lower bin, as in "calibration". Rows without a score have a null bin.
 
         Examples
         --------
@@ -891,3 +935,55 @@ class IRM(Generic[Frame]):
         from frame_metrics.verbs.audit import audit
 
         return audit(self._request, fail_on, _with_roles(baseline), split)
+
+    @_verb
+    def report(
+        self,
+        path: FilePath | None = None,
+        *,
+        metrics: Metrics | None = None,
+        baseline: Any = None,
+        title: str | None = None,
+        format: Literal["html", "md", "json"] | None = None,
+        ci: float | None = 0.95,
+        queries: int = 5,
+    ) -> str:
+        """Write a report: what the verbs return, as a page to read, as Markdown or as JSON.
+
+        It has the metrics with their intervals, what the audit finds and what was counted, systems compared, segments,
+        curves, the best and the worst queries with their results, the conventions and versions in force. A part that
+        these columns do not allow is named at its end, with the reason. HTML is one file, which loads nothing.
+
+        Parameters
+        ----------
+        path : the file, as text or ``os.PathLike``; one that is there is replaced by the whole new one. None for the
+            text itself.
+        metrics : names as "ndcg@10", or values, in a list. None for some that suit the roles. Queries are ordered by
+            the first.
+        baseline : as in ``compare``: the system that others are compared with, or saved numbers.
+        title : of the report.
+        format : "html", "md" or "json"; by default what the name of the file ends in, else "html".
+        ci : level of the intervals; None for none of means.
+        queries : how many of the best, and of the worst, queries of each system are shown.
+
+        Returns
+        -------
+        The path, or the text where none is given.
+
+        Raises
+        ------
+        FrameMetricsError
+            The folder is not there, the file's ending says no format, the metrics cannot be computed, or Jinja2, which
+            pages are written with, is not installed.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": [1, 1, 2, 2], "score": [2.0, 1.0, 3.0, 2.5], "grade": [0, 3, 1, 0]})
+        >>> print(log.irm.report(metrics="rr", format="md").splitlines()[0])
+        # Report on rr
+        """
+        from frame_metrics.report.write import report
+
+        options: dict[str, Any] = {"metrics": metrics, "baseline": baseline, "title": title, "format": format}
+        return report(self, self._request, path, **options, ci=ci, queries=queries)

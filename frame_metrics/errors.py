@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -13,6 +14,15 @@ SINGULAR = {"are": "is", "do": "does", "have": "has", "repeat": "repeats", "diff
 
 class FrameMetricsError(ValueError):
     """Any error that frame_metrics raises on purpose."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows of the error: the caller's lines and the message, none of this package."""
+        from traceback import extract_tb, format_list
+
+        house = os.path.dirname(__file__)
+        calls = [call for call in extract_tb(self.__traceback__) if not call.filename.startswith(house)]
+        own = [call for call in calls if "IPython" not in call.filename]
+        return [*(line.rstrip() for line in format_list(own)), f"{type(self).__name__}: {self}"]
 
 
 class UnknownNameError(FrameMetricsError):

@@ -40,10 +40,11 @@ class Counting(Work):
 
     queries: bool  # whether queries are told apart, and not only segments
     ranks: bool
+    unjudged: bool  # whether rows that are not judged stay so
 
     def answer(self, reading: Reading, piece: Piece, *, ordered: bool) -> Answer:
         log = reading.log(single=True, totals=self.totals, arms=self.arms, piece=piece)
-        grid, rows = log.grid, ranked_rows(log, ranks=self.ranks)
+        grid, rows = log.grid, ranked_rows(log, ranks=self.ranks, unjudged=self.unjudged)
         ranking = rows["cell"].to_numpy()
         cell = ranking if self.queries else grid.cell[ranking]
         rows = rows.select(pl.Series("cell", cell), *(name for name in CASE if name in rows.columns))
@@ -67,7 +68,13 @@ class Counting(Work):
 
 
 def cases_read(
-    reading: Reading, *, named: bool = False, queries: bool = False, totals: bool = False, ranks: bool = False
+    reading: Reading,
+    *,
+    named: bool = False,
+    queries: bool = False,
+    totals: bool = False,
+    ranks: bool = False,
+    unjudged: bool = False,
 ) -> Cases:
     """Make the rows to decide about ready, those of judged queries.
 
@@ -76,21 +83,23 @@ def cases_read(
     named, queries : whether the result names the classes, or queries.
     totals : whether it has totals, where there are queries; see ``read_log``.
     ranks : whether the scores are those that the ranks stand for.
+    unjudged : whether rows of two classes that are not judged stay so, with a null as their class.
     """
     columns, conventions, source = reading.plan.columns, reading.plan.conventions, reading.source
     if not columns.query:
-        return read_cases(reading.table, columns, conventions, named=named)
+        return read_cases(reading.table, columns, conventions, named=named, unjudged=unjudged)
     if source is None:
-        table, cases = reading.table, cases_of(reading.log(single=True, totals=totals), queries=queries, ranks=ranks)
+        log = reading.log(single=True, totals=totals)
+        table, cases = reading.table, cases_of(log, queries=queries, ranks=ranks, unjudged=unjudged)
     else:
         table = pl.DataFrame(schema=source.border.types(columns.needed))
-        cases = cases_in_pieces(reading, queries=queries, totals=totals, ranks=ranks)
+        cases = cases_in_pieces(reading, queries=queries, totals=totals, ranks=ranks, unjudged=unjudged)
     return replace(cases, classes=two_classes(table, columns, conventions)) if named else cases
 
 
-def binary_read(reading: Reading, *, queries: bool = False, ranks: bool = False) -> Cases:
+def binary_read(reading: Reading, *, queries: bool = False, ranks: bool = False, unjudged: bool = False) -> Cases:
     """Make the rows to decide about ready, which are of two classes; the parameters are those of ``cases_read``."""
-    cases = cases_read(reading, queries=queries, ranks=ranks)
+    cases = cases_read(reading, queries=queries, ranks=ranks, unjudged=unjudged)
     if not cases.binary:
         raise ColumnError(
             "there are several classes, and a threshold separates one from the rest; name it with positive="
@@ -105,13 +114,14 @@ def cases_in_pieces(
     queries: bool = False,
     totals: bool = False,
     ranks: bool = False,
+    unjudged: bool = False,
     arms: bool = False,
 ) -> Cases:
     """Return the rows to decide about of a log that is worked on in pieces; the parameters are those of ``cases_read``.
 
     ``arms``: see ``read_log``.
     """
-    work = work_of(kind, reading, queries, ranks, totals=totals, arms=arms)
+    work = work_of(kind, reading, queries, ranks, unjudged, totals=totals, arms=arms)
     columns = work.columns
     names = [*columns.by, *(columns.query if queries else ())]
     table = gather(work, reading)

@@ -90,6 +90,7 @@ OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
     "confusion": (lambda irm: irm(threshold=0.5).confusion(margins=True), {"system": "system", "by": "device"}),
     "per_class": (lambda irm: irm(threshold=0.5).per_class("f1", "precision"), {"system": "system"}),
     "curve": (lambda irm: irm.curve("roc"), {"system": "system", "by": "device"}),
+    "distribution": (lambda irm: irm.curve("distribution"), {"system": "system", "by": "device"}),
     "curve per query": (lambda irm: irm.curve("pr", per="query"), {"system": "system"}),
     "ties": (lambda irm: irm.evaluate("ndcg@5"), {"system": "system", "ties": "order"}),
     "explain": (lambda irm: irm.explain("ndcg@5", query=33), {"system": "system", "by": "device"}),
@@ -111,7 +112,7 @@ OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("name", OF_QUERIES)
 @pytest.mark.parametrize("judged", [False, True], ids=["", "judged"])
 def test_queries_in_pieces(name: str, judged: bool, stored: Any) -> None:
@@ -128,6 +129,7 @@ def test_queries_in_pieces(name: str, judged: bool, stored: Any) -> None:
 
 
 @pytest.mark.parametrize("lent", [{"by": "place"}, {"cluster": "place"}, {"weight": "size"}], ids=str)
+@pytest.mark.grid
 def test_what_judgments_say_in_pieces(lent: dict[str, Any], stored: Any) -> None:
     """Segments, clusters and weights that only the judgments have are those of their queries."""
     log = _log()
@@ -236,6 +238,7 @@ PAIRED: dict[str, tuple[Call, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("name", PAIRED)
 def test_systems_of_rows_compared_in_pieces(name: str, stored: Any) -> None:
     """Rows of a document come together, and documents whose rows are alike are counted: the numbers are the same."""
@@ -251,7 +254,7 @@ def test_systems_of_rows_compared_in_pieces(name: str, stored: Any) -> None:
     _same(call, stored(log), **roles)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(7)
 @pytest.mark.parametrize("name", OF_ROWS)
 def test_rows_in_pieces(name: str, stored: Any) -> None:
     """Rows without a query are counted by their values, and give the same."""
@@ -274,6 +277,7 @@ def test_arms_in_pieces(stored: Any) -> None:
     )
 
 
+@pytest.mark.grid(2)
 def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
     """Systems that are columns are measured on the rows of each piece."""
     log = _log().filter(pl.col("system") == "b").with_columns(other=1 - pl.col("score") ** 2)
@@ -282,6 +286,7 @@ def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
     _same(lambda irm: irm.judge(qrels, grade="rating").per_query("rr"), stored(log.drop("grade")), **roles)
 
 
+@pytest.mark.grid(2)
 def test_lists_in_pieces(stored: Any) -> None:
     """Rows that hold the results of a query are whole queries; without an id they have their numbers."""
     log = _log(12_000).filter(pl.col("system") == "b").group_by("q", maintain_order=True)
@@ -326,6 +331,17 @@ def test_the_number_of_pieces_changes_nothing(memory: int, stored: Any) -> None:
     assert_frame_equal(found.collect(), expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
+@pytest.mark.parametrize("memory", [None, SMALL])
+def test_a_file_that_cannot_be_read_to_its_end(memory: int | None, tmp_path: Path) -> None:
+    """What polars cannot read is an error, and never the result of the rows before it."""
+    rows = [f"q{row // 10},{row % 10},1" for row in range(50_000)]
+    (tmp_path / "log.csv").write_text("\n".join(["query,score,grade", *rows, "q,high,1"]))
+    log = pl.scan_csv(tmp_path / "log.csv", schema_overrides={"score": pl.Float64})
+    with pytest.raises(pl.exceptions.ComputeError, match="could not parse `high`"):
+        log.irm(memory=memory).evaluate("rr").collect()
+
+
+@pytest.mark.grid(2)
 def test_a_progress_bar_over_pieces(stored: Any, capsys: Any) -> None:
     """On a terminal a bar counts the rows, and changes nothing."""
     with always_a_progress_bar():

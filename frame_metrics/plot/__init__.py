@@ -1,0 +1,31 @@
+"""Pictures of the frames that verbs return: the verbs compute, and these draw. Nothing here computes a metric.
+
+Each function takes a tidy frame of any kind and returns a chart of Altair, which is imported when a picture is drawn.
+``tidy`` reads frames, ``charts`` has what the pictures share, ``of_irm`` calls the verbs first.
+"""
+
+from frame_metrics.plot.averages import bounds, cutoffs, metrics
+from frame_metrics.plot.by_query import differences, queries
+from frame_metrics.plot.charts import png, svg
+from frame_metrics.plot.curves import calibration, gain, pr, roc
+from frame_metrics.plot.decisions import confusion, scores, thresholds
+from frame_metrics.plot.surfaces import f_beta, f_surface
+
+__all__ = [
+    "bounds",
+    "calibration",
+    "confusion",
+    "cutoffs",
+    "differences",
+    "f_beta",
+    "f_surface",
+    "gain",
+    "metrics",
+    "png",
+    "pr",
+    "queries",
+    "roc",
+    "scores",
+    "svg",
+    "thresholds",
+]

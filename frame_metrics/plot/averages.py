@@ -1,0 +1,189 @@
+"""Pictures of averages: metrics by system with their intervals, bounds, and metrics at cutoffs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import polars as pl
+
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.plot.charts import (
+    COLORS,
+    HEIGHT,
+    LIMIT,
+    WIDTH,
+    altair,
+    colored,
+    metric_scale,
+    metric_title,
+    multiplied,
+    tooltip,
+)
+from frame_metrics.plot.panels import METRIC, in_panels, named
+from frame_metrics.plot.tidy import Names, Tidy, read_tidy
+
+if TYPE_CHECKING:
+    import altair as alt
+
+ROW = 22  # height of a row, in pixels
+PANEL = 260  # width of a metric's panel
+FAR = 100  # cutoffs that are further apart stand on an axis of powers
+BESIDE = ("k", "average", "total_over", "n", "n_undefined", "support")
+Ends: TypeAlias = tuple[str, str] | None  # the columns of an interval
+
+
+def metrics(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart:
+    """Draw metrics with their intervals, a row for each system or segment, the best on top and its number in bold.
+
+    Each metric has a panel, as wide as the metric's range. Without systems and segments a row is a metric, and metrics
+    of one range share a panel.
+
+    Parameters
+    ----------
+    frame : what ``evaluate`` or ``per_class`` returned in the long layout, of any kind; ``ci=`` gives intervals.
+    color : the key columns that have a row, and a colour, for each value; by default the first one.
+    facet : the key columns of small multiples; by default all others.
+    """
+    said = "metrics draws what evaluate() and per_class() return in the long layout"
+    also = (*BESIDE, "ci_low", "ci_high")
+    tidy = named(read_tidy(frame, said, ("metric", "value"), also, color=color, facet=facet))
+    ends = ("ci_low", "ci_high") if "ci_low" in tidy.table.columns else None
+    return _in_rows(tidy.said("" if ends is None else "lines are intervals"), "Metrics", ends)
+
+
+def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart:
+    """Draw how low and how high metrics could be, as bars, with their values as points.
+
+    Parameters
+    ----------
+    frame : what ``bounds`` returned, of any kind.
+    color, facet : as in ``metrics``.
+    """
+    needs = ("metric", "value", "lower", "upper")
+    also = (*BESIDE, "tied", "judged")
+    tidy = named(read_tidy(frame, "bounds draws what bounds() returns", needs, also, color=color, facet=facet))
+    of = "equal scores in another order" if "tied" in tidy.table.columns else "other judgments of unjudged results"
+    return _in_rows(tidy.said(f"bars: the values that are possible with {of}"), "Bounds", ("lower", "upper"), thick=9)
+
+
+def cutoffs(frame: Any, *, metric: str = "value", color: Names = None, facet: Names = None) -> alt.Chart:
+    """Draw metrics against the cutoff, a line for each system or segment, with their intervals as bands.
+
+    Parameters
+    ----------
+    frame : what ``curve("ndcg@k")``, or ``evaluate`` of metrics at several cutoffs, returned, of any kind.
+    metric : the name of the metric, where the frame has no column ``metric``.
+    color : the key columns whose lines have a colour each; by default the first one, and without keys the metrics.
+    facet : the key columns of small multiples; by default all others.
+    """
+    also = ("metric", *BESIDE, "ci_low", "ci_high")
+    said = "cutoffs draws what curve('ndcg@k') returns"
+    tidy = read_tidy(frame, said, ("k", "value"), also, color=color, facet=facet)
+    table = tidy.table if "metric" in tidy.table.columns else tidy.table.with_columns(metric=pl.lit(metric))
+    lacking = table["k"].null_count()
+    table = table.drop_nulls("k")
+    stems = [_stem(*row) for row in table.select("metric", "k").iter_rows()]
+    tidy = replace(tidy, table=table.with_columns(pl.Series("metric", stems, dtype=pl.String)))
+    tidy = named(tidy.said(f"{lacking} values without a cutoff are not drawn" if lacking else ""))
+    return in_panels(tidy, _lines, "Metrics by cutoff")
+
+
+def _stem(name: str, k: float) -> str:
+    """The name of a metric with the letter k for its cutoff."""
+    ends = next((joint for joint in "@_" if name.endswith(f"{joint}{k:g}")), None)
+    return name if ends is None else f"{name.removesuffix(f'{k:g}')}k"
+
+
+def _in_rows(tidy: Tidy, title: str, ends: Ends, *, thick: int = 2) -> Any:
+    """A picture with a row for each value, in one order for all panels, and a line between two ends."""
+    order: list[str] = []
+
+    def panel(part: Tidy, name: str, metric: Metric) -> Any:
+        if not order or tidy.color is None:
+            order[:] = _best_first(part, metric)
+        return _row_panel(part, name, metric, order, ends, thick)
+
+    return in_panels(tidy, panel, title)
+
+
+def _best_first(part: Tidy, metric: Metric) -> list[str]:
+    """The rows of a panel, the best on top where the metric has a direction."""
+    assert part.color is not None
+    if metric.higher is None or part.color.columns == METRIC:
+        return part.color.values
+    means = part.table.group_by("color", maintain_order=True).agg((pl.col("value") * metric.sign).mean())
+    return means.sort("value", descending=True, nulls_last=True, maintain_order=True)["color"].to_list()
+
+
+def _row_panel(part: Tidy, name: str, metric: Metric, order: list[str], ends: Ends, thick: int) -> Any:
+    """A panel with a row for each value, its number beside it."""
+    alt = altair()
+    part = replace(part, table=_with_numbers(part, metric))
+    assert part.color is not None
+    of_metrics = part.color.columns == METRIC
+    y = alt.Y("color:N", title=None if of_metrics else part.color.title, sort=order, axis=alt.Axis(labelLimit=LIMIT))
+    title, scale = metric_title(name, metric), metric_scale(metric)
+    color = alt.value(COLORS[0]) if of_metrics else colored(part.color, legend=False)["color"]
+    shared = {"y": y, "color": color, "tooltip": _tooltip(part, name, ends)}
+    x = alt.X("value:Q", title=title, scale=scale)
+    layers = [alt.Chart().mark_point(filled=True, size=70, opacity=1).encode(x=x, **shared)]
+    if ends is not None:
+        low = alt.X(f"{ends[0]}:Q", title=title, scale=scale)
+        layers.insert(
+            0, alt.Chart().mark_rule(strokeWidth=thick, opacity=0.5).encode(x=low, x2=f"{ends[1]}:Q", **shared)
+        )
+    layers += [_numbers(y, "other", "normal"), _numbers(y, "best", "bold")]
+    return multiplied(part, layers, width=PANEL, height=alt.Step(ROW), in_rows=True)
+
+
+def _numbers(y: Any, text: str, weight: Any) -> Any:
+    """A column of numbers at the right of a panel."""
+    alt = altair()
+    return alt.Chart().mark_text(align="left", fontWeight=weight).encode(y=y, x=alt.value(PANEL + 8), text=f"{text}:N")
+
+
+def _with_numbers(part: Tidy, metric: Metric) -> pl.DataFrame:
+    """The rows of a panel with their values as texts: "best" of the best rows of each small multiple, "other"."""
+    table, color = part.table, part.color
+    value = pl.col("value") * metric.sign
+    best = value == (value.max() if part.facet is None else value.max().over("facet"))
+    compared = color is not None and color.columns != METRIC and len(color.values) > 1 and metric.higher is not None
+    is_best = best.fill_null(False) if compared else pl.lit(False)
+    shown = pl.Series("shown", [_written(value, metric.summed) for value in table["value"].to_list()], dtype=pl.String)
+    columns = {"best": is_best, "other": ~is_best}
+    texts = [pl.when(when).then(shown).otherwise(pl.lit("")).alias(name) for name, when in columns.items()]
+    return table.with_columns(texts)
+
+
+def _written(value: float | None, summed: bool) -> str:
+    """A value as it is printed beside its point."""
+    if value is None:
+        return "undefined"
+    return f"{value:,.0f}" if abs(value) >= 1000 or (summed and value == round(value)) else f"{value:.3f}"
+
+
+def _tooltip(part: Tidy, name: str, ends: Ends) -> list[Any]:
+    """Texts that are shown of a value that is pointed at."""
+    columns = {"value": name, "k": "k"} | ({} if ends is None else {ends[0]: "from", ends[1]: "to"}) | {"n": "rests on"}
+    return tooltip(part, {column: title for column, title in columns.items() if column in part.table.columns})
+
+
+def _lines(part: Tidy, name: str, metric: Metric) -> Any:
+    """A panel with a line for each series against the cutoff."""
+    alt = altair()
+    ks = part.table["k"].to_list()
+    far = max(ks, default=1) >= FAR * max(min(ks, default=1), 1)
+    x_scale = alt.Scale(type="log") if far else alt.Scale(zero=False, nice=False, padding=8)
+    x = alt.X("k:Q", title="Cutoff k", scale=x_scale, axis=alt.Axis(format="d", tickMinStep=1))
+    title, scale = metric_title(name, metric), metric_scale(metric)
+    assert part.color is not None
+    channels = colored(part.color, dashes=True, legend=len(part.color.values) > 1)
+    line = alt.Chart().mark_line(point=alt.OverlayMarkDef(size=25))
+    y = alt.Y("value:Q", title=title, scale=scale)
+    layers = [line.encode(x=x, y=y, **channels, tooltip=_tooltip(part, name, None))]
+    if "ci_low" in part.table.columns:
+        low = alt.Y("ci_low:Q", title=title, scale=scale)
+        band = alt.Chart().mark_area(opacity=0.15)
+        layers.insert(0, band.encode(x=x, y=low, y2="ci_high:Q", color=channels["color"]))
+    return multiplied(part, layers, width=WIDTH, height=HEIGHT)

@@ -1,0 +1,233 @@
+"""Parts that pictures share: Altair, colours, axes, small multiples, and pictures as SVG and PNG."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from frame_metrics.errors import FrameMetricsError
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.plot.tidy import Key, Tidy
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+# Okabe and Ito's colours, those that are readable on white and on black first; yellow and black are not among them.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # where there are more lines than colours
+GOOD, BAD, NEITHER = COLORS[0], COLORS[1], "#888888"
+LIMIT = 320  # of labels, in pixels
+WIDTH, HEIGHT = 420, 320
+SMALL, COLUMNS = 220, 3  # of small multiples
+LINES = "split(datum.label, '\\n')"  # of the text over a small multiple
+IN_COLUMN = 20  # entries of a legend that stand in one column
+# A picture as SVG has its text, axes and lines in the colour of the text around it.
+INK = "currentColor"
+_AXES = {
+    "labelColor": INK,
+    "titleColor": INK,
+    "domainColor": INK,
+    "tickColor": INK,
+    "gridColor": INK,
+    "gridOpacity": 0.15,
+    "domainOpacity": 0.4,
+    "tickOpacity": 0.4,
+    "titleFontWeight": "normal",
+    "labelFlush": False,
+}
+THEME: dict[str, Any] = {
+    "axis": _AXES,
+    "legend": {"labelColor": INK, "titleColor": INK, "titleFontWeight": "normal"},
+    "header": {"labelColor": INK, "titleColor": INK, "titleFontWeight": "normal"},
+    "title": {"color": INK, "subtitleColor": INK},
+    "text": {"color": INK},
+    "rule": {"color": INK},
+    "view": {"stroke": INK, "strokeOpacity": 0.2},
+}
+LIGHT, DARK = "#1f2328", "#e6edf3"  # the text of a picture that stands alone
+ALONE = f"<style>svg:root{{color:{LIGHT}}}@media(prefers-color-scheme:dark){{svg:root{{color:{DARK}}}}}</style>"
+
+
+def altair() -> ModuleType:
+    """Return Altair, or raise with the command that installs it."""
+    try:
+        import altair
+    except ImportError:
+        raise FrameMetricsError(
+            "pictures need altair, which is not installed: pip install 'frame_metrics[plot]'"
+        ) from None
+    return altair
+
+
+def values(table: pl.DataFrame) -> Any:
+    """Return rows as plain values, which need no frame library and no limit."""
+    shown = [
+        pl.when(pl.col(name).is_finite()).then(pl.col(name)).alias(name) if kind.is_float() else pl.col(name)
+        for name, kind in table.schema.items()
+    ]
+    return altair().Data(values=table.select(shown).to_dicts())
+
+
+def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offset: int = 18) -> dict[str, Any]:
+    """Return the channels that tell series apart: their colour, and dashes where there are more than colours.
+
+    Parameters
+    ----------
+    legend, offset : whether there is a legend, and how far from the picture, in pixels.
+    """
+    alt = altair()
+    if key is None:
+        return {"color": alt.value(COLORS[0])}
+    n, m = len(key.values), len(COLORS)
+    symbol: Any = "stroke" if dashes else "circle"
+    lines = {"offset": offset, "symbolType": symbol, "symbolOpacity": 1, "symbolStrokeWidth": 2}
+    listed = alt.Legend(labelLimit=LIMIT, symbolLimit=0, columns=math.ceil(n / IN_COLUMN), **lines)
+    shared: dict[str, Any] = {"title": key.title, "sort": None, "legend": listed if legend else None}
+    paint = alt.Scale(domain=key.values, range=[COLORS[i % m] for i in range(n)])
+    channels = {"color": alt.Color("color:N", scale=paint, **shared)}
+    if dashes and n > m:
+        dash = alt.Scale(domain=key.values, range=[DASHES[i // m % len(DASHES)] for i in range(n)])
+        channels["strokeDash"] = alt.StrokeDash("color:N", scale=dash, **shared)
+    return channels
+
+
+def tooltip(tidy: Tidy, columns: Mapping[str, str]) -> list[Any]:
+    """Return the texts that are shown of a mark that is pointed at: the keys, and columns with their titles."""
+    alt = altair()
+    keys = [alt.Tooltip(f"{name}:N", title=getattr(tidy, name).title) for name in tidy.series]
+    return [*keys, *(alt.Tooltip(column, type=_type(tidy, column), title=title) for column, title in columns.items())]
+
+
+def _type(tidy: Tidy, column: str) -> Any:
+    return "nominal" if tidy.table[column].dtype == pl.String else "quantitative"
+
+
+def composed(tidy: Tidy, layers: Sequence[Any], title: str, *, width: int = WIDTH, height: int = HEIGHT) -> Any:
+    """Return layers as a whole picture."""
+    return titled(multiplied(tidy, layers, width=width, height=height), title, tidy.notes)
+
+
+def multiplied(
+    tidy: Tidy, layers: Sequence[Any], *, width: int, height: Any, in_rows: bool = False, small: bool = True
+) -> Any:
+    """Return layers as one chart, or as small multiples where there are facets, side by side or in rows.
+
+    Parameters
+    ----------
+    width, height : of the chart, in pixels; small multiples are made ``small``.
+    """
+    alt = altair()
+    data = values(tidy.table)
+    if tidy.facet is None:
+        return alt.layer(*layers, data=data).properties(width=width, height=height)
+    said = {"title": tidy.facet.title, "sort": tidy.facet.values}
+    chart = alt.layer(*layers)
+    if in_rows:
+        header = alt.Header(labelLimit=LIMIT, labelOrient="top", labelAnchor="start", labelPadding=2)
+        row = alt.Row("facet:N", header=header, **said)
+        return chart.properties(width=width, height=height).facet(row=row, data=data)
+    scale = SMALL / max(width, height) if small else 1
+    part = chart.properties(width=round(width * scale), height=round(height * scale))
+    columns, n = beside(len(tidy.facet.values)), len(tidy.facet.values)
+    channel = alt.Facet("facet:N", header=alt.Header(labelLimit=SMALL, labelExpr=LINES), **said)
+    chart = part.facet(facet=channel, columns=columns, data=data)
+    return chart.resolve_axis(x="independent") if n % columns else chart
+
+
+def beside(n: int) -> int:
+    """Return how many of some panels stand side by side, so that few places stay empty."""
+    return n if n < COLUMNS else 2 if n == 4 else min((COLUMNS, COLUMNS + 1), key=lambda columns: -n % columns)
+
+
+def titled(chart: Any, title: str, notes: Sequence[str] = ()) -> Any:
+    """Return a chart with its title, and the notes under it."""
+    alt = altair()
+    under = {"subtitle": list(notes)} if notes else {}
+    return chart.properties(title=alt.Title(title, anchor="start", **under))
+
+
+def metric_scale(metric: Metric) -> Any:
+    """Return the scale of a metric's axis: as long as its range, and where that has no ends from 0 to the values."""
+    alt = altair()
+    return alt.Scale(domain=list(metric.range), nice=False) if has_ends(metric) else alt.Scale(zero=True, nice=True)
+
+
+def has_ends(metric: Metric) -> bool:
+    """Return True where the values of a metric have a least and a greatest one."""
+    low, high = metric.range
+    return low < high and math.isfinite(low) and math.isfinite(high)
+
+
+def metric_title(name: str, metric: Metric) -> str:
+    """Return the title of a metric's axis, which says what values are better."""
+    return name if metric.higher is None else f"{name} ({'higher' if metric.higher else 'lower'} is better)"
+
+
+def svg(chart: Any) -> str:
+    """Write a picture as SVG text, which is readable on light and on dark.
+
+    Text, axes and rules have the colour of the text around the picture (``currentColor``), and nothing is behind it.
+    Where it stands alone, as a file or in ``<img>``, that is dark, or light where the reader's system is dark. Colours
+    that a chart sets itself, CSS variables too, stay. Numbers have two decimals.
+
+    Parameters
+    ----------
+    chart : of these pictures, or any other of Altair.
+
+    Raises
+    ------
+    FrameMetricsError
+        Altair or vl-convert is not installed.
+    """
+    alt = altair()
+    _check_converter()
+    import vl_convert
+
+    spec = chart.to_dict(validate=False)
+    themed = {"background": "transparent", **spec, "config": _under(THEME, spec.get("config", {}))}
+    version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
+    text = _rounded(vl_convert.vegalite_to_svg(themed, vl_version=version))
+    return re.sub(r"(<svg[^>]*>)", rf"\1{ALONE}", text, count=1)
+
+
+def png(chart: Any, *, dark: bool = False, scale: float = 2) -> bytes:
+    """Write a picture as PNG, on white or on a dark ground.
+
+    Parameters
+    ----------
+    chart : of these pictures, or any other of Altair.
+    dark : whether the ground is dark.
+    scale : pixels of a unit.
+    """
+    text = svg(chart).replace(ALONE, f'<rect width="100%" height="100%" fill="{"#0d1117" if dark else "#ffffff"}"/>')
+    import vl_convert
+
+    return vl_convert.svg_to_png(text.replace(INK, DARK if dark else LIGHT), scale=scale)
+
+
+def _check_converter() -> None:
+    try:
+        import vl_convert  # noqa: F401
+    except ImportError:
+        raise FrameMetricsError(
+            "SVG and PNG need vl-convert, which is not installed: pip install 'frame_metrics[plot]'"
+        ) from None
+
+
+def _under(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """A theme where the chart's own configuration says nothing."""
+    nested = {name: _under(value, given[name]) for name, value in own.items() if isinstance(given.get(name), Mapping)}
+    return {**own, **given, **nested}
+
+
+def _rounded(text: str) -> str:
+    """SVG whose places and sizes have at most two decimals."""
+
+    def in_place(place: re.Match[str]) -> str:
+        return re.sub(r"-?\d+\.\d{3,}(e-?\d+)?", lambda number: f"{round(float(number[0]), 2):g}", place[0])
+
+    return re.sub(r' (?:d|transform|[xy][12]?|width|height|r|points)="[^"]*"', in_place, text)

@@ -1,0 +1,188 @@
+"""Tidy frames of any kind as pictures need them: their own columns, and the key columns as texts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.border.frames import border_of
+from frame_metrics.errors import BadValueError, ColumnError, closest, listed
+from frame_metrics.inputs import Array
+
+POINTS = 500  # of a line that are drawn; a screen shows no more
+TEXTS = ("metric", "average", "total_over", "baseline")  # columns of results that hold no numbers
+Names = str | Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class Key:
+    """Key columns as one text: what the caller calls them, and the texts in the order of the frame."""
+
+    columns: tuple[str, ...]
+    values: list[str]
+
+    @property
+    def title(self) -> str:
+        """The names of the columns."""
+        return ", ".join(self.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Tidy:
+    """A frame that was read: the columns that a picture knows, and "color" and "facet", texts, where there are keys."""
+
+    table: pl.DataFrame
+    color: Key | None
+    facet: Key | None
+    notes: tuple[str, ...] = ()  # what a reader of the picture has to know: lines under its title
+
+    @property
+    def series(self) -> list[str]:
+        """The columns whose values tell lines apart."""
+        return [name for name in ("color", "facet") if getattr(self, name) is not None]
+
+    def parts(self) -> list[pl.DataFrame]:
+        """Return the rows of each line, in the order of the frame."""
+        return self.table.partition_by(self.series, maintain_order=True) if self.series else [self.table]
+
+    def with_columns(self, *columns: Any, **named: Any) -> Tidy:
+        """Return the same with more columns."""
+        return replace(self, table=self.table.with_columns(*columns, **named))
+
+    def said(self, *notes: str) -> Tidy:
+        """Return the same with more notes; empty ones are none."""
+        return replace(self, notes=(*self.notes, *filter(None, notes)))
+
+
+def read_tidy(
+    frame: Any,
+    picture: str,
+    needs: Sequence[str],
+    also: Collection[str] = (),
+    *,
+    color: Names = None,
+    facet: Names = None,
+    ignored: Collection[str] = (),
+    texts: Collection[str] = TEXTS,
+    colors: int | None = 1,
+) -> Tidy:
+    """Read a frame that a verb returned.
+
+    Parameters
+    ----------
+    frame : of any kind; one that has not run is run.
+    picture : its name and the verb whose frames it draws, as "pr draws what curve('pr') returns".
+    needs, also : columns that have to be there, and those that may be.
+    color, facet : the key columns that are told apart by colour, and by small multiples, if the caller says so. All
+        columns that the picture does not know are keys, the first of them is the colour, and the others are facets.
+    ignored : columns that are neither.
+    texts : the columns, of those that the picture knows, that hold no numbers.
+    colors : how many of the keys are the colour, where the caller does not say; None: all.
+    """
+    border = border_of(frame)
+    names = border.names()
+    missing = [name for name in needs if name not in names]
+    if missing:
+        raise ColumnError(f"{picture}; there is no column {listed(missing)} among {listed(names)}")
+    own = [name for name in names if name in (*needs, *also)]
+    keys = [name for name in names if name not in own and name not in ignored]
+    chosen = _chosen(keys, color, facet, colors)
+    read = [*own, *dict.fromkeys(name for columns in chosen.values() for name in columns)]
+    table = border.in_memory(read).read(read)
+    if not len(table):
+        raise BadValueError(f"{picture}; the frame has no rows")
+    over = table["total_over"].to_list() if "total_over" in own else [None] * len(table)
+    columns = {name: _as_text(table[name]) if name in texts else _as_number(table[name]) for name in own}
+    found: dict[str, Key | None] = {}
+    for part, of in chosen.items():
+        found[part], texts = _key(table, of, over)
+        columns |= {} if texts is None else {part: texts}
+    return Tidy(pl.DataFrame(columns), found["color"], found["facet"])
+
+
+def _chosen(keys: list[str], color: Names, facet: Names, colors: int | None) -> dict[str, list[str]]:
+    """The key columns that are the colour, and those that are facets."""
+    said = {"color": _names(color), "facet": _names(facet)}
+    for option, names in said.items():
+        for name in names or []:
+            if name not in keys:
+                raise ColumnError(f"{option}={name!r} is no key column; there are {listed(keys)}{closest(name, keys)}")
+    own_color, own_facet = said["color"], said["facet"]
+    if own_color is None:
+        own_color = [name for name in keys if name not in (own_facet or [])][:colors]
+    if own_facet is None:
+        own_facet = [name for name in keys if name not in own_color]
+    left = [name for name in keys if name not in (*own_color, *own_facet)]
+    if left:
+        raise ColumnError(f"nothing says what tells {listed(left)} apart; name them in color= or facet=")
+    return {"color": own_color, "facet": own_facet}
+
+
+def _names(given: Names) -> list[str] | None:
+    return None if given is None else [given] if isinstance(given, str) else list(given)
+
+
+def _key(table: pl.DataFrame, names: list[str], over: list[Any]) -> tuple[Key | None, pl.Series | None]:
+    """Columns as one text for each row; that of a total says so."""
+    if not names:
+        return None, None
+    columns = [texts_of(table[name], [_is_over(name, total) for total in over]) for name in names]
+    texts = [", ".join(row) for row in zip(*columns, strict=True)]
+    return Key(tuple(names), list(dict.fromkeys(texts))), pl.Series(texts, dtype=pl.String)
+
+
+def _is_over(name: str, total: str | None) -> bool:
+    return total is not None and f", {name}, " in f", {total}, "
+
+
+def texts_of(column: pl.Series, totals: Sequence[bool] | None = None) -> list[str]:
+    """Return values as texts that differ where the values do; those of totals are "all"."""
+    values = column.to_list()
+    totals = totals or [False] * len(values)
+    taken = {value for value in values if isinstance(value, str)}
+    null, total = apart("null", taken), apart("all", taken)
+    return [
+        total if of_all else null if value is None else str(value) for value, of_all in zip(values, totals, strict=True)
+    ]
+
+
+def apart(text: str, taken: Collection[str]) -> str:
+    """Return a text that is none of those that are taken."""
+    return apart(f"({text})", taken) if text in taken else text
+
+
+def _as_text(column: pl.Series) -> pl.Series:
+    return pl.Series([None if value is None else str(value) for value in column.to_list()], dtype=pl.String)
+
+
+def _as_number(column: pl.Series) -> pl.Series:
+    if not (column.dtype.is_numeric() or column.dtype in (pl.Null, pl.Boolean)):
+        raise BadValueError(f"{column.name}: the column holds {column.dtype}, and a picture needs numbers there")
+    return column.cast(pl.Float64).fill_nan(None)
+
+
+def thinned(tidy: Tidy, columns: Sequence[str], *, kept: str | None = None, most: int = POINTS) -> Tidy:
+    """Keep some of the rows of each line, so that what is left out is near to what is kept; a note says so.
+
+    Kept are the first row, and the last one of each of equal stretches of the line's length, all ``columns`` taken
+    together, each on a scale from 0 to 1; and the rows that are marked in the column ``kept``.
+    """
+    rows = [part[_stretches(part, columns, kept, most)] if len(part) > most else part for part in tidy.parts()]
+    table = pl.concat(rows)
+    note = f"{len(table):,} of {len(tidy.table):,} points are drawn" if len(table) < len(tidy.table) else ""
+    return replace(tidy, table=table).said(note)
+
+
+def _stretches(part: pl.DataFrame, columns: Sequence[str], kept: str | None, most: int) -> Array:
+    """The numbers of the rows that are kept of one line."""
+    arc = np.zeros(len(part))
+    for name in columns:
+        values = np.nan_to_num(part[name].fill_null(0).to_numpy(), posinf=0, neginf=0)
+        arc += np.append(0, np.cumsum(np.abs(np.diff(values / (np.ptp(values) or 1)))))
+    stretch = np.minimum((arc / (arc[-1] or 1) * (most - 2)).astype(np.int64), most - 3)
+    marked = part[kept].arg_true().to_numpy() if kept else []
+    return np.unique(np.concatenate([[0], np.flatnonzero(np.diff(stretch)), [len(part) - 1], marked]).astype(np.int64))
