@@ -404,6 +404,6 @@ def refuse_unmatched(work: Work, reading: Reading) -> None:
     kinds: Any = {name: ours.schema[name] for name in columns.query}
     refuse_strangers(ours, theirs.cast(kinds, strict=False), list(columns.query), ", ".join(columns.query))
     doc = str(columns.doc)
-    docs = reading.source.counted([doc])
-    theirs = work.judgments.select(pl.col(str(judged.doc)).cast(docs.schema[doc], strict=False).alias(doc))
-    refuse_strangers(docs, theirs, [doc], doc)
+    ids, others = reading.source.counted([doc])[doc], work.judgments[str(judged.doc)]
+    ids, others = (one.explode() if one.dtype.is_nested() else one for one in (ids, others))
+    refuse_strangers(ids.to_frame(doc), others.cast(ids.dtype, strict=False).to_frame(doc), [doc], doc)

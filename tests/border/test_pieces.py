@@ -409,6 +409,13 @@ def test_lists_of_flags_in_pieces(stored: Any) -> None:
             one.irm(query="q", doc="doc", memory=SMALL).evaluate("rr").lazy().collect()
 
 
+def test_a_query_without_judged_results_in_lists_in_pieces(stored: Any) -> None:
+    """Of one query no result may be judged, where those of others are."""
+    lists = pl.DataFrame({"q": range(4000)}).with_columns(doc=pl.lit([0, 1, 2]), rank=pl.lit([1, 2, 3]))
+    qrels = pl.DataFrame({"q": [7, 8], "doc": [[5, 6], [1, 2]], "grade": [[1, 0], [1, 1]]})
+    _same(lambda irm: irm.judge(qrels).explain("ndcg", query=7), stored(lists), query="q")
+
+
 def test_rows_that_cannot_be_taken_apart_in_pieces(stored: Any) -> None:
     """Lists of different lengths are a finding, by a row of the frame; reading stops there."""
     each = pl.DataFrame({"q": range(4000)}).with_columns(doc=pl.lit([0, 1, 2]), grade=pl.lit([0, 1, 1]))
