@@ -332,6 +332,22 @@ def test_commands_are_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
     assert_frame_equal(read(got), both.compare("rr", paired=False, test="z"), check_dtypes=False)
 
 
+def test_a_report_is_printed_or_written(capsys: pytest.CaptureFixture[str]) -> None:
+    """The report that irm.report() writes, of the same roles and metrics; saved numbers are its baseline."""
+    write(named(), "log.parquet")
+    out(capsys, "per-query", "log.parquet", "rr", "-o", "saved.csv")
+    flags = ["rr", "--saved", "saved.csv", "--title", "Week 1", "--queries", "1"]
+    printed = json.loads(out(capsys, "report", "log.parquet", *flags, "--format", "json"))
+    expected = IRM(named()).report(
+        metrics="rr", baseline=pl.read_csv("saved.csv"), title="Week 1", queries=1, format="json"
+    )
+    assert printed.keys() == json.loads(expected).keys()
+    assert printed["title"] == "Week 1"
+    assert out(capsys, "report", "log.parquet", *flags, "-o", "report.md") == ""
+    assert Path("report.md").read_text().startswith("# Week 1\n")
+    assert "does not end in one of '.html'" in error(capsys, "report", "log.parquet", "rr", "-o", "report.xlsx")
+
+
 def test_systems_that_are_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     """A baseline is a number where the column of systems has numbers."""
     two = [named().with_columns(run=pl.lit(run)) for run in (1, 2)]
