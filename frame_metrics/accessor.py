@@ -645,9 +645,10 @@ class IRM(Generic[Frame]):
         ----------
         kind : "roc": threshold, fpr, tpr. "pr": threshold, recall, precision, a zigzag. "gain": threshold, share (of
             all rows, those that are predicted relevant), gain (of all relevant rows, those among them). "calibration":
-            predicted, observed, n, by bins of equal width. A metric of a ranking with ``@k``, as "ndcg@k": k, value.
-            Where ranks and no scores are named, the first three have k, the last rank that is predicted relevant, and
-            no threshold.
+            predicted, observed, n, by bins of equal width. "distribution" of the scores: bin, low, high, label, n, by
+            bins of equal width from the least score of all rows to the greatest. A metric of a ranking with ``@k``, as
+            "ndcg@k": k, value. Where ranks and no scores are named, the first three have k, the last rank that is
+            predicted relevant, and no threshold.
         more : with a metric of a ranking other ones, which may stand in one list with it.
         per : "query" gives each query a curve; by default the rows of a segment are pooled.
         levels : of "pr", recall levels at which the greatest precision at that recall or a higher one is given: a list,
@@ -656,7 +657,7 @@ class IRM(Generic[Frame]):
         points : keep at most so many points of each "roc", "pr" or "gain" curve. No point that is left out is further
             than 2 / (points - 2), both axes taken together, from one that is kept; of "pr", further than
             (1 + ln(1 + rows)) / (points - 2) on either axis from the curve through those.
-        bins : of "calibration", 10 by default.
+        bins : of "calibration" and "distribution", 10 by default.
         cutoffs : of "ndcg@k" and others of its kind, the cutoffs, or the last of them; 10 by default.
         ci : of "ndcg@k" and others of its kind, the level of an interval of each mean, as in ``evaluate``.
         resamples, seed : of its bootstrap.
@@ -667,6 +668,9 @@ class IRM(Generic[Frame]):
         cutoffs (metric, where there are several,) k, value (, ci_low, ci_high). The first point of a curve has an
         infinite threshold (or k = 0): nothing is predicted, and precision is set to 1. A null k stands for all rows,
         those that were not retrieved among them.
+
+        Of "distribution" every bin has a row for each label, false, true, and null where some rows are not judged. A
+        score on an edge is in the lower bin, as in "calibration". Rows without a score have a null bin.
 
         Examples
         --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import textwrap
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from shutil import get_terminal_size
 from typing import Any
@@ -13,6 +14,7 @@ import polars as pl
 from frame_metrics.border.frames import border_of
 
 INDENT = " " * 4
+DIGITS = 6  # of numbers
 JOINERS = "\u200c\u200d"  # which make one sign of several
 # What is read, what answers are made with, and what is optional.
 LIBRARIES = ("numpy", "polars", "pandas", "pyarrow", "scipy", "tqdm", "duckdb", "dask", "pyspark", "altair", "jinja2")
@@ -43,9 +45,28 @@ def show(frame: Any) -> None:
     ...
     """
     border = border_of(frame)
-    table = border.read(border.names())
-    text = _findings(table) if {"check", "severity", "n", "share", "message"} <= {*table.columns} else _table(table)
-    print(text)
+    print(text_of(border.read(border.names())))
+
+
+def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | None = None) -> str:
+    """Return a result as text: the findings of an audit as a list, others as a table.
+
+    Parameters
+    ----------
+    digits : of numbers, None for all that they have.
+    width : a table that is wider has a block of lines for each row.
+    """
+    if {"check", "severity", "n", "share", "message"} <= {*table.columns}:
+        return _findings(table)
+    columns = [[printable(values.name), *(_cell(value, digits) for value in values)] for values in table]
+    sizes = [max(map(len, cells)) for cells in columns]
+    if width is not None and len(table) and sum(sizes) + 2 * (len(sizes) - 1) > width:
+        return _blocks(columns)
+    right = [values.dtype.is_numeric() for values in table]
+    aligned = [
+        [c.rjust(n) if r else c.ljust(n) for c in cells] for cells, n, r in zip(columns, sizes, right, strict=True)
+    ]
+    return "\n".join("  ".join(row).rstrip() for row in zip(*aligned, strict=True))
 
 
 def versions() -> dict[str, str]:
@@ -95,18 +116,15 @@ def _findings(table: pl.DataFrame) -> str:
     return "\n".join(texts)
 
 
-def _table(table: pl.DataFrame) -> str:
-    """A table with its columns side by side; numbers stand at the right."""
-    columns = []
-    for values in table:
-        cells = [values.name, *map(_cell, values)]
-        width = max(map(len, cells))
-        columns.append([cell.rjust(width) if values.dtype.is_numeric() else cell.ljust(width) for cell in cells])
-    return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
+def _blocks(columns: Sequence[Sequence[str]]) -> str:
+    """A block of lines for each row: the name of a column, and its value."""
+    names, *rows = zip(*columns, strict=True)
+    width = max(map(len, names))
+    return "\n\n".join("\n".join(f"{n:{width}}  {c}".rstrip() for n, c in zip(names, row, strict=True)) for row in rows)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, digits: int | None = DIGITS) -> str:
     if isinstance(value, float):
-        text = f"{value:.6g}"
+        text = repr(value) if digits is None else f"{value:.{digits}g}"
         return f"{text}.0" if text.lstrip("-").isdigit() else text
     return "" if value is None else printable(str(value))

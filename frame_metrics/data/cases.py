@@ -68,7 +68,13 @@ class Cases:
 
 
 def read_cases(
-    frame: pl.DataFrame, columns: Columns, conventions: Conventions, *, named: bool = False, single: bool = False
+    frame: pl.DataFrame,
+    columns: Columns,
+    conventions: Conventions,
+    *,
+    named: bool = False,
+    single: bool = False,
+    unjudged: bool = False,
 ) -> Cases:
     """Check the columns and number the classes.
 
@@ -76,6 +82,7 @@ def read_cases(
     ----------
     named : whether the classes will be named in the result.
     single : whether it will be asked which row of the frame each one is.
+    unjudged : whether rows of two classes that are not judged stay so, with a null as their class.
 
     Raises
     ------
@@ -104,7 +111,7 @@ def read_cases(
         if conventions.threshold is not None:
             out["predicted"] = (out["score"] >= conventions.threshold).fill_null(False).cast(pl.Int8)
     out |= _class_scores(frame, columns, classes) | _of_rows(frame, columns)
-    rows = _judged(pl.DataFrame(out), columns, conventions, binary)
+    rows = _judged(pl.DataFrame(out), columns, conventions, binary, unjudged)
     rows = rows.filter(pl.col("count") > 0) if columns.count else rows
     n = np.array([number_of(rows.get_column("count", default=None), None, len(rows))])
     if columns.groups:
@@ -151,14 +158,16 @@ def number_of(times: pl.Series | None, marks: pl.Series | None, rows: int) -> in
     return int((times if marks is None else times * marks.cast(pl.Float64)).sum())
 
 
-def _judged(rows: pl.DataFrame, columns: Columns, conventions: Conventions, binary: bool) -> pl.DataFrame:
-    """Drop rows that are not judged, count them as not relevant, or raise."""
+def _judged(
+    rows: pl.DataFrame, columns: Columns, conventions: Conventions, binary: bool, unjudged: bool
+) -> pl.DataFrame:
+    """Drop rows that are not judged, count them as not relevant, leave them so, or raise."""
     if not rows["actual"].null_count():
         return rows
     if conventions.unjudged == "drop":
         return rows.filter(pl.col("actual").is_not_null())
     if binary:
-        return rows.with_columns(pl.col("actual").fill_null(0))
+        return rows if unjudged else rows.with_columns(pl.col("actual").fill_null(0))
     refuse(str(columns.label), rows["actual"].is_null(), "have no class", "drop them, or say unjudged='drop'")
     return rows
 
@@ -181,14 +190,14 @@ def _class_scores(frame: pl.DataFrame, columns: Columns, classes: pl.Series | No
     return out
 
 
-def cases_of(log: Log, *, queries: bool = False, ranks: bool = False) -> Cases:
+def cases_of(log: Log, *, queries: bool = False, ranks: bool = False, unjudged: bool = False) -> Cases:
     """Return the rows of all evaluated queries of a log of which single rows may be asked for.
 
     Documents without a judgment are not relevant, unless they are dropped. Judged documents that a system does not
     list are rows without a score, predicted to be nothing. With ``queries`` cells are queries, and not segments. With
-    ``ranks`` the score of a row is its rank below 0.
+    ``ranks`` the score of a row is its rank below 0. With ``unjudged`` documents without a judgment have none here.
     """
-    grid, rows = log.grid, ranked_rows(log, ranks=ranks)
+    grid, rows = log.grid, ranked_rows(log, ranks=ranks, unjudged=unjudged)
     ranking = rows["cell"].to_numpy()
     if queries:
         at = np.unique(ranking)
@@ -203,7 +212,7 @@ def cases_of(log: Log, *, queries: bool = False, ranks: bool = False) -> Cases:
     return Cases(rows.with_columns(cell=pl.Series(cell)), cells, log.columns, log.conventions, None, None, True)
 
 
-def ranked_rows(log: Log, *, ranks: bool) -> pl.DataFrame:
+def ranked_rows(log: Log, *, ranks: bool, unjudged: bool) -> pl.DataFrame:
     """Return the rows of all evaluated queries, with the number of each one's ranking as "cell"; see ``cases_of``."""
     listed = log.grid.rankings
     lacking, evaluated = _beside(log)
@@ -221,7 +230,8 @@ def ranked_rows(log: Log, *, ranks: bool) -> pl.DataFrame:
     extra = pl.DataFrame({"actual": actual, "cell": np.repeat(np.tile(every, 2), counts.ravel())})
     if "predicted" in rows.columns:
         extra = extra.with_columns(predicted=pl.lit(0, pl.Int8))
-    return pl.concat([rows.with_columns(pl.col("actual").fill_null(0)), extra], how="diagonal")
+    rows = rows if unjudged else rows.with_columns(pl.col("actual").fill_null(0))
+    return pl.concat([rows, extra], how="diagonal")
 
 
 def _listed(log: Log, *, ranks: bool) -> pl.DataFrame:

@@ -15,6 +15,7 @@ from frame_metrics.data.classes import two_classes
 from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Piece
 from frame_metrics.errors import ColumnError
+from frame_metrics.inputs.rows import NONE
 from frame_metrics.verbs.pieces import (
     PLACED,
     SYSTEM,
@@ -39,10 +40,11 @@ class Counting(Work):
 
     queries: bool  # whether queries are told apart, and not only segments
     ranks: bool
+    unjudged: bool  # whether rows that are not judged stay so
 
     def answer(self, reading: Reading, piece: Piece, *, ordered: bool) -> Answer:
         log = reading.log(single=True, totals=self.totals, arms=self.arms, piece=piece)
-        grid, rows = log.grid, ranked_rows(log, ranks=self.ranks)
+        grid, rows = log.grid, ranked_rows(log, ranks=self.ranks, unjudged=self.unjudged)
         ranking = rows["cell"].to_numpy()
         cell = ranking if self.queries else grid.cell[ranking]
         rows = rows.select(pl.Series("cell", cell), *(name for name in CASE if name in rows.columns))
@@ -55,14 +57,24 @@ class Counting(Work):
             rows = rows[np.argsort(grid.query[rows["cell"].to_numpy()], kind="stable")]
         cell = rows["cell"].to_numpy()
         system, segment = (grid.system[cell], grid.segment[cell]) if self.queries else divmod(cell, max(segments, 1))
-        keys = key_rows(log, segment, grid.query[cell] if self.queries else None, ordered=ordered)
+        query = grid.query[cell] if self.queries else None
+        keys = key_rows(log, segment, query)
+        if ordered and query is not None:
+            row = log.rows(grid.query_row)[query]
+            keys[ORDER] = np.where(row < log.frame_rows, row, NONE)
         said = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
         out = {name: pl.Series(values) for name, values in said.items()}
         return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows)))
 
 
 def cases_read(
-    reading: Reading, *, named: bool = False, queries: bool = False, totals: bool = False, ranks: bool = False
+    reading: Reading,
+    *,
+    named: bool = False,
+    queries: bool = False,
+    totals: bool = False,
+    ranks: bool = False,
+    unjudged: bool = False,
 ) -> Cases:
     """Make the rows to decide about ready, those of judged queries.
 
@@ -71,21 +83,23 @@ def cases_read(
     named, queries : whether the result names the classes, or queries.
     totals : whether it has totals, where there are queries; see ``read_log``.
     ranks : whether the scores are those that the ranks stand for.
+    unjudged : whether rows of two classes that are not judged stay so, with a null as their class.
     """
     columns, conventions, source = reading.plan.columns, reading.plan.conventions, reading.source
     if not columns.query:
-        return read_cases(reading.table, columns, conventions, named=named)
+        return read_cases(reading.table, columns, conventions, named=named, unjudged=unjudged)
     if source is None:
-        table, cases = reading.table, cases_of(reading.log(single=True, totals=totals), queries=queries, ranks=ranks)
+        log = reading.log(single=True, totals=totals)
+        table, cases = reading.table, cases_of(log, queries=queries, ranks=ranks, unjudged=unjudged)
     else:
         table = pl.DataFrame(schema=source.border.types(columns.needed))
-        cases = _in_pieces(reading, queries=queries, totals=totals, ranks=ranks)
+        cases = cases_in_pieces(reading, queries=queries, totals=totals, ranks=ranks, unjudged=unjudged)
     return replace(cases, classes=two_classes(table, columns, conventions)) if named else cases
 
 
-def binary_read(reading: Reading, *, queries: bool = False, ranks: bool = False) -> Cases:
+def binary_read(reading: Reading, *, queries: bool = False, ranks: bool = False, unjudged: bool = False) -> Cases:
     """Make the rows to decide about ready, which are of two classes; the parameters are those of ``cases_read``."""
-    cases = cases_read(reading, queries=queries, ranks=ranks)
+    cases = cases_read(reading, queries=queries, ranks=ranks, unjudged=unjudged)
     if not cases.binary:
         raise ColumnError(
             "there are several classes, and a threshold separates one from the rest; name it with positive="
@@ -93,10 +107,22 @@ def binary_read(reading: Reading, *, queries: bool = False, ranks: bool = False)
     return cases
 
 
-def _in_pieces(reading: Reading, *, queries: bool, totals: bool, ranks: bool) -> Cases:
-    """The rows to decide about of a log that is worked on in pieces; the parameters are those of ``cases_read``."""
-    work = work_of(Counting, reading, queries, ranks, totals=totals)
-    columns = work.plan.columns
+def cases_in_pieces(
+    reading: Reading,
+    kind: type[Counting] = Counting,
+    *,
+    queries: bool = False,
+    totals: bool = False,
+    ranks: bool = False,
+    unjudged: bool = False,
+    arms: bool = False,
+) -> Cases:
+    """Return the rows to decide about of a log that is worked on in pieces; the parameters are those of ``cases_read``.
+
+    ``arms``: see ``read_log``.
+    """
+    work = work_of(kind, reading, queries, ranks, unjudged, totals=totals, arms=arms)
+    columns = work.columns
     names = [*columns.by, *(columns.query if queries else ())]
     table = gather(work, reading)
     conventions, order = conventions_of(work, table), [pl.min(ORDER)] if ORDER in table.columns else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -32,7 +33,11 @@ COLUMNS = {
     "pr": ("threshold", "recall", "precision"),
     "gain": ("threshold", "share", "gain"),
     "calibration": ("predicted", "observed", "n"),
+    "distribution": ("bin", "low", "high", "label", "n"),
 }
+OF_SCORES = ("calibration", "distribution")  # for which ranks do not do
+LABELS = (False, True, None)  # of rows, the last where there is no judgment
+BINS = 10
 MOST_LEVELS = MOST_CUTOFFS = 10**6
 Per = Literal["query"]
 
@@ -69,11 +74,14 @@ def curve(request: Request, kinds: Sequence[str], options: Options) -> Any:
     plan.check_pooled(columns)
     check_no_threshold(plan.conventions)
     types: dict[str, Any] = dict.fromkeys(columns, pl.Float64) | ({"k": pl.Int64} if ranked else {})
-    if kind == "calibration" and not (plan.columns.weight and not plan.columns.query):
+    types |= {"bin": pl.Int64, "label": pl.Boolean} if kind == "distribution" else {}
+    if kind in OF_SCORES and not (plan.columns.weight and not plan.columns.query):
         types["n"] = pl.Int64
     keys = plan.columns.keys if per and levels is None else None
     return plan.answer_of_segments(
-        lambda reading: _drawn(binary_read(reading, queries=per, ranks=ranked), kind, options, levels),
+        lambda reading: _drawn(
+            binary_read(reading, queries=per, ranks=ranked, unjudged=kind == "distribution"), kind, options, levels
+        ),
         lambda _: types,
         keys,
         in_pieces=True,
@@ -82,7 +90,7 @@ def curve(request: Request, kinds: Sequence[str], options: Options) -> Any:
 
 def _by_rank(request: Request, kind: str) -> bool:
     """Return True where ranks, and no scores, say how far down a curve goes."""
-    return kind != "calibration" and request.columns.score is None and request.columns.rank is not None
+    return kind not in OF_SCORES and request.columns.score is None and request.columns.rank is not None
 
 
 def _columns(kind: str, *, ranked: bool) -> tuple[str, ...]:
@@ -138,7 +146,7 @@ def _check(kind: str, options: Options) -> None:
     """Raise for a curve that does not exist, or an option that another curve has."""
     if not isinstance(kind, str) or not kind.endswith("@k"):
         check_choice("curve", kind, [*COLUMNS, "ndcg@k"])
-    of = {"levels": ("pr",), "interpolated": ("pr",), "points": ("roc", "pr", "gain"), "bins": ("calibration",)}
+    of = {"levels": ("pr",), "interpolated": ("pr",), "points": ("roc", "pr", "gain"), "bins": OF_SCORES}
     for name in (*of, "cutoffs", "ci"):
         value = getattr(options, name)
         if value is None or (name == "interpolated" and not value):
@@ -172,7 +180,9 @@ def _drawn(cases: Cases, kind: str, options: Options, levels: Sequence[float] | 
     segments = segments_of(cases.cells, queries=options.per is not None)
     if kind == "calibration":
         check_probability("curve('calibration')", cases.rows["score"], str(cases.columns.score))
-        return _calibration(cases, segments, options.bins or 10)
+        return _calibration(cases, segments, options.bins or BINS)
+    if kind == "distribution":
+        return _distribution(cases, segments, options.bins or BINS)
     points = points_of(cases, segments, scored_only=kind == "pr")
     ranked = cases.columns.score is None
     if levels is not None:
@@ -290,6 +300,35 @@ def _calibration(cases: Cases, segments: Segments, bins: int) -> Answer:
     amount = number if cases.weighted else whole
     columns = (number(sums[0, at] / sums[2, at]), number(sums[1, at] / sums[2, at]), amount(sums[2, at]))
     return _answer("calibration", segments, at // bins, *columns)
+
+
+def _distribution(cases: Cases, segments: Segments, bins: int) -> Answer:
+    """Count rows by bins of their score and by label; those without a score stand in a bin of their own, the last."""
+    rows = cases.rows.filter(pl.col("weight") > 0) if cases.summed else cases.rows
+    score, place = rows["score"].cast(pl.Float64).fill_null(np.nan).to_numpy(), segments.of(rows)
+    edges = _edges(score[(place >= 0) & ~np.isnan(score)], bins)
+    at = np.where(np.isnan(score), bins, np.searchsorted(edges[1:-1], score))
+    label = rows["actual"].cast(pl.Int64).fill_null(2).to_numpy()
+    cell = ((place * (bins + 1) + at) * len(LABELS) + label)[place >= 0]
+    weight = rows["weight"].to_numpy()[place >= 0] if cases.summed else None
+    shape = len(segments), bins + 1, len(LABELS)
+    n = np.bincount(cell, weight, minlength=math.prod(shape)).reshape(shape)
+    shown = n > 0
+    shown[:, :bins, :2] = True  # every bin has both labels, so that what is not there is 0
+    shown[:, :bins, 2] = shown[:, :, 2].any()
+    segment, at, label = np.nonzero(shown)
+    low, high = (number(np.append(ends, np.nan)[at]) for ends in (edges[:-1], edges[1:]))
+    which = pl.Series(LABELS, dtype=pl.Boolean).gather(label)
+    numbers = whole(at + 1).set(pl.Series(at == bins), None)
+    rows_of = (number if cases.weighted else whole)(n[shown])
+    return _answer("distribution", segments, segment, numbers, low, high, which, rows_of)
+
+
+def _edges(score: Array, bins: int) -> Array:
+    """The edges of bins of equal width, from the least score to the greatest one, shape (bins + 1,)."""
+    low, high = (score.min(), score.max()) if len(score) else (0.0, 1.0)
+    low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+    return 2 * np.linspace(low / 2, high / 2, bins + 1)  # floats may not hold the difference of the ends
 
 
 def _recall_levels(levels: Any) -> Sequence[float] | None:

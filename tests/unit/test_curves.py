@@ -33,6 +33,7 @@ CURVES = {
     "gain": ["threshold", "share", "gain"],
     "calibration": ["predicted", "observed", "n"],
 }
+KINDS_OF_CURVES = "'roc', 'pr', 'gain', 'calibration', 'distribution', 'ndcg@k'"
 COUNTS = ["threshold", "tp", "fp", "fn", "tn"]
 ASIDE = ("tp", "fp", "fn", "tn")  # which every result of thresholds() has
 MEASURES = [m.name for m in metrics_of(Confusion) if m.name not in ASIDE]
@@ -238,6 +239,96 @@ def test_calibration_is_that_of_scikit_learn(bins: int) -> None:
     weighted = IRM(rows, weight="w").curve("calibration", bins=1)
     expected = [np.average(rows[name], weights=rows["w"]) for name in ("score", "label")]
     close(weighted, [(*expected, rows["w"].sum())])
+
+
+# The distribution of scores
+
+
+def test_rows_are_counted_by_bins_of_their_score_and_by_label() -> None:
+    """Bins go from the least score to the greatest, a score on an edge is in the lower one, and zeros are there."""
+    mine = ROWS.irm.curve("distribution", bins=5)
+    assert mine.schema == {"bin": pl.Int64, "low": pl.Float64, "high": pl.Float64, "label": pl.Boolean, "n": pl.Int64}
+    counts = [(1, 1), (0, 0), (1, 1), (0, 0), (0, 1)]
+    assert mine.select("bin", "label", "n").rows() == [
+        (i + 1, label, counts[i][label]) for i in range(5) for label in (False, True)
+    ]
+    edges = [0.125, 0.25, 0.375, 0.5, 0.625, 0.75]
+    assert mine.filter("label").select("low", "high").rows() == list(itertools.pairwise(edges))
+    assert ROWS.irm.curve("distribution").equals(ROWS.irm.curve("distribution", bins=10))
+
+
+def test_rows_without_a_score_have_no_bin() -> None:
+    """They stand after the bins, by label, and are not lost."""
+    mine = UNSCORED.irm.curve("distribution", bins=1)
+    assert mine.rows() == [
+        (1, 0.125, 0.75, False, 2),
+        (1, 0.125, 0.75, True, 3),
+        (None, None, None, False, 1),
+        (None, None, None, True, 1),
+    ]
+
+
+def test_rows_without_a_judgment_have_no_label() -> None:
+    """The label null stands in every bin where some row of the frame is not judged; dropped rows are in no bin."""
+    rows = pl.DataFrame({"label": [1, None, 0, None], "score": [1.0, 3.0, 2.0, None], "day": ["a", "a", "b", "b"]})
+    mine = rows.irm(by="day").curve("distribution", bins=1)
+    assert mine.rows() == [
+        ("a", 1, 1.0, 3.0, False, 0),
+        ("a", 1, 1.0, 3.0, True, 1),
+        ("a", 1, 1.0, 3.0, None, 1),
+        ("b", 1, 1.0, 3.0, False, 1),
+        ("b", 1, 1.0, 3.0, True, 0),
+        ("b", 1, 1.0, 3.0, None, 0),
+        ("b", None, None, None, None, 1),
+    ]
+    log = rows.head(3).with_columns(query=pl.lit(1), grade="label").drop("label", "day").irm()
+    assert log.curve("distribution", bins=1).rows() == [
+        (1, 1.0, 3.0, False, 1),
+        (1, 1.0, 3.0, True, 1),
+        (1, 1.0, 3.0, None, 1),
+    ]
+    for irm in (rows.irm, log):
+        dropped = irm(unjudged="drop").curve("distribution", bins=1)
+        assert dropped.select("label", "n").rows() == [(False, 1), (True, 1)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bins_are_those_of_numpy(seed: int) -> None:
+    """Counts and sums of weights are those of numpy's histogram, where no score is on an edge."""
+    rng = np.random.default_rng(seed)
+    rows = pl.DataFrame({"score": rng.normal(size=200), "label": rng.integers(0, 2, 200), "w": rng.random(200)})
+    for weight in (None, "w"):
+        mine = IRM(rows, weight=weight).curve("distribution", bins=7)
+        for label in (0, 1):
+            part, theirs = rows.filter(label=label), mine.filter(label=bool(label))
+            ends = rows["score"].min(), rows["score"].max()
+            n, edges = np.histogram(part["score"], 7, range=ends, weights=part["w"] if weight else None)
+            assert theirs["n"].to_list() == pytest.approx(n.tolist())
+            assert [*theirs["low"], theirs["high"][-1]] == pytest.approx(edges.tolist())
+
+
+@pytest.mark.parametrize(
+    ("scores", "edges"),
+    [([2.0, 2.0], [1.5, 2.5]), ([], [0.0, 1.0]), ([-1e308, 1e308], [-1e308, 1e308]), ([None, None], [0.0, 1.0])],
+)
+def test_bins_of_any_scores(scores: list[float | None], edges: list[float]) -> None:
+    """One score stands in the middle, none has bins from 0 to 1, and the width of all floats is no overflow."""
+    rows = pl.DataFrame({"label": [1] * len(scores), "score": scores}, schema={"label": pl.Int64, "score": pl.Float64})
+    mine = rows.irm.curve("distribution", bins=2).drop_nulls("bin")
+    assert [mine["low"][0], mine["high"][-1]] == edges
+    assert mine["n"].sum() == len(scores) - scores.count(None)
+
+
+def test_distributions_of_systems_have_the_same_bins() -> None:
+    """Systems, segments and queries share the bins, so that they can be drawn side by side."""
+    rows = pl.concat(
+        [ROWS.with_columns(model=pl.lit("a")), ROWS.with_columns(model=pl.lit("b"), score=9 * pl.col.score)]
+    )
+    mine = rows.irm(system="model").curve("distribution", bins=3)
+    assert mine.group_by("model", maintain_order=True).agg("low")["low"].n_unique() == 1
+    assert mine.group_by("model", maintain_order=True).agg(pl.sum("n")).rows() == [("a", 5), ("b", 5)]
+    of_queries = rows.irm(query="model").curve("distribution", per="query", bins=3)
+    assert of_queries.select("model", "low", "n").equals(mine.select("model", "low", "n"))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -515,6 +606,7 @@ def check_thinned(
 @pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
 @given(rows=LABELS, most=st.integers(3, 30))
 @QUICK
+@pytest.mark.grid
 def test_few_points_keep_the_curve(kind: str, rows: list[tuple[int, int]], most: int) -> None:
     """`points=` keeps at most so many, both ends, and moves the curve by no more than is said."""
     label, score = zip(*rows, strict=True)
@@ -523,7 +615,7 @@ def test_few_points_keep_the_curve(kind: str, rows: list[tuple[int, int]], most:
 
 @pytest.mark.parametrize("most", [3, 10, 50])
 @pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
-@pytest.mark.grid
+@pytest.mark.grid(9)
 def test_few_points_of_many(kind: str, most: int) -> None:
     """A long curve keeps about as many points as are asked for, and its shape."""
     rng = np.random.default_rng(6)
@@ -548,7 +640,7 @@ def test_few_points_of_an_interpolated_curve() -> None:
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
 @pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
-@pytest.mark.grid(4)
+@pytest.mark.grid(8)
 def test_few_points_do_not_depend_on_the_unit_of_weights(kind: str, scale: float) -> None:
     """A curve of weighted rows moves by no more than is said, whether weights are small or great."""
     rows = cases(2, 200, values=150).with_columns(w=pl.lit(scale))
@@ -569,6 +661,7 @@ def test_each_query_has_few_points() -> None:
 
 
 @pytest.mark.parametrize("name", ["ndcg", "precision", "recall", "rr", "ndcg(gain='exp')", "num_rel_ret", "gm_ap"])
+@pytest.mark.grid(2)
 def test_a_metric_at_every_cutoff(name: str) -> None:
     """`"ndcg@k"` is evaluate() or per_query() at each cutoff."""
     irm = IRM(LOG, query="qid")
@@ -644,7 +737,7 @@ def test_precision_and_recall_by_rank() -> None:
 @pytest.mark.parametrize("options", [{}, {"per": "query"}, {"levels": 5}, {"levels": 5, "per": "query"}, {"points": 4}])
 @pytest.mark.parametrize("kind", ["pr", "roc", "gain"])
 @pytest.mark.parametrize("roles", [{}, {"by": "day"}])
-@pytest.mark.grid
+@pytest.mark.grid(10)
 def test_ranks_are_scores_that_fall(kind: str, options: dict[str, Any], roles: dict[str, Any]) -> None:
     """A curve by rank is the one of scores that fall with the rank, in every kind of frame."""
     if kind != "pr" and "levels" in options:
@@ -675,6 +768,7 @@ def test_scores_go_before_ranks_in_curves() -> None:
     both = RANKED.with_columns(score=pl.col("rank") * 1.0)
     assert both.irm(score="score", rank="rank").curve("pr").columns == ["threshold", "recall", "precision"]
     assert "score" in error(lambda: RANKED.irm.curve("calibration"), ColumnError)
+    assert "score" in error(lambda: RANKED.irm.curve("distribution"), ColumnError)
 
 
 @pytest.mark.parametrize(
@@ -725,6 +819,7 @@ def test_curves_that_are_not_one_frame(kinds: list[str], options: dict[str, Any]
         ("roc", {"points": 10.0}, "points=10.0 is not a whole number from 3"),
         ("roc", {"points": True}, "points=True is not a whole number from 3"),
         ("calibration", {"bins": 0}, "bins=0 is not a whole number from 1"),
+        ("distribution", {"points": 9}, "points= is not for the curve 'distribution'"),
         ("calibration", {"bins": 2.5}, "bins=2.5 is not a whole number from 1"),
         ("pr", {"levels": 1}, "levels=1 is not a number of recall levels from 2, or a list of some between 0 and 1"),
         (
@@ -785,11 +880,14 @@ def test_a_value_that_is_no_option(kind: str, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("rok", "curve='rok' is not one of 'roc', 'pr', 'gain', 'calibration', 'ndcg@k'; did you mean 'roc'?"),
-        (5, "curve=5 is not one of 'roc', 'pr', 'gain', 'calibration', 'ndcg@k'"),
+        (
+            "rok",
+            f"curve='rok' is not one of {KINDS_OF_CURVES}; did you mean 'roc'?",
+        ),
+        (5, f"curve=5 is not one of {KINDS_OF_CURVES}"),
         (
             "ndcg@10",
-            "curve='ndcg@10' is not one of 'roc', 'pr', 'gain', 'calibration', 'ndcg@k'; did you mean 'ndcg@k'?",
+            f"curve='ndcg@10' is not one of {KINDS_OF_CURVES}; did you mean 'ndcg@k'?",
         ),
         ("ndgc@k", "there is no metric 'ndgc'; did you mean 'ndcg'?"),
     ],
@@ -812,7 +910,7 @@ def test_a_curve_is_of_queries_or_of_none() -> None:
 
 @pytest.mark.parametrize("undefined", [None, "null", "zero", "one"])
 @pytest.mark.parametrize("rows", [ROWS, UNSCORED, cases(7, 30, values=8), ROWS.filter(label=1), ROWS.filter(label=0)])
-@pytest.mark.grid
+@pytest.mark.grid(7)
 def test_thresholds_are_decisions(rows: pl.DataFrame, undefined: Any) -> None:
     """Every measure of the 2x2 table at every threshold is that of evaluate() with that threshold."""
     irm = IRM(rows, undefined=undefined)
@@ -913,7 +1011,7 @@ UP = {"recall": True, "specificity": True, "fallout": False, "miss_rate": False}
 
 @pytest.mark.parametrize("limits", LIMITS, ids=["none", "recall", "fallout", "two"])
 @pytest.mark.parametrize("name", CHOICES)
-@pytest.mark.grid(6)
+@pytest.mark.grid(14)
 def test_the_best_threshold_is_best(name: str, limits: dict[str, float]) -> None:
     """Of the thresholds that meet what they are subject to the best is chosen, of equal ones the highest."""
     for seed in range(4):
