@@ -298,7 +298,8 @@ def test_hostile_text_is_text_in_reports(tmp_path: Path) -> None:
     assert {one["keys"][query] for one in of_text["queries"]} == {*HOSTILE}
     assert of_text["title"] == HOSTILE[1]
     found = of_markdown(irm.report(format="md", **options))
-    assert found.tags <= {*"h1 h2 h3 p strong table thead tbody tr th td details summary".split()}
+    tags = "h1 h2 h3 p strong table thead tbody tr th td details summary"
+    assert found.tags <= {*tags.split()}
 
 
 # The file
