@@ -8,6 +8,8 @@ import pytest
 
 from inside import REGISTRY, read_text
 
+collect_ignore = ["docs/plain_docstrings.py"]  # imports what only the site needs
+
 
 @pytest.fixture(autouse=True)
 def _registry_as_before() -> Iterator[None]:

@@ -1,10 +1,11 @@
-"""Write docs/metrics.md, the README's table of metrics, what imports what in contributing.md, and docs/pictures/*.svg.
+"""Write docs/metrics.md, the README's table of metrics, the goals of which_measure.md, the imports, and drawings.
 
 python docs/generate.py [--check]      with --check, write nothing and exit with 1 if either is out of date
 """
 
 from __future__ import annotations
 
+import ast
 import doctest
 import hashlib
 import inspect
@@ -16,10 +17,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from drawing import drawing
 from frame_metrics import plot
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
+from frame_metrics.metrics.goals import ADVICE
 from frame_metrics.metrics.metric import FORMS, Metric, metrics_of
-from frame_metrics.metrics.names import read_text
+from frame_metrics.metrics.names import plain_name, read_text
 from frame_metrics.metrics.parameters import meaning
 
 PAGE = Path(__file__).parent / "metrics.md"
@@ -27,7 +30,11 @@ README = Path(__file__).parents[1] / "README.md"
 CONTRIBUTING = Path(__file__).parent / "contributing.md"
 PICTURES = Path(__file__).parent / "pictures.md"
 HOUSE_TEST = Path(__file__).parents[1] / "tests" / "docs" / "test_house.py"
+WHICH = Path(__file__).parent / "which_measure.md"
+DRAWING = Path(__file__).parent / "architecture.svg"
+GOALS = re.compile("(?<=<!-- goals -->\n).*?(?=<!-- /goals -->)", re.DOTALL)
 HOUSE = re.compile("(?<=<!-- house -->\n).*?(?=<!-- /house -->)", re.DOTALL)
+TERMS = Path(__file__).parent / "terms.txt"
 TABLE = re.compile("(?<=<!-- metrics -->\n).*?(?=<!-- /metrics -->)", re.DOTALL)
 FAMILIES = {Ranking: "Ranking", Confusion: "The 2x2 table", Scores: "Scores", Classes: "Several classes"}
 SECTION = re.compile(r"^(Formula|Undefined|Parameters|Source): (.*(?:\n .*)*)", re.MULTILINE)
@@ -53,7 +60,7 @@ ELSEWHERE = {
         accuracy balanced_accuracy precision recall f1 f1_score fbeta jaccard roc_auc roc_auc_score
         average_precision average_precision_score brier_score_loss log_loss
     """,
-    "yardstick": "accuracy precision recall sensitivity specificity npv ppv mcc roc_auc pr_auc mn_log_loss",
+    "yardstick": "accuracy precision recall sensitivity specificity npv ppv mcc roc_auc mn_log_loss",
 }
 
 INTRODUCTION = """\
@@ -95,6 +102,8 @@ def main(arguments: list[str]) -> int:
     readme = README.read_text(encoding="utf-8") if README.exists() else ""
     wanted = {PAGE: page()} | ({README: TABLE.sub(lambda _: table(), readme)} if TABLE.search(readme) else {})
     wanted[CONTRIBUTING] = HOUSE.sub(lambda _: house(), CONTRIBUTING.read_text(encoding="utf-8"))
+    wanted[DRAWING] = drawing(of_house("HOUSE"), of_house("NO_FRAMES"))
+    wanted[WHICH] = GOALS.sub(lambda _: goals(), WHICH.read_text(encoding="utf-8"))
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         print(f"{path.name} is out of date" if "--check" in arguments else f"{path.name} written")
@@ -142,6 +151,22 @@ def house() -> str:
     return f"```text\n{source[source.index('HOUSE: ') : source.index('NO_FRAMES')].rstrip()}\n```\n"
 
 
+def of_house(name: str) -> Any:
+    """Value of a constant of the test of the house."""
+    lines = ast.parse(HOUSE_TEST.read_text(encoding="utf-8")).body
+    set_here = (one for one in lines if isinstance(one, ast.Assign | ast.AnnAssign))
+    return next(ast.literal_eval(one.value) for one in set_here if one.value and ast.unparse(one).startswith(name))
+
+
+def goals() -> str:
+    """Table of the metrics that serve each goal, with links to their entries."""
+    lines = ["| goal | metric | says | hides |", "|---|---|---|---|"]
+    for i, (goal, metric, says, hides) in enumerate(ADVICE):
+        named = "" if i and ADVICE[i - 1].goal == goal else goal
+        lines.append(f"| {named} | [{metric}](metrics.md#{read_text(metric)[0][1].name}) | {says} | {hides} |")
+    return "\n".join([*lines, ""])
+
+
 def page() -> str:
     """Text of metrics.md."""
     parts = [INTRODUCTION]
@@ -170,6 +195,7 @@ def entry(metric: Metric) -> str:
         "Over classes": over_classes(metric),
         "Ties": ties(metric),
         "Also read": ", ".join(also(metric)),
+        "Also called": ", ".join(called(metric)),
         "Source": said.get("Source", ""),
     }
     listed = "\n".join(f"- {name}: {text}" for name, text in facts.items() if text)
@@ -224,6 +250,18 @@ def also(metric: Metric) -> Iterable[str]:
             if meant.name == metric.name and not plain:
                 says_more = meant.params or (meant.average and str(meant) != text)
                 yield f"`{text}` ({tool}{f': `{meant}`' if says_more else ''})"
+
+
+def called(metric: Metric) -> Iterable[str]:
+    """What the literature calls a metric, without what is read as its name."""
+    names = {plain_name(name) for name in (metric.name, *metric.also)}
+    return (term for term in terms().get(metric.name, []) if plain_name(term) not in names)
+
+
+def terms() -> dict[str, list[str]]:
+    """The terms of the literature by metric."""
+    lines = [line for line in TERMS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return {name: listed.split(", ") for name, _, listed in (line.partition(": ") for line in lines)}
 
 
 def table() -> str:

@@ -5,7 +5,7 @@ what somebody may type who looks for such a thing: the summaries are the queries
 What should be found is known as well: the objects that have this summary (grade 3), and those that they name under "See
 Also" (grade 1), a section that is left out too. The search engine is FTS5, which comes with Python's SQLite.
 
-    python examples/search_the_docs.py [--limit HITS] [--out FOLDER]
+    python examples/search_the_docs.py [--limit HITS] [--out FOLDER] [--report FILE]
 """
 
 import argparse
@@ -41,6 +41,7 @@ SYSTEMS: dict[str, dict[str, float]] = {  # the parts of a document that each sy
     "names over text": {"title": 5, "text": 1},
     "control (leaks)": {"title": 5, "summary": 5, "text": 1},
 }
+METRICS = ["ndcg@10", "ap", "rr", "recall@100", "success@1"]
 NOT_PUBLIC = re.compile("compat|core|ctypeslib|errors|exceptions|f2py|internals|io|plugins|testing|tests")
 STOP_WORDS = re.compile("a|an|and|are|as|at|be|by|for|from|if|in|into|is|it|its|of|on|or|that|the|this|to|when|with")
 START = time.perf_counter()
@@ -204,7 +205,7 @@ def search(documents: Sequence[Document], queries: Sequence[str], limit: int, th
 def measure(log: Any, judgments: Any) -> tuple[Any, Any]:
     """The results, and their averages per system. The calls are the same for a pandas and for a polars frame."""
     results = log.irm(query="query", doc="doc", score="score", system="system").judge(judgments, grade="grade")
-    averages = results.evaluate("ndcg@10", "ap", "rr", "recall@100", "success@1", ci=0.95)
+    averages = results.evaluate(METRICS, ci=0.95)
     progress(f"evaluated: {type(log).__module__.partition('.')[0]}")
     return results, averages
 
@@ -225,8 +226,8 @@ def extremes(per_query: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([table.head(4), table.tail(4)])
 
 
-def report(folder: Path) -> None:
-    """Read the Parquet files with either library, evaluate, and print."""
+def report(folder: Path, page: Path | None = None) -> None:
+    """Read the Parquet files with either library, evaluate, and print; write the report, if it has a page."""
     log, judgments = folder / "log.parquet", folder / "judgments.parquet"
     results, averages = measure(pl.read_parquet(log), pl.read_parquet(judgments))
     _, from_pandas = measure(pd.read_parquet(log), pd.read_parquet(judgments))
@@ -243,12 +244,17 @@ def report(folder: Path) -> None:
         share = "" if row["share"] is None else f" ({row['share']:.1%})"
         text = f"{row['severity']}: {row['n']:,} {row['check']}{share}; {row['message']}{first}"
         print(textwrap.fill(text, 100, initial_indent=" ", subsequent_indent="     "))
+    if page:
+        title = "Four ways to search the documentation of numpy, pandas and polars"
+        written = results(by="library").report(page, metrics=METRICS, baseline="text only", title=title)
+        progress(f"written: the report, to {written}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Search the docstrings of numpy, pandas and polars, and measure it.")
     parser.add_argument("--limit", type=int, default=100, help="documents that a system finds per query at most (100)")
     parser.add_argument("--out", type=Path, help="a folder that keeps the log and the judgments")
+    parser.add_argument("--report", type=Path, help="a file for the report: .html, .md or .json")
     options = parser.parse_args(arguments)
     require_fts5()
     documents, names = collect(LIBRARIES)
@@ -263,7 +269,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         judgments.write_parquet(folder / "judgments.parquet")
         stay = "" if options.out else "; both go at the end, without --out"
         progress(f"written: {len(log):,} rows to {folder / 'log.parquet'}, and the judgments beside it{stay}")
-        report(folder)
+        report(folder, options.report)
 
 
 if __name__ == "__main__":

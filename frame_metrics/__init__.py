@@ -2,7 +2,8 @@
 
 from frame_metrics import metrics
 from frame_metrics.accessor import IRM
-from frame_metrics.border.catalogue import list_metrics
+from frame_metrics.border.catalogue import list_goals, list_metrics
+from frame_metrics.border.shown import show, show_versions
 from frame_metrics.border.trec import read_qrels, read_run, write_qrels, write_run
 from frame_metrics.errors import (
     BadRowsError,
@@ -35,19 +36,22 @@ __all__ = [
     "Ranking",
     "Scores",
     "UnknownNameError",
+    "list_goals",
     "list_metrics",
     "metric",
     "metrics",
     "read_qrels",
     "read_run",
+    "show",
+    "show_versions",
     "write_qrels",
     "write_run",
 ]
 
 
 def __getattr__(name: str) -> object:
-    """Return the version, the laws for metrics, or the pictures; they are read when somebody asks, which takes time."""
-    if name in ("testing", "plot"):
+    """Return the version, or a module; they are read when somebody asks, since that takes milliseconds."""
+    if name in ("plot", "report", "testing"):
         from importlib import import_module
 
         return import_module(f"frame_metrics.{name}")

@@ -6,7 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, Protocol, TypeVar, get_args, get_type_hints, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    Never,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    get_args,
+    get_type_hints,
+    overload,
+)
 
 import polars as pl
 
@@ -17,7 +29,6 @@ from frame_metrics.errors import (
     UnknownNameError,
     check_choice,
     closest,
-    kind_of,
     listed,
     shown,
 )
@@ -36,6 +47,7 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
     from typing_extensions import Unpack
 
+    from frame_metrics.border.trec import FilePath
     from frame_metrics.metrics.names import Metrics
     from frame_metrics.plot.of_irm import Pictures
     from frame_metrics.verbs.audit import Severity
@@ -43,11 +55,12 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.differences import Against, Correction, Over, Test, Unanswered
     from frame_metrics.verbs.evaluate import Average, Interval, Layout
+    from frame_metrics.verbs.overview import Overview
     from frame_metrics.verbs.pooled import OverClasses
 
 Frame = TypeVar("Frame")
 Result = TypeVar("Result")
-OF_VALUES = ("evaluate", "per_query", "compare", "audit")  # verbs that take numbers from elsewhere
+OF_VALUES = ("evaluate", "per_query", "compare", "audit", "report")  # verbs that take numbers from elsewhere
 # What to do where a verb does not have an option of another one.
 INSTEAD = {
     "margins": "; leave out by= to take all segments together",
@@ -246,9 +259,18 @@ class IRM(Generic[Frame]):
     >>> import polars as pl, frame_metrics
     >>> log = pl.DataFrame({"qid": [1, 1, 2, 2], "bm25": [2.0, 1.0, 3.0, 2.5], "rating": [0, 3, 1, 0]})
     >>> log.irm(query="qid", score="bm25", grade="rating")
-    IRM(polars.DataFrame, query='qid', score='bm25', grade='rating')
-    >>> log.rename({"qid": "query"}).irm(score="bm25", grade="rating")
-    IRM(polars.DataFrame, score='bm25', grade='rating', found by name: query)
+    IRM of a polars.DataFrame, 4 rows
+      query  qid     1, 2
+      score  bm25    2.0, 1.0, 3.0, ...
+      grade  rating  0, 3, 1
+    next: .evaluate("ndcg@10", "map"), .per_query("rr"), .audit()
+    >>> log.rename({"qid": "query"}).lazy().irm(score="bm25", grade="rating", rel=2)
+    IRM of a polars.LazyFrame
+      query  query     found by name
+      score  bm25
+      grade  rating
+      rel=2
+    next: .evaluate("ndcg@10", "map"), .per_query("rr"), .audit()
     """
 
     frame: Any
@@ -301,10 +323,16 @@ class IRM(Generic[Frame]):
         return other
 
     def __repr__(self) -> str:
-        judged = [] if self.judgments is None else ["judged beside"]
-        found = [f"found by name: {', '.join(names)}"] if (names := self._request.found) else []
-        said = [f"{name}={value!r}" for name, value in self.roles.items()]
-        return f"IRM({', '.join([kind_of(self.frame), *said, *found, *judged])})"
+        return self._overview.text()
+
+    def _repr_html_(self) -> str:
+        return self._overview.html()
+
+    @property
+    def _overview(self) -> Overview:
+        from frame_metrics.verbs.overview import overview
+
+        return overview(self._request)
 
     @property
     def plot(self) -> Pictures:
@@ -907,3 +935,55 @@ class IRM(Generic[Frame]):
         from frame_metrics.verbs.audit import audit
 
         return audit(self._request, fail_on, _with_roles(baseline), split)
+
+    @_verb
+    def report(
+        self,
+        path: FilePath | None = None,
+        *,
+        metrics: Metrics | None = None,
+        baseline: Any = None,
+        title: str | None = None,
+        format: Literal["html", "md", "json"] | None = None,
+        ci: float | None = 0.95,
+        queries: int = 5,
+    ) -> str:
+        """Write a report: what the verbs return, as a page to read, as Markdown or as JSON.
+
+        It has the metrics with their intervals, what the audit finds and what was counted, systems compared, segments,
+        curves, the best and the worst queries with their results, the conventions and versions in force. A part that
+        these columns do not allow is named at its end, with the reason. HTML is one file, which loads nothing.
+
+        Parameters
+        ----------
+        path : the file, as text or ``os.PathLike``; one that is there is replaced by the whole new one. None for the
+            text itself.
+        metrics : names as "ndcg@10", or values, in a list. None for some that suit the roles. Queries are ordered by
+            the first.
+        baseline : as in ``compare``: the system that others are compared with, or saved numbers.
+        title : of the report.
+        format : "html", "md" or "json"; by default what the name of the file ends in, else "html".
+        ci : level of the intervals; None for none of means.
+        queries : how many of the best, and of the worst, queries of each system are shown.
+
+        Returns
+        -------
+        The path, or the text where none is given.
+
+        Raises
+        ------
+        FrameMetricsError
+            The folder is not there, the file's ending says no format, the metrics cannot be computed, or Jinja2, which
+            pages are written with, is not installed.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": [1, 1, 2, 2], "score": [2.0, 1.0, 3.0, 2.5], "grade": [0, 3, 1, 0]})
+        >>> print(log.irm.report(metrics="rr", format="md").splitlines()[0])
+        # Report on rr
+        """
+        from frame_metrics.report.write import report
+
+        options: dict[str, Any] = {"metrics": metrics, "baseline": baseline, "title": title, "format": format}
+        return report(self, self._request, path, **options, ci=ci, queries=queries)

@@ -132,6 +132,11 @@ def error(call: Callable[[], Any], cause: type[FrameMetricsError] = FrameMetrics
     return str(caught.value)
 
 
+def found_by_name(irm: Any) -> list[str]:
+    """The roles whose columns were found by name, as the repr shows them."""
+    return [line.split()[0] for line in repr(irm).splitlines() if line.endswith("  found by name")]
+
+
 def odd(irm: IRM[pl.DataFrame]) -> pl.DataFrame:
     """Return all findings but the plain facts."""
     return irm.audit().filter(pl.col("severity") != "fact")

@@ -58,6 +58,11 @@ class ArrowFrame(Border):
     def numbered(self) -> bool:
         return hasattr(self.frame, "num_rows")
 
+    def looked_at(self, n: int) -> tuple[Border, int] | None:
+        if not hasattr(self.frame, "num_rows"):
+            return None
+        return ArrowFrame(self.frame.slice(0, n)), int(self.frame.num_rows)
+
     def in_memory(self, columns: Sequence[str]) -> Border:
         self.check(columns)
         return ArrowFrame(table_of(self.frame, columns, self._names))

@@ -9,6 +9,7 @@ import polars as pl
 from frame_metrics.border.frames import LIBRARIES, given_as
 from frame_metrics.errors import FrameMetricsError, check_choice
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
+from frame_metrics.metrics.goals import ADVICE, Advice
 from frame_metrics.metrics.metric import Metric, metrics_of
 
 FAMILIES = {Ranking: "ranking", Confusion: "2x2 table", Scores: "scores", Classes: "several classes"}
@@ -44,6 +45,33 @@ def list_metrics(*, library: str = "polars") -> Any:
     rows = [_row(metric, family) for kind, family in FAMILIES.items() for metric in metrics_of(kind)]
     schema = {"lowest": pl.Float64, "highest": pl.Float64, "undefined": pl.Float64}
     return given_as(library, pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None))
+
+
+def list_goals(*, library: str = "polars") -> Any:
+    """Return goals of an evaluation, and the metrics that serve each.
+
+    Parameters
+    ----------
+    library : the library of the frame: "polars", "pandas" or "pyarrow".
+
+    Returns
+    -------
+    A row per goal and metric: goal, metric (a name to ask for), says (what the metric tells), hides (what it does not).
+
+    Raises
+    ------
+    FrameMetricsError
+        There is no such library.
+
+    Examples
+    --------
+    >>> import frame_metrics
+    >>> goals = frame_metrics.list_goals()
+    >>> goals.filter(goal="few judgments")["metric"].to_list()
+    ['bpref', 'infap', 'judged@10', 'rbp_residual(p=0.8)']
+    """
+    check_choice("library", library, LIBRARIES)
+    return given_as(library, pl.DataFrame(ADVICE, schema=list(Advice._fields), orient="row"))
 
 
 def _beside(metric: Metric) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from frame_metrics.border.protocol import Border, Question, Work
+from frame_metrics.border.protocol import Border, Question, Work, same_keys
 from frame_metrics.errors import NotComputableError, kind_of
 
 if TYPE_CHECKING:
@@ -61,6 +61,9 @@ class Engine(Border):
         places = {f"c{i}": kind for i, kind in enumerate(schema.values())}
         table = self.fetched(self.mapped(columns, keys, partial(_by_place, work), places))
         return table.rename(dict(zip(table.columns, schema, strict=True)))
+
+    def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
+        return self.gathered(columns, [], partial(same_keys, keys=keys), self.types(columns))
 
     def answer(self, question: Question) -> Any:
         self.check(question.columns)

@@ -52,6 +52,9 @@ class PandasFrame(Border):
         self.check(columns)
         return pl.DataFrame({name: _as_series(name, self.column(name)) for name in columns})
 
+    def looked_at(self, n: int) -> tuple[Border, int] | None:
+        return PandasFrame(self.frame.head(n)), len(self.frame)
+
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
         import pandas as pd
 

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.border.progress import progress
-from frame_metrics.border.protocol import Border, Question, Work
+from frame_metrics.border.protocol import Border, Question, Work, same_keys
 from frame_metrics.errors import FrameMetricsError, NotComputableError
 from frame_metrics.inputs import Array
 
@@ -50,6 +50,9 @@ class Streamed(Border):
     def n_rows(self, column: str) -> int:
         """Count the rows; ``column`` is one that may be read for it."""
         return sum(map(len, self.batches([column])))
+
+    def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
+        return pl.concat([same_keys(batch, keys) for batch in self.batches(columns)])
 
     def answer(self, question: Question) -> Any:
         self.check(question.columns)

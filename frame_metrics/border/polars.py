@@ -43,6 +43,9 @@ class PolarsFrame(Border):
     def holds_lists(self, column: str) -> bool:
         return isinstance(self._types[column], pl.List | pl.Array)
 
+    def looked_at(self, n: int) -> tuple[Border, int] | None:
+        return PolarsFrame(self.frame.head(n)), len(self.frame)
+
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> pl.DataFrame:
         keys = {name: key_values(table, answer.source(name), rows, beside) for name, rows in answer.keys.items()}
         return pl.DataFrame({name: values.rename(name) for name, values in (keys | answer.columns).items()})
@@ -61,14 +64,18 @@ class LazyPolars(Streamed, PolarsFrame):
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         return {name: self._types[name] for name in columns}
 
+    def looked_at(self, n: int) -> None:
+        return None
+
     def at_once(self, answer: pl.LazyFrame) -> pl.LazyFrame:
         return answer.collect().lazy()
 
     def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
         plan = self.frame.select(columns)
-        batch = None
-        for batch in plan.collect_batches(maintain_order=True, engine="streaming"):
+        batch, batches = None, plan.collect_batches(maintain_order=True, engine="streaming")
+        for batch in batches:
             yield batch
+        _raise_what_ended(batches)
         if batch is None:
             yield plan.collect_schema().to_frame()
 
@@ -98,6 +105,13 @@ class LazyPolars(Streamed, PolarsFrame):
             slice_pushdown=False,
             schema=pl.Schema(question.schema(self.types(columns))),
         )
+
+
+def _raise_what_ended(batches: Any) -> None:
+    """Raise the error at which batches ended: polars before 2 only prints it, when they are thrown away."""
+    if (reading := getattr(batches, "_fut", None)) is not None:
+        batches._fut = None
+        reading.result()
 
 
 def key_values(table: pl.DataFrame, name: str, rows: Array | pl.Series, beside: Beside) -> pl.Series:

@@ -74,6 +74,10 @@ class Border(ABC):
         self.check(columns)
         return self
 
+    def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
+        """Return some columns of the rows whose keys stand in a table; others are not held together."""
+        return same_keys(self.read(columns), keys)
+
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         """Return the types of columns, as polars has them."""
         return dict(self.read(columns).schema)
@@ -86,6 +90,10 @@ class Border(ABC):
     def numbered(self) -> bool:
         """True where the rows of the frame have numbers, which those of a stream have not."""
         return True
+
+    def looked_at(self, n: int) -> tuple[Border, int] | None:
+        """Return the first ``n`` rows, and how many there are; None where the rows are not in memory."""
+        return None
 
     def at_once(self, answer: Any) -> Any:
         """Return an answer that has been computed: that of a plan is run, and stays of its kind."""
@@ -105,6 +113,12 @@ class Border(ABC):
                 raise ColumnError(f"there are {there.count(column)} columns called {column!r}; rename all but one")
             if column == "*" or (column.startswith("^") and column.endswith("$")):
                 raise ColumnError(f"polars takes the name {column!r} for a pattern of names; rename the column")
+
+
+def same_keys(table: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of a table whose keys stand in another one; null is a key like others."""
+    alike = keys.cast({name: table.schema[name] for name in keys.columns})
+    return table.join(alike, on=keys.columns, how="semi", nulls_equal=True, maintain_order="left")
 
 
 @dataclass(frozen=True, eq=False)

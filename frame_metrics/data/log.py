@@ -289,11 +289,12 @@ class Block:
 
     log: Log
     at: slice | Array  # which of its rankings
+    alike: bool = False  # whether rows of equal score that no metric tells apart are put in order too
 
     @cached_property
     def rows(self) -> Sorted:
         """The rows, in rank order; raises for scores and ranks that cannot be ordered."""
-        return self.log.sorter.sort(self.at)
+        return self.log.sorter.sort(self.at, alike=self.alike)
 
     def ranking(self, *, scored: bool = False) -> Ranking:
         """Return the rankings as kernels read them, with scores if ``scored``, at the log's level of relevance."""

@@ -34,8 +34,8 @@ class Sorter:
         place = next((name for name in ("rank", "score") if name in self.table.columns), None)
         return place is not None and self.table[place].null_count() > 0
 
-    def sort(self, block: slice | Array) -> Sorted:
-        """Sort the rows of some rankings."""
+    def sort(self, block: slice | Array, *, alike: bool = False) -> Sorted:
+        """Sort the rows of some rankings; ``alike``: whether documents also order those that no metric tells apart."""
         lengths, at = self.rankings.lengths[block], self.rankings.places(block)
         cells = {name: in_double(values[at]) for name, values in self.rankings.values.items()}
         score, n_ret = _key(cells), lengths
@@ -48,7 +48,7 @@ class Sorter:
         ranked = in_rank_order(score, lengths)
         self._check_finite(score, lengths, n_ret, ranked)
         order = None if ranked else rank_order(score, lengths)
-        return self._settled(Sorted(cells, lengths, n_ret, order, at, score))
+        return self._settled(Sorted(cells, lengths, n_ret, order, at, score), alike and self.conventions.ties == "doc")
 
     def _check_finite(self, score: Array, lengths: Array, n_ret: Array, ranked: bool) -> None:
         """Refuse infinite scores and NaN; rows in rank order can have them at the ends of a ranking only."""
@@ -60,8 +60,8 @@ class Sorter:
         if not np.isfinite(looked_at).all():
             refuse_infinite(self.table["score"], str(self.columns.score), ABSENT)
 
-    def _settled(self, sheet: Sorted) -> Sorted:
-        """Order the rows of equal score by the tie rule."""
+    def _settled(self, sheet: Sorted, alike: bool) -> Sorted:
+        """Order the rows of equal score by the tie rule; those that look alike only if ``alike``."""
         tied = sheet.equal_to_next()
         if not tied.any():
             return sheet
@@ -73,14 +73,14 @@ class Sorter:
         mixed = (worth[1:] != worth[:-1]) | (unknown[1:] != unknown[:-1]) | (relevant[1:] != relevant[:-1])
         mixed &= tied
         apart = tied & self._apart(sheet)
-        if not (mixed.any() or apart.any()):
+        if not (mixed.any() or apart.any() or alike):
             return sheet
         tie = np.concatenate([[0], np.cumsum(~tied)])
         sheet = replace(sheet, tied=bool(mixed.any()), apart=bool(apart.any()))
         if self.conventions.ties == "expected":
             return replace(sheet, tie=tie)
         mixed |= apart
-        matters = np.zeros(tie[-1] + 1, bool)
+        matters = np.full(tie[-1] + 1, alike)
         matters[tie[1:][mixed]] = True
         rows = np.flatnonzero(matters[tie])
         if self.conventions.ties in ("worst", "best"):

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.border.pieces import ORDER
 from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside
 from frame_metrics.data.judgments import kind_of_ids, of_the_judgments, wider
@@ -114,7 +115,8 @@ def unfold(
     """
     whole, origin, beside_origin = frame, np.arange(len(frame)), None
     if ROW in columns.made:
-        whole = whole.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(ROW))
+        number = pl.col(ORDER) if ORDER in whole.columns else pl.int_range(pl.len(), dtype=pl.Int64)
+        whole = whole.with_columns(number.alias(ROW))
     if columns.relevant:
         beside, judged, beside_origin = _judgments_of(whole, columns)
         to_read = judged.needed

@@ -26,7 +26,7 @@ def coverage(table: Classes) -> Array:
     return ratio(table.predicted.sum(axis=1), table.size)
 
 
-@metric(range=(0, np.inf), best=0, undefined=None)
+@metric(range=(0, np.inf), best=0, undefined=None, also=("equivocation",))
 def conditional_entropy(table: Classes) -> Array:
     """Uncertainty about the true class that is left once the prediction is known, in bits.
 
@@ -47,6 +47,8 @@ def perplexity(table: Classes) -> Array:
 
     Formula: 2 to the power of conditional_entropy.
     Undefined: no row has a prediction.
+    Source: F. Jelinek, R. L. Mercer, L. R. Bahl, J. K. Baker, Perplexity: a measure of the difficulty of speech
+        recognition tasks, 1977.
     """
     return np.exp2(conditional_entropy(table))
 

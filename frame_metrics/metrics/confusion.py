@@ -90,7 +90,7 @@ def accuracy(table: Confusion) -> Array:
     return ratio(table.tp + table.tn, table.population)
 
 
-@metric(best=0, undefined=None, monotone=True, expected=True, also=("error", "misclassification_rate"))
+@metric(best=0, undefined=None, monotone=True, expected=True, also=("error", "misclassification_rate", "zero_one_loss"))
 def error_rate(table: Confusion) -> Array:
     """Share of all documents that are decided wrongly.
 
@@ -149,7 +149,13 @@ def npv(table: Confusion) -> Array:
     return precision(table.inverse)
 
 
-@metric(best=0, undefined=None, monotone=True, expected=True, also=("fall_out", "fpr", "false_positive_rate"))
+@metric(
+    best=0,
+    undefined=None,
+    monotone=True,
+    expected=True,
+    also=("fall_out", "fpr", "false_positive_rate", "false_alarm_rate"),
+)
 def fallout(table: Confusion) -> Array:
     """Share of the documents that are not relevant and were retrieved all the same.
 
@@ -160,7 +166,14 @@ def fallout(table: Confusion) -> Array:
     return ratio(table.fp, table.negative)
 
 
-@metric(best=0, undefined=None, monotone=True, expected=True, unjudged="turns", also=("fnr", "false_negative_rate"))
+@metric(
+    best=0,
+    undefined=None,
+    monotone=True,
+    expected=True,
+    unjudged="turns",
+    also=("fnr", "false_negative_rate", "inverse_fallout"),
+)
 def miss_rate(table: Confusion) -> Array:
     """Share of the relevant documents that were not retrieved.
 
@@ -190,7 +203,7 @@ def fomr(table: Confusion) -> Array:
     return fdr(table.inverse)
 
 
-@metric(best=None, undefined=None, monotone=True, expected=True)
+@metric(best=None, undefined=None, monotone=True, expected=True, also=("base_rate",))
 def prevalence(table: Confusion) -> Array:
     """Share of all documents that are relevant.
 
@@ -200,7 +213,7 @@ def prevalence(table: Confusion) -> Array:
     return ratio(table.actual, table.population)
 
 
-@metric(best=None, undefined=None, monotone=True, expected=True)
+@metric(best=None, undefined=None, monotone=True, expected=True, also=("predicted_prevalence",))
 def bias(table: Confusion) -> Array:
     """Share of all documents that were retrieved.
 
@@ -223,7 +236,7 @@ def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
     return ratio(table.tp, alpha * table.predicted + (1 - alpha) * table.actual)
 
 
-@metric(monotone=True, expected=True, unjudged="turns", also=("dice", "f1_score", "f1_measure"))
+@metric(monotone=True, expected=True, unjudged="turns", also=("dice", "sorensen_dice", "f1_score", "f1_measure"))
 def f1(table: Confusion) -> Array:
     """Harmonic mean of precision and recall.
 
@@ -275,6 +288,7 @@ def g_measure(table: Confusion) -> Array:
 
     Formula: sqrt(precision * recall).
     Undefined: nothing was retrieved, or no document is relevant.
+    Source: of pairs, E. B. Fowlkes, C. L. Mallows, A method for comparing two hierarchical clusterings, 1983.
     """
     return np.sqrt(precision(table) * recall(table))
 
@@ -302,12 +316,13 @@ def avg_g(table: Confusion) -> Array:
     return yes * np.where(share < 1, inverse_g(table), 1) ** (1 - share)
 
 
-@metric(monotone=True, unjudged="turns", also=("tanimoto", "critical_success_index", "threat_score"))
+@metric(monotone=True, unjudged="turns", also=("tanimoto", "iou", "critical_success_index", "csi", "threat_score"))
 def jaccard(table: Confusion) -> Array:
     """Share of the retrieved or relevant documents that are both.
 
     Formula: tp / (tp + fp + fn + up).
     Undefined: nothing was retrieved and no document is relevant.
+    Source: P. Jaccard, The distribution of the flora in the alpine zone, 1912.
     """
     return ratio(table.tp, table.fp + table.actual)
 
@@ -317,7 +332,7 @@ def jaccard(table: Confusion) -> Array:
     undefined=None,
     monotone=True,
     expected=True,
-    also=("youden_j", "bookmaker", "bookmaker_informedness"),
+    also=("youden_j", "youden_index", "true_skill_statistic", "bookmaker", "bookmaker_informedness"),
 )
 def informedness(table: Confusion) -> Array:
     """Degree to which the decision is informed, against chance: that of the decided documents times their share.
@@ -325,9 +340,8 @@ def informedness(table: Confusion) -> Array:
     Formula: (tp / (tp + fn) - fp / (fp + tn)) (tp + fp + fn + tn) / N; where every document has a decision, recall -
         fallout = recall + specificity - 1.
     Undefined: of the documents with a decision none is relevant, or every one is.
-    Source: D. M. W. Powers, Evaluation: from precision, recall and F-measure to ROC, informedness, markedness and
-        correlation, Journal of Machine Learning Technologies 2(1), 2011; of documents without a decision, Recall &
-        Precision versus The Bookmaker, 2003.
+    Source: D. M. W. Powers, Recall & Precision versus The Bookmaker, 2003; of two classes, C. S. Peirce, The
+        numerical measure of the success of predictions, 1884; W. J. Youden, Index for rating diagnostic tests, 1950.
     """
     informed = ratio(table.tp, table.tp + table.fn) - ratio(table.fp, table.fp + table.tn)
     return informed * ratio(table.decided, table.population)
@@ -339,12 +353,15 @@ def markedness(table: Confusion) -> Array:
 
     Formula: precision + npv - 1.
     Undefined: nothing was retrieved, or nothing was left out.
-    Source: as informedness.
+    Source: D. M. W. Powers, Evaluation: from precision, recall and F-measure to ROC, informedness, markedness and
+        correlation, Journal of Machine Learning Technologies 2(1), 2011.
     """
     return precision(table) + npv(table) - 1
 
 
-@metric(range=(-1, 1), monotone=True, expected=True, also=("matthews", "phi"))
+@metric(
+    range=(-1, 1), monotone=True, expected=True, also=("matthews", "matthews_correlation", "phi", "phi_coefficient")
+)
 def mcc(table: Confusion) -> Array:
     """Correlation of decision and truth (Matthews), no decision being an answer of its own.
 
@@ -359,7 +376,7 @@ def mcc(table: Confusion) -> Array:
     return ratio(table.agreement, spread * np.sqrt(2.0 * (yes * no + yes * undecided + no * undecided)))
 
 
-@metric(range=(-1, 1), undefined=None, monotone=True, expected=True, also=("cohen_kappa",))
+@metric(range=(-1, 1), undefined=None, monotone=True, expected=True, also=("cohen_kappa", "heidke_skill_score"))
 def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = None) -> Array:
     """Agreement of decision and truth beyond what their shares alone would give (Cohen).
 
@@ -396,7 +413,7 @@ def corner_distance(table: Confusion) -> Array:
     return np.hypot(miss_rate(table), fallout(table))
 
 
-@metric(range=(0, np.inf), best=0, undefined=None, monotone=True, expected=True)
+@metric(range=(0, np.inf), best=0, undefined=None, monotone=True, expected=True, also=("expected_cost",))
 def cost(table: Confusion, fp: NotNegative = 1.0, fn: NotNegative = 1.0) -> Array:
     """Cost of the mistakes of a decision, in the mean over all documents.
 

@@ -37,7 +37,15 @@ def _discounted(seen: Rows, discount: Discount, base: float) -> Array:
     )
 
 
-@metric(range=(0, np.inf), best=None, monotone=True, expected=True, unjudged="rises", weights="cg")
+@metric(
+    range=(0, np.inf),
+    best=None,
+    monotone=True,
+    expected=True,
+    unjudged="rises",
+    weights="cg",
+    also=("cumulative_gain", "cumulated_gain"),
+)
 def cg(run: Ranking, k: int | None = None, gain: GainName = "linear") -> Array:
     """Cumulated gain: the sum of the gains of the first k documents.
 
@@ -63,7 +71,15 @@ def ncg(run: Ranking, k: int | None = None, max_grade: Positive | None = None, g
     return ratio(cg(run, k, gain), top_gain(max_grade, gain) * places)
 
 
-@metric(range=(0, np.inf), best=None, monotone=True, expected=True, unjudged="rises", weights="dcg")
+@metric(
+    range=(0, np.inf),
+    best=None,
+    monotone=True,
+    expected=True,
+    unjudged="rises",
+    weights="dcg",
+    also=("discounted_cumulative_gain",),
+)
 def dcg(
     run: Ranking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
 ) -> Array:
@@ -81,7 +97,7 @@ def dcg(
     return seen.total_within(k, _discounted(seen, discount, base))
 
 
-@metric(monotone=True, expected=True, unjudged="scan", weights="dcg")
+@metric(monotone=True, expected=True, unjudged="scan", weights="dcg", also=("normalized_discounted_cumulative_gain",))
 def ndcg(
     run: Ranking, k: int | None = None, gain: GainName = "linear", discount: Discount = "log2", base: LogBase = 2.0
 ) -> Array:
@@ -256,7 +272,7 @@ def precision_at_recall(run: Ranking, recall: Share) -> Array:
     return _defined(run, run.relevant.at(place, run.precision, outside=0.0))
 
 
-@metric(monotone=True, also=("iprec_at_recall",))
+@metric(monotone=True, also=("iprec_at_recall", "interpolated_precision"))
 def iprec(run: Ranking, recall: Share) -> Array:
     """Interpolated precision at a recall level: the greatest precision from there on.
 
@@ -269,7 +285,7 @@ def iprec(run: Ranking, recall: Share) -> Array:
     return _defined(run, run.relevant.at(place, run.interpolated, outside=0.0))
 
 
-@metric(monotone=True, also=("11pt_avg",))
+@metric(monotone=True, also=("11pt_avg", "11_point_average"))
 def iprec_avg(run: Ranking, recalls: Levels = ELEVEN) -> Array:
     """Mean of the interpolated precision at recall levels, the eleven of 0, 0.1, ..., 1 unless others are given.
 
@@ -287,11 +303,12 @@ def success(run: Ranking, k: int | None = None) -> Array:
 
     Formula: 1 if there is one, else 0.
     Undefined: no document is relevant.
+    Source: as hit rate, M. Deshpande, G. Karypis, Item-based top-N recommendation algorithms, ACM TOIS 22(1), 2004.
     """
     return _defined(run, np.minimum(run.relevant.total_within(k, run.is_first), 1))
 
 
-@metric(monotone=True)
+@metric(monotone=True, also=("binary_preference",))
 def bpref(run: Ranking) -> Array:
     """Binary preference: how seldom judged non-relevant documents stand above relevant ones; unjudged ones are ignored.
 
@@ -306,7 +323,7 @@ def bpref(run: Ranking) -> Array:
     return ratio(run.total(1 - above / np.maximum(least, 1)), r)
 
 
-@metric()
+@metric(also=("inferred_ap",))
 def infap(run: Ranking) -> Array:
     """Inferred average precision, where the judged documents are a random sample of a pool.
 
@@ -321,7 +338,7 @@ def infap(run: Ranking) -> Array:
     return ratio(run.total((1 + pooled * expected) / run.rank), run.n_relevant)
 
 
-@metric(monotone=True, expected=True, unjudged="rises", weights="rbp")
+@metric(monotone=True, expected=True, unjudged="rises", weights="rbp", also=("rank_biased_precision",))
 def rbp(
     run: Ranking, k: int | None = None, p: Share = 0.8, gain: GainName | None = None, max_grade: Positive | None = None
 ) -> Array:
@@ -350,7 +367,7 @@ def rbp_residual(run: Ranking, k: int | None = None, p: Share = 0.8) -> Array:
     return 1 - (1 - p) * run.mass(lambda r: p ** (r - 1.0), run.judged, k)
 
 
-@metric(monotone=True, unjudged="rises", pooled="error_rate")
+@metric(monotone=True, unjudged="rises", pooled="error_rate", also=("expected_reciprocal_rank",))
 def err(run: Ranking, k: int | None = None, max_grade: Positive | None = None) -> Array:
     """Expected reciprocal rank of the document that satisfies a user who reads down the ranking.
 
@@ -388,7 +405,7 @@ def unjudged(run: Ranking, k: int | None = None) -> Array:
     return ratio(run.retrieved(k) - run.count_of(run.judged, k), run.retrieved() if k is None else np.array(k))
 
 
-@metric(monotone=True)
+@metric(monotone=True, also=("system_efficiency",))
 def efficiency(run: Ranking, k: int | None = None) -> Array:
     """System efficiency: how near the precision-recall points come to the corner where both are 1.
 

@@ -16,7 +16,7 @@ from frame_metrics.metrics.parameters import Count, PartOfAll, Share, Stretch
 from frame_metrics.metrics.registry import metric
 
 
-@metric(undefined=None, slope=1, also=("auc", "auroc", "roc", "roc_auc_score"))
+@metric(undefined=None, slope=1, also=("auc", "auroc", "roc", "roc_auc_score", "c_statistic", "area_under_the_curve"))
 def roc_auc(
     scores: Scores,
     max_fpr: PartOfAll | None = None,
@@ -73,7 +73,7 @@ def _part(scores: Scores, low: float, high: float, *, over_recall: bool) -> Arra
     return scores.total(np.nan_to_num((stop - begin) * (first + (last - first) * inside)))
 
 
-@metric(range=(-1, 1), undefined=None, slope=2, also=("somers_d",))
+@metric(range=(-1, 1), undefined=None, slope=2, also=("somers_d", "gini_coefficient"))
 def gini(scores: Scores) -> Array:
     """Distance of the order of the scores from chance: the area between the ROC curve and the diagonal, doubled.
 
@@ -108,7 +108,7 @@ def average_precision(scores: Scores, area: Literal["step", "trapezoid"] = "step
     return ratio(scores.total(np.where(counts, scores.pos * precision, 0)), scores.positives)
 
 
-@metric(undefined=None, also=("kolmogorov_smirnov",))
+@metric(undefined=None, also=("kolmogorov_smirnov", "ks_statistic"))
 def ks(scores: Scores) -> Array:
     """Greatest distance between the shares of relevant and of other rows that reach a score (Kolmogorov-Smirnov).
 

@@ -20,13 +20,15 @@ from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.columns import Columns, judging
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import Needs
-from frame_metrics.verbs.measure import Measured, check_asked, measure
+from frame_metrics.verbs.measure import Measured, check_asked, check_grades, each_ranking
+from frame_metrics.verbs.pieces import Measuring, gathered_of, work_of
 from frame_metrics.verbs.request import Reading, Request
 from frame_metrics.verbs.tidy import averaged, each_query
 from frame_metrics.verbs.unjudged import check_bounded, extremes
 
 BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is open
 Of = Literal["ties", "unjudged"]
+STACKED = 4  # values of a metric: as it is, the least, the greatest, and how much is open
 
 
 def bounds(request: Request, metrics: Sequence[Metrics], *, of: Of, max_grade: float | None, per_query: bool) -> Any:
@@ -46,12 +48,19 @@ def bounds(request: Request, metrics: Sequence[Metrics], *, of: Of, max_grade: f
         if max_grade is not None:
             raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
 
-    def compute(reading: Reading) -> Answer:
-        log = reading.log(single=of == "unjudged")
-        bounded = _of_ties(log, asked) if of == "ties" else _of_unjudged(log, asked, max_grade)
-        return _answer(bounded, of, per_query=per_query)
+    if max_grade is not None:
+        asked = [(name, metric(max_grade=max_grade) if _lacks_scale(metric) else metric) for name, metric in asked]
 
-    return plan.answer_of_segments(compute, lambda types: result, plan.columns.keys if per_query else None)
+    def compute(reading: Reading) -> Answer:
+        if reading.source is not None:
+            every = gathered_of(work_of(Bounding, reading, asked * STACKED, (None,), of, max_grade), reading)
+            return _answer(_apart(every), of, per_query=per_query)
+        log = reading.log(single=of == "unjudged")
+        check_grades(asked, log)
+        return _answer(_bounded(log, asked, of, max_grade), of, per_query=per_query)
+
+    keys = plan.columns.keys if per_query else None
+    return plan.answer_of_segments(compute, lambda types: result, keys, in_pieces=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +72,43 @@ class Bounded:
     upper: Array
     beside: Array  # 1 where scores are equal across the cutoff, else 0; or the share of judged results
 
+    def stacked(self) -> Measured:
+        """Return all as the values of so many more metrics."""
+        values = np.concatenate([self.own.values, self.lower, self.upper, self.beside])
+        return replace(self.own, asked=[*self.own.asked] * STACKED, values=values)
+
+
+def _apart(every: Measured) -> Bounded:
+    """Bounded values that were stacked."""
+    values, lower, upper, beside = np.split(every.values, STACKED)
+    own = replace(every, asked=every.asked[: len(values)], values=values)
+    return Bounded(own, lower, upper, beside)
+
+
+@dataclass(frozen=True, eq=False)
+class Bounding(Measuring):
+    """Bounded values for each ranking of a piece."""
+
+    of: Of
+    max_grade: float | None
+
+    @property
+    def single(self) -> bool:
+        return self.of == "unjudged"
+
+    def measured(self, log: Log) -> Measured:
+        asked = self.asked[: len(self.asked) // STACKED]
+        return _bounded(log, asked, self.of, self.max_grade).stacked()
+
+
+def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None) -> Bounded:
+    """Bound values over the orders of equal scores, or over all judgments of the unjudged rows."""
+    return _of_ties(log, asked) if of == "ties" else _of_unjudged(log, asked, max_grade)
+
 
 def _of_ties(log: Log, asked: Asked) -> Bounded:
     """Bound values by those in the worst and in the best order of equal scores."""
-    own = measure(log, asked)
+    own = each_ranking(log, asked)
     rules = (replace(log.conventions, ties=rule) for rule in ("worst", "best"))
     ends = [_ordered(replace(log, conventions=rule), asked) for rule in rules]
     for i, (name, _) in enumerate(asked):
@@ -82,7 +124,7 @@ def _ordered(log: Log, asked: Asked) -> Array:
     for some, one in ((graded, log), (~graded, _labelled(log))):
         at = np.flatnonzero(some).tolist()
         if at:
-            values[at] = measure(one, [asked[i] for i in at]).values
+            values[at] = each_ranking(one, [asked[i] for i in at]).values
     return values
 
 
@@ -138,9 +180,7 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
         raise NotComputableError(
             "systems that list unjudged rows, and no document is named to tell which are the same; name doc="
         )
-    if max_grade is not None:
-        asked = [(name, metric(max_grade=max_grade) if _lacks_scale(metric) else metric) for name, metric in asked]
-    own = measure(log, asked)
+    own = each_ranking(log, asked)
     lower, upper, seen = (np.zeros(own.values.shape) for _ in range(3))
     spare, rels = _spare(log), [log.conventions.variant(metric)[0] for _, metric in asked]
     scored = any("score" in metric.reads for _, metric in asked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,17 @@ import polars as pl
 from frame_metrics import threads
 from frame_metrics.answer import Answer
 from frame_metrics.data.judgments import Judged
-from frame_metrics.data.log import Block, Log
+from frame_metrics.data.log import Block, Log, Piece
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Confusion, Pool, Ranking, gain_of
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import read
+from frame_metrics.metrics.names import Asked, read
 from frame_metrics.roles.columns import Columns, key_names, same_as
 from frame_metrics.roles.needs import Needs
 from frame_metrics.verbs.measure import check_asked, check_grades, check_known, check_ties
+from frame_metrics.verbs.pieces import Work, facts, work_of
 from frame_metrics.verbs.request import Reading, Request, one_of
+from frame_metrics.verbs.taken import of_one_query, with_grades
 
 SCHEMA: dict[str, Any] = {
     "rank": pl.Int64,
@@ -52,11 +54,39 @@ def explain(request: Request, metric: str | Metric, *, query: Any) -> Any:
     values = _value_of_each(columns, query)
 
     def compute(reading: Reading) -> Answer:
-        log = reading.log()
-        docs = reading.table[columns.doc].dtype if columns.doc else None
-        return _explained(log, name, wanted, _rankings_of(log, values, query), docs)
+        if reading.source is None:
+            log = reading.log()
+            return _answer(log, _explained(log, asked, values, query, _type_of_docs(reading)))
+        work = work_of(Explaining, reading, asked, values, query)
+        table = of_one_query(work, reading, values)
+        reading.gathered.append(table)
+        return Answer({key: np.arange(len(table)) for key in keys}, {name: table[name] for name in SCHEMA})
 
-    return plan.answer(compute, lambda types: {key: types[key] for key in keys} | SCHEMA)
+    return plan.answer(compute, lambda types: {key: types[key] for key in keys} | SCHEMA, in_pieces=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Explaining(Work):
+    """The rows of one query, taken apart; they are the whole piece."""
+
+    asked: Asked
+    values: Sequence[Any]  # the query, a value of each column
+    query: Any  # and as the caller wrote it
+    grades: pl.Series | None = None  # some of the frame's, the greatest among them
+
+    def answer(self, reading: Reading, piece: Piece, *, ordered: bool) -> Answer:
+        log = reading.log(piece=piece)
+        table = _explained(log, self.asked, self.values, self.query, _type_of_docs(reading), self.grades)
+        answer, named, system = _answer(log, table), {}, log.columns.system
+        if system:  # of which the piece may have no row
+            named[system] = self.systems_of(log, log.grid.system[table["ranking"].to_numpy()])
+        return Answer({**answer.keys} | named, answer.columns | facts(log, len(table)))
+
+
+def _type_of_docs(reading: Reading) -> Any:
+    """The type of the caller's column of documents."""
+    doc = reading.plan.columns.doc
+    return reading.table[doc].dtype if doc else None
 
 
 def _value_of_each(columns: Columns, query: Any) -> tuple[Any, ...]:
@@ -95,15 +125,20 @@ def _rankings_of(log: Log, values: Sequence[Any], query: Any) -> Array:
     return own[judged]
 
 
-def _explained(log: Log, name: str, metric: Metric, own: Array, docs: Any) -> Answer:
-    """Return one row per result of some rankings, in rank order, then those of relevant documents that add nothing.
+def _explained(
+    log: Log, asked: Asked, values: Sequence[Any], query: Any, docs: Any, grades: pl.Series | None = None
+) -> pl.DataFrame:
+    """Return one row per result of a query's rankings, in rank order, then those of documents that add nothing.
 
     Parameters
     ----------
+    values : the query, a value of each column; ``query`` as the caller wrote it.
     docs : the type of the caller's column of documents.
+    grades : those of the whole frame, where the log is a part of it.
     """
-    check_grades([(name, metric)], log)
-    grid, document, block = log.grid, log.columns.doc, Block(log, own)
+    own, ((name, metric),) = _rankings_of(log, values, query), asked
+    check_grades(asked, with_grades(log, grades))
+    grid, document, block = log.grid, log.columns.doc, Block(log, own, alike=True)
     rel, condensed = log.conventions.variant(metric)
     run = block.ranking(scored="score" in metric.reads).variant(rel, condensed)
     if block.rows.apart:
@@ -121,7 +156,12 @@ def _explained(log: Log, name: str, metric: Metric, own: Array, docs: Any) -> An
         added = pl.Series(nothing[missed["of"].to_numpy()], nan_to_null=True)
         table = pl.concat([table, missed.drop("doc").with_columns(contribution=added)], how="diagonal")
     table = table.sort("of", "rank", -pl.col("gain"), nulls_last=True, maintain_order=True)
-    each = own[table["of"].to_numpy()]
+    return table.with_columns(ranking=pl.Series(own[table["of"].to_numpy()]))
+
+
+def _answer(log: Log, table: pl.DataFrame) -> Answer:
+    """Return rows of rankings with their keys, as the caller's kind of frame has them."""
+    grid, document, each = log.grid, log.columns.doc, table["ranking"].to_numpy()
     keys = log.key_rows(system=grid.system[each], segment=grid.segment[each], query=grid.query[each])
     if document:
         keys[document] = log.rows(table["row"].to_numpy())

@@ -12,7 +12,7 @@ import pytest
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, KernelError, NotComputableError
 from frame_metrics import metric as own_metric
 from frame_metrics.inputs import Array, Ranking
-from helpers import error
+from helpers import error, found_by_name
 
 pytestmark = pytest.mark.border
 
@@ -50,15 +50,22 @@ def _same(ours: Any, theirs: pd.DataFrame, *by: str) -> None:
     pd.testing.assert_frame_equal(found, theirs, check_dtype=False, rtol=1e-12, atol=1e-12)
 
 
+def _same_but_examples(ours: Any, theirs: pd.DataFrame) -> None:
+    """Compare two audits but for the first of what was found: rows in partitions have no order."""
+    said = ["check", "severity", "n", "share"]
+    _same(ours[said], theirs[said], "check")
+
+
 def test_the_accessor_is_official() -> None:
     """Dask knows the accessor, which stands on its frames once both libraries are imported."""
     assert dd.DataFrame.irm is IRM
     assert "irm" in dd.DataFrame._accessors
     frame = dd.from_pandas(_log(), npartitions=2)
-    assert repr(frame.irm) == "IRM(dask.DataFrame, found by name: query, score, grade, doc)"
+    assert found_by_name(frame.irm) == ["query", "score", "grade", "doc"]
 
 
-@pytest.mark.parametrize(("npartitions", "shuffled"), [(1, True), (3, False), (3, True), (17, True)])
+@pytest.mark.parametrize(("npartitions", "shuffled"), [(3, True), (1, True), (3, False), (17, True)])
+@pytest.mark.grid(4)
 def test_values_are_those_of_pandas(npartitions: int, shuffled: bool) -> None:
     """Values, intervals and totals are those of the same rows in pandas, in any order and number of partitions."""
     rows = _log()
@@ -71,8 +78,9 @@ def test_values_are_those_of_pandas(npartitions: int, shuffled: bool) -> None:
     _same(ours.per_query(*asked), theirs.per_query(*asked), "query", "metric")
 
 
-@pytest.mark.parametrize("npartitions", [1, 3])
+@pytest.mark.parametrize("npartitions", [3, 1])
 @pytest.mark.parametrize("kind", ["pandas", "polars", "dask"])
+@pytest.mark.grid
 def test_judgments_beside(npartitions: int, kind: str) -> None:
     """Judgments of any kind are joined in the partitions, also those of queries without results."""
     rows = _log().drop(columns="grade").dropna(subset="score")
@@ -81,9 +89,13 @@ def test_judgments_beside(npartitions: int, kind: str) -> None:
     theirs = IRM(rows).judge(QRELS)
     _same(ours.evaluate("ndcg", "recall@5", ci=0.95), theirs.evaluate("ndcg", "recall@5", ci=0.95))
     _same(ours.per_query("num_rel"), theirs.per_query("num_rel"), "query")
+    _same(ours.explain("ndcg", query="q3"), theirs.explain("ndcg", query="q3"))
+    _same(ours.bounds("rr", of="ties"), theirs.bounds("rr", of="ties"))
+    _same_but_examples(ours.audit(), theirs.audit())
 
 
-@pytest.mark.parametrize("npartitions", [1, 3, 17])
+@pytest.mark.parametrize("npartitions", [3, 1, 17])
+@pytest.mark.grid
 def test_systems(npartitions: int) -> None:
     """Systems, of rows of their own in any partitions or of columns of scores, are compared as in pandas."""
     rows = pd.concat([_log(seed).assign(run=run) for seed, run in enumerate(("b", None, "a"))], ignore_index=True)
@@ -93,6 +105,9 @@ def test_systems(npartitions: int) -> None:
     _same(ours.evaluate("map", "rr"), theirs.evaluate("map", "rr"), "run", "metric")
     given: Any = {"baseline": "a", "resamples": 200}
     _same(ours.compare("map", **given), theirs.compare("map", **given), "run")
+    _same(ours.explain("ap", query="q3"), theirs.explain("ap", query="q3"), "run", "rank", "doc")
+    _same(ours.bounds("ndcg@3", of="ties"), theirs.bounds("ndcg@3", of="ties"), "run")
+    _same_but_examples(ours(by="day").audit(), theirs(by="day").audit())
     both = _log().assign(other=lambda own: own["score"].rank(pct=True))
     ours, theirs = (IRM(one, score=["score", "other"]) for one in (dd.from_pandas(both, npartitions=npartitions), both))
     _same(ours.evaluate("ndcg@3"), theirs.evaluate("ndcg@3"))
@@ -108,7 +123,8 @@ CASES = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("npartitions", [1, 3, 17])
+@pytest.mark.parametrize("npartitions", [3, 1, 17])
+@pytest.mark.grid
 def test_rows_without_a_query(npartitions: int) -> None:
     """Decisions and scores are counted in the partitions: values, intervals and tables are those of pandas."""
     ours, theirs = (IRM(one, by="day") for one in (dd.from_pandas(CASES, npartitions=npartitions), CASES))
@@ -143,6 +159,7 @@ KEYS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", KEYS)
+@pytest.mark.grid
 def test_keys_keep_their_types(name: str) -> None:
     """Rows of one query find each other whatever its type is, and results have the types of the frame."""
     rows = pd.DataFrame({"key": KEYS[name], "score": [1.0, 2.0, 3.0], "label": [1, 0, 1]})

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from frame_metrics import IRM, BadValueError, ColumnError, read_qrels, write_qrels, write_run
-from helpers import RANKED, VERBS, as_polars, error
+from helpers import RANKED, VERBS, as_polars, error, found_by_name
 
 pytestmark = pytest.mark.border
 
@@ -93,6 +93,7 @@ def test_one_schema_and_one_read(verb: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [Knowing, OfPyarrow, WithSchema, RowSelecting, Failing])
+@pytest.mark.grid(2)
 def test_one_read_where_the_schema_is_known(kind: type[Counting]) -> None:
     """Where an exporter tells its schema, its rows are all that is asked for; what is no projection is none."""
     for columns, ask, _ in VERBS.values():
@@ -109,13 +110,14 @@ def test_ibis_computes_the_needed_columns_once(monkeypatch: pytest.MonkeyPatch) 
     of_ibis = type(table).to_pyarrow
     monkeypatch.setattr(type(table), "to_pyarrow", lambda own: computed.append(own.columns) or of_ibis(own))
     irm: Any = IRM(table)
-    assert repr(irm) == "IRM(ibis.Table, found by name: query, score, grade, doc)"
+    assert found_by_name(irm) == ["query", "score", "grade", "doc"]
     assert irm.per_query("rr").equals(IRM(pa.table(RANKED)).per_query("rr"))
     assert [sorted(names) for names in computed] == [["doc", "grade", "query", "score"]]
 
 
 @pytest.mark.parametrize("kind", [ListSelecting, StarSelecting])
 @pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.grid
 def test_only_the_needed_columns_are_exported(verb: str, kind: type[Counting]) -> None:
     """An exporter that can leave columns out is asked for those that the verb needs."""
     columns, ask, needed = VERBS[verb]
@@ -260,7 +262,7 @@ def test_what_can_be_read_once(kind: str) -> None:
     expected = IRM(pa.table(RANKED)).evaluate("rr")
     said = f"a {kind} can be read once only, and this one was read; make it again and give its table"
     irm = IRM(_once()[kind]())
-    assert repr(irm) == f"IRM({kind}, found by name: query, score, grade, doc)"
+    assert found_by_name(irm) == ["query", "score", "grade", "doc"]
     assert irm.evaluate("rr").equals(expected)
     assert error(lambda: irm.evaluate("rr"), BadValueError) == said
     run = pl.DataFrame({"query": [1, 2], "doc": ["a", "a"], "score": [1.0, 2.0]})

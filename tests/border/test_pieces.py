@@ -31,12 +31,18 @@ def _log(n: int = 3000) -> pl.DataFrame:
     rows = rows.with_columns(doc=pl.int_range(pl.len()).over("q", "system"), score=draw.random(len(rows)).round(2))
     grade = (pl.col("q") * 31 + pl.col("doc") * 7) % 5 - 2
     device = pl.when(pl.col("q") % 3 > 0).then(pl.format("d{}", pl.col("q") % 3))
+    rows = rows.with_columns(said=pl.when(pl.col("score") > 0.5).then(pl.lit("good")).otherwise(pl.lit("bad")))
     return rows.with_columns(
         grade=pl.when((grade >= 0) & (pl.col("q") != 20)).then(grade),
         device=device,
         user=pl.format("u{}", pl.col("q") // 4),
         traffic=(pl.col("q") % 7) + 0.5,
     )
+
+
+def _saved() -> pl.DataFrame:
+    """Numbers of some of the queries, and of one that the log has not."""
+    return pl.DataFrame({"q": [*range(7, 50), 200], "rr": 0.5})
 
 
 def _qrels(log: pl.DataFrame) -> pl.DataFrame:
@@ -87,10 +93,26 @@ OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
     "distribution": (lambda irm: irm.curve("distribution"), {"system": "system", "by": "device"}),
     "curve per query": (lambda irm: irm.curve("pr", per="query"), {"system": "system"}),
     "ties": (lambda irm: irm.evaluate("ndcg@5"), {"system": "system", "ties": "order"}),
+    "explain": (lambda irm: irm.explain("ndcg@5", query=33), {"system": "system", "by": "device"}),
+    "explain of one system alone": (lambda irm: irm.explain("ap", query=3), {"system": "system"}),
+    "bounds": (lambda irm: irm.bounds("ndcg@5", "ap", "rr", of="ties"), {"by": ["system", "device"]}),
+    "bounds per query": (lambda irm: irm.bounds("precision@3", "rr", of="ties", per_query=True), {"system": "system"}),
+    "bounds unjudged": (
+        lambda irm: irm.bounds("ndcg@5", "precision@3", "err@5", of="unjudged", max_grade=4),
+        {"system": "system", "by": "device"},
+    ),
+    "audit": (lambda irm: irm.audit(), {"system": "system", "by": "device"}),
+    "audit of decisions": (lambda irm: irm(threshold=0.5, collection_size=5000).audit(), {"system": "system"}),
+    "audit of positives": (lambda irm: irm(positive=["good"], predicted="said").audit(), {"by": ["system", "device"]}),
+    "audit of a split": (
+        lambda irm: irm.audit(split={"a": 0.3, "b": 0.4, "c": 0.3}),
+        {"system": "system", "by": "device", "cluster": "user"},
+    ),
+    "audit beside a baseline": (lambda irm: irm.audit(baseline=_saved()), {"system": "system"}),
 }
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("name", OF_QUERIES)
 @pytest.mark.parametrize("judged", [False, True], ids=["", "judged"])
 def test_queries_in_pieces(name: str, judged: bool, stored: Any) -> None:
@@ -107,6 +129,7 @@ def test_queries_in_pieces(name: str, judged: bool, stored: Any) -> None:
 
 
 @pytest.mark.parametrize("lent", [{"by": "place"}, {"cluster": "place"}, {"weight": "size"}], ids=str)
+@pytest.mark.grid
 def test_what_judgments_say_in_pieces(lent: dict[str, Any], stored: Any) -> None:
     """Segments, clusters and weights that only the judgments have are those of their queries."""
     log = _log()
@@ -116,6 +139,58 @@ def test_what_judgments_say_in_pieces(lent: dict[str, Any], stored: Any) -> None
         stored(log.drop("grade")),
         **{**ROLES, "grade": None, "system": "system", **lent},
     )
+
+
+@pytest.mark.parametrize("judged", [False, True], ids=["", "judged"])
+def test_bad_rows_are_found_in_pieces(judged: bool, stored: Any) -> None:
+    """An audit counts the rows of every piece that are bad in one way, and names the first of them all."""
+    log = _log().with_row_index("at")
+    score = pl.when(pl.col("at") % 311 == 5).then(np.inf).when(pl.col("at") % 417 == 7).then(None).otherwise("score")
+    query = pl.when(pl.col("at") % 701 == 9).then(None).otherwise("q")
+    alone = pl.when(pl.col("at") % 311 == 5).then(pl.lit("d")).otherwise("system")
+    log = log.with_columns(score, query.alias("q"), alone.alias("system"), user=pl.col("at") % 997 // 996 + pl.col("q"))
+    log = pl.concat([log, log.filter(pl.col("at") % 501 == 3)])
+    roles = {**ROLES, "system": "system", "cluster": "user"}
+    if not judged:
+        _same(lambda irm: irm.audit(), stored(log), **roles)
+        _same(lambda irm: irm(duplicates="first").audit(), stored(log), **roles)
+        return
+    qrels = _qrels(_log()).with_columns(who=pl.format("w{}", pl.col("doc") % 3))
+    qrels = pl.concat([qrels, qrels[::7].with_columns(pl.col("rating") + 1, who=pl.lit("w9"))])
+    _same(
+        lambda irm: irm.judge(qrels, grade="rating", annotator="who").audit(),
+        stored(log.drop("grade")),
+        **{**roles, "grade": None},
+    )
+
+
+def test_a_gate_on_a_file_in_pieces(stored: Any) -> None:
+    """What is as grave as said is raised at once, with the words of a frame in memory."""
+    log, file = stored(_log().with_columns(pl.col("score").replace(0.5, np.inf)))
+    said = []
+    for one in (log, file):
+        with pytest.raises(BadValueError, match="scores that are infinite") as raised:
+            one.irm(**ROLES, system="system", memory=SMALL).audit("error")
+        said.append(str(raised.value))
+    assert said[0] == said[1]
+
+
+def test_clusters_that_only_judgments_say_in_pieces(stored: Any) -> None:
+    """Units of a split that only the judgments know are those of the judged queries."""
+    log = _log().with_columns(arm=pl.format("arm {}", pl.col("q") // 4 % 2)).filter(pl.col("system") == "b")
+    qrels = _qrels(log).filter(pl.col("q") < 40).with_columns(who=pl.col("q") // 3)
+    _same(
+        lambda irm: irm.judge(qrels, grade="rating").audit(split={"arm 0": 0.5, "arm 1": 0.5}),
+        stored(log.drop("grade")),
+        **{**ROLES, "grade": None, "system": "arm", "cluster": "who"},
+    )
+
+
+def test_grades_of_rows_of_which_none_is_relevant_in_pieces(stored: Any) -> None:
+    """Rows that are counted have no numbers; how many there are is told all the same."""
+    log, file = stored(_log())
+    one, other = (of.irm(query=None, grade="grade", rel=5, score="score", memory=SMALL).audit() for of in (log, file))
+    assert_frame_equal(other.collect(), one.with_columns(example=pl.lit(None, pl.String)))
 
 
 OF_ROWS: dict[str, tuple[Call, dict[str, Any]]] = {
@@ -128,10 +203,18 @@ OF_ROWS: dict[str, tuple[Call, dict[str, Any]]] = {
     "confusion": (lambda irm: irm.confusion(), {"threshold": 0.5, "system": "system"}),
     "curve": (lambda irm: irm.curve("roc"), {"by": "system"}),
     "per_class": (lambda irm: irm.per_class("f1"), {"label": "place", "predicted": "guess", "grade": None}),
+    "audit": (lambda irm: irm.audit(), {"by": "device", "threshold": 0.9}),
+    "audit of counts": (lambda irm: irm.audit(), {"count": "times"}),
+    "audit of classes": (lambda irm: irm.audit(), {"label": "place", "predicted": "guess", "grade": None}),
+    "audit of a split": (lambda irm: irm.audit(split={"a": 0.5, "b": 0.4, "c": 0.1}), {"system": "system"}),
+    "audit of no positive": (
+        lambda irm: irm.audit(),
+        {"label": "place", "predicted": "guess", "grade": None, "positive": "p7", "count": "times"},
+    ),
 }
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(7)
 @pytest.mark.parametrize("name", OF_ROWS)
 def test_rows_in_pieces(name: str, stored: Any) -> None:
     """Rows without a query are counted by their values, and give the same."""
@@ -154,6 +237,7 @@ def test_arms_in_pieces(stored: Any) -> None:
     )
 
 
+@pytest.mark.grid(2)
 def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
     """Systems that are columns are measured on the rows of each piece."""
     log = _log().filter(pl.col("system") == "b").with_columns(other=1 - pl.col("score") ** 2)
@@ -162,12 +246,24 @@ def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
     _same(lambda irm: irm.judge(qrels, grade="rating").per_query("rr"), stored(log.drop("grade")), **roles)
 
 
+@pytest.mark.grid(2)
 def test_lists_in_pieces(stored: Any) -> None:
     """Rows that hold the results of a query are whole queries; without an id they have their numbers."""
     log = _log(12_000).filter(pl.col("system") == "b").group_by("q", maintain_order=True)
     lists = log.agg("doc", "score", relevant=pl.col("doc").filter(pl.col("grade") > 0))
     assert lists.estimated_size() > SMALL // 4
     _same(lambda irm: irm.per_query("rr", "recall"), stored(lists), query="q")
+
+
+def test_lists_without_an_id_in_pieces(stored: Any) -> None:
+    """Rows that are queries of their own have the numbers of the whole frame, whatever piece they are in."""
+    log = _log(12_000).filter(pl.col("system") == "b").group_by("q", maintain_order=True)
+    lists = (
+        log.agg("doc", "score", "grade").drop("q").with_columns(pl.col("grade").list.eval(pl.element().fill_null(0)))
+    )
+    assert lists.estimated_size() > SMALL // 4
+    _same(lambda irm: irm.per_query("rr", "ndcg@5"), stored(pl.concat([lists] * 3).with_columns(q=1)), score="score")
+    _same(lambda irm: irm.explain("ndcg@5", query=57), stored(lists.with_columns(q=1)), score="score")
 
 
 @pytest.mark.parametrize("memory", [None, SMALL])
@@ -195,6 +291,17 @@ def test_the_number_of_pieces_changes_nothing(memory: int, stored: Any) -> None:
     assert_frame_equal(found.collect(), expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
+@pytest.mark.parametrize("memory", [None, SMALL])
+def test_a_file_that_cannot_be_read_to_its_end(memory: int | None, tmp_path: Path) -> None:
+    """What polars cannot read is an error, and never the result of the rows before it."""
+    rows = [f"q{row // 10},{row % 10},1" for row in range(50_000)]
+    (tmp_path / "log.csv").write_text("\n".join(["query,score,grade", *rows, "q,high,1"]))
+    log = pl.scan_csv(tmp_path / "log.csv", schema_overrides={"score": pl.Float64})
+    with pytest.raises(pl.exceptions.ComputeError, match="could not parse `high`"):
+        log.irm(memory=memory).evaluate("rr").collect()
+
+
+@pytest.mark.grid(2)
 def test_a_progress_bar_over_pieces(stored: Any, capsys: Any) -> None:
     """On a terminal a bar counts the rows, and changes nothing."""
     with always_a_progress_bar():
@@ -216,6 +323,34 @@ def test_one_query_that_is_larger_than_a_piece(tmp_path: Path) -> None:
     log = pl.concat([log.with_columns(doc=pl.int_range(pl.len()) + 1000 * i) for i in range(60)])
     log.write_parquet(tmp_path / "log.parquet", row_group_size=100)
     _same(lambda irm: irm.per_query(METRICS), (log, pl.scan_parquet(tmp_path / "log.parquet")), **ROLES)
+
+
+def test_grades_of_other_queries_in_pieces(stored: Any) -> None:
+    """Of one query that has no relevant document, its grades are those of the frame, which has some that are."""
+    low = pl.when(pl.col("q") == 33).then(pl.col("grade") / 4).otherwise("grade")
+    log = _log().with_columns(grade=low, words=pl.format("g{}", pl.col("grade")))
+    scale = {"g0": 0, "g1": 0.5, "g2": 1}
+    _same(lambda irm: irm.explain("recall", query=33), stored(log), **ROLES, system="system")
+    _same(
+        lambda irm: irm.explain("recall", query=33),
+        stored(log),
+        **{**ROLES, "grade": "words"},
+        system="system",
+        scale=scale,
+    )
+    with pytest.raises(BadValueError, match="max_grade=1, but the largest grade in grade is 2"):
+        stored(log)[1].irm(**ROLES, memory=SMALL, system="system").explain("err(max_grade=1)@5", query=33).collect()
+
+
+def test_a_query_that_is_not_there_in_pieces(stored: Any) -> None:
+    """To explain a query that no row has is an error, as where ids of judgments match none of the log's."""
+    large = stored(_log().drop("grade"))[1].irm(**{**ROLES, "grade": None}, memory=SMALL, system="system")
+    qrels = _qrels(_log())
+    with pytest.raises(BadValueError, match=r"query=77: no row of the frame has it, and no judgment"):
+        large.judge(qrels, grade="rating").explain("rr", query=77).collect()
+    with pytest.raises(BadValueError, match="no id of the log is among those of the judgments"):
+        large.judge(qrels.with_columns(pl.col("doc") + 1000), grade="rating").explain("rr", query=33).collect()
+    assert large.judge(qrels, grade="rating").explain("rr", query=101).collect().is_empty()
 
 
 # What is refused
@@ -282,9 +417,9 @@ def test_bad_judgments_beside_pieces(tmp_path: Path) -> None:
 
 def test_what_needs_the_whole_frame(tmp_path: Path) -> None:
     """A verb that reads all rows at once says how much is allowed, and the way out."""
-    large = _scanned(_log(), tmp_path).irm(**ROLES, system="system", memory=SMALL)
+    large = _scanned(_log(), tmp_path).irm(query="q", system="system", value="score", by="doc", memory=SMALL)
     with pytest.raises(NotComputableError, match=r"whole frame at once.*a quarter of the memory.*memory="):
-        large.audit().collect()
+        large.evaluate().collect()
 
 
 @pytest.mark.parametrize("memory", ["2 gigs", "", 0, -5, True, 1.5, "GB"])

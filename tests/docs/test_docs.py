@@ -191,3 +191,26 @@ def test_the_citation_is_of_this_version() -> None:
     cited = dict(re.findall(r"^(version|license): (\S+)$", read(ROOT / "CITATION.cff"), flags=re.MULTILINE))
     project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
     assert cited == {name: project[name] for name in ("version", "license")}
+
+
+# Terms of the literature
+
+TERMS = [(term, name) for name, listed in generator.terms().items() for term in listed]
+
+
+@pytest.mark.parametrize("term", dict.fromkeys(re.sub(r" \(.*\)$", "", term) for term, _ in TERMS))
+def test_a_term_of_the_literature_stands_in_its_entry(term: str) -> None:
+    """A search for it finds the entries that docs/terms.txt names; what is read as a name is one of those metrics."""
+    named = {name for one, name in TERMS if one.partition(" (")[0] == term}
+    for name in named:
+        said = re.findall(r"^- Also (?:read|called): (.*)$", entries()[name], flags=re.MULTILINE)
+        words = {
+            re.sub("[-_ ]", "", word.split(" (")[0].strip("`").lower())
+            for word in f"{name}, {', '.join(said)}".split(", ")
+        }
+        assert re.sub("[-_ ]", "", term.lower()) in words
+    try:
+        ((_, read),) = read_text(term)
+    except frame_metrics.FrameMetricsError:
+        return
+    assert read.name in named

@@ -7,11 +7,13 @@ import graphlib
 import math
 import sys
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
 import pytest
 
+import drawing
 import frame_metrics
 from helpers import every_second
 
@@ -30,10 +32,13 @@ HOUSE: dict[str, set[str]] = {
     "data": {"answer", "border", "errors", "inputs", "roles", "stats", "threads"},
     "verbs": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "stats", "threads"},
     "plot": {"border", "errors", "inputs", "metrics"},
-    "accessor": {"border", "errors", "metrics", "plot", "roles", "verbs"},
+    "report": {"border", "errors", "inputs", "metrics", "plot"},
+    "accessor": {"border", "errors", "metrics", "plot", "report", "roles", "verbs"},
     "register": {"accessor"},
     "testing": {"accessor", "border", "errors", "inputs", "metrics"},
+    "command": {"accessor", "border", "errors", "metrics", "report", "roles", "verbs"},
     "__init__": {"accessor", "border", "errors", "inputs", "metrics", "register"},
+    "__main__": {"command"},
 }
 NO_FRAMES = ("errors", "threads", "inputs", "metrics", "stats")  # neither polars nor pandas is known here
 KERNELS = ("metrics.confusion", "metrics.ranking", "metrics.classes", "metrics.scores")
@@ -46,8 +51,10 @@ FOREIGN = {
     "border.exporters": {"pyarrow"},
     "border.pandas": {"pandas", "pyarrow"},
     "border.spark": {"pyarrow", "pyspark"},
+    "command.run": {"shtab"},
     "data.classes": {"scipy"},
     "plot.charts": {"altair", "vl_convert"},
+    "report.tables": {"pandas"},
     "stats.significance": {"scipy"},
     "border.progress": {"tqdm"},
 }
@@ -82,6 +89,7 @@ def _imports(node: ast.AST, inside: bool = False) -> Iterator[tuple[str, bool]]:
             yield from _imports(child, inside or isinstance(child, ast.FunctionDef | ast.Lambda))
 
 
+@cache
 def _own(module: str) -> set[str]:
     """The modules of the package that a module imports; "__init__" is the package itself."""
     names = {name for name, _ in _imports(MODULES[module]) if name.split(".")[0] == "frame_metrics"}
@@ -137,9 +145,20 @@ def test_who_knows_of_libraries(module: str) -> None:
     assert _room(module) in ("border", "register") or not spoken & {"pandas", "pyarrow"}
 
 
+def test_the_drawing_has_every_room_above_what_it_imports() -> None:
+    """Each room stands once in the drawing, above its imports; a line goes to those not reached through another."""
+    floors = drawing.floors_of(HOUSE)
+    height = {room: floor for floor, rooms in enumerate(floors) for room in rooms}
+    assert sorted(height) == sorted(HOUSE) == sorted(drawing.ROOMS)
+    assert all(height[low] < height[room] for room in HOUSE for low in HOUSE[room])
+    assert drawing.nearest({"a": set(), "b": {"a"}, "c": {"a", "b"}}, "c") == {"b"}
+    assert drawing.drawing(HOUSE, NO_FRAMES).count("<rect") == len(HOUSE)
+
+
 def test_who_imports_the_accessor() -> None:
-    """Nothing below imports the accessor: only its registration, the package, and the laws that try frames."""
-    assert {module for module in MODULES if "accessor" in _own(module)} == {"register", "testing.framed", "__init__"}
+    """Nothing below imports the accessor: only what registers it, the package, the laws, and the command line."""
+    rooms = {_room(module) for module in MODULES if "accessor" in _own(module)}
+    assert rooms == {"register", "testing", "command", "__init__"}
     assert {module for module in MODULES if "register" in _own(module)} == {"__init__"}
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM, ColumnError, FrameMetricsError
-from helpers import KINDS, as_kind, as_polars, error, made_log, ready
+from helpers import KINDS, as_kind, as_polars, error, found_by_name, made_log, ready
 from inside import REGISTRY
 
 ASKED = ("map", "average_precision", "ndcg@3", "precision", "recall@2", "roc_auc", "gini", "ks", "log_loss", "brier")
@@ -38,6 +38,7 @@ def alone(of: IRM[Any], metric: str) -> list[float] | None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("logs", [4, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.grid(2)
 def test_each_value_is_the_one_that_the_metric_has_alone(kind: str, logs: int) -> None:
     """Whatever stands beside it, whichever columns are found by name, with a query or without."""
     random = np.random.default_rng(KINDS.index(kind))
@@ -71,6 +72,7 @@ SCORES = [0.9, 0.1, 0.3, 0.25, 0.2]
 
 @pytest.mark.parametrize("roles", [{"query": "query"}, {"query": None}], ids=str)
 @pytest.mark.parametrize("kind", ["polars", "pandas"])
+@pytest.mark.grid(2)
 def test_each_metric_of_the_registry_has_the_value_that_it_has_alone(kind: str, roles: dict[str, Any]) -> None:
     """Whatever else of the registry is asked for in the same call, in any order."""
     frame = made_log(3).filter(pl.col("score").is_not_null()).drop("rank", "doc", "segment", "weight")
@@ -150,7 +152,8 @@ def test_judgments_beside_take_the_place_of_those_in_the_log() -> None:
     qrels = pl.DataFrame({"query": [1, 2], "doc": ["b", "c"], "grade": [1, 1]})
     irm = frame.irm.judge(qrels)
     assert value(irm, "rr") == [0.75]
-    assert repr(irm) == "IRM(polars.DataFrame, found by name: query, score, doc, judged beside)"
+    assert repr(irm).startswith("IRM of a polars.DataFrame, 5 rows, judged beside\n")
+    assert found_by_name(irm) == ["query", "score", "doc"]
 
 
 @pytest.mark.parametrize(
@@ -176,18 +179,21 @@ def test_what_is_found_stands_in_the_repr(roles: dict[str, Any]) -> None:
     """The parts that were named, those that were set aside, and those that were found."""
     frame = log(doc=list("abcde"), decision=[0, 1, 1, 0, 0])
     irm = frame.irm(**{"query": "query"} | roles)
-    assert all(f"{name}={held!r}" in repr(irm) for name, held in roles.items())
-    assert repr(irm).endswith(f", found by name: {'score, label' if 'query' in roles else 'score, label, doc'})")
+    for name, held in roles.items():
+        assert (f"{name}={held!r}" if name != "predicted" else "predicted  decision") in repr(irm)
+    assert found_by_name(irm) == ["score", "label"] + ([] if "query" in roles else ["doc"])
 
 
 def test_a_repr_is_no_error() -> None:
     """Nor where a frame has two columns for one part, or cannot be planned."""
-    assert repr(log(grade=1).irm) == "IRM(polars.DataFrame)"
-    assert repr(log().lazy().select("nothing").irm) == "IRM(polars.LazyFrame)"
+    both = "first settle: both 'label' and 'grade' are columns; name the one that is meant, or both"
+    assert repr(log(grade=1).irm) == f"IRM of a polars.DataFrame\n{both}"
+    assert repr(log().lazy().select("nothing").irm).startswith("IRM of a polars.LazyFrame\nfirst settle: ")
 
 
 @pytest.mark.parametrize("ties", ["worst", "expected"])
 @pytest.mark.parametrize("longest", [12, 60])
+@pytest.mark.grid(4)
 def test_a_value_is_the_same_to_the_last_bit_among_many_cutoffs(ties: str, longest: int) -> None:
     """Sums up to many cutoffs are had together, and yet added up in the same order; past the end there is no cutoff."""
     random = np.random.default_rng(longest)

@@ -43,7 +43,7 @@ def values_of_queries(kind: str) -> dict[tuple[str, str], float | None]:
 
 @pytest.mark.parametrize("kind", EXPLAINED)
 @pytest.mark.parametrize("metric", TAKEN_APART, ids=str)
-@pytest.mark.grid(12)
+@pytest.mark.grid(36)
 def test_contributions_add_up_to_the_value(metric: Metric, kind: str) -> None:
     """What the results of a query add is what per_query() gives, for every metric that begins at 0.
 
@@ -395,6 +395,13 @@ def test_the_whole_log_says_what_can_be_relevant() -> None:
     log = pl.DataFrame({"query": ["a", "b"], "score": [1.0, 1.0], "grade": [1, 3]})
     assert log.irm(rel=2).explain("rr", query="a")["gain"].to_list() == [0]
     assert "no grade in grade reaches rel=4" in error(lambda: log.irm(rel=4).explain("rr", query="a"))
+
+
+def test_equal_scores_stand_in_the_order_of_their_documents() -> None:
+    """Also of documents with equal judgments, which no metric tells apart; the order of the rows changes nothing."""
+    log = pl.DataFrame({"query": ["a"] * 3, "doc": ["x", "z", "y"], "score": [1.0] * 3, "grade": [1, 1, 1]})
+    for rows in (log, log.reverse()):
+        assert rows.irm.explain("ndcg", query="a")["doc"].to_list() == ["z", "y", "x"]
 
 
 def test_bad_rows_are_those_of_the_frame() -> None:

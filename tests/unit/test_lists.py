@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError
-from helpers import KINDS, as_kind, as_polars, error, facts, odd
+from helpers import KINDS, as_kind, as_polars, error, facts, found_by_name, odd
 
 # Four requests to a store of passages: found at rank 2; nothing found; nothing relevant; nobody said what is relevant.
 RAG = pl.DataFrame(
@@ -346,9 +346,9 @@ def test_a_bad_list_is_a_finding() -> None:
 
 
 def test_columns_found_by_name() -> None:
-    assert repr(RAG.irm) == "IRM(polars.DataFrame, found by name: doc, relevant)"
+    assert found_by_name(RAG.irm) == ["doc", "relevant"]
     scalar = RAG.with_columns(score=pl.Series([1.0, 2.0, 3.0, 4.0]))  # of the answer as a whole, not of a result
-    assert repr(scalar.irm(query="qid")) == "IRM(polars.DataFrame, query='qid', found by name: doc, relevant)"
+    assert found_by_name(scalar.irm(query="qid")) == ["doc", "relevant"]
     assert values(scalar.irm(query="qid").per_query("rr")) == [0.5, 0.0, 0.0]
 
 
@@ -577,7 +577,7 @@ def test_a_row_that_is_bad_in_one_system_is_left_out_of_all() -> None:
 
 @pytest.mark.parametrize("clustered", [True, False])
 @pytest.mark.parametrize("roles", [{}, {"duplicates": "first"}, {"by": "day", "cluster": "user"}], ids=str)
-@pytest.mark.grid
+@pytest.mark.grid(6)
 def test_rows_in_any_order_are_those_of_each_system(clustered: bool, roles: dict[str, Any]) -> None:
     """Long enough that rows in disorder are laid out by a group-by, which the systems have in common."""
     random = np.random.default_rng(2)
@@ -619,6 +619,7 @@ def lists_and_judgments(seed: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataF
 
 @pytest.mark.parametrize("roles", [{}, {"unjudged": "drop"}, {"collection_size": 40}], ids=str)
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.grid
 def test_what_is_not_listed_as_relevant_is_not(seed: int, roles: dict[str, Any]) -> None:
     nested, flat, judgments = lists_and_judgments(seed)
     metrics = [

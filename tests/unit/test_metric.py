@@ -637,7 +637,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
     """What a column's max() gives may be given back, to roles, options and metrics."""
     log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [1, None]})
     irm = log.irm(query="query", rel=np.int64(1), collection_size=np.int32(9))  # type: ignore[typeddict-item]
-    assert "rel=1, collection_size=9, " in repr(irm)
+    assert "\n  rel=1, collection_size=9\n" in repr(irm)
     assert irm.evaluate("rr", ci=np.float64(0.9), resamples=np.int64(9))["value"].item() == 1  # type: ignore[arg-type]
     assert irm.bounds("cg", of="unjudged", max_grade=np.int64(3))["upper"].item() == 4  # type: ignore[arg-type]
 
@@ -675,6 +675,14 @@ def test_the_list_says_what_a_metric_needs() -> None:
         "min_precision",
         "",
     )
+
+
+def test_goals_name_metrics_that_there_are() -> None:
+    """Every metric of the list of goals can be asked for, and no goal names one twice."""
+    goals = frame_metrics.list_goals()
+    assert not goals.select("goal", "metric").is_duplicated().any()
+    assert {read_text(name)[0][1].name for name in goals["metric"]} <= set(REGISTRY)
+    assert frame_metrics.list_goals(library="pandas").shape == goals.shape
 
 
 def test_the_list_is_a_frame_of_any_library() -> None:

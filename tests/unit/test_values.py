@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM, ColumnError, UnknownNameError, metrics
-from helpers import KINDS, as_kind, as_polars, error, facts, irm, made_log, odd
+from helpers import KINDS, as_kind, as_polars, error, facts, found_by_name, irm, made_log, odd
 
 METRICS = ("ndcg@5", "map", "P_5", "num_rel_ret", "gm_map", "lr_positive")
 AVERAGES = (None, "macro", "gmean", "median", "q0.9", "min", "max")
@@ -52,6 +52,7 @@ def wide() -> pl.DataFrame:
 
 @pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("by", [None, "segment"])
+@pytest.mark.grid(5)
 def test_means_of_saved_values_are_those_of_the_log(average: Any, by: str | None) -> None:
     """Values, counts and intervals of a saved result are those of the call that computed it, in every average."""
     log, options = original(by=by), {"average": average, "margins": by is not None, "ci": 0.9, "resamples": 200}
@@ -131,6 +132,7 @@ def pandas_parquet(frame: Any, path: Path) -> Any:
 @pytest.mark.border
 @pytest.mark.parametrize("metric", [METRICS, ("map", "rr")], ids=["with cutoffs", "without"])
 @pytest.mark.parametrize("through", [parquet, csv, pandas_csv, pandas_parquet])
+@pytest.mark.grid(2)
 def test_saved_in_a_file(through: Callable[[Any, Path], Any], metric: tuple[str, ...], tmp_path: Path) -> None:
     """A result that was written to a file and read again is the same result; its k may be a float, or null."""
     log = original()
@@ -213,7 +215,7 @@ def test_columns_of_a_saved_result_play_no_other_part() -> None:
     clutter = {name: ["x"] * 4 for name in ("score", "label", "grade", "predicted", "rank", "doc", "n", "average")}
     plain, cluttered = long().irm(value="value"), long(**clutter, k=[None] * 4).irm(value="value")
     same(cluttered.evaluate(), plain.evaluate())
-    assert repr(cluttered) == "IRM(polars.DataFrame, value='value', found by name: query)"
+    assert found_by_name(cluttered) == ["query"]
     renamed = wide().rename({"rr": "value", "ms": "metric"}).irm(value="value")
     assert "is Float64" in error(renamed.evaluate)
     alone = wide().rename({"rr": "value"}).irm(value="value")

@@ -1,0 +1,130 @@
+"""Results printed whole, and the versions that are in force."""
+
+from __future__ import annotations
+
+import platform
+import textwrap
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from shutil import get_terminal_size
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.border.frames import border_of
+
+INDENT = " " * 4
+DIGITS = 6  # of numbers
+JOINERS = "\u200c\u200d"  # which make one sign of several
+# What is read, what answers are made with, and what is optional.
+LIBRARIES = ("numpy", "polars", "pandas", "pyarrow", "scipy", "tqdm", "duckdb", "dask", "pyspark", "altair", "jinja2")
+
+
+def show(frame: Any) -> None:
+    """Print a result whole: every row, every column, no text cut; what ``audit`` returns as a list of findings.
+
+    Parameters
+    ----------
+    frame : what a verb returned, of any kind; a lazy one is run.
+
+    Raises
+    ------
+    FrameMetricsError
+        It is no frame.
+
+    Examples
+    --------
+    >>> import polars as pl, frame_metrics
+    >>> log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [0, None]})
+    >>> frame_metrics.show(log.irm.per_query("rr"))
+    query  metric  k  value
+        1  rr           0.0
+    >>> frame_metrics.show(log.irm.audit())
+    warning  queries without relevant documents: 1 (1 of all), first 1
+        metrics that divide by the relevant documents are undefined; undefined= says what they become
+    ...
+    """
+    border = border_of(frame)
+    print(text_of(border.read(border.names())))
+
+
+def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | None = None) -> str:
+    """Return a result as text: the findings of an audit as a list, others as a table.
+
+    Parameters
+    ----------
+    digits : of numbers, None for all that they have.
+    width : a table that is wider has a block of lines for each row.
+    """
+    if {"check", "severity", "n", "share", "message"} <= {*table.columns}:
+        return _findings(table)
+    columns = [[printable(values.name), *(_cell(value, digits) for value in values)] for values in table]
+    sizes = [max(map(len, cells)) for cells in columns]
+    if width is not None and len(table) and sum(sizes) + 2 * (len(sizes) - 1) > width:
+        return _blocks(columns)
+    right = [values.dtype.is_numeric() for values in table]
+    aligned = [
+        [c.rjust(n) if r else c.ljust(n) for c in cells] for cells, n, r in zip(columns, sizes, right, strict=True)
+    ]
+    return "\n".join("  ".join(row).rstrip() for row in zip(*aligned, strict=True))
+
+
+def versions() -> dict[str, str]:
+    """Return the version of the package, of Python, of the system, and of each library that is installed."""
+    found = {"frame_metrics": version("frame_metrics"), "python": platform.python_version()}
+    found["system"] = f"{platform.system()} {platform.machine()}"
+    for library in LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def show_versions() -> None:
+    """Print the versions of the package, of Python, and of the libraries that are installed, for a report of a fault.
+
+    Examples
+    --------
+    >>> import frame_metrics
+    >>> frame_metrics.show_versions()  # doctest: +ELLIPSIS
+    frame_metrics  0...
+    """
+    found = versions()
+    width = max(map(len, found))
+    print("\n".join(f"{name:{width}}  {its}" for name, its in found.items()))
+
+
+def printable(text: str) -> str:
+    """Return a text with what would move the cursor, change colours or turn the direction written as an escape."""
+    return "".join(c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode() for c in text)
+
+
+def _findings(table: pl.DataFrame) -> str:
+    """The findings of an audit, one below the other, the message in lines as wide as the terminal."""
+    if table.is_empty():
+        return "nothing was found"
+    keys = table.columns[: table.columns.index("check")]
+    width, texts = min(get_terminal_size().columns, 100), []
+    for row in table.iter_rows(named=True):
+        where = "".join(f" [{name}={_cell(row[name])}]" for name in keys)
+        share = "" if row["share"] is None else f" ({row['share']:.3g} of all)"
+        example = "" if row["example"] is None else f", first {_cell(row['example'])}"
+        head = f"{row['severity']:7}  {row['check']}{where}: {row['n']}{share}{example}"
+        message = textwrap.wrap(printable(str(row["message"])), width - len(INDENT))
+        texts += [printable(head), *(INDENT + line for line in message)]
+    return "\n".join(texts)
+
+
+def _blocks(columns: Sequence[Sequence[str]]) -> str:
+    """A block of lines for each row: the name of a column, and its value."""
+    names, *rows = zip(*columns, strict=True)
+    width = max(map(len, names))
+    return "\n\n".join("\n".join(f"{n:{width}}  {c}".rstrip() for n, c in zip(names, row, strict=True)) for row in rows)
+
+
+def _cell(value: Any, digits: int | None = DIGITS) -> str:
+    if isinstance(value, float):
+        text = repr(value) if digits is None else f"{value:.{digits}g}"
+        return f"{text}.0" if text.lstrip("-").isdigit() else text
+    return "" if value is None else printable(str(value))

@@ -1,0 +1,242 @@
+"""The commands: the verb behind each, its options, and its help with examples."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from textwrap import fill as fill_lines
+from typing import Any
+
+from frame_metrics.accessor import IRM
+from frame_metrics.command import reading, trec_eval, writing
+from frame_metrics.command.options import (
+    CONVENTIONS,
+    JUDGMENTS,
+    ROLES,
+    VERB,
+    Option,
+    number,
+    role_options,
+    shares,
+    verb_options,
+)
+
+FILES, GATES = "input and output", "gates"
+GROUPS = (FILES, ROLES, JUDGMENTS, CONVENTIONS, VERB, GATES)
+PROGRAM = "frame-metrics"
+HELP = argparse.RawDescriptionHelpFormatter
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command."""
+
+    told: str
+    examples: str
+    verb: Callable[..., Any] | None = None
+    own: tuple[str, ...] = ()  # the options that are not those of its verb, of reading and of writing
+    usage: str = "[INPUT ...] [METRIC ...] [options]"
+
+
+COMMANDS: dict[str, Command] = {
+    "evaluate": Command(
+        "average metrics over queries, for each system and segment",
+        """
+  frame-metrics evaluate log.parquet ndcg@10 map --query qid --score bm25 --grade rating
+  frame-metrics evaluate 'logs/day=*/*.parquet' ndcg@10 --by device --ci 0.95 -o week.csv
+  frame-metrics evaluate bm25.run ndcg@10 --qrels web.qrels --fail-under ndcg@10=0.4
+  frame-metrics evaluate log.parquet ndcg@10 --fail-if-worse-than last_week.parquet
+  zcat log.csv.gz | frame-metrics evaluate - ndcg@10 --from csv""",
+        IRM.evaluate,
+        ("fail_under", "fail_over", "fail_if_worse_than", "saved_system", "alpha", "junit"),
+    ),
+    "per-query": Command(
+        "compute metrics for every query",
+        """
+  frame-metrics per-query log.parquet ndcg@10 -o last_week.parquet
+  frame-metrics per-query log.parquet rr --to jsonl | jq 'select(.value == 0) | .query'""",
+        IRM.per_query,
+    ),
+    "compare": Command(
+        "compare systems, or systems with saved numbers: differences, intervals, p-values",
+        """
+  frame-metrics compare log.parquet ndcg@10 map --system ranker --baseline bm25
+  frame-metrics compare log.parquet ndcg@10 --saved last_week.parquet
+  frame-metrics compare log.parquet ndcg@10 --fail-if-worse-than last_week.parquet --alpha 0.01""",
+        IRM.compare,
+        ("baseline", "saved", "saved_system", "fail_if_worse_than", "alpha", "junit"),
+    ),
+    "audit": Command(
+        "report errors and oddities in the data, and what was not counted",
+        """
+  frame-metrics audit log.parquet --query qid --score bm25 --grade rating
+  frame-metrics audit log.parquet --fail-on warning --junit audit.xml""",
+        IRM.audit,
+        ("split", "saved", "saved_system", "fail_on", "junit"),
+        "[INPUT ...] [options]",
+    ),
+    "curve": Command(
+        "give the points of a curve: pr, roc, gain, calibration, or a metric at many cutoffs",
+        """
+  frame-metrics curve cases.parquet roc --label ill --score risk -o roc.csv
+  frame-metrics curve log.parquet ndcg@k --cutoffs 20 --system ranker""",
+        IRM.curve,
+        usage="[INPUT ...] [CURVE ...] [options]",
+    ),
+    "report": Command(
+        "write a page with numbers, comparisons, curves and the audit",
+        """
+  frame-metrics report log.parquet ndcg@10 map --system ranker -o report.html
+  frame-metrics report log.parquet ndcg@10 --saved last_week.parquet --format md >> comment.md""",
+        getattr(IRM, "report", None),
+        ("baseline", "saved", "saved_system"),
+    ),
+    "convert": Command(
+        "write a frame in another format, as it is",
+        """
+  frame-metrics convert bm25.run -o bm25.parquet
+  frame-metrics convert log.parquet -o bm25.run --query qid --doc docid --score bm25 --run-name bm25""",
+        own=("run_name",),
+        usage="[INPUT ...] -o FILE [options]",
+    ),
+    "trec_eval": Command(
+        "print what trec_eval 9 prints",
+        """
+  frame-metrics trec_eval web.qrels bm25.run
+  frame-metrics trec_eval -q -c -m ndcg_cut.5,10 -m map web.qrels bm25.run""",
+        usage="[-q] [-c] [-n] [-J] [-l NUMBER] [-M NUMBER] [-N NUMBER] [-m MEASURE] qrels run",
+    ),
+}
+
+_INPUT = (
+    Option(
+        "input",
+        "a file to read: Parquet, CSV, TSV, JSON, JSON lines, Arrow, a run or qrels of TREC, text also packed by gzip; "
+        "a folder, whose folders may be called as day=monday; a pattern, in quotes; - for standard input",
+        FILES,
+        reading.checked_names,
+        many=True,
+        metavar="FILE",
+        short="-i",
+    ),
+    Option("from", "the format of the input, where its name does not say it", FILES, choices=reading.READ),
+)
+_OUTPUT = (
+    Option(
+        "output",
+        "the file to write, in the format of its ending, as .parquet .csv .tsv .json .jsonl .arrow .md .html; one that "
+        "is there is replaced once the new one is whole",
+        FILES,
+        metavar="FILE",
+        short="-o",
+    ),
+    Option(
+        "to",
+        "the format to write: a table where standard output is a terminal, else CSV, which any program reads",
+        FILES,
+        choices=tuple(writing.WRITTEN),
+    ),
+    Option(
+        "formulas",
+        "of CSV and TSV: 'text' puts an apostrophe before texts that a spreadsheet would run, as =cmd(), 'keep' leaves "
+        "them; by default text, and with convert keep",
+        FILES,
+        choices=("text", "keep"),
+    ),
+)
+_PAGE = Option(
+    "output", "the file to write, .html, .md or .json; else it is printed", FILES, metavar="FILE", short="-o"
+)
+_METRIC = Option(
+    "metric", "a metric, beside those named behind the input", VERB, list, many=True, metavar="METRIC", short="-m"
+)
+_OWN = (
+    Option(
+        "fail_under",
+        "fail where a value is less than this, or undefined, in any system or segment; may be repeated",
+        GATES,
+        shares,
+        many=True,
+        metavar="METRIC=VALUE",
+    ),
+    Option(
+        "fail_over",
+        "fail where a value is greater than this, or undefined, as of metrics of which less is better",
+        GATES,
+        shares,
+        many=True,
+        metavar="METRIC=VALUE",
+    ),
+    Option(
+        "fail_if_worse_than",
+        "fail where a metric is worse than saved numbers, which per-query wrote, and p_adjusted is at most --alpha",
+        GATES,
+        metavar="FILE",
+    ),
+    Option("alpha", "the level of --fail-if-worse-than, by default 0.05", GATES, number, metavar="LEVEL"),
+    Option(
+        "fail_on",
+        "fail where there is a finding of this severity or a graver one",
+        GATES,
+        choices=("error", "warning", "info"),
+    ),
+    Option("junit", "a file of JUnit to write, with a case for each gate and row", GATES, metavar="FILE"),
+    Option("saved", "saved numbers to compare with, which per-query wrote", VERB, metavar="FILE"),
+    Option("saved_system", "the system whose saved numbers are taken, where they are of several", VERB, metavar="NAME"),
+    Option("baseline", "the system that others are compared with, or several", VERB, list, many=True, metavar="NAME"),
+    Option("split", "the share of units that an arm should have", VERB, shares, many=True, metavar="ARM=SHARE"),
+    Option("run_name", "the name of a run of TREC, where no column called run has it", FILES, metavar="NAME"),
+)
+
+
+def _judging() -> list[Option]:
+    """The options of judgments in a file of their own."""
+    told = (
+        "the judgments; --grade and --label are then theirs; a name that does not say the format is that of TREC qrels"
+    )
+    columns = {"qrels_query": "queries", "qrels_doc": "documents"}
+    return [
+        Option("qrels", told, JUDGMENTS, reading.checked_names, many=True, metavar="FILE"),
+        Option("qrels_from", "their format, where the name does not say it", JUDGMENTS, choices=reading.READ),
+        *(Option(name, f"their column of {what}", JUDGMENTS, metavar="COLUMN") for name, what in columns.items()),
+        Option("all_relevant", "each of their rows is relevant, as in a held-out set", JUDGMENTS, switch=True),
+        *(one for one in verb_options(IRM.judge, JUDGMENTS) if one.name in ("annotator", "several")),
+    ]
+
+
+@cache
+def options_of(name: str) -> dict[str, Option]:
+    """Return the options of a command by name; what a verb calls as a role does is the verb's."""
+    command = COMMANDS[name]
+    if name == "trec_eval":
+        return {}
+    own = [one for one in _OWN if one.name in command.own]
+    roles = role_options()
+    if name == "convert":
+        options = [*_INPUT, *_OUTPUT, *own, *(one for one in roles if one.name in ("query", "doc", "score", "grade"))]
+    else:
+        verb = verb_options(command.verb) if command.verb else []
+        output = (_PAGE,) if name == "report" else _OUTPUT
+        options = [*roles, *_judging(), *verb, *_INPUT, *output, *own, *([] if name == "audit" else [_METRIC])]
+    return {option.name: option for option in options}
+
+
+def fill(parser: argparse.ArgumentParser, name: str) -> None:
+    """Add the arguments of a command to a parser."""
+    if name == "trec_eval":
+        trec_eval.add(parser)
+        return
+    parser.add_argument("arguments", nargs="*", help=argparse.SUPPRESS)
+    told = {
+        ROLES: "Columns called query, score, label, grade and predicted play their part without a flag, beside a "
+        "query rank and doc too; --no-query, --no-score ... set one aside. Flags of several columns are repeated.",
+        CONVENTIONS: "Flags of several values are repeated. Numbers, true and false are read as such; a text that "
+        "looks so stands in double quotes, as --positive '\"1\"'.",
+    }
+    titles = {title: parser.add_argument_group(title, fill_lines(told.get(title, ""), 76)) for title in GROUPS}
+    config = "a TOML file with options, where ./pyproject.toml has none under [tool.frame_metrics]; flags go before it"
+    titles[FILES].add_argument("--config", default=argparse.SUPPRESS, metavar="FILE", help=config)
+    for option in options_of(name).values():
+        option.add(titles[option.group])

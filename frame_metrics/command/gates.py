@@ -1,0 +1,109 @@
+"""Gates: what numbers have to be, and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.border.shown import printable
+from frame_metrics.command.writing import of_value
+from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
+
+# Columns of results that are no keys.
+_MEASURED = {"metric", "k", "average", "value", "n", "n_undefined", "ci_low", "ci_high"}
+
+
+ALPHA = 0.05  # the level at which a difference counts
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One gate held against one row of a result."""
+
+    name: str  # of the gate, and the row
+    told: str  # the numbers, as they are printed
+    failed: bool
+
+
+def with_gated(asked: Sequence[str], gated: Sequence[str], *, all_there: bool) -> list[str]:
+    """Return the metrics to compute: those asked for, and those of gates that are not among them.
+
+    Parameters
+    ----------
+    all_there : whether all metrics are taken where none is asked for.
+    """
+    if not asked and all_there:
+        return []
+    metrics, known = list(asked), [metric for _, metric in read_elsewhere(asked)] if asked else []
+    for name in gated:
+        if any(metric not in known for _, metric in read_elsewhere([name])) and name not in metrics:
+            metrics.append(name)
+            known += [metric for _, metric in read_elsewhere([name])]
+    return metrics
+
+
+def limits(result: pl.DataFrame, least: Mapping[str, float], most: Mapping[str, float]) -> Iterator[Outcome]:
+    """Hold values against their limits, in every row of the metric: of each system, segment and average."""
+    for word, gate, sides in (("under", least, (1, 0)), ("over", most, (0, 1))):
+        for name, limit in gate.items():
+            meant = {metric for _, metric in read_elsewhere([name])}
+            rows = [row for row in result.iter_rows(named=True) if metric_of(row["metric"]) in meant]
+            if not rows:
+                told = f"{name} was not evaluated: the result has no row of it"
+                yield Outcome(f"{name} {word} {of_value(limit)}", told, True)
+            for row in rows:
+                yield _limit(row, limit, word, value_first=bool(sides[0]))
+
+
+def _limit(row: Mapping[str, Any], limit: float, word: str, *, value_first: bool) -> Outcome:
+    """Hold one value against its limit; an undefined one fails."""
+    value, where = row["value"], _where(row, _MEASURED)
+    bound = f"{'least' if value_first else 'most'} {of_value(limit)}"
+    name = f"{row['metric']} at {bound}{where}"
+    if value is None:
+        return Outcome(name, f"{row['metric']} is undefined{where}, and has to be at {bound}", True)
+    failed = value < limit if value_first else value > limit
+    told = f"{row['metric']} is {of_value(value)}{where}, "
+    return Outcome(name, told + (f"{word} {of_value(limit)}" if failed else f"at {bound}"), failed)
+
+
+def worse(result: pl.DataFrame, alpha: float) -> Iterator[Outcome]:
+    """Hold each difference of a comparison against 0: it fails where it is for the worse, and p is at most alpha."""
+    if result.is_empty():
+        yield Outcome("not worse", "nothing was compared: the result has no rows", True)
+    for row in result.iter_rows(named=True):
+        keys = {key: row[key] for key in result.columns[: result.columns.index("metric")] if key != "baseline"}
+        where, difference, p = _where(keys, ()), row["difference"], row["p_adjusted"]
+        name = f"{row['metric']} not worse than {row['baseline']}{where}"
+        numbers = f"{of_value(row['value'])} against {of_value(row['baseline_value'])}"
+        if difference is None or p is None:
+            yield Outcome(name, f"{row['metric']} cannot be compared{where}: n is {row['n']}, and p is undefined", True)
+            continue
+        failed = difference * metric_of(row["metric"]).sign < 0 and p <= alpha
+        told = f"{row['metric']} is {numbers}{where}: a difference of {of_value(difference)}, p = {of_value(p)}"
+        yield Outcome(name, f"{told}, {'worse' if failed else 'not worse'} at level {of_value(alpha)}", failed)
+
+
+def grave(result: pl.DataFrame, fail_on: str) -> Iterator[Outcome]:
+    """Hold the findings of an audit against the severity that fails."""
+    from frame_metrics.verbs.audit import SEVERITIES  # which takes a while, and other commands do without
+
+    failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    for row in result.iter_rows(named=True):
+        if row["severity"] != "fact":
+            example = f" ({row['example']})" if row["example"] else ""
+            told = f"{row['severity']}: {row['check']}: {row['n']}{example}; {row['message']}"
+            yield Outcome(row["check"], printable(told), row["severity"] in failing)
+
+
+def _where(row: Mapping[str, Any], measured: Any) -> str:
+    """The system and segment of a row, in brackets."""
+    keys = {name: value for name, value in row.items() if name not in measured}
+    keys |= {"average": row["average"]} if row.get("average") not in (None, "macro") else {}
+    said = [
+        f"{name} {'null' if value is None else value}" for name, value in keys.items() if name != "total_over" or value
+    ]
+    return f" ({printable(', '.join(said))})" if said else ""

@@ -1,0 +1,304 @@
+"""A job: one command with all that was said of it, from its files to what is printed and which gates failed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import takewhile
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.accessor import IRM
+from frame_metrics.border.shown import DIGITS
+from frame_metrics.command import gates, outside, reading, writing
+from frame_metrics.command.commands import COMMANDS, PROGRAM, options_of
+from frame_metrics.command.options import Option, alone, verb_options
+from frame_metrics.command.settings import settings
+from frame_metrics.command.texts import in_lines, in_words
+from frame_metrics.errors import BadValueError, FrameMetricsError
+from frame_metrics.metrics.parameters import is_number
+from frame_metrics.roles.roles import Roles
+
+OK, FAILED = 0, 1  # exit codes
+
+
+def say(message: str) -> None:
+    """Print a message on standard error, with a mark before every line, so that none passes for another program's."""
+    first, *more = in_lines(message).split("\n")
+    print(f"{PROGRAM}: {first}", *(f"  | {line}" for line in more), sep="\n", file=sys.stderr)
+
+
+@contextmanager
+def quiet_pipe() -> Iterator[None]:
+    """Write to standard output, and stop in silence where nobody reads on, as before ``| head``."""
+    try:
+        yield
+    except BrokenPipeError:  # what is still to be written at the end goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _is_file(argument: str) -> bool:
+    """Return True for an argument that looks like the name of a file or folder, as no metric does."""
+    return argument == "-" or "/" in argument or os.sep in argument or reading.format_of(argument) is not None
+
+
+@dataclass
+class Job:
+    """One command with what was said of it."""
+
+    name: str
+    given: dict[str, Any]  # by flags
+    stack: ExitStack = field(default_factory=ExitStack)
+
+    def run(self) -> int:
+        """Run the command, and return the exit code."""
+        try:
+            with self.stack:
+                self._check()
+                return {"convert": self._convert, "report": self._report}.get(self.name, self._verb)()
+        except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
+            if path := self.given.get("junit", self.__dict__.get("said", {}).get("junit")):
+                outside.junit(path, [], in_words(error, options_of(self.name)))
+            raise
+
+    def _verb(self) -> int:
+        result, outcomes = self._result()
+        self._write(result, None if outcomes else DIGITS)
+        return self._judged(result, outcomes)
+
+    # what was said
+
+    @cached_property
+    def said(self) -> dict[str, Any]:
+        """Every option that was said: by a flag, else by the settings."""
+        known = options_of(self.name)
+        flags = {name: self._flag(known[name], value) for name, value in self.given.items() if name in known}
+        return settings(self.given.get("config"), self.name) | flags
+
+    @staticmethod
+    def _flag(option: Option, value: Any) -> Any:
+        try:
+            return option.value(value)
+        except FrameMetricsError as error:
+            raise type(error)(f"{option.flag}: {error}") from None
+
+    @cached_property
+    def _arguments(self) -> tuple[list[str], list[str]]:
+        """The inputs and the metrics: an input looks like a file, or is the first where no other is said."""
+        rest = self.given["arguments"]
+        leading = list(takewhile(_is_file, rest))
+        said = self.given.get("input") or ([] if leading else self.said.get("input", []))
+        leading = leading or ([] if said else rest[:1])
+        return [*said, *leading], rest[len(leading) :]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics, or curves, that were named; those of flags go before those of the settings."""
+        return [*self._arguments[1], *self.given.get("metric", ())] or list(self.said.get("metric", ()))
+
+    def _check(self) -> None:
+        """Raise for what makes no sense together, before anything is read."""
+        said = self.said
+        if not self._arguments[0]:
+            raise BadValueError(f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input")
+        if [*self._arguments[0], *said.get("qrels", ()), *self._saved_files].count("-") > 1:
+            raise BadValueError("- is standard input, which holds one frame; name a file for the other")
+        for name in ("output", "junit"):
+            folder = os.path.dirname(said.get(name) or "")
+            if folder and not os.path.isdir(folder):
+                raise FrameMetricsError(f"--{name} {said[name]}: there is no folder {folder!r}")
+        if "output" in said and self.name not in ("convert", "report"):
+            writing.format_to(said["output"], said.get("to"))
+        self._check_judging()
+        self._check_gates()
+
+    @property
+    def _saved_files(self) -> list[str]:
+        return [self.said[name] for name in ("saved", "fail_if_worse_than") if self.said.get(name)]
+
+    def _check_judging(self) -> None:
+        """Raise for what is said of judgments that are not there."""
+        for name in ("annotator", "several", "qrels_query", "qrels_doc", "qrels_from", "all_relevant"):
+            if self.said.get(name) and "qrels" not in self.said:
+                flag = options_of(self.name)[name].flag
+                raise BadValueError(f"{flag} is about judgments in a file of their own; name it with --qrels")
+
+    def _check_gates(self) -> None:
+        """Raise for gates that say nothing, or that cannot be read off the result."""
+        said = self.said
+        for name in ("fail_under", "fail_over"):
+            gate = said.get(name) or {}
+            if not isinstance(gate, dict) or not all(map(is_number, gate.values())):
+                raise BadValueError(f"{name}: {gate!r} is not a metric and its limit, as ndcg@10=0.4")
+            if gate and said.get("layout") == "wide":
+                raise BadValueError(f"{name}= reads a row for each metric; leave out --layout wide")
+        alpha = said.get("alpha")
+        if alpha is not None and not said.get("fail_if_worse_than"):
+            raise BadValueError("alpha= is the level of --fail-if-worse-than, which is not said")
+        if alpha is not None and not (is_number(alpha) and 0 < alpha < 1):
+            raise BadValueError(f"alpha={alpha!r} is not a level between 0 and 1, as 0.05")
+        if sum(bool(said.get(name)) for name in ("saved", "baseline", "fail_if_worse_than")) > 1:
+            raise BadValueError("--baseline, --saved and --fail-if-worse-than each name a baseline; say one of them")
+        if said.get("fail_if_worse_than") and said.get("per_query"):
+            raise BadValueError("--fail-if-worse-than reads p-values; leave out --per-query")
+        gated = any(said.get(name) for name in ("fail_under", "fail_over", "fail_if_worse_than", "fail_on"))
+        if said.get("junit") and not gated:
+            raise BadValueError("--junit writes what gates say, and there is none; name one, as --fail-under")
+
+    # reading
+
+    @property
+    def _roles(self) -> dict[str, Any]:
+        """The roles and conventions of the log; beside judgments, grade and label are theirs."""
+        judged = ("grade", "label") if "qrels" in self.said else ()
+        return {name: self.said[name] for name in Roles.__annotations__ if name in self.said and name not in judged}
+
+    def _source(self, names: Sequence[str], option: str, otherwise: str | None = None) -> reading.Source:
+        said = self.said.get(option.removeprefix("--").replace("-", "_"))
+        return reading.Source(names, said, option, self._folder, self._roles, otherwise)
+
+    def _folder(self) -> str:
+        """A folder for what is unpacked, which is there until the end."""
+        where = self.said.get("temporary")
+        return self.stack.enter_context(tempfile.TemporaryDirectory(prefix="frame_metrics-", dir=where))
+
+    @cached_property
+    def _log(self) -> pl.LazyFrame:
+        return self._source(self._arguments[0], "--from").frame()
+
+    @cached_property
+    def irm(self) -> IRM[pl.LazyFrame]:
+        """The log with its roles, and its judgments."""
+        irm = IRM(self._log, **self._roles)
+        if "qrels" not in self.said:
+            return irm
+        columns = {"query": self.said.get("qrels_query"), "doc": self.said.get("qrels_doc")}
+        given: dict[str, Any] = columns | {name: self.said.get(name) for name in ("grade", "annotator", "several")}
+        given["label"] = True if self.said.get("all_relevant") else self.said.get("label")
+        qrels = self._source(self.said["qrels"], "--qrels-from", "qrels").frame().collect()
+        return irm.judge(reading.matching(qrels, self._log, self._ids(qrels, columns)), **given)
+
+    def _ids(self, other: pl.DataFrame, columns: Mapping[str, str | None]) -> dict[str, str]:
+        """The columns of ids of the log, by those that they are called in other rows."""
+        ids = {}
+        for role, its in columns.items():
+            own = self._roles.get(role) or role
+            if isinstance(own, str):
+                ids[its or (own if own in other.columns else role)] = own
+        return ids
+
+    def _saved(self, name: str) -> pl.DataFrame:
+        """Saved numbers, of one system where it is named."""
+        roles = {"query": "query", "system": "system"} | self._roles
+        keys = [column for role in ("query", "by") for column in reading.each(roles.get(role))]
+        frame = reading.saved(self._source([name], "--saved-from", None), self._log, keys)
+        system, own = self.said.get("saved_system"), str(roles["system"])
+        if system is None:
+            return frame
+        rows = frame.filter(pl.col(own).cast(pl.String) == system) if own in frame.columns else frame.clear()
+        if not len(rows):
+            raise FrameMetricsError(f"--saved-system {system}: {name} has no numbers of that system")
+        return rows
+
+    # verbs
+
+    def _of_verb(self) -> dict[str, Any]:
+        """The options of the verb that were said."""
+        verb = COMMANDS[self.name].verb
+        own = {option.name for option in verb_options(verb)} if verb else set()
+        return {name: value for name, value in self.said.items() if name in own}
+
+    def _result(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
+        """The result of the verb, and what its gates say of it."""
+        verbs = {"evaluate": self._evaluate, "per-query": self._per_query, "compare": self._compare}
+        return (verbs | {"audit": self._audit, "curve": self._curve})[self.name]()
+
+    def _evaluate(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
+        least, most = self.said.get("fail_under") or {}, self.said.get("fail_over") or {}
+        metrics = gates.with_gated(self.metrics, [*least, *most], all_there="value" in self._roles)
+        result = self.irm.evaluate(*metrics, **self._of_verb()).collect()
+        outcomes = list(gates.limits(result, least, most))
+        if name := self.said.get("fail_if_worse_than"):
+            compared = self.irm.compare(*metrics, baseline=self._saved(name)).collect()
+            outcomes += gates.worse(compared, self.said.get("alpha", gates.ALPHA))
+        return result, outcomes
+
+    def _per_query(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
+        return self.irm.per_query(*self.metrics, **self._of_verb()).collect(), []
+
+    def _baseline(self) -> Any:
+        """Saved numbers, or systems as their column holds them: whole numbers where it has some."""
+        if self._saved_files:
+            return self._saved(self._saved_files[0])
+        names, kind = self.said.get("baseline"), self._log.collect_schema().get(str(self._roles.get("system")))
+        if names is None or kind is None or not kind.is_integer():
+            return None if names is None else alone(names)
+        return alone([int(one) if str(one).isdigit() else one for one in names])
+
+    def _compare(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
+        result = self.irm.compare(*self.metrics, baseline=self._baseline(), **self._of_verb()).collect()
+        alpha, gated = self.said.get("alpha", gates.ALPHA), self.said.get("fail_if_worse_than")
+        return result, list(gates.worse(result, alpha)) if gated else []
+
+    def _audit(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
+        saved, fail_on = [self._saved(name) for name in self._saved_files], self.said.get("fail_on")
+        result = self.irm.audit(baseline=saved[0] if saved else None, split=self.said.get("split")).collect()
+        return result, list(gates.grave(result, fail_on)) if fail_on else []
+
+    def _curve(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
+        if not self.metrics:
+            raise BadValueError("no curve is named; name one, as pr, roc, gain, calibration or ndcg@k")
+        return self.irm.curve(self.metrics, **self._of_verb()).collect(), []
+
+    def _report(self) -> int:
+        """Write a report to a file, or print it."""
+        write = getattr(self.irm, "report", None)
+        if write is None:
+            raise FrameMetricsError("this version of frame_metrics cannot write reports")
+        path = self.said.get("output")
+        text = write(path, metrics=self.metrics or None, baseline=self._baseline(), **self._of_verb())
+        if path is None:
+            with quiet_pipe():
+                writing.put(text.encode())
+        return OK
+
+    def _convert(self) -> int:
+        """Write the frame that was read, without holding it in memory where the format allows it."""
+        kind, formulas = self.said.get("to"), self.said.get("formulas", "keep")
+        if "output" not in self.said:
+            with quiet_pipe():
+                writing.show(self._log.collect(), kind, formulas, None)
+            return OK
+        roles = {role: str(self._roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
+        run = self.said.get("run_name") or "run"
+        writing.convert(self._log, self.said["output"], kind, formulas, roles, run)
+        return OK
+
+    # output
+
+    def _write(self, result: pl.DataFrame, digits: int | None) -> None:
+        kind, formulas = self.said.get("to"), self.said.get("formulas", "text")
+        if name := self.said.get("output"):
+            writing.write(result, name, writing.format_to(name, kind), formulas, digits)
+            return
+        with quiet_pipe():
+            writing.show(result, kind, formulas, digits)
+
+    def _judged(self, result: pl.DataFrame, outcomes: list[gates.Outcome]) -> int:
+        """Say which gates failed, wherever it is looked for."""
+        failed = [one for one in outcomes if one.failed]
+        for one in failed:
+            say(f"gate failed: {one.told}")
+        if name := self.said.get("junit"):
+            outside.junit(name, outcomes)
+        if outside.on_github():
+            for one in failed:
+                outside.annotate(f"{PROGRAM} {self.name}", one.told)
+            outside.summarise(f"{PROGRAM} {self.name}", result, outcomes)
+        return FAILED if failed else OK

@@ -1,0 +1,204 @@
+"""Options: what flags and the keys of a settings file may say, made from the annotations of roles and verbs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter, cleandoc, signature
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from frame_metrics.accessor import IRM
+from frame_metrics.errors import BadValueError
+from frame_metrics.roles.resolve import FOUND
+from frame_metrics.roles.roles import (
+    COLUMNS,
+    RESOURCES,
+    Classes,
+    Column,
+    Columns,
+    Extra,
+    Folder,
+    Memory,
+    PerSystem,
+    Positive,
+    Roles,
+    Scores,
+)
+
+ROLES, CONVENTIONS = "roles: the part that each column plays", "conventions"
+JUDGMENTS, VERB = "judgments in a file of their own", "options"
+ELSEWHERE = (
+    "baseline",
+    "split",
+    "fail_on",
+    "kind",
+    "path",
+    "metrics",
+)  # parameters of verbs that are no plain options here
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: a flag, and a key of a settings file."""
+
+    name: str
+    help: str
+    group: str
+    read: Callable[[Any], Any] = str  # of the text, or of all texts where there may be many
+    many: bool = False
+    switch: bool = False  # without a value
+    choices: tuple[str, ...] | None = None
+    metavar: str | None = None
+    short: str | None = None
+    settable: bool = False  # whether --no- takes it back
+
+    @property
+    def flag(self) -> str:
+        """Return the option as it is written on the command line."""
+        return "--" + self.name.replace("_", "-")
+
+    def add(self, group: Any) -> None:
+        """Add the flag to a group of a parser; nothing is noted of a flag that is not given."""
+        flags = [self.flag, *([self.short] if self.short else [])]
+        given: dict[str, Any] = {"dest": self.name, "default": argparse.SUPPRESS, "help": self.help.replace("%", "%%")}
+        if self.switch:
+            action: Any = argparse.BooleanOptionalAction if self.settable else "store_true"
+            group.add_argument(*flags, action=action, **given)
+            return
+        metavar = self.metavar or ("VALUE" if self.choices is None else None)
+        group.add_argument(
+            *flags, action="append" if self.many else "store", choices=self.choices, metavar=metavar, **given
+        )
+        if self.settable:
+            no = {"dest": self.name, "default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
+            group.add_argument("--no-" + self.flag[2:], action="store_const", const=None, **no)
+
+    def value(self, given: Any) -> Any:
+        """Return what a flag, or a key of a settings file, says; a settings file has types of its own."""
+        if given is None or self.switch:
+            return given
+        texts = given if isinstance(given, list) else [given]
+        if not all(isinstance(one, str) for one in texts):
+            return given
+        return self.read(texts) if self.many else self.read(texts[-1])
+
+
+def literal(text: str) -> Any:
+    """Return a number, true or false, or a text, which may stand in double quotes where it looks like one of these."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, int | float | str) else text
+
+
+def number(text: str) -> float:
+    """Return a number, or raise."""
+    value = literal(text)
+    if isinstance(value, str | bool):
+        raise BadValueError(f"{text!r} is not a number")
+    return value
+
+
+def alone(values: list[Any]) -> Any:
+    """Return one value as itself, and several as a list."""
+    return values[0] if len(values) == 1 else values
+
+
+def pairs(texts: Sequence[str]) -> dict[str, str]:
+    """Return texts as NAME=VALUE by their names; the last equals sign separates."""
+    for text in texts:
+        if "=" not in text:
+            raise BadValueError(f"{text!r} does not read as NAME=VALUE")
+    return {name: value for name, _, value in (text.rpartition("=") for text in texts)}
+
+
+def shares(texts: Sequence[str]) -> dict[str, float]:
+    """Return texts as NAME=NUMBER by their names."""
+    return {name: number(value) for name, value in pairs(texts).items()}
+
+
+def _scale(texts: Sequence[str]) -> dict[Any, Any]:
+    """Return the grade of each word; a word without one is no judgment."""
+    return {literal(word): number(grade) if grade else None for word, grade in pairs(texts).items()}
+
+
+def _scores(texts: Sequence[str]) -> Any:
+    """Return columns, or where each text has an equals sign, the column of each class."""
+    if len(texts) > 1 and all("=" in text for text in texts):
+        return {literal(name): column for name, column in pairs(texts).items()}
+    return alone(list(texts))
+
+
+def _literals(texts: Sequence[str]) -> list[Any]:
+    return [literal(text) for text in texts]
+
+
+# How the values of a role are read, by its annotation; what is not here is a number or a text.
+_READERS: dict[Any, tuple[Callable[[Any], Any], bool, str]] = {
+    Column: (str, False, "COLUMN"),
+    Columns: (alone, True, "COLUMN"),
+    PerSystem: (alone, True, "COLUMN"),
+    Scores: (_scores, True, "COLUMN"),
+    Extra: (pairs, True, "NAME=COLUMN"),
+    Classes: (_literals, True, "VALUE"),
+    Positive: (lambda texts: alone(_literals(texts)), True, "VALUE"),
+    Memory: (str, False, "SIZE"),
+    Folder: (str, False, "FOLDER"),
+}
+
+
+def role_options() -> list[Option]:
+    """Return an option for each role and convention."""
+    told = described(IRM)
+    return [
+        _of_role(name, hint, told.get(name, "")) for name, hint in get_type_hints(Roles, include_extras=True).items()
+    ]
+
+
+def _of_role(name: str, hint: Any, told: str) -> Option:
+    group = ROLES if name in COLUMNS else VERB if name in RESOURCES else CONVENTIONS
+    takes_back = name in FOUND
+    kind = get_args(hint)[0] if get_args(hint) else hint
+    if get_origin(kind) is Literal:
+        return Option(name, told, group, choices=get_args(kind))
+    if hint in _READERS:
+        read, many, metavar = _READERS[hint]
+        return Option(name, told, group, read, many, metavar=metavar, settable=takes_back)
+    if get_origin(kind) is Mapping:
+        return Option(name, told, group, _scale, many=True, metavar="WORD=GRADE")
+    return Option(name, told, group, literal)
+
+
+def verb_options(verb: Callable[..., Any], group: str = VERB, prefix: str = "") -> list[Option]:
+    """Return an option for each plain parameter of a verb."""
+    told = described(verb)
+    given = [p for name, p in signature(verb).parameters.items() if name not in ("self", *ELSEWHERE)]
+    return [_of_parameter(p, told.get(p.name, ""), group) for p in given if p.kind is not Parameter.VAR_POSITIONAL]
+
+
+def _of_parameter(parameter: Parameter, told: str, group: str) -> Option:
+    """Return the option that a parameter's annotation, a text, describes."""
+    said = str(parameter.annotation)
+    if said == "bool":
+        return Option(parameter.name, told, group, switch=True, settable=parameter.default is True)
+    read = literal if re.search(r"\b(int|float)\b", said) else str
+    if "Sequence[" in said:
+        return Option(parameter.name, told, group, lambda texts: alone([read(text) for text in texts]), many=True)
+    return Option(parameter.name, told, group, read)
+
+
+def described(documented: Any) -> dict[str, str]:
+    """Return what a docstring says of each parameter."""
+    text = cleandoc(documented.__doc__ or "")
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", text, re.DOTALL | re.MULTILINE)
+    entries = re.findall(r"^(\w+(?:, \w+)*) : (.*(?:\n(?: .*)?)*)", section[1] if section else "", re.MULTILINE)
+    return {name: _plain(told) for names, told in entries for name in names.split(", ")}
+
+
+def _plain(told: str) -> str:
+    """Return a description in one paragraph, without the marks of a docstring."""
+    return re.sub(r"\s+", " ", told.replace("``", "'")).strip()

@@ -1,0 +1,65 @@
+"""Outcomes of gates as other programs read them: JUnit's XML, and the log and summary of GitHub Actions."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import polars as pl
+
+from frame_metrics.border.files import file_name, replacing
+from frame_metrics.border.shown import printable
+from frame_metrics.command.gates import Outcome
+from frame_metrics.command.texts import in_command, in_lines
+from frame_metrics.command.writing import markdown
+
+SUITE = "frame-metrics"
+
+
+def junit(name: str, outcomes: Sequence[Outcome], error: str | None = None) -> None:
+    """Write outcomes as a file of JUnit: a case for each, and one for an error that left nothing to judge."""
+    from xml.etree import ElementTree as xml
+
+    failed = sum(one.failed for one in outcomes)
+    counts = {"tests": len(outcomes) + (error is not None), "failures": failed, "errors": int(error is not None)}
+    suite = xml.Element("testsuite", {"name": SUITE, **{name: str(count) for name, count in counts.items()}})
+    for one in outcomes:
+        case = xml.SubElement(suite, "testcase", {"classname": SUITE, "name": printable(one.name)})
+        if one.failed:
+            xml.SubElement(case, "failure", {"message": printable(one.told)})
+        else:
+            xml.SubElement(case, "system-out").text = printable(one.told)
+    if error is not None:
+        case = xml.SubElement(suite, "testcase", {"classname": SUITE, "name": "run"})
+        xml.SubElement(case, "error", {"message": in_lines(error)})
+    with replacing(file_name(name)) as file:
+        xml.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)
+
+
+def on_github() -> bool:
+    """Return True in a workflow of GitHub."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def annotate(title: str, message: str) -> None:
+    """Print an error that GitHub shows beside the run: on standard error, as standard output is the result's."""
+    print(f"::error title={in_command(title, of_property=True)}::{in_command(message)}", file=sys.stderr)
+
+
+def summarise(title: str, result: pl.DataFrame | None, outcomes: Sequence[Outcome], error: str | None = None) -> None:
+    """Append a result and the outcomes of gates to the summary of the job, where there is one."""
+    name = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not name:
+        return
+    from frame_metrics.report.tables import markdown_text
+
+    parts = [f"### {title}\n"]
+    if result is not None:
+        parts.append(markdown(result, None))
+    if outcomes:
+        parts.append("".join(f"- {'❌' if one.failed else '✅'} {markdown_text(one.told)}\n" for one in outcomes))
+    if error is not None:
+        parts.append(f"❌ {markdown_text(printable(error))}\n")
+    with open(name, "a", encoding="utf-8") as file:
+        file.write("\n".join(parts) + "\n")

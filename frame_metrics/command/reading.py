@@ -1,0 +1,214 @@
+"""Frames from files, in the formats that logs come in, read only where a verb asks for them."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import polars as pl
+
+from frame_metrics.border.trec import read_qrels, read_run
+from frame_metrics.command.texts import with_formulas
+from frame_metrics.errors import BadValueError, FrameMetricsError, check_choice, listed
+
+# What files of a format are called; those of text may have .gz behind it.
+ENDINGS = {
+    "parquet": (".parquet", ".pq"),
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "jsonl": (".jsonl", ".ndjson"),
+    "json": (".json",),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "run": (".run", ".trec"),
+    "qrels": (".qrels", ".qrel"),
+}
+READ = tuple(ENDINGS)
+OF_TREC = {"run": read_run, "qrels": read_qrels}
+ROWS = 100_000  # of a text file, from which the types of its columns are read
+IDS, NUMBERS = ("query", "doc"), ("score", "value", "weight")  # roles whose columns are of text, or numbers, in CSV
+NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+
+def format_of(name: str) -> str | None:
+    """Return the format that the ending of a name says, if it says one."""
+    plain = name.lower().removesuffix(".gz")
+    return next((one for one, endings in ENDINGS.items() if plain.endswith(endings)), None)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files that hold one frame."""
+
+    names: Sequence[str]  # files, folders, patterns, or - for what is piped in
+    said: str | None  # the format, where it was said
+    option: str  # the flag that says it
+    folder: Callable[[], str]  # gives a new folder for what has to be unpacked before it can be read in pieces
+    roles: Mapping[str, Any] = field(default_factory=dict)
+    otherwise: str | None = None  # the format of a name that says none
+
+    def frame(self) -> pl.LazyFrame:
+        """Return the rows of all files, one below the other, as a plan that has not run."""
+        if self.said is not None:
+            check_choice(self.option.lstrip("-"), self.said, READ)
+        plans = [plan for name in self.names for plan in self._plans(name)]
+        return plans[0] if len(plans) == 1 else pl.concat(plans, how="vertical_relaxed")
+
+    def _plans(self, name: str) -> Iterator[pl.LazyFrame]:
+        if name == "-":
+            yield self._scan(piped(self.folder()), self._format("what is piped in", None), {})
+            return
+        if "://" in name:
+            yield self._scan(name, self._format(name, format_of(name)), {})
+            return
+        files = self._files(name)
+        formats = sorted({self._format(one, format_of(one)) for one in files})
+        if len(formats) > 1:
+            raise FrameMetricsError(f"{name}: the files are of several formats, {listed(formats)}; name one kind")
+        for one in files:
+            yield self._scan(one, formats[0], _partition(name, one))
+
+    def _files(self, name: str) -> list[str]:
+        """The files that a name says: itself, or those in a folder, or of a pattern."""
+        if os.path.isfile(name) or (os.path.exists(name) and not os.path.isdir(name)):
+            return [name]
+        pattern = os.path.join(glob.escape(name), "**", "*") if os.path.isdir(name) else name
+        found = sorted(one for one in glob.glob(pattern, recursive=True) if os.path.isfile(one))
+        if os.path.isdir(name):
+            found = [
+                one
+                for one in found
+                if not os.path.basename(one).startswith(("_", ".")) and (self.said or format_of(one))
+            ]
+        if not found:
+            what = "is no file in a format that is read" if os.path.isdir(name) else "is no such file"
+            raise FrameMetricsError(f"{name}: there {what}")
+        return found
+
+    def _format(self, name: str, known: str | None) -> str:
+        said = self.said or known or self.otherwise
+        if said is None:
+            raise FrameMetricsError(
+                f"{name}: the name does not say the format; say {self.option}, one of {listed(READ)}"
+            )
+        return said
+
+    def _unpacked(self, name: str) -> str:
+        """A file without its compression by gzip."""
+        if "://" in name:
+            return name
+        with open(name, "rb") as file:
+            if file.read(2) != b"\x1f\x8b":
+                return name
+        plain = os.path.join(self.folder(), "unpacked")
+        try:
+            with gzip.open(name) as packed, open(plain, "wb") as file:
+                shutil.copyfileobj(packed, file)
+        except (EOFError, OSError) as error:
+            raise FrameMetricsError(f"{name}: what gzip packed cannot be read: {error}") from None
+        return plain
+
+    def _scan(self, name: str, kind: str, partition: Mapping[str, str | None]) -> pl.LazyFrame:
+        if kind in OF_TREC:
+            plan = OF_TREC[kind](name).lazy()
+        elif kind == "parquet":
+            plan = pl.scan_parquet(name, glob=False, hive_partitioning=False)
+        elif kind == "arrow":
+            plan = _arrow(name)
+        elif kind == "jsonl":
+            plan = pl.scan_ndjson(self._unpacked(name), infer_schema_length=ROWS)
+        elif kind == "json":
+            plan = pl.read_json(self._unpacked(name), infer_schema_length=ROWS).lazy()
+        else:
+            plan = self._separated(self._unpacked(name), "," if kind == "csv" else "\t")
+        return plan.with_columns(pl.lit(value, pl.String).alias(key) for key, value in partition.items())
+
+    def _separated(self, name: str, separator: str) -> pl.LazyFrame:
+        """A file of CSV or TSV, in which ids are texts, as 007, and scores are numbers with a fraction."""
+        options: dict[str, Any] = {"separator": separator, "glob": False}
+        there = pl.scan_csv(name, infer_schema=False, **options).collect_schema().names()
+        types = dict.fromkeys(self._columns(IDS), pl.String) | dict.fromkeys(self._columns(NUMBERS), pl.Float64)
+        types = {column: kind for column, kind in types.items() if column in there}
+        return pl.scan_csv(name, schema_overrides=types, infer_schema_length=ROWS, **options)
+
+    def _columns(self, roles: Sequence[str]) -> list[str]:
+        """The columns that play some roles, by name where it is not said otherwise."""
+        said = [self.roles.get(role, role) for role in roles]
+        return [str(column) for one in said for column in each(one)]
+
+
+def piped(folder: str) -> str:
+    """Return the name of a file to which what is piped in was written, so that it can be read in pieces, and twice."""
+    name = os.path.join(folder, "stdin")
+    with open(name, "wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return name
+
+
+def each(said: Any) -> list[Any]:
+    """Return the columns of a role as a list."""
+    if said is None:
+        return []
+    return [*said.values()] if isinstance(said, Mapping) else said if isinstance(said, list) else [said]
+
+
+def _arrow(name: str) -> pl.LazyFrame:
+    """A file of Arrow, or a stream of it."""
+    if "://" not in name:
+        with open(name, "rb") as file:
+            if file.read(6) != b"ARROW1":
+                return pl.read_ipc_stream(name).lazy()
+    return pl.scan_ipc(name, glob=False, hive_partitioning=False)
+
+
+def _partition(name: str, file: str) -> dict[str, str | None]:
+    """Return the columns that folders with names as day=monday give to a file, below what was named."""
+    fixed = name if os.path.isdir(name) else os.path.dirname(re.split(r"[*?\[]", name)[0])
+    steps = Path(os.path.relpath(file, fixed or ".")).parts[:-1]
+    said = [step.partition("=") for step in steps if "=" in step]
+    return {unquote(key): None if value == NO_PARTITION else unquote(value) for key, _, value in said}
+
+
+def matching(other: pl.DataFrame, log: pl.LazyFrame, columns: Mapping[str, str]) -> pl.DataFrame:
+    """Return a frame whose ids have the type of those of the log, where one side has texts and the other whole numbers.
+
+    A file of text does not say the types of its columns.
+
+    Parameters
+    ----------
+    columns : those of the ids in the log, by theirs in the other frame.
+    """
+    types = log.collect_schema()
+    for column, its in columns.items():
+        if column not in other.columns or its not in types:
+            continue
+        ids, own = other[column], types[its]
+        if (own == pl.String and ids.dtype.is_integer()) or (ids.dtype == pl.String and own.is_integer()):
+            cast = ids.cast(own, strict=False)
+            other = other.with_columns(cast if cast.null_count() == ids.null_count() else ids)
+    return other
+
+
+def saved(source: Source, log: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Return saved numbers, whose keys are as they were before they were written."""
+    frame = matching(source.frame().collect(), log, {key: key for key in keys})
+    if format_of(source.names[0]) not in ("csv", "tsv"):
+        return frame
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    return frame.with_columns(pl.col(name).map_elements(with_formulas, pl.String) for name in texts)
+
+
+def checked_names(given: Any) -> list[str]:
+    """Return the names of files, as flags or settings say them."""
+    names = given if isinstance(given, list) else [given]
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise BadValueError(f"input: {given!r} is not the name of a file, or a list of names")
+    return names

@@ -1,0 +1,147 @@
+"""Running a command: from the arguments of the program to the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.command import outside, reading, trec_eval
+from frame_metrics.command.commands import COMMANDS, HELP, PROGRAM, fill, options_of
+from frame_metrics.command.job import FAILED, OK, Job, quiet_pipe, say
+from frame_metrics.command.texts import in_words
+from frame_metrics.errors import BadValueError, FrameMetricsError, closest
+
+WRONG, BROKEN, INTERRUPTED, TERMINATED = 2, 3, 130, 143
+CODES = (
+    f"exit codes: {OK} fine; {FAILED} a gate failed; {WRONG} a wrong call or bad data; {BROKEN} a fault of the program"
+)
+SEE_HELP = f"{PROGRAM} COMMAND --help has its options, with examples"
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are told as others are."""
+
+    def error(self, message: str) -> Any:
+        raise BadValueError(f"{message}; {self.prog} --help has the options")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``frame-metrics`` with arguments, by default those of the process, and return the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        with _terminating():
+            return _command(arguments)
+    except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
+        return _failed(arguments, error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except SystemExit as stop:  # of argparse after --help, and of a request to stop
+        return stop.code if isinstance(stop.code, int) else OK
+    except (Exception, pl.exceptions.PanicException):  # which Python would end with 1, the code of a gate that failed
+        traceback.print_exc()
+        return BROKEN
+
+
+def _failed(arguments: Sequence[str], error: Exception) -> int:
+    """Say an error wherever it is looked for."""
+    message = in_words(error, options_of(arguments[0]) if arguments and arguments[0] in COMMANDS else ())
+    say(message)
+    if outside.on_github():
+        outside.annotate(PROGRAM, message)
+        outside.summarise(PROGRAM, None, [], message)
+    return WRONG
+
+
+@contextmanager
+def _terminating() -> Iterator[None]:
+    """Let a request to stop end the program as an error does, so that half-written files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise SystemExit(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _command(arguments: list[str]) -> int:
+    """Run the command that the first argument names."""
+    if not arguments or arguments[0] not in COMMANDS:
+        return _no_command(arguments)
+    name, *rest = arguments
+    command = COMMANDS[name]
+    told, usage = f"{command.told[0].upper()}{command.told[1:]}.", f"{PROGRAM} {name} {command.usage}"
+    epilog = f"examples:{command.examples}\n\n{CODES}"
+    parser = _Parser(f"{PROGRAM} {name}", usage, told, epilog, formatter_class=HELP, allow_abbrev=False)
+    fill(parser, name)
+    if name == "trec_eval":
+        return _trec_eval(parser.parse_args(rest))
+    return Job(name, vars(parser.parse_intermixed_args(rest))).run()
+
+
+def _no_command(arguments: Sequence[str]) -> int:
+    """Answer what is said instead of a command."""
+    lines = "".join(f"  {name:<10}  {command.told}\n" for name, command in COMMANDS.items())
+    parser = _Parser(
+        PROGRAM,
+        f"{PROGRAM} COMMAND [options]",
+        "Metrics of ranked retrieval and of classification, of logs in files.",
+        f"commands:\n{lines}\n{SEE_HELP}\n{CODES}",
+        formatter_class=HELP,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version")
+    shells = ("bash", "zsh", "tcsh")
+    parser.add_argument("--completion", choices=shells, help="print the script with which a shell completes commands")
+    if arguments and not arguments[0].startswith("-"):
+        way = closest(arguments[0], COMMANDS) or f"; there are {', '.join(COMMANDS)}"
+        raise BadValueError(f"there is no command {arguments[0]!r}{way}")
+    given = parser.parse_args(arguments)
+    if given.version:
+        from frame_metrics.border.shown import versions
+
+        print(versions()["frame_metrics"])
+    elif given.completion:
+        print(_completion(given.completion))
+    else:
+        parser.print_help(sys.stdout if arguments else sys.stderr)
+        return OK if arguments else WRONG
+    return OK
+
+
+def _completion(shell: str) -> str:
+    """The script with which a shell completes commands and flags."""
+    try:
+        import shtab  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        raise FrameMetricsError("--completion needs shtab: pip install 'frame_metrics[completion]'") from None
+    whole = argparse.ArgumentParser(PROGRAM)
+    inner = whole.add_subparsers()
+    for name, command in COMMANDS.items():
+        fill(inner.add_parser(name, help=command.told), name)
+    return str(shtab.complete(whole, shell))
+
+
+def _trec_eval(given: argparse.Namespace) -> int:
+    with ExitStack() as stack:
+
+        def opened(name: str) -> str:
+            return reading.piped(stack.enter_context(tempfile.TemporaryDirectory())) if name == "-" else name
+
+        with quiet_pipe():
+            trec_eval.run(given, opened)
+    return OK

@@ -1,0 +1,84 @@
+"""Settings: options that a file says, where no flag does."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from frame_metrics.command.commands import COMMANDS, options_of
+from frame_metrics.command.options import Option
+from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, check_choice, closest, shown
+from frame_metrics.roles.resolve import FOUND
+
+PROJECT = "pyproject.toml"
+SEVERAL = {"metrics": "metric", "inputs": "input"}  # other names, of what is mostly several
+
+
+def settings(config: str | None, command: str) -> dict[str, Any]:
+    """Return the options that a file says for a command: its own table goes before what is said for all commands.
+
+    Parameters
+    ----------
+    config : a TOML file; None for the table ``tool.frame_metrics`` of ./pyproject.toml, if there is one.
+
+    Raises
+    ------
+    FrameMetricsError
+        The file is not there or no TOML, or an option does not exist or has a value that it cannot have.
+    """
+    where, said = _said(config)
+    tables = {name: said.pop(name) for name in COMMANDS if isinstance(said.get(name), dict)}
+    for name, table in tables.items():
+        _check(table, options_of(name), f"{where}, table {name!r}")
+    if said:
+        _check(said, [option for name in COMMANDS for option in options_of(name)], where)
+    known = options_of(command)
+    named = {_plain(key): value for key, value in {**said, **tables.get(command, {})}.items()}
+    return {name: _value(known[name], value, where) for name, value in named.items() if name in known}
+
+
+def _plain(key: str) -> str:
+    """The name of an option, as a key says it."""
+    name = key.replace("-", "_")
+    return SEVERAL.get(name, name)
+
+
+def _said(config: str | None) -> tuple[str, dict[str, Any]]:
+    """The place of the settings, and what they are."""
+    if config is None and not os.path.isfile(PROJECT):
+        return "", {}
+    name = config or PROJECT
+    try:
+        with open(name, "rb") as file:
+            whole = tomllib.load(file)
+    except FileNotFoundError:
+        raise FrameMetricsError(f"--config: there is no file {name!r}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FrameMetricsError(f"{name}: {error}") from None
+    if config is None or os.path.basename(name) == PROJECT:
+        return f"{name}, [tool.frame_metrics]", dict(whole.get("tool", {}).get("frame_metrics", {}))
+    return name, whole
+
+
+def _check(said: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+    """Raise for a key that is no option."""
+    known = {*known}
+    for key in said:
+        if _plain(key) not in known:
+            raise UnknownNameError(f"{where}: there is no option {key!r}{closest(_plain(key), sorted(known))}")
+
+
+def _value(option: Option, given: Any, where: str) -> Any:
+    """The value of an option as a file says it; false sets a role aside that would be found by name."""
+    if given is False and option.name in FOUND:
+        return None
+    if option.switch and not isinstance(given, bool):
+        raise BadValueError(f"{where}: {option.name} = {shown(given)} is not true or false")
+    try:
+        if option.choices is not None:
+            check_choice(option.name, given, option.choices)
+        return option.value(given)
+    except FrameMetricsError as error:
+        raise type(error)(f"{where}: {error}") from None

@@ -1,0 +1,66 @@
+"""Texts that come from data, written so that nothing that shows them takes them for anything else than text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from frame_metrics.border.shown import printable
+from frame_metrics.errors import FrameMetricsError
+from frame_metrics.roles.resolve import FOUND
+
+# A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that there is a way back.
+_FORMULA = re.compile("^('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
+_NO_FORMULA = re.compile("^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
+
+
+def in_lines(text: str) -> str:
+    """Return a text of several lines with the codes of characters that move the cursor, or change what is seen."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def no_formula(text: str) -> str:
+    """Return a text that a spreadsheet does not run: with an apostrophe before it where it would."""
+    return _FORMULA.sub(r"'\1", text)
+
+
+def with_formulas(text: str) -> str:
+    """Return what ``no_formula`` was given."""
+    return _NO_FORMULA.sub(r"\1", text)
+
+
+def in_command(text: str, *, of_property: bool = False) -> str:
+    """Return a text as a workflow command of GitHub takes it."""
+    codes = {"%": "%25", "\n": "%0A"} | ({":": "%3A", ",": "%2C"} if of_property else {})
+    return "".join(codes.get(letter, letter) for letter in in_lines(text))
+
+
+def in_words(error: Exception, names: Iterable[str] = ()) -> str:
+    """Return what is wrong, with options as flags; of another library's error the line that says it.
+
+    Parameters
+    ----------
+    names : the options that are flags here.
+    """
+    if isinstance(error, FrameMetricsError):
+        return _with_flags(str(error), names)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or ''}: {error.strerror}".lstrip(": ")
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _with_flags(message: str, names: Iterable[str]) -> str:
+    """A message that says ``query=`` as the flag of that name; what stands in brackets is code, and stays."""
+    name = "|".join(sorted(names, key=len, reverse=True))
+    if not name:
+        return message
+
+    def flag(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
+        written = found[1].replace("_", "-")
+        if found[2] == "None":
+            return f"--no-{written}" if found[1] in FOUND else f"no --{written}"
+        return f"--{written} {found[2]}" if found[2] else f"--{written}"
+
+    return re.sub(rf"\([^()]*\)|(?<![\w.])({name})=(None|True|'[^']*'|\d[\d.]*)?", flag, message)

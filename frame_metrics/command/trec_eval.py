@@ -1,0 +1,229 @@
+"""The command ``trec_eval``: what release 9 of the program of that name prints for a file of judgments and a run."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.accessor import IRM
+from frame_metrics.border.trec import read_qrels, read_run
+from frame_metrics.errors import FrameMetricsError, UnknownNameError, did_you_mean, nearest
+
+CUTOFFS = "5,10,15,20,30,100,200,500,1000"
+LEVELS = ",".join(f"{tenth / 10:.2f}" for tenth in range(11))
+FIFTHS = ",".join(f"{fifth / 5:.2f}" for fifth in range(1, 11))
+COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")  # sums, written as whole numbers
+SUMMARY = ("runid", "num_q", "gm_map", "gm_bpref")  # written of all queries only
+
+# Every measure, in the order in which it is printed, and the parameters that it has where none are given.
+MEASURES: dict[str, str | None] = {
+    "runid": None,
+    "num_q": None,
+    "num_ret": None,
+    "num_rel": None,
+    "num_rel_ret": None,
+    "map": None,
+    "gm_map": None,
+    "Rprec": None,
+    "bpref": None,
+    "recip_rank": None,
+    "iprec_at_recall": LEVELS,
+    "P": CUTOFFS,
+    "relstring": None,
+    "recall": CUTOFFS,
+    "infAP": None,
+    "gm_bpref": None,
+    "Rprec_mult": FIFTHS,
+    "utility": None,
+    "11pt_avg": None,
+    "binG": None,
+    "G": None,
+    "ndcg": None,
+    "ndcg_rel": None,
+    "Rndcg": None,
+    "ndcg_cut": CUTOFFS,
+    "map_cut": CUTOFFS,
+    "relative_P": CUTOFFS,
+    "success": "1,5,10",
+    "set_P": None,
+    "set_relative_P": None,
+    "set_recall": None,
+    "set_map": None,
+    "set_F": None,
+    "num_nonrel_judged_ret": None,
+}
+OFFICIAL = ("runid", *COUNTS[:4], "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
+SETS = ("runid", *COUNTS[:4], "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
+NICKNAMES = {"official": OFFICIAL, "all_trec": tuple(MEASURES), "set": SETS}
+PARAMETERS = ("relstring", "utility", "11pt_avg", "set_F", "ndcg")  # of one measure, behind its name as they are given
+OURS = {"G": "g_trec", "binG": "bin_g"}  # names that are read otherwise, or mean two things
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One line that is printed."""
+
+    name: str  # as it is printed
+    asked: str  # as it is read here
+    kind: str  # its name without parameters
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options of trec_eval to a parser."""
+    switches = {
+        "-q": ("--query_eval_wanted", "print every query too"),
+        "-c": (
+            "--complete_rel_info_wanted",
+            "average over all queries of the judgments, 0 where the run has no results",
+        ),
+        "-n": ("--nosummary", "leave out the averages"),
+        "-J": ("--Judged_docs_only", "leave unjudged documents out of the rankings"),
+    }
+    for short, (long, told) in switches.items():
+        parser.add_argument(short, long, action="store_true", dest=short[1], help=told)
+    numbers = {
+        "-l": ("--level_for_rel", "the least grade that is relevant, 1 by default"),
+        "-M": ("--Max_retrieved_per_topic", "take so many results of each query and leave out the rest"),
+        "-N": ("--Number_docs_in_coll", "the number of documents in the collection"),
+    }
+    for short, (long, told) in numbers.items():
+        parser.add_argument(short, long, type=int, dest=short[1], help=told, metavar="NUMBER")
+    told = "a measure, as map, P.5,10 or ndcg_cut.10, or official (the default), all_trec or set; may be repeated"
+    parser.add_argument("-m", "--measure", action="append", dest="m", help=told, metavar="MEASURE")
+    parser.add_argument("qrels", help="the judgments, lines of: query iter doc grade")
+    parser.add_argument("run", help="the run, lines of: query Q0 doc rank score name; - is standard input")
+
+
+def run(given: argparse.Namespace, open_run: Callable[[str], str]) -> None:
+    """Print what trec_eval prints.
+
+    Parameters
+    ----------
+    open_run : gives the name of a file with what is piped in, for the name -.
+    """
+    measures = wanted(given.m or ["official"])
+    qrels = read_qrels(given.qrels).with_columns(pl.col("grade").cast(pl.Int64))
+    results = _cut(read_run(open_run(given.run)), given.M)
+    if not given.c:
+        qrels = qrels.filter(pl.col("query").is_in(results["query"].unique().implode()))
+        if not len(qrels):
+            raise FrameMetricsError(f"no query of {given.run} is among the judgments of {given.qrels}")
+    conventions: dict[str, Any] = {"rel": 1 if given.l is None else given.l, "unjudged": "drop" if given.J else None}
+    irm = IRM(results.drop("run"), doc="doc", collection_size=given.N, **conventions).judge(qrels)
+    lines = [] if not given.q else _of_queries(irm, measures, results, qrels, judged_only=given.J)
+    summary = [] if given.n else _of_all(irm, measures, results)
+    sys.stdout.writelines(f"{name:<22}\t{query}\t{value}\n" for name, query, value in [*lines, *summary])
+    sys.stdout.flush()
+
+
+def wanted(asked: Sequence[str]) -> list[Measure]:
+    """Return the measures of the names that were given, in the order in which trec_eval prints them."""
+    given: dict[str, str | None] = {}
+    for one in asked:
+        name, _, said = one.partition(".")
+        if name not in NICKNAMES and name not in MEASURES:
+            choices = (*NICKNAMES, *MEASURES)
+            parted = re.fullmatch(r"(\w+?)_([\d.,]+)", one)
+            meant = f"{parted[1]}.{parted[2]}" if parted and parted[1] in MEASURES else nearest(name, choices)
+            raise UnknownNameError(f"-m {one}: there is no such measure{did_you_mean(meant) if meant else ''}")
+        if said and (name in NICKNAMES or (MEASURES[name] is None and name not in PARAMETERS)):
+            raise UnknownNameError(f"-m {one}: {name} takes no parameters")
+        for measure in NICKNAMES.get(name, (name,)):
+            given[measure] = given.get(measure) or said or None
+    return [line for name in MEASURES if name in given for line in _lines(name, given[name])]
+
+
+def _lines(name: str, said: str | None) -> Iterator[Measure]:
+    """The lines of a measure with its parameters."""
+    if name in PARAMETERS or MEASURES[name] is None:
+        asked = f"{name}.{said}" if said else OURS.get(name, name)
+        yield Measure(f"{name}_{said}" if said else name, asked, name)
+        return
+    parts = (said or MEASURES[name] or "").split(",")
+    form = "{:.2f}" if name in ("iprec_at_recall", "Rprec_mult") else "{:d}"
+    try:
+        numbers = sorted(float(part) if form == "{:.2f}" else int(part) for part in parts)
+    except ValueError:
+        raise UnknownNameError(f"-m {name}.{said}: the parameters are numbers with commas between") from None
+    for number in numbers:
+        yield Measure(f"{name}_{form.format(number)}", f"{name}_{number}", name)
+
+
+def _cut(results: pl.DataFrame, most: int | None) -> pl.DataFrame:
+    """A run in the order of trec_eval, which holds scores in 32 bits, and at most so many results of each query."""
+    results = results.with_columns(pl.col("score").cast(pl.Float32))
+    ordered = results.sort("query", "score", "doc", descending=[False, True, True])
+    return ordered if most is None else ordered.group_by("query", maintain_order=True).head(most)
+
+
+def _computed(measures: Sequence[Measure]) -> list[str]:
+    return [one.asked for one in measures if one.kind not in ("runid", "relstring", "num_q")]
+
+
+def _of_queries(
+    irm: IRM[pl.DataFrame],
+    measures: Sequence[Measure],
+    results: pl.DataFrame,
+    qrels: pl.DataFrame,
+    *,
+    judged_only: bool,
+) -> list[tuple[str, str, str]]:
+    """The lines of each query that has results, in the order of their ids."""
+    own = [one for one in measures if one.kind not in SUMMARY]
+    values = {}
+    if asked := _computed(own):
+        found = irm.per_query(asked).select("query", "metric", "value")
+        values = {(query, metric): value for query, metric, value in found.iter_rows()}
+    texts = _relstrings(own, results, qrels, judged_only=judged_only)
+    queries = results["query"].unique().sort().to_list()
+    judged = set(qrels["query"])
+    return [
+        (
+            one.name,
+            query,
+            texts[one.name].get(query, "''") if one.kind == "relstring" else _told(one, values[query, one.asked]),
+        )
+        for query in queries
+        if query in judged
+        for one in own
+    ]
+
+
+def _of_all(irm: IRM[pl.DataFrame], measures: Sequence[Measure], results: pl.DataFrame) -> list[tuple[str, str, str]]:
+    """The lines of all queries together."""
+    own = [one for one in measures if one.kind != "relstring"]
+    found = irm.evaluate("num_q", *_computed(own)).select("metric", "value")
+    values = dict(found.iter_rows())
+    return [
+        (one.name, "all", str(results["run"][0]) if one.kind == "runid" else _told(one, values[one.asked]))
+        for one in own
+    ]
+
+
+def _told(measure: Measure, value: float | None) -> str:
+    value = 0.0 if value is None else value
+    return str(int(value)) if measure.kind in COUNTS else f"{value:6.4f}"
+
+
+def _relstrings(
+    measures: Sequence[Measure], results: pl.DataFrame, qrels: pl.DataFrame, *, judged_only: bool
+) -> dict[str, dict[str, str]]:
+    """The grades of the first results of each query as letters, by the name of the line."""
+    asked = [one for one in measures if one.kind == "relstring"]
+    if not asked:
+        return {}
+    graded = results.join(qrels, on=["query", "doc"], how="left", maintain_order="left")
+    if judged_only:
+        graded = graded.filter(pl.col("grade") >= 0)
+    grade = pl.col("grade")
+    letter = pl.when(grade > 9).then(pl.lit(">")).when(grade >= 0).then(grade.cast(pl.String))
+    letters = graded.with_columns(letter.when(grade < 0).then(pl.lit(".")).otherwise(pl.lit("-")).alias("letter"))
+    whole = dict(letters.group_by("query").agg(pl.col("letter").str.join("")).iter_rows())
+    lengths = {one.name: int(float(one.asked.partition(".")[2] or 10)) for one in asked}
+    return {name: {query: f"'{text[:length]}'" for query, text in whole.items()} for name, length in lengths.items()}

@@ -1,0 +1,172 @@
+"""Frames as files, and as what standard output shows."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import io
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import polars as pl
+import polars.selectors as cs
+
+from frame_metrics.border.files import replacing
+from frame_metrics.border.shown import DIGITS, printable, text_of
+from frame_metrics.border.trec import write_qrels, write_run
+from frame_metrics.command.reading import ENDINGS, format_of
+from frame_metrics.command.texts import in_lines, no_formula
+from frame_metrics.errors import FrameMetricsError, check_choice, listed
+
+FOR_PEOPLE = {"table": (".txt",), "md": (".md",), "html": (".html",)}
+WRITTEN: dict[str, tuple[str, ...]] = FOR_PEOPLE | {
+    kind: e for kind, e in ENDINGS.items() if kind not in ("run", "qrels")
+}
+PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>frame_metrics</title>
+<style>:root {{ color-scheme: light dark; font-family: sans-serif }} td, th {{ padding: .2em .6em; text-align: left }}
+td.number {{ text-align: right; font-variant-numeric: tabular-nums }}</style>
+<table>
+{}
+</table>
+</html>
+"""
+
+
+def format_to(name: str, said: str | None) -> str:
+    """Return the format of a file that is written, by its ending where none is said."""
+    if said is not None:
+        check_choice("to", said, tuple(WRITTEN))
+        return said
+    plain, endings = name.lower().removesuffix(".gz"), [one for several in WRITTEN.values() for one in several]
+    known = next((kind for kind, its in WRITTEN.items() if plain.endswith(its)), None)
+    if known is None:
+        raise FrameMetricsError(f"-o {name}: the ending is not one of {listed(endings)}; name one, or say --to")
+    return known
+
+
+def as_bytes(frame: pl.DataFrame, kind: str, *, formulas: str, digits: int | None, width: int | None = None) -> bytes:
+    """Return a frame in a format.
+
+    Parameters
+    ----------
+    formulas : "text" puts an apostrophe before texts of CSV and TSV that a spreadsheet would run, "keep" leaves them.
+    digits : of numbers in tables for people to read; None for all that they have.
+    width : of a terminal.
+    """
+    if kind == "table":
+        return f"{text_of(frame, digits=digits, width=width)}\n".encode()
+    if kind in FOR_PEOPLE:
+        return (markdown(frame, digits) if kind == "md" else page(frame, digits)).encode()
+    file = io.BytesIO()
+    if kind in ("csv", "tsv"):
+        safe = _no_formulas(frame) if formulas == "text" else frame
+        safe.write_csv(file, separator="," if kind == "csv" else "\t")
+    elif kind in ("parquet", "arrow"):
+        (frame.write_parquet if kind == "parquet" else frame.write_ipc)(file)
+    elif kind == "json":
+        _finite(frame).write_json(file)
+        file.write(b"\n")
+    else:
+        _finite(frame).write_ndjson(file)
+    return file.getvalue()
+
+
+def write(frame: pl.DataFrame, name: str, kind: str, formulas: str, digits: int | None) -> None:
+    """Write a frame to a file, which takes its place once it is whole."""
+    data = as_bytes(frame, kind, formulas=formulas, digits=digits)
+    with replacing(name) as file:
+        file.write(gzip.compress(data, mtime=0) if name.lower().endswith(".gz") else data)
+
+
+def show(frame: pl.DataFrame, kind: str | None, formulas: str, digits: int | None) -> None:
+    """Print a frame: a table where standard output is a terminal, else CSV, if nothing else is said."""
+    terminal = sys.stdout.isatty()
+    kind = kind or ("table" if terminal else "csv")
+    if terminal and kind in ("parquet", "arrow"):
+        raise FrameMetricsError(f"--to {kind}: a terminal cannot show it; name a file with -o, or pipe it on")
+    width = shutil.get_terminal_size().columns if terminal else None
+    put(as_bytes(frame, kind, formulas=formulas, digits=digits, width=width))
+
+
+def put(data: bytes) -> None:
+    """Write bytes to standard output; a terminal gets them as text without control characters."""
+    if sys.stdout.isatty():
+        data = in_lines(data.decode()).encode(sys.stdout.encoding or "utf-8", "backslashreplace")
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.flush()
+
+
+def convert(plan: pl.LazyFrame, name: str, kind: str | None, formulas: str, roles: Mapping[str, str], run: str) -> None:
+    """Write all rows of a plan to a file, piece by piece where the format takes them so.
+
+    Parameters
+    ----------
+    roles : the columns that a file of TREC needs: query, doc, score and grade.
+    run : the name of a run, or of the column that has it.
+    """
+    if kind is None and format_of(name) in ("run", "qrels"):
+        ids = {role: roles[role] for role in ("query", "doc")}
+        if format_of(name) == "run":
+            write_run(plan.collect(), name, **ids, score=roles["score"], run=run)
+        else:
+            write_qrels(plan.collect(), name, **ids, grade=roles["grade"])
+        return
+    kind = format_to(name, kind)
+    plain = formulas == "keep" and not name.lower().endswith(".gz")
+    sinks: dict[str, Callable[[Any], Any]] = {"parquet": plan.sink_parquet, "arrow": plan.sink_ipc}
+    if plain:
+        sinks |= {"csv": plan.sink_csv, "tsv": lambda file: plan.sink_csv(file, separator="\t")}
+    if kind not in sinks:
+        write(plan.collect(), name, kind, formulas, None)
+        return
+    with replacing(name) as file:
+        sinks[kind](file)
+
+
+def _no_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame without texts, and names of columns, that a spreadsheet would run."""
+    texts = frame.with_columns(cs.by_dtype(pl.Categorical, pl.Enum).cast(pl.String))
+    safe = [pl.col(name).map_elements(no_formula, pl.String) for name in texts.select(cs.string()).columns]
+    return texts.with_columns(safe).rename({name: no_formula(name) for name in frame.columns})
+
+
+def _finite(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame for JSON, which has no infinite numbers: a column that holds one is of texts there, as "inf"."""
+    odd = [one.name for one in frame.select(cs.float()) if (~one.is_finite()).any()]
+    return frame.with_columns(pl.col(odd).cast(pl.String)) if odd else frame
+
+
+def _cells(frame: pl.DataFrame, digits: int | None, shown: Callable[[str], str]) -> list[list[str]]:
+    """The names of the columns and the values of each row, as texts."""
+    rows = [[shown(of_value(value, digits)) for value in row] for row in frame.iter_rows()]
+    return [[shown(name) for name in frame.columns], *rows]
+
+
+def of_value(value: object, digits: int | None = None) -> str:
+    """Return a value as text: nothing for null, a number with so many digits, or with all that it has."""
+    if isinstance(value, float):
+        return repr(value) if digits is None else f"{value:.{digits}g}"
+    return "" if value is None else str(value)
+
+
+def markdown(frame: pl.DataFrame, digits: int | None = DIGITS) -> str:
+    """Return a frame as a table of Markdown."""
+    from frame_metrics.report.cells import Cell, Table
+    from frame_metrics.report.tables import in_markdown
+
+    names, *rows = _cells(frame, digits, printable)
+    table = Table(names, [[Cell(text) for text in row] for row in rows], [kind.is_numeric() for kind in frame.dtypes])
+    return f"{in_markdown(table)}\n"
+
+
+def page(frame: pl.DataFrame, digits: int | None = DIGITS) -> str:
+    """Return a frame as a page of HTML with a table."""
+    head, *rows = _cells(frame, digits, lambda text: html.escape(printable(text)))
+    classes = [' class="number"' if kind.is_numeric() else "" for kind in frame.dtypes]
+    lines = ["".join(f"<th>{name}</th>" for name in head)]
+    lines += ["".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(classes, row, strict=True)) for row in rows]
+    return PAGE.format("\n".join(f"<tr>{line}</tr>" for line in lines))

@@ -1,0 +1,221 @@
+"""Result frames as cells of text: numbers rounded, the best values bold, significant differences marked."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.border.frames import border_of
+from frame_metrics.border.shown import printable
+from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, listed
+from frame_metrics.metrics.elsewhere import metric_of
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import read_text
+
+NOTHING = "\u2013"  # a dash, where there is no value
+SIGNIFICANT = "*"
+EQUAL = 1e-12  # values that differ by no more are equally good
+P_VALUES = ("p_value", "p_adjusted")
+# Columns of results that count something; those of keys and cutoffs are shown as they are.
+COUNTS = (
+    *("n", "n_undefined", "n_unpaired", "n_units", "baseline_n", "baseline_n_units", "support"),
+    *("wins", "ties", "losses", "tp", "fp", "fn", "tn", "up", "un"),
+)
+NAMING = ("metric", "k", "average", "total_over", "class", "baseline")  # columns that say what a value is of
+NUMBERS = (
+    *("value", "baseline_value", "difference", "relative", "relative_low", "relative_high", "ci_low", "ci_high"),
+    *(*P_VALUES, "effect_size", "mde", "lower", "upper", "tied", "judged", "share", "threshold"),
+)
+OF_RESULTS = {*COUNTS, *NAMING, *NUMBERS, "test", "correction", "check", "severity", "example", "message"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value as text."""
+
+    text: str
+    value: float | None = None  # of a number, by which a column is sorted
+    bold: bool = False
+    mark: str = ""  # what stands right after the text
+    beside: str = ""  # what stands below it, smaller
+    kind: str = ""  # a word of how it looks
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text; what is right in one cell is so in all of its column."""
+
+    names: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    numbers: Sequence[bool]  # of each column, whether it holds numbers
+    caption: str = ""
+    notes: Sequence[str] = field(default_factory=list)
+
+
+def here(frame: Any) -> pl.DataFrame:
+    """Return a frame of any kind as polars; what is lazy is run."""
+    border = border_of(frame)
+    names = border.names()
+    return border.in_memory(names).read(names)
+
+
+def plain_text(value: Any, longest: int | None = None) -> str:
+    """Return a value as one line of text, in which nothing is hidden; a longer one ends in dots."""
+    text = value if isinstance(value, str) else str(value)
+    if longest is not None and len(text) > longest:
+        text = f"{text[:longest]}…"
+    return printable(" ".join(text.split()))
+
+
+def number_text(number: float | None, digits: int = 3) -> str:
+    """Return a number as text."""
+    if number is None or math.isnan(number):
+        return NOTHING
+    if math.isinf(number):
+        return "∞" if number > 0 else "-∞"
+    size = abs(number)
+    if size >= 1000:
+        return f"{number:,.1f}"
+    return f"{number:.1e}" if 0 < size < 0.5 * 10**-digits else f"{number:.{digits}f}"
+
+
+def p_text(p: float | None, digits: int = 3) -> str:
+    """Return a p-value as text; one that would be rounded to 0 as less than the least that is shown."""
+    least = 10**-digits
+    return f"<{least:.{digits}f}" if p is not None and p < least else number_text(p, digits)
+
+
+def cell_of(column: str, value: Any, digits: int = 3, longest: int | None = None) -> Cell:
+    """Return a value of a result's column as a cell."""
+    if value is None:
+        return Cell(NOTHING)
+    if isinstance(value, bool):
+        return Cell("yes" if value else "no")
+    if isinstance(value, int):
+        return Cell(f"{value:,}" if column in COUNTS else str(value), float(value))
+    if isinstance(value, float) and column == "gain":
+        return Cell(f"{value:g}", value)  # a grade, or what one is worth: whole as a rule
+    if isinstance(value, float):
+        return Cell((p_text if column in P_VALUES else number_text)(value, digits), value)
+    if isinstance(value, list):
+        return Cell(plain_text(", ".join(map(str, value)), longest))
+    return Cell(plain_text(value, longest))
+
+
+def keys_of(frame: pl.DataFrame) -> list[str]:
+    """Return the key columns of a result: system, segment and query."""
+    wide = "metric" not in frame.columns
+    return [name for name in frame.columns if name not in OF_RESULTS and not (wide and _stem(name, frame.columns))]
+
+
+def _stem(name: str, names: Sequence[str]) -> str | None:
+    """Return the metric that a column of a wide result is of, or None."""
+    for end in ("", "_low", "_high", "_n"):
+        stem = name.removesuffix(end) if name.endswith(end) else ""
+        if stem in names and _known(stem):
+            return stem
+    return None
+
+
+def _known(name: str) -> Metric | None:
+    """Return the metric of a name; None where there is none."""
+    try:
+        ((_, metric),) = read_text(name)
+    except (FrameMetricsError, ValueError):
+        return None
+    return metric
+
+
+def sign_of(name: Any) -> int:
+    """Return the sign of what is better of a metric, 0 where no value is better than another."""
+    higher = metric_of(str(name)).higher
+    return 0 if higher is None else 1 if higher else -1
+
+
+def best_cells(frame: pl.DataFrame, over: str | None) -> set[tuple[int, str]]:
+    """Return row and column of the best values: of each metric, among the rows that differ in ``over`` alone."""
+    keys = keys_of(frame)
+    if "metric" in frame.columns and "value" in frame.columns:
+        values = [name for name in ("value", "baseline_value") if name in frame.columns]
+        metrics: Iterable[Any] = frame["metric"]
+        return _best(frame, [(values, list(metrics))], keys, over)
+    if "metric" in frame.columns:
+        return set()
+    return _best(frame, [([name], [name] * len(frame)) for name in frame.columns if _known(name)], keys, over)
+
+
+def _best(
+    frame: pl.DataFrame, asked: Sequence[tuple[Sequence[str], Sequence[Any]]], keys: Sequence[str], over: str | None
+) -> set[tuple[int, str]]:
+    """Find the best of columns that hold values of one metric, whose name each row has."""
+    same = [name for name in (*keys, *NAMING) if name != over and name in frame.columns]
+    rows = [repr(row) for row in frame.select(same).rows()] if same else [""] * len(frame)
+    found = set()
+    for values, metrics in asked:
+        groups: dict[tuple[str, Any], list[tuple[float, int, str]]] = defaultdict(list)
+        for name in values:
+            for at, (row, metric, value) in enumerate(zip(rows, metrics, frame[name], strict=True)):
+                if isinstance(value, int | float) and value == value:
+                    groups[row, metric].append((sign_of(metric) * value, at, name))
+        for group in groups.values():
+            most, least = max(group)[0], min(group)[0]
+            if most - least > EQUAL:
+                found |= {(at, name) for value, at, name in group if most - value <= EQUAL}
+    return found
+
+
+def table_of(
+    frame: pl.DataFrame,
+    *,
+    caption: str = "",
+    over: str | None = None,
+    digits: int = 3,
+    alpha: float = 0.05,
+    longest: int | None = None,
+    only: Sequence[str] | None = None,
+    called: Mapping[str, str] | None = None,
+) -> Table:
+    """Lay a result out as text.
+
+    Parameters
+    ----------
+    over : the column among whose values the best one is bold; None for none.
+    digits : after the point.
+    alpha : p-values below it are significant.
+    longest : the most letters of a text that are shown.
+    only : the columns that are shown, in this order; None for all.
+    called : other words for names of columns.
+    """
+    best = best_cells(frame, over) if over is not None else set()
+    tested = "p_adjusted" in frame.columns and "difference" in frame.columns
+    marked = {at for at, p in enumerate(frame["p_adjusted"]) if p is not None and p < alpha} if tested else set()
+    names = list(frame.columns if only is None else only)
+    rows: list[list[Cell]] = [[] for _ in range(len(frame))]
+    for name in names:
+        for at, value in enumerate(frame[name].to_list()):
+            cell = cell_of(name, value, digits, longest)
+            mark = SIGNIFICANT if name == "difference" and at in marked else ""
+            rows[at].append(Cell(cell.text, cell.value, (at, name) in best, mark))
+    notes = [f"Bold: the best {plain_text(over)}."] if best else []
+    if marked:
+        corrected = sorted({str(one) for one in frame["correction"]}) if "correction" in frame.columns else []
+        by = f" ({', '.join(corrected)})" if corrected else ""
+        notes.append(f"{SIGNIFICANT} p_adjusted < {alpha:g}{by}.")
+    numbers = [frame[name].dtype.is_numeric() for name in names]
+    said = called or {}
+    return Table([plain_text(said.get(name, name)) for name in names], rows, numbers, plain_text(caption), notes)
+
+
+def result_table(frame: Any, caption: str | None, over: str | None, digits: int, alpha: float) -> Table:
+    """Return a caller's frame as a table; without ``over`` the best of the first key column is bold."""
+    check_whole("digits", digits, 0)
+    result = here(frame)
+    if over is not None and over not in result.columns:
+        raise ColumnError(f"over={over!r} is not among {listed(result.columns)}{closest(over, result.columns)}")
+    first = next(iter(keys_of(result)), None)
+    return table_of(result, caption=caption or "", over=over or first, digits=digits, alpha=alpha)

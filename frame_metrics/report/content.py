@@ -1,0 +1,407 @@
+"""The content of a report: the frames that verbs return, and what else is said of the call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.border.frames import border_of
+from frame_metrics.border.shown import versions
+from frame_metrics.errors import FrameMetricsError, kind_of
+from frame_metrics.inputs import Confusion, Ranking
+from frame_metrics.metrics.elsewhere import metric_of
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import read
+from frame_metrics.report.cells import here, sign_of
+
+GRADED = ("ndcg@10", "ap", "rr", "precision@10", "recall@100")
+LABELLED = ("ap", "rr", "ndcg@10", "precision@10", "recall@100")
+DECIDED = ("accuracy", "precision", "recall", "f1", "mcc")
+SCORED = ("roc_auc", "average_precision")
+FOUND_SETS = ("precision", "recall", "f1")
+CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
+POINTS = 200  # of a curve of scores
+SYSTEMS, RESULTS, MISSED = 4, 10, 5  # whose queries are shown; results of a query; relevant documents it did not find
+PAIRS = 3  # whose queries are shown that differ most
+ROLES = (
+    *("query", "system", "by", "score", "rank", "label", "grade", "predicted", "doc", "relevant", "class_scores"),
+    *("weight", "count", "cluster", "n_relevant", "extra", "value", "metric"),
+)
+# What a convention is where nobody has said anything.
+DEFAULTS = {
+    "undefined": "as the reference of each metric says",
+    "unjudged": "not relevant",
+    "duplicates": "an error",
+}
+OF_RANKINGS = ("rel", "ties", "unjudged", "duplicates")  # conventions that rows without a query do not have
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """One of the best or worst queries, and its results."""
+
+    system: Any  # None where the frame has no systems
+    place: str  # "worst" or "best"
+    keys: dict[str, Any]  # of segment and query, by the caller's columns
+    value: float
+    results: pl.DataFrame | None = None  # those that are shown, as explain() gives them
+    more: int = 0  # results that are not shown
+    explained: str = ""  # the metric that they contribute to
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """Everything that a report shows. Frames are those of the verbs, as polars."""
+
+    title: str
+    created: datetime
+    kind: str  # of the caller's frame
+    asked: Sequence[tuple[str, Metric]]
+    ci: float | None
+    system: str | None  # the columns of the keys
+    by: tuple[str, ...]
+    query: tuple[str, ...]
+    roles: list[dict[str, str]]
+    conventions: list[dict[str, str]]
+    results: pl.DataFrame
+    audit: pl.DataFrame
+    versions: dict[str, str]
+    segments: pl.DataFrame | None = None
+    comparison: pl.DataFrame | None = None
+    differences: pl.DataFrame | None = None  # of each query, by the first metric
+    values: pl.DataFrame | None = None  # of each query, by the first metric
+    quantiles: pl.DataFrame | None = None
+    curves: dict[str, pl.DataFrame] = field(default_factory=dict)
+    queries: list[Ranked] = field(default_factory=list)
+    absent: list[dict[str, str]] = field(default_factory=list)  # what could not be computed, and why
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that name a ranking."""
+        return [*([self.system] if self.system else []), *self.by, *self.query]
+
+    @property
+    def first(self) -> str:
+        """The metric that queries are ordered by."""
+        return self.asked[0][0]
+
+    @property
+    def facts(self) -> pl.DataFrame:
+        """The rows of the audit that say how much was counted."""
+        return self.audit.filter(pl.col("severity") == "fact")
+
+    @property
+    def findings(self) -> pl.DataFrame:
+        """The other rows of the audit."""
+        return self.audit.filter(pl.col("severity") != "fact")
+
+
+def default_metrics(columns: Any, judged: Any, *, threshold: bool) -> tuple[str, ...]:
+    """Return metrics that suit the roles that are played; none where the frame says them itself."""
+    decided = threshold or columns.predicted is not None
+    if columns.value:
+        return ()
+    if columns.query:
+        if columns.score or columns.rank:
+            return GRADED if columns.grade or (judged is not None and judged.grade) else LABELLED
+        return FOUND_SETS
+    if columns.class_scores and not decided:
+        return SCORED[:1]
+    scored = SCORED if columns.score else ()
+    return (*DECIDED, *scored) if decided else scored or DECIDED
+
+
+@dataclass
+class Gathering:
+    """Calls of verbs, one after the other; those that cannot be computed are noted and left out."""
+
+    irm: Any
+    absent: list[dict[str, str]] = field(default_factory=list)
+
+    def tried(self, section: str, call: Callable[[], Any]) -> pl.DataFrame | None:
+        """Return what a verb returns; None where it says why it cannot."""
+        try:
+            return here(call())
+        except FrameMetricsError as error:
+            self.absent.append({"section": section, "reason": str(error)})
+            return None
+
+
+def gathered(
+    irm: Any,
+    request: Any,
+    metrics: Sequence[Any],
+    *,
+    baseline: Any,
+    title: str | None,
+    ci: float | None,
+    queries: int,
+) -> Content:
+    """Ask the verbs for everything that a report shows.
+
+    Parameters
+    ----------
+    irm : the object whose verbs are asked.
+    request : what its verbs are handed: the columns, and the conventions.
+    metrics : as a verb takes them; none for those that suit the roles.
+    baseline, ci : as in ``compare`` and ``evaluate``.
+    title : of the report; None for one that names the metrics.
+    queries : how many of the best and of the worst queries of a system are shown.
+    """
+    columns, work = request.columns, Gathering(irm)
+    asked, plan = _planned(request, metrics)
+    names = [name for name, _ in asked]
+    results = here(irm.evaluate(*names, ci=ci, **({"margins": True} if columns.by else {})))
+    if not names:
+        asked = [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
+    segments = None
+    if columns.by:
+        segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
+        whole = ", ".join(columns.by)
+        results = results.filter(pl.col("total_over") == whole).drop("total_over", *columns.by)
+    saved = {"baseline": baseline} if _is_frame(baseline, irm) else {}
+    audit = here(irm.audit(**saved))
+    content = Content(
+        title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
+        created=datetime.now(UTC).replace(microsecond=0),
+        kind=kind_of(irm.frame),
+        asked=asked,
+        ci=ci,
+        system=columns.system,
+        by=columns.by,
+        query=columns.query,
+        roles=_roles(request, plan),
+        conventions=_conventions(plan, irm.roles),
+        results=results,
+        segments=segments,
+        audit=audit,
+        versions=versions(),
+    )
+    content = _compared(content, work, baseline)
+    content = _of_queries(content, work, queries, plan)
+    return replace(content, curves=_curves(content, work, plan), absent=work.absent)
+
+
+def _planned(request: Any, metrics: Sequence[Any]) -> tuple[list[tuple[str, Metric]], Any]:
+    """The metrics that are asked for, and the columns and conventions that they are computed with."""
+    if request.columns.value:
+        return [], None
+    judged = None if request.beside is None else request.judgments[1]
+    given = [*metrics]
+    if not given:
+        names = {} if request.beside is None else dict.fromkeys(request.beside.names())
+        graded = judged is not None and (judged["grade"] or ("grade" in names and not judged["label"]))
+        beside = None if judged is None else _Judged(bool(graded))
+        given = [*default_metrics(request.columns, beside, threshold=request.roles.get("threshold") is not None)]
+    asked = read(given)
+    return asked, request.plan(request.needs(asked))
+
+
+@dataclass(frozen=True)
+class _Judged:
+    grade: bool
+
+
+def _is_frame(baseline: Any, irm: Any) -> bool:
+    """Return True for saved numbers, False for names of systems."""
+    if isinstance(baseline, type(irm)):
+        return True
+    if baseline is None or isinstance(baseline, str | int | float | list | tuple):
+        return False
+    try:
+        border_of(baseline)
+    except FrameMetricsError:
+        return False
+    return True
+
+
+def _compared(content: Content, work: Gathering, baseline: Any) -> Content:
+    """Add how systems differ, and on which queries."""
+    if content.system is None and baseline is None:
+        return content
+    if content.system is not None and baseline is None and content.results[content.system].n_unique() < 2:
+        return content
+    irm = _whole(content, work)
+    names = [] if irm.roles.get("value") is not None else [name for name, _ in content.asked]
+    given: dict[str, Any] = {"baseline": baseline, "ci": content.ci or 0.95}
+    comparison = work.tried("comparison", lambda: irm.compare(*names, **given))
+    if comparison is None or not content.query:
+        return replace(content, comparison=comparison)
+    each = work.tried("differences", lambda: irm.compare(*names[:1], **given, per_query=True))
+    if each is not None:
+        each = each.filter(pl.col("metric") == content.first)
+    return replace(content, comparison=comparison, differences=each)
+
+
+def _whole(content: Content, work: Gathering) -> Any:
+    """The irm without segments, unless a query stands in several, whose rankings would then be one."""
+    several = content.audit.filter(pl.col("check") == "queries in several segments")["n"].sum()
+    if not content.by:
+        return work.irm
+    if several:
+        reason = "some queries stand in several segments, each with a ranking of its own"
+        work.absent.append({"section": "comparison over all segments", "reason": reason})
+        return work.irm
+    return work.irm(by=None)
+
+
+def _curves(content: Content, work: Gathering, plan: Any) -> dict[str, pl.DataFrame]:
+    """Curves: of metrics by cutoff, or of the scores of rows without a query."""
+    if plan is None:
+        return {}
+    columns, found = plan.request.columns, {}
+    if content.query:
+        cut = [metric for _, metric in content.asked if metric.k is not None]
+        kinds = [*dict.fromkeys(f"{replace(metric, cutoff=None)}@k" for metric in cut)]
+        if not kinds or not (columns.score or columns.rank):
+            return {}
+        top = max(10, *(int(metric.k or 0) for metric in cut))
+        irm, cutoffs = _whole(content, Gathering(work.irm)), [k for k in CUTOFFS if k <= top]
+        curve = work.tried("curves", lambda: irm.curve(kinds, cutoffs=cutoffs))
+        if curve is None:
+            return {}
+        return {"cutoffs": curve if len(kinds) > 1 else curve.with_columns(metric=pl.lit(kinds[0]))}
+    if columns.score is None or columns.class_scores:
+        return {}
+    irm = work.irm(by=None, threshold=None) if content.by else work.irm(threshold=None)
+    calibrated = {"brier", "log_loss", "ece"} & {metric.name for _, metric in content.asked}
+    for kind in ("roc", "pr", *(["calibration"] if calibrated else [])):
+        thin = {} if kind == "calibration" else {"points": POINTS}
+        curve = work.tried(f"curve {kind}", partial(irm.curve, kind, **thin))
+        if curve is not None:
+            found[kind] = curve
+    return found
+
+
+def _of_queries(content: Content, work: Gathering, queries: int, plan: Any) -> Content:
+    """Add how the first metric is spread over queries, and the best and worst of them."""
+    if not content.query:
+        return content
+    irm = work.irm
+    names = [] if plan is None else [content.first]
+    values = work.tried("queries", lambda: irm.per_query(*names))
+    if values is None:
+        return content
+    values = values.filter(pl.col("metric") == content.first)
+    spread = None  # where queries have weights, quantiles would not look at them
+    if not irm.roles.get("weight"):
+        whole = _whole(content, Gathering(irm))
+        spread = work.tried("quantiles", lambda: whole.evaluate(*names, average=[*QUANTILES]))
+    spread = None if spread is None else spread.filter(pl.col("metric") == content.first)
+    chosen = _extremes(content, values, queries)
+    content = replace(content, values=values, quantiles=spread, queries=chosen)
+    return content if plan is None or not chosen else replace(content, queries=_with_results(content, work, plan))
+
+
+def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
+    """The worst and best queries of each system; a query is not in both."""
+    if not n or not sign_of(content.first):
+        return []
+    keys, found = [*content.by, *content.query], []
+    known = values.drop_nulls("value")
+    parts = known.partition_by(content.system, maintain_order=True) if content.system else [known]
+    for part in parts[:SYSTEMS]:
+        rows = part.sort(pl.col("value") * sign_of(content.first), maintain_order=True)
+        worst = rows.head(min(n, (len(rows) + 1) // 2))
+        best = rows.tail(min(n, len(rows) // 2)).reverse()
+        for place, some in (("worst", worst), ("best", best)):
+            for row in some.iter_rows(named=True):
+                system = row[content.system] if content.system else None
+                found.append(Ranked(system, place, {key: row[key] for key in keys}, row["value"]))
+    return found
+
+
+def _with_results(content: Content, work: Gathering, plan: Any) -> list[Ranked]:
+    """Add their results to queries, as explain() gives them, of the first metric that it can take apart."""
+    chosen = content.queries
+    taken = [(name, metric) for name, metric in content.asked if metric.input in (Ranking, Confusion)]
+    columns = plan.request.columns
+    if not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
+        return chosen
+    small = _small(content, work.irm, plan)
+    return [_explained(one, content, small, [name for name, _ in taken]) for one in content.queries]
+
+
+def _explained(one: Ranked, content: Content, small: Any, names: Sequence[str]) -> Ranked:
+    """Add its results to a query, by the first of some metrics that can be taken apart; without any, none."""
+    value = [one.keys[name] for name in content.query]
+    for name in names:
+        try:
+            told = here(small.explain(name, query=value[0] if len(value) == 1 else value))
+        except FrameMetricsError:
+            continue
+        keys = {**one.keys, **({content.system: one.system} if content.system else {})}
+        same = [pl.col(key).eq_missing(pl.lit(its, told.schema[key])) for key, its in keys.items()]
+        told = told.filter(*same)
+        ranked, missed = (told.filter(pl.col("rank").is_null() == null) for null in (False, True))
+        shown = pl.concat([ranked.head(RESULTS), missed.head(MISSED)]).drop(*content.keys)
+        return replace(one, results=shown, more=len(told) - len(shown), explained=name)
+    return one
+
+
+def _small(content: Content, irm: Any, plan: Any) -> Any:
+    """The irm of the rows of the queries that are shown, and their judgments; the frame is read once for them."""
+    request, judged = plan.request, plan.judged
+    names = [*content.by, *content.query]
+    theirs = {} if judged is None else dict(zip(content.query, judged.query, strict=True))
+    theirs |= {} if judged is None else {name: name for name in judged.by}
+    types = {} if content.values is None else {name: content.values.schema[name] for name in names}
+    keys = pl.DataFrame([one.keys for one in content.queries], schema=types)
+
+    def rows_of(border: Any, columns: Sequence[str], called: Mapping[str, str]) -> pl.DataFrame:
+        named = keys.select(pl.col(name).alias(to) for name, to in called.items())
+        return border.rows_of(columns, named.unique())
+
+    # Grades of some queries say less of their scale than those of all.
+    said = {"rel": plan.conventions.rel} if "rel" not in irm.roles and request.columns.grade else {}
+    own = {name: name for name in names if name in request.available}
+    small = type(irm)(rows_of(request.border, request.columns.needed, own), **{**irm.roles, **said})
+    return small if judged is None else small.judge(rows_of(request.beside, plan.to_read, theirs), **irm.judgments[1])
+
+
+def _roles(request: Any, plan: Any) -> list[dict[str, str]]:
+    """The part that each column plays, and whether it was found by its name."""
+    found, rows = request.found, []
+    for role in ROLES:
+        column = getattr(request.columns, role)
+        if not column:
+            continue
+        text = column if isinstance(column, str) else ", ".join(map(_paired, column))
+        rows.append({"role": role, "column": text, "source": "found by name" if role in found else "named"})
+    if plan is not None and plan.judged is not None:
+        for role in ("query", "doc", "grade", "label", "annotator"):
+            column = getattr(plan.judged, role)
+            if column:
+                text = column if isinstance(column, str) else ", ".join(column)
+                rows.append({"role": f"{role} of the judgments", "column": text, "source": "beside the frame"})
+    return rows
+
+
+def _paired(column: Any) -> str:
+    return f"{column[0]}: {column[1]}" if isinstance(column, tuple) else str(column)
+
+
+def _conventions(plan: Any, roles: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The conventions in force: those that were said, and what holds where the field disagrees."""
+    if plan is None:
+        return []
+    rows = []
+    for name, value in vars(plan.conventions).items():
+        said = roles.get(name) is not None or (name == "several" and value is not None)
+        if not said and (name not in (*DEFAULTS, *OF_RANKINGS) or (name in OF_RANKINGS and not plan.columns.query)):
+            continue
+        text = (
+            DEFAULTS.get(name, "")
+            if value is None
+            else ", ".join(map(str, value))
+            if isinstance(value, tuple)
+            else str(value)
+        )
+        rows.append({"convention": name, "value": text, "source": "said" if said else "default"})
+    return rows

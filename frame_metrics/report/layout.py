@@ -1,0 +1,370 @@
+"""The sections of a report: what stands in which table, under which heading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from frame_metrics.report.cells import NOTHING, Cell, Table, best_cells, cell_of, number_text, plain_text, table_of
+from frame_metrics.report.content import PAIRS, SYSTEMS, Content, Ranked
+
+ROWS = 200  # of a table of segments, or of differences, that are shown
+LONGEST = 160  # letters of a text in a table
+ALPHA = 0.05
+SEVERITIES = ("error", "warning", "info", "fact")
+CALLED = {
+    "baseline_value": "of the baseline",
+    "p_adjusted": "p, corrected",
+    "n_unpaired": "unpaired",
+    "n_undefined": "undefined",
+}
+MDE = "mde: the difference that so many queries, or rows, are likely to show (80 % power)."
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as SVG, or several that belong together."""
+
+    title: str
+    said: str  # to who does not see it
+    svgs: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Blocks under a smaller heading."""
+
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Blocks that a reader unfolds."""
+
+    summary: Cell
+    blocks: Sequence[Block]
+
+
+Block: TypeAlias = "str | Table | Picture | Group | Fold"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report, under a heading."""
+
+    name: str  # in links
+    title: str
+    blocks: list[Block] = field(default_factory=list)
+
+
+def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Section]:
+    """Return the sections of a report, in order; those without anything in them are left out.
+
+    Parameters
+    ----------
+    pictures : those that are drawn, by the name of what they show.
+    """
+    parts = (_headline, _audit, _comparison, _segments, _curves, _queries, _how, _absent)
+    return [section for part in parts if (section := part(content, pictures)).blocks]
+
+
+def verdict(content: Content) -> tuple[str, str]:
+    """Return in words what the audit found, and the gravest severity."""
+    counts = {one: len(content.audit.filter(pl.col("severity") == one)) for one in SEVERITIES[:3]}
+    said = [f"{n} {one}{'s' if n > 1 and one != 'info' else ''}" for one, n in counts.items() if n]
+    gravest = next((one for one, n in counts.items() if n), "")
+    return (f"The audit found {', '.join(said)}." if said else "The audit found nothing odd."), gravest
+
+
+def _drawn(pictures: Mapping[str, Picture], *names: str) -> list[Block]:
+    return [pictures[name] for name in names if name in pictures]
+
+
+def _headline(content: Content, pictures: Mapping[str, Picture]) -> Section:
+    keys = [content.system] if content.system else []
+    table = _wide(content, content.results, keys, "The metrics") if keys else _long(content)
+    return Section("results", "Results", [table, *_drawn(pictures, "metrics")])
+
+
+def _interval(content: Content, row: Mapping[str, Any]) -> str:
+    """The interval of a row as text; empty where none was asked for."""
+    if "ci_low" not in row:
+        return ""
+    return f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}" if row["ci_low"] is not None else ""
+
+
+def _level(content: Content) -> str:
+    return f"{content.ci or 0.95:.1%} interval".replace(".0%", " %").replace("%", " %").replace("  ", " ")
+
+
+def _long(content: Content) -> Table:
+    """The metrics of one system, a row for each."""
+    rows = []
+    for row in content.results.iter_rows(named=True):
+        cells = [cell_of(name, row[name]) for name in ("metric", "value")]
+        interval = [Cell(_interval(content, row) or NOTHING)] if content.ci else []
+        rows.append([*cells, *interval, *(cell_of(name, row[name]) for name in ("average", "n", "n_undefined"))])
+    level = [_level(content)] if content.ci else []
+    names = ["metric", "value", *level, "average", "n", "undefined"]
+    numbers = [name in ("value", "n", "undefined") for name in names]
+    return Table(names, rows, numbers, f"The metrics{_over(content, content.results)}")
+
+
+def _over(content: Content, results: pl.DataFrame) -> str:
+    """Words for what a mean is over, where it is the same for all."""
+    one, many = ("query", "queries") if content.query else ("row", "rows")
+    averages, n = results["average"].drop_nulls().unique().to_list(), results["n"].unique().to_list()
+    counted = f"{n[0]:,} {one if n[0] == 1 else many}" if len(n) == 1 else ""
+    said = [counted, f"average: {averages[0]}" if len(averages) == 1 else ""]
+    words = ", ".join(filter(None, said))
+    return f" ({words})" if words else ""
+
+
+def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: str) -> Table:
+    """Metrics side by side, a row for each value of the key columns; the best of the systems are bold."""
+    best = best_cells(results, content.system) if content.system else set()
+    labels = [*keys, *(["average"] if results["average"].n_unique() > 1 else [])]
+    cells = [
+        replace(cell_of("value", row["value"]), bold=(at, "value") in best, beside=_interval(content, row))
+        for at, row in enumerate(results.iter_rows(named=True))
+    ]
+    counts = results.group_by(labels, maintain_order=True).agg(pl.col("n").unique())["n"].to_list() if labels else []
+    # A column for n where each row has one, and not all the same.
+    beside = (
+        {"n": [cell_of("n", n) for (n,) in counts]}
+        if set(map(len, counts)) == {1} and results["n"].n_unique() > 1
+        else {}
+    )
+    table = _crossed(results, labels, "metric", title + _over(content, results), cells, beside)
+    notes = [f"Small: the {_level(content)}."] if content.ci else []
+    return replace(
+        table, notes=[*notes, *([f"Bold: the best {plain_text(content.system)}."] if best else []), *table.notes]
+    )
+
+
+def _crossed(
+    frame: pl.DataFrame,
+    labels: Sequence[str],
+    across: str,
+    caption: str,
+    cells: Sequence[Cell] | None = None,
+    beside: Mapping[str, Sequence[Cell]] | None = None,
+) -> Table:
+    """Return a table with a row for each value of some columns, and a column for each value of another one.
+
+    Parameters
+    ----------
+    labels, across : the columns of the rows, and the column of the columns.
+    cells : of each row of the frame; None for its value.
+    beside : a cell for each row of the table, under the name of a column after the labels.
+    """
+    columns = frame[across].unique(maintain_order=True).to_list()
+    found: dict[str, tuple[list[Cell], dict[Any, Cell]]] = {}
+    for at, row in enumerate(frame.iter_rows(named=True)):
+        named = [cell_of(name, row[name], longest=LONGEST) for name in labels]
+        _, own = found.setdefault(repr([row[name] for name in labels]), (named, {}))
+        own[row[across]] = cell_of("value", row["value"]) if cells is None else cells[at]
+    more, absent = beside or {}, Cell(NOTHING)
+    rows = [
+        [*named, *(some[at] for some in more.values()), *(own.get(one, absent) for one in columns)]
+        for at, (named, own) in enumerate(found.values())
+    ]
+    names = [
+        *map(plain_text, labels),
+        *more,
+        *(f"{across} = {one}" if isinstance(one, int) else one for one in columns),
+    ]
+    numbers = [at >= len(labels) for at in range(len(names))]
+    return Table(names, rows[:ROWS], numbers, caption, [_left_out(len(rows))] if len(rows) > ROWS else [])
+
+
+def _together(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return the rows with those together that agree in some columns."""
+    return pl.concat(frame.partition_by(names, maintain_order=True)) if len(frame) else frame
+
+
+def _left_out(n: int) -> str:
+    return f"The first {ROWS:,} of {n:,} rows; the verbs return all of them."
+
+
+def _audit(content: Content, pictures: Mapping[str, Picture]) -> Section:
+    section = Section("audit", "Audit", [verdict(content)[0]])
+    if len(content.findings):
+        section.blocks.append(_findings(content.findings, "Findings, the gravest first", severity=True))
+    section.blocks.append(_findings(content.facts, "Counted and not counted", severity=False))
+    undefined = content.results.filter(pl.col("n_undefined") > 0)
+    if len(undefined):
+        only = [*([content.system] if content.system else []), "metric", "n", "n_undefined"]
+        section.blocks.append(table_of(undefined, caption="Where metrics are undefined", only=only, called=CALLED))
+    return section
+
+
+def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
+    example = ["example"] if audit["example"].count() else []
+    names = [*(["severity"] if severity else []), "check", "message", "n", "share", *example]
+    rows = []
+    for row in audit.iter_rows(named=True):
+        cells = {name: cell_of(name, row[name], longest=None if name == "message" else LONGEST) for name in names}
+        if severity:
+            at = SEVERITIES.index(row["severity"])
+            cells["severity"] = Cell(row["severity"], float(at), kind=row["severity"])
+        if row["share"] is not None:
+            cells["share"] = Cell(f"{row['share']:.1%}", row["share"])
+        rows.append([cells[name] for name in names])
+    return Table(names, rows, [name in ("n", "share") for name in names], caption)
+
+
+def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
+    section, frame = Section("comparison", "Comparison"), content.comparison
+    if frame is None or not len(frame):
+        return section
+    tested = frame["p_adjusted"].drop_nulls()
+    n = int((tested < ALPHA).sum())
+    corrected = ", ".join(sorted({str(one) for one in frame["correction"]}))
+    section.blocks.append(
+        f"{n} of {len(tested)} differences are significant: corrected p ({corrected}) below {ALPHA:g}."
+    )
+    shown = frame.head(ROWS)
+    rare = ("n_unpaired", "n_undefined")
+    counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
+    tests = frame["test"].drop_nulls().unique().sort().to_list()
+    counted += ["test"] if len(tests) > 1 else []
+    wins = [name for name in ("wins", "ties", "losses") if name in frame.columns and frame[name].count()]
+    system = [content.system] if content.system in frame.columns else []
+    only = [*(name for name in content.by if name in frame.columns), "metric", *system, "baseline", "value"]
+    only += ["baseline_value", "difference", "p_adjusted", *wins, "n", *counted, "mde"]
+    caption = f"Differences ({tests[0]} test)" if len(tests) == 1 else "Differences"
+    made = table_of(shown, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=CALLED)
+    rows = [
+        [
+            replace(cell, beside=_interval(content, row)) if name == "difference" else cell
+            for name, cell in zip(only, cells, strict=True)
+        ]
+        for row, cells in zip(shown.iter_rows(named=True), made.rows, strict=True)
+    ]
+    notes = [*made.notes, f"Small: the {_level(content)} of the difference.", MDE]
+    notes += [_left_out(len(frame))] if len(frame) > ROWS else []
+    section.blocks.extend([replace(made, rows=rows, notes=notes), *_drawn(pictures, "differences"), *_moved(content)])
+    return section
+
+
+def _moved(content: Content) -> list[Block]:
+    """The queries on which two systems differ most."""
+    frame = content.differences
+    if frame is None:
+        return []
+    system = [content.system] if content.system in frame.columns else []
+    known = frame.filter(pl.col("difference").is_not_null() & (pl.col("difference") != 0))
+    blocks: list[Block] = []
+    pairs = known.partition_by([*system, "baseline"], maintain_order=True)
+    only = [
+        *(name for name in (*content.by, *content.query) if name in frame.columns),
+        "value",
+        "baseline_value",
+        "difference",
+    ]
+    for part in pairs[:PAIRS]:
+        rows = part.sort("difference", descending=True, maintain_order=True)
+        most = rows if len(rows) <= 10 else pl.concat([rows.head(5), rows.tail(5)])
+        ours = plain_text(part[system[0]][0], LONGEST) if system else "this frame"
+        caption = f"{content.first}: queries on which {ours} and {plain_text(part['baseline'][0], LONGEST)} differ most"
+        blocks.append(table_of(most, caption=caption, only=only, longest=LONGEST, called=CALLED))
+    return blocks
+
+
+def _segments(content: Content, pictures: Mapping[str, Picture]) -> Section:
+    section = Section("segments", "Segments")
+    if content.segments is not None:
+        keys = [*content.by, *([content.system] if content.system else [])]
+        section.blocks.append(
+            _wide(
+                content, _together(content.segments, content.by), keys, f"By {', '.join(map(plain_text, content.by))}"
+            )
+        )
+        section.blocks.extend(_drawn(pictures, "segments"))
+    return section
+
+
+def _curves(content: Content, pictures: Mapping[str, Picture]) -> Section:
+    section = Section("curves", "Curves", _drawn(pictures, *(name for name in pictures if name.startswith("curve"))))
+    if "cutoffs" in content.curves:
+        curve = _together(content.curves["cutoffs"], ["metric"])
+        section.blocks.append(_crossed(curve, ["metric", *_groups(content, curve)], "k", "Metrics at cutoffs"))
+    return section
+
+
+def _queries(content: Content, pictures: Mapping[str, Picture]) -> Section:
+    section = Section("queries", "Queries", _drawn(pictures, "queries"))
+    if content.quantiles is not None and len(content.quantiles):
+        frame, caption = content.quantiles, f"{content.first} over queries"
+        section.blocks.append(_crossed(frame, _groups(content, frame), "average", caption))
+    for system, place in dict.fromkeys((one.system, one.place) for one in content.queries):
+        some = [one for one in content.queries if (one.system, one.place) == (system, place)]
+        of = f": {plain_text(system, LONGEST)}" if content.system else ""
+        title = f"{place.capitalize()} queries by {content.first}{of}"
+        explained = any(one.results is not None for one in some)
+        section.blocks.append(
+            Group(title, [_folded(one) for one in some] if explained else [_listed(content, some, title)])
+        )
+    systems = content.values[content.system].n_unique() if content.values is not None and content.system else 0
+    if systems > SYSTEMS and content.queries:
+        section.blocks.append(
+            f"Queries of the first {SYSTEMS} of {systems:,} systems; per_query() returns those of all."
+        )
+    return section
+
+
+def _groups(content: Content, frame: pl.DataFrame) -> list[str]:
+    """The columns of segment and system that a frame has."""
+    return [name for name in (*content.by, content.system) if name in frame.columns]
+
+
+def _listed(content: Content, some: Sequence[Ranked], caption: str) -> Table:
+    keys = [*content.by, *content.query]
+    rows = [
+        [*(cell_of(key, one.keys[key], longest=LONGEST) for key in keys), cell_of("value", one.value)] for one in some
+    ]
+    return Table([*map(plain_text, keys), "value"], rows, [*[False] * len(keys), True], caption)
+
+
+def _folded(one: Ranked) -> Block:
+    text = ", ".join(plain_text(value, LONGEST) for value in one.keys.values())
+    summary = Cell(text, beside=number_text(one.value))
+    if one.results is None:
+        return Fold(summary, ["Its results cannot be taken apart by these metrics."])
+    table = table_of(one.results, caption=f"Results of {text}", longest=LONGEST)
+    notes = [f"contribution: to {one.explained}; without a rank: relevant, and not found."]
+    notes += [f"{one.more:,} more are not shown."] if one.more else []
+    return Fold(summary, [replace(table, notes=notes)])
+
+
+def _how(content: Content, pictures: Mapping[str, Picture]) -> Section:
+    section = Section("conventions", "Conventions and versions")
+    about = [
+        {
+            "metric": name,
+            "better": {True: "higher", False: "lower", None: NOTHING}[metric.higher],
+            "definition": metric.doc.partition("\n")[0],
+        }
+        for name, metric in content.asked
+    ]
+    for caption, rows in (
+        (f"Roles of the columns of a {content.kind}", content.roles),
+        ("Conventions in force", content.conventions),
+        ("Metrics", about),
+        ("Versions", [{"library": name, "version": version} for name, version in content.versions.items()]),
+    ):
+        if rows:
+            section.blocks.append(table_of(pl.DataFrame(rows), caption=caption))
+    return section
+
+
+def _absent(content: Content, pictures: Mapping[str, Picture]) -> Section:
+    section = Section("absent", "Not in this report")
+    if content.absent:
+        section.blocks.append(table_of(pl.DataFrame(content.absent), caption="What could not be computed, and why"))
+    return section

@@ -1,0 +1,197 @@
+"""Reports as HTML, Markdown and JSON, and as files."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.border.files import file_name, replacing
+from frame_metrics.errors import BadValueError, check_choice, check_level, check_whole, listed
+from frame_metrics.report.cells import Table, plain_text
+from frame_metrics.report.content import Content, gathered
+from frame_metrics.report.layout import Block, Fold, Group, Picture, Section, sections_of, verdict
+from frame_metrics.report.needed import needed
+from frame_metrics.report.pictures import drawn
+from frame_metrics.report.tables import in_markdown, markdown_text
+
+VERSION = 1  # of the JSON form; it rises when something has another name or meaning
+FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
+MOST_ROWS = 1000  # of a table in JSON
+LONGEST = 2000  # letters of a text there
+HERE = Path(__file__).parent
+
+
+def report(
+    irm: Any,
+    request: Any,
+    path: Any,
+    *,
+    metrics: Any,
+    baseline: Any,
+    title: str | None,
+    format: str | None,
+    ci: float | None,
+    queries: int,
+) -> str:
+    """Answer ``irm.report``, which has the parameters."""
+    name = None if path is None else file_name(path)
+    kind = _format(name, format)
+    if ci is not None:
+        check_level(ci)
+    check_whole("queries", queries, 0)
+    jinja = needed("jinja2") if kind == "html" else None
+    asked = [] if metrics is None else metrics if isinstance(metrics, list | tuple) else [metrics]
+    content = gathered(irm, request, asked, baseline=baseline, title=title, ci=ci, queries=queries)
+    text = as_html(content, jinja) if kind == "html" else as_markdown(content) if kind == "md" else as_json(content)
+    if name is None:
+        return text
+    with replacing(name) as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
+    return name
+
+
+def _format(name: str | None, given: str | None) -> str:
+    """The format that is said, or that the name of the file ends in; raises for a folder that is not there."""
+    if given is not None:
+        check_choice("format", given, [*dict.fromkeys(FORMATS.values())])
+    if name is None:
+        return given or "html"
+    folder, end = os.path.dirname(name), os.path.splitext(name)[1].lower()
+    if folder and not os.path.isdir(folder):
+        raise BadValueError(f"path={name!r}: there is no folder {folder!r}")
+    if given is None and end not in FORMATS:
+        raise BadValueError(f"path={name!r} does not end in one of {listed(FORMATS)}; rename it, or say format='html'")
+    return given or FORMATS[end]
+
+
+def _made(content: Content) -> str:
+    """A line that says when, and of what."""
+    day = content.created.strftime("%Y-%m-%d %H:%M UTC")
+    return f"{day}, from a {content.kind}."
+
+
+def as_html(content: Content, jinja: Any) -> str:
+    """Write a report as one page, which needs nothing beside it."""
+    style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    # No script that stands in the data can run: only this one may.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    said, gravest = verdict(content)
+    environment = jinja.Environment(
+        autoescape=True, loader=jinja.FileSystemLoader(HERE), undefined=jinja.StrictUndefined
+    )
+    return str(
+        environment.get_template("page.html.j2").render(
+            title=plain_text(content.title),
+            made=_made(content),
+            verdict=said,
+            gravest=gravest,
+            sections=sections_of(content, drawn(content)),
+            version=content.versions["frame_metrics"],
+            style=style,
+            script=script,
+            script_hash=digest,
+        )
+    )
+
+
+def as_markdown(content: Content) -> str:
+    """Write a report as Markdown; what its pictures show is in its tables."""
+    said, _ = verdict(content)
+    head = [f"# {markdown_text(plain_text(content.title))}", f"{_made(content)} {said}"]
+    sections = [_section(section) for section in sections_of(content, {})]
+    return "\n\n".join([*head, *sections]) + "\n"
+
+
+def _section(section: Section) -> str:
+    return "\n\n".join([f"## {section.title}", *(_block(block) for block in section.blocks)])
+
+
+def _block(block: Block) -> str:
+    """A block as Markdown."""
+    if isinstance(block, str):
+        return markdown_text(block)
+    if isinstance(block, Table):
+        return in_markdown(block)
+    if isinstance(block, Picture):
+        return ""
+    inner = "\n\n".join(map(_block, block.blocks))
+    if isinstance(block, Group):
+        return f"### {markdown_text(block.title)}\n\n{inner}"
+    assert isinstance(block, Fold)
+    summary = html.escape(f"{block.summary.beside} {block.summary.text}")
+    return f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>"
+
+
+def as_json(content: Content) -> str:
+    """Write what a report shows as JSON; docs/report-schema.json says what it holds."""
+    return json.dumps(_data(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _data(content: Content) -> dict[str, Any]:
+    tables = {
+        "results": content.results,
+        "segments": content.segments,
+        "comparison": content.comparison,
+        "quantiles": content.quantiles,
+        "audit": content.audit,
+    }
+    tables |= {f"curve_{name}": curve for name, curve in content.curves.items()}
+    return {
+        "version": VERSION,
+        "title": content.title,
+        "created": content.created.isoformat(),
+        "frame": content.kind,
+        "keys": {"system": content.system, "by": [*content.by], "query": [*content.query]},
+        "ci": content.ci,
+        "metrics": [
+            {"metric": name, "better": {True: "higher", False: "lower", None: None}[metric.higher]}
+            for name, metric in content.asked
+        ],
+        "roles": content.roles,
+        "conventions": content.conventions,
+        "versions": content.versions,
+        "tables": {name: _rows(table) for name, table in tables.items() if table is not None},
+        "queries": [
+            {
+                "system": _plain(one.system),
+                "place": one.place,
+                "keys": _plain(one.keys),
+                "metric": content.first,
+                "value": one.value,
+                "explained": one.explained or None,
+                "results": None if one.results is None else _rows(one.results)["rows"],
+                "more": one.more,
+            }
+            for one in content.queries
+        ],
+        "absent": content.absent,
+    }
+
+
+def _rows(table: pl.DataFrame) -> dict[str, Any]:
+    """The rows of a table, and how many were left out."""
+    shown = table.head(MOST_ROWS)
+    return {"rows": [_plain(row) for row in shown.iter_rows(named=True)], "left_out": len(table) - len(shown)}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: what is undefined or without an end is null, what it does not know is text."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int):
+        return value
+    text = value if isinstance(value, str) else str(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

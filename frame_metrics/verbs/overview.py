@@ -1,0 +1,162 @@
+"""The look of ``df.irm``: the parts that columns play, a few of their values, and what to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from frame_metrics.border.protocol import Border
+from frame_metrics.border.shown import printable
+from frame_metrics.errors import kind_of
+from frame_metrics.roles.roles import COLUMNS, LIKELY, names_as_text
+from frame_metrics.verbs.request import Request
+
+LOOKED_AT, VALUES, LONG = 100, 3, 40  # rows that values are taken from, how many are shown, and how long they may be
+
+
+@dataclass(frozen=True)
+class Part:
+    """A role that is played."""
+
+    role: str
+    columns: str
+    values: str  # the first different ones
+    note: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All that is shown of a frame and the roles of its columns."""
+
+    title: str
+    parts: tuple[Part, ...]
+    said: str  # conventions that were named, and roles that were set aside
+    then: str  # what to ask, or what has to be settled first
+
+    def text(self) -> str:
+        """Return it as lines of text."""
+        cells = [[part.role, part.columns, part.values] for part in self.parts]
+        widths = [max((len(row[i]) for row in cells), default=0) for i in range(3)]
+        lines = [self.title]
+        for row, part in zip(cells, self.parts, strict=True):
+            line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            lines.append(f"  {line}  {part.note}".rstrip())
+        lines += [f"  {self.said}"] if self.said else []
+        return "\n".join([*lines, self.then])
+
+    def html(self) -> str:
+        """Return it as a table of HTML."""
+        head = "".join(f'<th scope="col">{name}</th>' for name in ("role", "column", "values", ""))
+        rows = "".join(
+            f'<tr><th scope="row">{escape(part.role)}</th><td>{escape(part.columns)}</td>'
+            f"<td>{escape(part.values)}</td><td>{escape(part.note)}</td></tr>"
+            for part in self.parts
+        )
+        said = f"<p>{escape(self.said)}</p>" if self.said else ""
+        caption, after = f"<caption>{escape(self.title)}</caption>", f"<p>{escape(self.then)}</p>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{said}{after}"
+
+
+def overview(request: Request) -> Overview:
+    """Return what is shown of a frame; nothing is read of one that is not in memory."""
+    frame = request.frame
+    try:
+        looked_at = request.border.looked_at(LOOKED_AT)
+        played = _played(request)
+        then = f"next: {_next(request, played)}"
+    except Exception as error:  # whatever the frame, its repr is no place for an error
+        looked_at, played, then = None, _named(request), f"first settle: {error}"
+    rows = "" if looked_at is None else f", {looked_at[1]:,} {'row' if looked_at[1] == 1 else 'rows'}"
+    title = f"IRM of a {kind_of(frame)}{rows}{', judged beside' if request.judgments is not None else ''}"
+    first = None if looked_at is None else looked_at[0]
+    parts = [_part(role, columns, first, found=role in request.found) for role, columns in played.items()]
+    said = ", ".join(
+        f"{name}={value!r}" for name, value in request.roles.items() if name not in COLUMNS or value is None
+    )
+    return Overview(title, tuple(parts), printable(said), printable(then))
+
+
+def _played(request: Request) -> dict[str, tuple[str, ...]]:
+    """The columns of each role that is played, in the order of the roles."""
+    columns = request.columns
+    named = _named(request)
+    found = {role: getattr(columns, role) for role in request.found}
+    both = named | {role: (name,) if isinstance(name, str) else tuple(name) for role, name in found.items()}
+    return {role: both[role] for role in COLUMNS if role in both}
+
+
+def _named(request: Request) -> dict[str, tuple[str, ...]]:
+    """The columns of each role that the caller named."""
+    return {
+        role: _as_columns(names_as_text(said))
+        for role, said in request.roles.items()
+        if role in COLUMNS and said is not None
+    }
+
+
+def _as_columns(said: Any) -> tuple[str, ...]:
+    """The columns that a role was given, or what each is to it, as ``price=price_eur``."""
+    if isinstance(said, Mapping):
+        return tuple(f"{one}={column}" for one, column in said.items())
+    return (said,) if isinstance(said, str) else tuple(map(str, said))
+
+
+def _part(role: str, columns: tuple[str, ...], first: Border | None, *, found: bool) -> Part:
+    values = "" if first is None or len(columns) != 1 else _values(first, columns[0])
+    return Part(role, printable(", ".join(columns)), values, "found by name" if found else "")
+
+
+def _values(first: Border, column: str) -> str:
+    """The first different values of a column."""
+    try:
+        values = first.read([column])[column]
+    except Exception:  # it cannot be read, which a verb will say
+        return ""
+    different = list(dict.fromkeys(map(_shown, values.drop_nulls())))
+    more = [", ..."] if len(different) > VALUES else []
+    return ", ".join(different[:VALUES]) + "".join(more)
+
+
+def _shown(value: Any) -> str:
+    text = printable(repr(value.to_list() if hasattr(value, "to_list") else value))
+    return text if len(text) <= LONG else f"{text[: LONG - 3]}..."
+
+
+def _next(request: Request, played: Mapping[str, Sequence[str]]) -> str:
+    """The verbs to ask first."""
+    if request.of_values:
+        return ".evaluate(), .compare(baseline=...), .audit()"
+    judged, answered = (
+        request.judged or {"label", "grade"} & {*played},
+        {"score", "rank", "doc", "predicted"} & {*played},
+    )
+    likely = {} if judged and answered else _likely(request, played)
+    if likely:
+        return f"irm({', '.join(f'{role}={column!r}' for role, column in likely.items())})"
+    if not judged:
+        return ".judge(qrels)" if "query" in played else "name label= or grade="
+    return ", ".join([*_asked({*played}), ".audit()"])
+
+
+def _likely(request: Request, played: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The columns that other tools' names, or longer ones, give a part that none plays yet."""
+    taken = {column for columns in played.values() for column in columns}
+    likely: dict[str, str] = {}
+    apart = {"label": "grade", "grade": "label"}
+    for role, names in LIKELY.items():
+        free = [name for name in request.available if str(name).lower() in names and name not in taken]
+        if free and role not in played and apart.get(role) not in {*played, *likely}:
+            likely[role] = free[0]
+    return likely
+
+
+def _asked(played: set[str]) -> Sequence[str]:
+    """Some verbs that these roles are enough for."""
+    if "query" in played and {"score", "rank", "doc"} & played:
+        compare = ['.compare("ndcg@10")'] if "system" in played else []
+        return ['.evaluate("ndcg@10", "map")', '.per_query("rr")', *compare]
+    if "predicted" in played:
+        return ['.evaluate("precision", "recall", "f1")', ".confusion()"]
+    return ['.evaluate("roc_auc")', '.best_threshold("f1")', '.curve("pr")']

@@ -1,0 +1,75 @@
+"""The site: pages as it wants them, links that lead somewhere, nothing from other hosts. .ci/run builds it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import frame_metrics
+from helpers import ROOT, script
+
+site = script(ROOT / "docs" / "build_site.py")
+site.PACKAGE = Path(frame_metrics.__file__).parent
+
+
+def test_links_lead_to_pages_of_the_site() -> None:
+    """Links of the README into docs/ and to examples, and those of pages back, are those of the site."""
+    readme, page, deep = ROOT / "README.md", ROOT / "docs" / "scale.md", ROOT / "docs" / "recipes" / "spark.md"
+    assert site.moved(readme, "docs/guide.md") == "guide.md"
+    assert site.moved(readme, "examples/rag_log.py") == "examples/rag_log.md"
+    assert site.moved(page, "../examples/spark_job.py") == "examples/spark_job.md"
+    assert site.moved(deep, "../../examples/spark_job.py") == "../examples/spark_job.md"
+    assert site.moved(deep, "../../README.md") == "../index.md"
+    assert site.moved(page, "https://example.org/a.md") == "https://example.org/a.md"
+
+
+def test_code_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What looks like a link inside a block of code is none."""
+    monkeypatch.setattr(site, "ROOT", tmp_path)
+    page = tmp_path / "README.md"
+    page.write_text("[a](docs/a.md#b)\n\n```text\n[a](docs/a.md)\n```\n\n[b](docs/b.md)\n", encoding="utf-8")
+    assert site.page(page) == "[a](a.md#b)\n\n```text\n[a](docs/a.md)\n```\n\n[b](b.md)\n"
+
+
+def test_blocks_below_words_in_bold_are_tabs() -> None:
+    """Two words in bold with a block of code each become two tabs; other bold words stay."""
+    text = "So:\n\n**pandas**\n\n```python\n>>> 1\n\n1\n```\n\n**polars**\n\n```python\n>>> 2\n```\n\n**Then** more.\n"
+    assert site.tabs(text) == (
+        'So:\n\n=== "pandas"\n\n    ```python\n    >>> 1\n\n    1\n    ```\n\n'
+        '=== "polars"\n\n    ```python\n    >>> 2\n    ```\n\n**Then** more.\n'
+    )
+
+
+def test_every_page_has_a_section() -> None:
+    """The navigation has every page once, and refuses one that is in no section."""
+    pages = {site.site_path(path) for path in site.sources()} | set(site.api())
+    (sections,) = tomllib.loads(f"nav = {site.navigation(pages)}").values()
+    placed = [name for section in sections for names in section.values() for name in names]
+    assert sorted(placed) == sorted(pages)
+    with pytest.raises(SystemExit, match=r"no section of docs/build_site.py has new\.md"):
+        site.navigation({*pages, "new.md"})
+
+
+def test_every_public_name_stands_on_a_page_of_the_api() -> None:
+    """What the package exports, and no more, has an entry; the metrics have a page of their own."""
+    written = [line.removeprefix("::: ") for page in site.api().values() for line in page.splitlines() if ":::" in line]
+    names = {*frame_metrics.__all__, *site.public()} - {"metrics"}
+    assert sorted(written) == sorted(f"frame_metrics.{name}" for name in names)
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
+    """A page that is not there, a place that is not on it, and what another host has to send, are problems."""
+    (tmp_path / "a.html").write_text('<h1 id="top">A</h1><a href="b.html#c">b</a><a href="https://example.org">x</a>')
+    (tmp_path / "b.html").write_text('<h1 id="c">B</h1><a href="a.html#top">a</a>')
+    assert list(site.problems(tmp_path)) == []
+    (tmp_path / "b.html").write_text('<a href="a.html#no">a</a><a href="c.html">c</a><img src="//example.org/x.png">')
+    (tmp_path / "s.css").write_text("@import 'https://example.org/font.css'; a { background: url(data:image/png,x) }")
+    assert list(site.problems(tmp_path)) == [
+        "a.html: b.html#c has no such place",
+        "b.html: a.html#no has no such place",
+        "b.html: c.html leads nowhere",
+        "b.html fetches //example.org/x.png",
+        "s.css fetches https://example.org/font.css",
+    ]

@@ -1,0 +1,581 @@
+"""The command line: files in and out, roles and conventions as flags and in settings, errors and exit codes."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import frame_metrics
+from frame_metrics import IRM
+from frame_metrics.command import main
+from helpers import made_log
+
+ROLES = ["--query", "qid", "--score", "bm25", "--grade", "rating"]
+NAMES = {"query": "qid", "score": "bm25", "grade": "rating"}
+METRICS = ("ndcg@10", "rr")
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder without settings, on no server."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def log() -> pl.DataFrame:
+    """Four queries of two devices and two days, called otherwise than roles."""
+    rows = [
+        (f"q{q}", f"d{d}", 1 / (d + 1 + q % 2), (q + 2 * d) % 3, ("mobile", "desktop")[q % 2], f"2026-01-0{q // 2 + 1}")
+        for q in range(4)
+        for d in range(5)
+    ]
+    return pl.DataFrame(rows, schema=["qid", "docid", "bm25", "rating", "device", "day"], orient="row")
+
+
+def named() -> pl.DataFrame:
+    """The same log, whose columns are called as roles."""
+    return log().rename({new: old for old, new in NAMES.items()})
+
+
+def evaluated(frame: pl.DataFrame | None = None, **roles: Any) -> pl.DataFrame:
+    """The result in Python."""
+    return IRM(log() if frame is None else frame, **(NAMES | roles)).evaluate(*METRICS)
+
+
+def out(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    """What a call prints, that ends with a code."""
+    got = main(list(arguments))
+    printed = capsys.readouterr()
+    assert (got, printed.err if code == 0 else "") == (code, "")
+    return printed.out
+
+
+def error(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 2) -> str:
+    """What a call that fails prints on standard error."""
+    assert main(list(arguments)) == code
+    printed = capsys.readouterr()
+    assert "Traceback" not in printed.err
+    return printed.err
+
+
+def read(text: str) -> pl.DataFrame:
+    """A result that was printed as CSV, with the types of ours."""
+    frame = pl.read_csv(io.StringIO(text))
+    whole = {name: pl.Int64 for name in ("k",) if name in frame.columns}
+    return frame.cast(whole)
+
+
+def write(frame: pl.DataFrame, name: str) -> str:
+    """Write a frame in the format of a name, and return the name."""
+    path, plain = Path(name), name.removesuffix(".gz")
+    file = io.BytesIO()
+    if plain.endswith((".csv", ".tsv")):
+        frame.write_csv(file, separator="\t" if plain.endswith(".tsv") else ",")
+    elif plain.endswith(".jsonl"):
+        frame.write_ndjson(file)
+    elif plain.endswith(".json"):
+        frame.write_json(file)
+    else:
+        {".parquet": frame.write_parquet, ".arrow": frame.write_ipc, ".ipc": frame.write_ipc_stream}[path.suffix](file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(file.getvalue()) if name.endswith(".gz") else file.getvalue())
+    return name
+
+
+# files
+
+
+FILES = ("parquet", "csv", "tsv", "json", "jsonl", "arrow", "ipc", "csv.gz", "tsv.gz", "jsonl.gz", "json.gz")
+
+
+@pytest.mark.parametrize("ending", FILES)
+def test_every_format_is_read(ending: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file in any format, packed or not, gives what its frame gives."""
+    name = write(log(), f"log.{ending}")
+    assert_frame_equal(read(out(capsys, "evaluate", name, *METRICS, *ROLES)), evaluated())
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "json", "jsonl", "arrow", "csv.gz"])
+def test_standard_input(ending: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is piped in is read in the format that is said."""
+    data = Path(write(log(), f"log.{ending}")).read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    kind = ending.removesuffix(".gz")
+    assert_frame_equal(read(out(capsys, "evaluate", "-", *METRICS, *ROLES, "--from", kind)), evaluated())
+
+
+def test_standard_input_has_no_name(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert "say --from, one of 'parquet', 'csv'" in error(capsys, "evaluate", "-", "rr")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "arrow"])
+@pytest.mark.parametrize("argument", ["logs", "logs/", "logs/day=*/*.{}", "logs/**/*.{}"])
+def test_folders_whose_names_say_a_column(argument: str, ending: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder for each day, with files of any format, has the column of days that its names say."""
+    for (day,), rows in log().group_by("day"):
+        for device in ("mobile", "desktop"):
+            write(rows.filter(device=device).drop("day"), f"logs/day={day}/{device}.{ending}")
+    Path("logs/_SUCCESS").touch()
+    Path("logs/day=2026-01-01/.part.crc").touch()
+    found = read(out(capsys, "evaluate", argument.format(ending), *METRICS, *ROLES, "--by", "day"))
+    assert_frame_equal(found, evaluated(by="day"))
+
+
+def test_several_files(capsys: pytest.CaptureFixture[str]) -> None:
+    """Files that a shell lists are read one below the other, before the metrics or with -i."""
+    for device in ("mobile", "desktop"):
+        write(log().filter(device=device), f"{device}.parquet")
+    flags = ["evaluate", *ROLES, "-i", "mobile.parquet", "-i", "desktop.parquet", *METRICS]
+    for arguments in (["evaluate", "mobile.parquet", "desktop.parquet", *METRICS, *ROLES], flags):
+        assert_frame_equal(read(out(capsys, *arguments)), evaluated(), check_row_order=False)
+
+
+def test_names_with_signs_of_patterns(capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that is there is read, whatever signs its name has."""
+    write(log(), "log[1]*.parquet")
+    write(log().clear(), "log1.parquet")
+    assert_frame_equal(read(out(capsys, "evaluate", "log[1]*.parquet", *METRICS, *ROLES)), evaluated())
+
+
+def test_ids_in_text_files(capsys: pytest.CaptureFixture[str]) -> None:
+    """In CSV an id is a text, so that 007 stays itself, and ids of files of both kinds meet."""
+    rows = pl.DataFrame({"query": ["007", "7"], "doc": ["1", "2"], "score": ["1", "0.5"], "grade": ["1", "0"]})
+    write(rows, "log.csv")
+    found = pl.read_csv(io.StringIO(out(capsys, "per-query", "log.csv", "rr")), schema_overrides={"query": pl.String})
+    assert found.select("query", "value").rows() == [("007", 1.0), ("7", 0.0)]
+    write(pl.DataFrame({"query": [7, 7], "doc": [1, 2], "score": [2.0, 1.0]}), "run.parquet")
+    Path("judged.qrels").write_text("7 0 2 1\n")
+    assert read(out(capsys, "evaluate", "run.parquet", "rr", "--qrels", "judged.qrels"))["value"].to_list() == [0.5]
+    write(pl.DataFrame({"query": [7], "doc": [2], "grade": [1]}), "judged.parquet")
+    Path("a.run").write_text("7 Q0 1 1 2.0 a\n7 Q0 2 2 1.0 a\n")
+    assert read(out(capsys, "evaluate", "a.run", "rr", "--qrels", "judged.parquet"))["value"].to_list() == [0.5]
+
+
+@pytest.mark.parametrize("qrels", ["web.qrels", "judgments", "judged.csv"])
+def test_judgments_beside(qrels: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Judgments in a file of their own are joined; a name that says nothing is that of TREC's format."""
+    judged = log().select(query="qid", doc="docid", grade="rating")
+    if qrels.endswith(".csv"):
+        write(judged.rename({"query": "topic", "doc": "page", "grade": "rel"}), qrels)
+    else:
+        frame_metrics.write_qrels(judged, qrels)
+    frame_metrics.write_run(log(), "bm25.run", query="qid", doc="docid", score="bm25", run="new")
+    columns = ["--qrels-query", "topic", "--qrels-doc", "page", "--grade", "rel"] if qrels.endswith(".csv") else []
+    found = read(out(capsys, "evaluate", "bm25.run", *METRICS, "--qrels", qrels, *columns))
+    run = frame_metrics.read_run("bm25.run")
+    assert_frame_equal(found, run.irm(doc="doc").judge(judged).evaluate(*METRICS))
+
+
+def test_held_out_judgments(capsys: pytest.CaptureFixture[str]) -> None:
+    """--all-relevant takes each row of the judgments as relevant."""
+    frame_metrics.write_run(log(), "bm25.run", query="qid", doc="docid", score="bm25", run="new")
+    write(pl.DataFrame({"query": ["q0", "q1"], "doc": ["d0", "d4"]}), "held.csv")
+    found = read(out(capsys, "per-query", "bm25.run", "rr", "--qrels", "held.csv", "--all-relevant"))
+    assert found["value"].to_list() == [1.0, 0.2]
+
+
+def test_larger_than_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    """--memory reads a file in pieces, with the same numbers."""
+    write(made_log(), "log.parquet")
+    roles = ["--no-rank", "--by", "segment"]
+    one = out(capsys, "evaluate", "log.parquet", *METRICS, *roles)
+    assert out(capsys, "evaluate", "log.parquet", *METRICS, *roles, "--memory", "100KB", "--temporary", ".") == one
+
+
+# results
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "tsv", "json", "jsonl", "arrow", "csv.gz"])
+def test_results_are_read_back(ending: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A result in a file, of any format that is read, has every value."""
+    write(log(), "log.parquet")
+    assert out(capsys, "evaluate", "log.parquet", *METRICS, *ROLES, "-o", f"result.{ending}") == ""
+    if ending == "csv.gz":
+        got = pl.read_csv(gzip.decompress(Path("result.csv.gz").read_bytes()))
+    elif ending in ("csv", "tsv"):
+        got = pl.read_csv(f"result.{ending}", separator="," if ending == "csv" else "\t")
+    else:
+        by_ending: dict[str, Callable[[str], pl.DataFrame]] = {"parquet": pl.read_parquet, "arrow": pl.read_ipc}
+        by_ending |= {"json": pl.read_json, "jsonl": pl.read_ndjson}
+        got = by_ending[ending](f"result.{ending}")
+    assert_frame_equal(got, evaluated())
+
+
+def test_markdown_and_html(capsys: pytest.CaptureFixture[str]) -> None:
+    """A result to be read is a table in Markdown, or a page."""
+    write(log(), "log.parquet")
+    text = out(capsys, "evaluate", "log.parquet", "rr", *ROLES, "--to", "md")
+    assert text.splitlines()[:2] == [
+        "| metric | k | average | value | n | n\\_undefined |",
+        "| :-- | --: | :-- | --: | --: | --: |",
+    ]
+    page = out(capsys, "evaluate", "log.parquet", "rr", *ROLES, "--to", "html")
+    assert "<tr><td>rr</td>" in page
+    assert page.startswith("<!doctype html>")
+
+
+def test_json_without_end(capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON has no infinite numbers: a column that holds one is of texts, and the text is JSON."""
+    write(pl.DataFrame({"label": [1, 0], "score": [0.9, 0.1]}), "cases.csv")
+    rows = json.loads(out(capsys, "curve", "cases.csv", "roc", "--to", "json"))
+    assert [row["threshold"] for row in rows] == ["inf", "0.9", "0.1"]
+
+
+class Terminal(io.TextIOWrapper):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def on_terminal(monkeypatch: pytest.MonkeyPatch, *arguments: str, columns: int = 200) -> str:
+    """What a call shows on a terminal."""
+    file = io.BytesIO()
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", Terminal(file, encoding="utf-8"))
+        assert main(list(arguments)) == 0
+        return file.getvalue().decode()
+
+
+def test_a_terminal_shows_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table where it has room, else a block of lines for each row; findings of an audit are read whole."""
+    write(named().with_columns(score=pl.lit(1.0)), "log.parquet")
+    shown = on_terminal(monkeypatch, "evaluate", "log.parquet", "rr")
+    assert shown == "metric  k  average  value  n  n_undefined\nrr         macro    0.375  4            0\n"
+    narrow = on_terminal(monkeypatch, "evaluate", "log.parquet", "rr", columns=20)
+    assert narrow.startswith("metric       rr\nk\naverage      macro\nvalue        0.375\n")
+    assert "    relevant documents that were not" in on_terminal(monkeypatch, "audit", "log.parquet")
+
+
+def test_a_terminal_shows_no_parquet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    write(named(), "log.parquet")
+    monkeypatch.setattr(sys, "stdout", Terminal(io.BytesIO()))
+    assert main(["evaluate", "log.parquet", "rr", "--to", "parquet"]) == 2
+    assert "a terminal cannot show it" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written_is_told_before_reading(capsys: pytest.CaptureFixture[str]) -> None:
+    """The ending and the folder of the output are looked at first."""
+    assert "the ending is not one of" in error(capsys, "evaluate", "nothing.parquet", "rr", "-o", "out.xlsx")
+    assert "there is no folder 'no'" in error(capsys, "evaluate", "nothing.parquet", "rr", "-o", "no/out.csv")
+
+
+def test_an_error_leaves_the_old_file(capsys: pytest.CaptureFixture[str]) -> None:
+    """A file is replaced by a whole result, or stays as it was."""
+    write(log(), "log.parquet")
+    Path("out.csv").write_text("old")
+    error(capsys, "evaluate", "log.parquet", "rr", "--query", "qid", "-o", "out.csv")
+    assert Path("out.csv").read_text() == "old"
+    assert sorted(path.name for path in Path().iterdir()) == ["log.parquet", "out.csv"]
+
+
+# commands
+
+
+def test_commands_are_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command prints what its verb returns, with the options of the verb."""
+    write(named().with_columns(run=pl.col("device")), "log.parquet")
+    two = pl.concat(
+        [named().with_columns(run=pl.lit("a")), named().with_columns(run=pl.lit("b"), score=-pl.col("score"))]
+    )
+    write(two, "two.parquet")
+    irm, both = IRM(named()), IRM(two, system="run")
+    got = out(capsys, "per-query", "log.parquet", "rr", "--layout", "wide")
+    assert_frame_equal(read(got), irm.per_query("rr", layout="wide"))
+    got = out(
+        capsys,
+        "evaluate",
+        "log.parquet",
+        "rr",
+        "--ci",
+        "0.9",
+        "--resamples",
+        "50",
+        "--average",
+        "min",
+        "--average",
+        "max",
+    )
+    assert_frame_equal(read(got), irm.evaluate("rr", ci=0.9, resamples=50, average=["min", "max"]), check_dtypes=False)
+    got = out(
+        capsys,
+        "compare",
+        "two.parquet",
+        "rr",
+        "--system",
+        "run",
+        "--baseline",
+        "b",
+        "--test",
+        "bootstrap",
+        "--seed",
+        "3",
+    )
+    assert_frame_equal(read(got), both.compare("rr", baseline="b", test="bootstrap", seed=3), check_dtypes=False)
+    got = out(capsys, "curve", "log.parquet", "rr@k", "ndcg@k", "--cutoffs", "1", "--cutoffs", "3")
+    assert_frame_equal(read(got), irm.curve(["rr@k", "ndcg@k"], cutoffs=[1, 3]))
+    got = out(capsys, "audit", "log.parquet")
+    assert_frame_equal(read(got), irm.audit(), check_dtypes=False)
+    got = out(capsys, "compare", "two.parquet", "rr", "--system", "run", "--no-paired", "--test", "z")
+    assert_frame_equal(read(got), both.compare("rr", paired=False, test="z"), check_dtypes=False)
+
+
+def test_systems_that_are_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    """A baseline is a number where the column of systems has numbers."""
+    two = [named().with_columns(run=pl.lit(run)) for run in (1, 2)]
+    write(pl.concat(two), "two.parquet")
+    got = read(out(capsys, "compare", "two.parquet", "rr", "--system", "run", "--baseline", "2"))
+    assert got.select("run", "baseline", "difference").rows() == [(1, 2, 0.0)]
+
+
+def test_convert(capsys: pytest.CaptureFixture[str]) -> None:
+    """A frame goes from format to format and back without a change."""
+    write(log(), "log.parquet")
+    for name in ("a.csv", "b.jsonl", "c.tsv", "d.arrow", "e.json", "f.csv.gz", "g.parquet"):
+        assert out(capsys, "convert", "log.parquet", "-o", name) == ""
+        out(capsys, "convert", name, "-o", "back.parquet", "--score", "bm25")
+        assert_frame_equal(pl.read_parquet("back.parquet"), log())
+    assert out(capsys, "convert", "log.parquet", "--to", "csv") == log().write_csv()
+    roles = ["--query", "qid", "--doc", "docid", "--score", "bm25", "--run-name", "new"]
+    out(capsys, "convert", "log.parquet", "-o", "new.run", *roles)
+    got = frame_metrics.read_run("new.run")
+    assert got.select("query", "doc", "score").rows() == log().select("qid", "docid", "bm25").rows()
+    assert got["run"].unique().to_list() == ["new"]
+    out(capsys, "convert", "log.parquet", "-o", "new.qrels", "--query", "qid", "--doc", "docid", "--grade", "rating")
+    assert frame_metrics.read_qrels("new.qrels")["grade"].to_list() == log()["rating"].to_list()
+
+
+# roles, conventions, settings
+
+
+def test_every_role_and_option_of_a_verb_is_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    """Help has each role and convention, with what the documentation says of it."""
+    text = " ".join(out(capsys, "evaluate", "--help").split())
+    for role in get_type_hints(frame_metrics.roles.roles.Roles):
+        assert f"--{role.replace('_', '-')} " in text
+    assert "the column, or columns, of the query id, of any type." in text
+    assert "--ci VALUE level of an interval, as 0.95" in text
+    assert "frame-metrics evaluate log.parquet ndcg@10 map" in text
+
+
+@pytest.mark.parametrize(
+    "command", ["evaluate", "per-query", "compare", "audit", "curve", "report", "convert", "trec_eval"]
+)
+def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command tells its options, exit codes, and at least two calls."""
+    text = out(capsys, command, "--help")
+    assert text.count(f"\n  frame-metrics {command} ") + text.count(f"| frame-metrics {command} ") >= 2
+    assert "exit codes: 0 fine; 1 a gate failed; 2 a wrong call or bad data" in text
+    assert f"  {command} " in out(capsys, "--help")
+
+
+FLAGS: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "several columns": (["--by", "device", "--by", "day"], {"by": ["device", "day"]}),
+    "a role set aside": (["--no-doc"], {"doc": None}),
+    "a grade": (["--rel", "2"], {"rel": 2}),
+    "a choice": (
+        ["--unjudged", "drop", "--ties", "best", "--no-doc"],
+        {"unjudged": "drop", "ties": "best", "doc": None},
+    ),
+    "a size": (["--collection-size", "100"], {"collection_size": 100}),
+    "all are listed": (["--collection-size", "true"], {"collection_size": True}),
+    "two systems": (["--score", "score", "--score", "other"], {"score": ["score", "other"]}),
+    "an extra column": (["--extra", "price=other"], {"extra": {"price": "other"}}),
+    "a number as a word": (["--scale", "0=0", "--scale", "1=3", "--scale", "2="], {"scale": {0: 0, 1: 3, 2: None}}),
+}
+
+
+@pytest.mark.parametrize("case", FLAGS)
+def test_flags_are_roles(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Flags say what keywords say in Python."""
+    flags, roles = FLAGS[case]
+    frame = named().with_columns(doc="docid", other=-pl.col("score"))
+    write(frame, "log.parquet")
+    assert_frame_equal(read(out(capsys, "evaluate", "log.parquet", "rr", *flags)), IRM(frame, **roles).evaluate("rr"))
+
+
+def test_flags_of_classes(capsys: pytest.CaptureFixture[str]) -> None:
+    """Labels are numbers where they look so, texts in quotes, and class scores are columns by class."""
+    frame = pl.DataFrame({"label": ["1", "2", "1"], "predicted": ["1", "1", "1"], "cat": [0.9, 0.2, 0.8]})
+    write(frame, "cases.parquet")
+    got = read(out(capsys, "evaluate", "cases.parquet", "recall", "precision", "--positive", '"1"'))
+    assert_frame_equal(got, IRM(frame, positive="1").evaluate("recall", "precision"), check_dtypes=False)
+    classes = ["--classes", '"2"', "--classes", '"1"']
+    got = read(out(capsys, "evaluate", "cases.parquet", "accuracy", *classes))
+    assert_frame_equal(got, IRM(frame, classes=["2", "1"]).evaluate("accuracy"), check_dtypes=False)
+    animals = pl.DataFrame({"label": ["cat", "dog", "owl"], "p": [0.9, 0.2, 0.8], "q": [0.0, 0.7, 0.1], "r": [0.1] * 3})
+    write(animals, "animals.parquet")
+    columns = ["--score", "cat=p", "--score", "dog=q", "--score", "owl=r"]
+    got = read(out(capsys, "evaluate", "animals.parquet", "roc_auc", *columns))
+    expected = IRM(animals, score={"cat": "p", "dog": "q", "owl": "r"}).evaluate("roc_auc")
+    assert_frame_equal(got, expected, check_dtypes=False)
+
+
+SETTINGS = """
+metrics = ["rr"]
+by = ["device"]
+query = "qid"
+rel = 2
+fail-under = { rr = 0.0 }
+
+[evaluate]
+score = "bm25"
+grade = "rating"
+ci = 0.9
+resamples = 20
+
+[per-query]
+metrics = ["ndcg@3"]
+score = "bm25"
+grade = "rating"
+"""
+
+
+@pytest.mark.parametrize("place", ["settings.toml", "pyproject.toml"])
+def test_settings_in_a_file(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Options stand in a file too, for all commands or one; those of flags go before them."""
+    write(log(), "log.parquet")
+    inner = SETTINGS.replace("[evaluate]", "[tool.frame_metrics.evaluate]")
+    inner = "[tool.frame_metrics]" + inner.replace("[per-query]", "[tool.frame_metrics.per_query]")
+    inner = inner.replace("tool.frame_metrics.per_query", "tool.frame_metrics.per-query")
+    Path(place).write_text(SETTINGS if place == "settings.toml" else inner)
+    config = ["--config", place] if place == "settings.toml" else []
+    irm = IRM(log(), **NAMES, by=["device"], rel=2)
+    got = read(out(capsys, "evaluate", "log.parquet", *config))
+    assert_frame_equal(got, irm.evaluate("rr", ci=0.9, resamples=20))
+    got = read(out(capsys, "evaluate", "log.parquet", "map", "--rel", "1", "--by", "day", *config, code=0))
+    assert got["metric"].unique(maintain_order=True).to_list() == ["map", "rr"]  # which the gate reads
+    assert got.columns[0] == "day"
+    assert_frame_equal(read(out(capsys, "per-query", "log.parquet", *config)), irm.per_query("ndcg@3"))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("qurey = 'qid'", "settings.toml: there is no option 'qurey'; did you mean 'query'?"),
+        ("[evaluate]\nfail-on = 'error'", "settings.toml, table 'evaluate': there is no option 'fail-on'"),
+        ("ties = 'none'", "settings.toml: --ties 'none' is not one of 'doc', 'worst', 'best', 'order', 'expected'"),
+        ("margins = 1", "margins = 1 is not true or false"),
+        ("query = ", "settings.toml: Invalid value"),
+        ("fail_under = { rr = 'x' }", "{'rr': 'x'} is not a metric and its limit"),
+        ("by = 3.5", "--by 3.5 is not the name of a column, or a list of names"),
+    ],
+)
+def test_errors_in_settings(text: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a file says wrong is an error that names the file, and the nearest option."""
+    write(named(), "log.parquet")
+    Path("settings.toml").write_text(text)
+    assert told in error(capsys, "evaluate", "log.parquet", "rr", "--config", "settings.toml")
+
+
+def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """An input of the settings leaves all arguments to metrics, but for names of files."""
+    write(named(), "log.parquet")
+    write(named().with_columns(score=-pl.col("score")), "other.parquet")
+    Path("settings.toml").write_text("input = 'log.parquet'\nquery = 'query'\ndoc = false")
+    config = ["--config", "settings.toml"]
+    assert_frame_equal(read(out(capsys, "evaluate", "rr", *config)), IRM(named()).evaluate("rr"))
+    got = read(out(capsys, "evaluate", "other.parquet", "rr", *config))
+    assert_frame_equal(got, IRM(pl.read_parquet("other.parquet")).evaluate("rr"))
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["evalute"], "there is no command 'evalute'; did you mean 'evaluate'?"),
+        (["evaluate"], "no input is named: frame-metrics evaluate log.parquet, or - for standard input"),
+        (["evaluate", "log.parquet"], "no metric was asked for"),
+        (["evaluate", "none.parquet", "rr"], "none.parquet: there is no such file"),
+        (["evaluate", "no*.parquet", "rr"], "no*.parquet: there is no such file"),
+        (["evaluate", "log.parquet", "ndgc@10"], "there is no metric 'ndgc'; did you mean 'ndcg'?"),
+        (["evaluate", "log.parquet", "rr", "--query", "qidd"], "--query 'qidd': there is no such column among"),
+        (["evaluate", "log.parquet", "rr", "--nothing"], "unrecognized arguments: --nothing"),
+        (["evaluate", "log.parquet", "rr", "--ties", "none"], "argument --ties: invalid choice: 'none'"),
+        (["evaluate", "log.parquet", "rr", "--ci", "2"], "--ci 2 is not a level between 0 and 1, as 0.95"),
+        (
+            ["evaluate", "log.parquet", "rr", "--annotator", "who"],
+            "--annotator is about judgments in a file of their own",
+        ),
+        (["evaluate", "log.parquet", "rr", "--fail-under", "rr"], "--fail-under: 'rr' does not read as NAME=VALUE"),
+        (["evaluate", "log.parquet", "rr", "--fail-under", "rr=x"], "--fail-under: 'x' is not a number"),
+        (["evaluate", "log.parquet", "rr", "--junit", "a.xml"], "--junit writes what gates say, and there is none"),
+        (["evaluate", "log.parquet", "rr", "--alpha", "0.1"], "--alpha is the level of --fail-if-worse-than"),
+        (["evaluate", "log.parquet", "rr", "--config", "no.toml"], "--config: there is no file 'no.toml'"),
+        (["evaluate", "notes.txt", "rr"], "notes.txt: the name does not say the format; say --from, one of"),
+        (["evaluate", "broken.parquet", "rr"], "parquet"),
+        (["evaluate", "broken.csv.gz", "rr"], "broken.csv.gz: what gzip packed cannot be read"),
+        (["evaluate", "words.csv", "rr"], "could not parse `high`"),
+        (["evaluate", "empty.csv", "rr"], "empty CSV"),
+        (["evaluate", "empty", "rr"], "empty: there is no file in a format that is read"),
+        (["evaluate", "-", "rr", "--qrels", "-"], "- is standard input, which holds one frame"),
+        (["curve", "log.parquet"], "no curve is named; name one, as pr, roc"),
+        (["trec_eval", "none.qrels", "none.run"], "none.qrels: No such file or directory"),
+        (["convert", "log.parquet", "-o", "log.xlsx"], "the ending is not one of"),
+    ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
+)
+def test_wrong_calls(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A wrong call, or bad data, ends with 2, says why on standard error, and prints nothing else."""
+    write(named(), "log.parquet")
+    Path("notes.txt").write_text("some notes")
+    Path("broken.parquet").write_text("no parquet")
+    Path("broken.csv.gz").write_bytes(gzip.compress(b"query,score,grade\na,1,1")[:-12])
+    Path("words.csv").write_text("query,score,grade\na,high,1\n")
+    Path("empty.csv").touch()
+    Path("empty").mkdir()
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("frame-metrics: ")
+    assert told in printed.err
+
+
+def test_without_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without arguments the help goes to standard error, and the call is wrong."""
+    assert "per-query   compute metrics for every query" in error(capsys)
+
+
+def test_a_fault_of_the_program_is_no_failed_gate(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A defect ends with another code than a gate, and with its traceback."""
+    write(named(), "log.parquet")
+    monkeypatch.setattr(IRM, "evaluate", lambda *_, **__: 1 // 0)
+    assert main(["evaluate", "log.parquet", "rr"]) == 3
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_an_interrupt(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ctrl-C ends with 130, and without a word."""
+
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    write(named(), "log.parquet")
+    monkeypatch.setattr(IRM, "evaluate", interrupted)
+    assert error(capsys, "evaluate", "log.parquet", "rr", code=130) == ""
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert out(capsys, "--version").strip() == frame_metrics.__version__
+
+
+def test_completion_needs_a_library(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without shtab the error says how to install it."""
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert "pip install 'frame_metrics[completion]'" in error(capsys, "--completion", "bash")

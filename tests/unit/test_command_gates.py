@@ -1,0 +1,266 @@
+"""Gates of the command line: what fails, with which code, and where the reason is said."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as xml
+
+import polars as pl
+import pytest
+
+from frame_metrics import IRM
+from frame_metrics.command import main
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with a log, on no server."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    ranked().write_parquet("log.parquet")
+
+
+def ranked(first: tuple[int, ...] = (1, 2, 1, 3) * 5) -> pl.DataFrame:
+    """Queries on two devices, each with three results, one of them relevant, at these ranks."""
+    rows = [
+        (q, d, 3.0 - d, int(d + 1 == rank), "mobile" if q % 2 else "desktop")
+        for q, rank in enumerate(first)
+        for d in range(3)
+    ]
+    return pl.DataFrame(rows, schema=["query", "doc", "score", "grade", "device"], orient="row")
+
+
+def called(capsys: Captured, *arguments: str) -> tuple[int, str, list[str]]:
+    """The exit code of a call, what it prints, and the lines on standard error."""
+    code = main(list(arguments))
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err.splitlines()
+
+
+VALUE = float(IRM(ranked()).evaluate("rr")["value"].item())
+
+
+# limits
+
+
+def test_a_value_at_its_limit_passes(capsys: Captured) -> None:
+    """A gate is passed at its limit, and failed above it by the last bit."""
+    at, above = repr(VALUE), repr(VALUE + 2**-52)
+    assert called(capsys, "evaluate", "log.parquet", "rr", "--fail-under", f"rr={at}")[0] == 0
+    code, printed, said = called(capsys, "evaluate", "log.parquet", "rr", "--fail-under", f"rr={above}")
+    assert (code, said) == (1, [f"frame-metrics: gate failed: rr is {at}, under {above}"])
+    assert f"rr,,macro,{at},20,0" in printed
+    assert called(capsys, "evaluate", "log.parquet", "rr", "--fail-over", f"rr={at}")[0] == 0
+    assert called(capsys, "evaluate", "log.parquet", "rr", "--fail-over", f"rr={VALUE - 2**-52!r}")[0] == 1
+
+
+@pytest.mark.parametrize("kind", ["table", "md", "html", "csv", "json"])
+def test_what_is_gated_is_what_is_printed(kind: str, capsys: Captured) -> None:
+    """Beside a gate numbers are printed whole in every format, so that no failure looks like a pass."""
+    _, printed, said = called(capsys, "evaluate", "log.parquet", "rr", "--to", kind, "--fail-under", "rr=0.708334")
+    assert repr(VALUE) in printed
+    assert said == [f"frame-metrics: gate failed: rr is {VALUE!r}, under 0.708334"]
+    assert repr(VALUE) not in called(capsys, "evaluate", "log.parquet", "rr", "--to", "table")[1]
+
+
+def test_every_segment_is_gated(capsys: Captured) -> None:
+    """One segment below the limit fails, and is named; totals are gated too."""
+    arguments = ["evaluate", "log.parquet", "rr", "--by", "device", "--margins", "--fail-under", "rr=0.8"]
+    code, _, said = called(capsys, *arguments)
+    mobile = IRM(ranked(), by="device").evaluate("rr")["value"][1]
+    assert code == 1
+    assert said == [
+        f"frame-metrics: gate failed: rr is {mobile!r} (device mobile), under 0.8",
+        f"frame-metrics: gate failed: rr is {VALUE!r} (device null, total_over device), under 0.8",
+    ]
+
+
+def test_metrics_of_gates_are_computed_and_printed(capsys: Captured) -> None:
+    """A metric that only a gate names is computed; other spellings and cutoffs are the same metric."""
+    code, printed, said = called(
+        capsys, "evaluate", "log.parquet", "nDCG@1,3", "--fail-under", "ndcg_cut_3=0.5", "--fail-under", "map=0.99"
+    )
+    assert [line.split(",")[0] for line in printed.splitlines()[1:]] == ["nDCG@1", "nDCG@3", "map"]
+    assert (code, len(said)) == (1, 1)
+    assert "map is" in said[0]
+    brackets = ["--fail-under", "fbeta(beta=2)@3=0.1"]
+    assert "fbeta(beta=2)@3,3," in called(capsys, "evaluate", "log.parquet", *brackets)[1]
+
+
+def test_an_undefined_value_fails(capsys: Captured) -> None:
+    """A null under a gate fails, and says so; so does a metric without any row."""
+    pl.DataFrame({"label": [1, 1], "score": [0.9, 0.1]}).write_parquet("one.parquet")
+    code, _, said = called(capsys, "evaluate", "one.parquet", "roc_auc", "--fail-under", "roc_auc=0")
+    assert (code, said) == (
+        1,
+        ["frame-metrics: gate failed: roc_auc is undefined (average pooled), and has to be at least 0"],
+    )
+    ranked().clear().write_parquet("none.parquet")
+    code, _, said = called(capsys, "evaluate", "none.parquet", "rr", "--by", "device", "--fail-under", "rr=0")
+    assert (code, said) == (1, ["frame-metrics: gate failed: rr was not evaluated: the result has no row of it"])
+
+
+def test_saved_numbers_are_gated(capsys: Captured) -> None:
+    """Values that were computed elsewhere have gates as well, under any name."""
+    pl.DataFrame({"query": [1, 2], "latency": [120.0, 300.0]}).write_csv("times.csv")
+    arguments = ["evaluate", "times.csv", "--value", "latency", "--fail-over", "latency=200"]
+    assert called(capsys, *arguments)[2] == ["frame-metrics: gate failed: latency is 210.0, over 200"]
+
+
+def test_a_wide_result_has_no_rows_to_gate(capsys: Captured) -> None:
+    arguments = ["evaluate", "log.parquet", "rr", "--layout", "wide", "--fail-under", "rr=0.5"]
+    code, printed, said = called(capsys, *arguments)
+    assert (code, printed) == (2, "")
+    assert "leave out --layout wide" in said[0]
+
+
+# worse than before
+
+
+def save(capsys: Captured, name: str, *first: int) -> None:
+    """Save the reciprocal ranks of a week."""
+    ranked(first or (1, 2, 1, 3) * 5).write_parquet("then.parquet")
+    assert (
+        called(capsys, "per-query", "then.parquet", "rr", "error_rate@1", "--collection-size", "10", "-o", name)[0] == 0
+    )
+
+
+@pytest.mark.parametrize("saved", ["saved.parquet", "saved.csv", "saved.json", "saved.tsv"])
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_worse_than_before(command: str, saved: str, capsys: Captured) -> None:
+    """A difference for the worse fails where it is significant; one for the better, or none, does not."""
+    save(capsys, saved, *(1, 1, 1, 1) * 5)
+    gate = ["--fail-if-worse-than", saved]
+    code, printed, said = called(capsys, command, "log.parquet", "rr", *gate)
+    compared = IRM(ranked()).compare("rr", baseline=pl.DataFrame({"query": range(20), "rr": [1.0] * 20}))
+    row = compared.row(0, named=True)
+    assert said == [
+        f"frame-metrics: gate failed: rr is {VALUE!r} against 1.0: a difference of {row['difference']!r}, "
+        f"p = {row['p_adjusted']!r}, worse at level 0.05"
+    ]
+    assert code == 1
+    assert (repr(row["p_adjusted"]) in printed) == (command == "compare")
+    assert called(capsys, command, "log.parquet", "rr", *gate, "--alpha", "0.00001")[0] == 0
+    save(capsys, saved, *(3, 3, 3, 3) * 5)
+    assert called(capsys, command, "log.parquet", "rr", *gate)[0] == 0
+
+
+def test_worse_is_by_the_direction_of_the_metric(capsys: Captured) -> None:
+    """Of a metric of which less is better, more is worse."""
+    save(capsys, "good.parquet", *(1, 1, 1, 1) * 5)
+    save(capsys, "bad.parquet", *(3, 3, 3, 3) * 5)
+    metric = ["error_rate@1", "--collection-size", "10"]
+    assert called(capsys, "evaluate", "log.parquet", *metric, "--fail-if-worse-than", "good.parquet")[0] == 1
+    assert called(capsys, "evaluate", "log.parquet", *metric, "--fail-if-worse-than", "bad.parquet")[0] == 0
+
+
+def test_no_query_to_compare_fails(capsys: Captured) -> None:
+    """A segment without a saved number fails, since nothing says that it is as good."""
+    ranked().filter(device="desktop").write_parquet("then.parquet")
+    assert called(capsys, "per-query", "then.parquet", "rr", "--by", "device", "-o", "saved.parquet")[0] == 0
+    gate = ["evaluate", "log.parquet", "rr", "--by", "device", "--fail-if-worse-than", "saved.parquet"]
+    code, _, said = called(capsys, *gate)
+    told = "rr cannot be compared (device mobile): n is 0, and p is undefined"
+    assert (code, said) == (1, [f"frame-metrics: gate failed: {told}"])
+
+
+def test_saved_numbers_of_several_systems(capsys: Captured) -> None:
+    """--saved-system takes the numbers of one."""
+    better = ranked().with_columns(score=10.0 * pl.col("grade") - pl.col("doc"), run=pl.lit("b"))
+    two = [ranked().with_columns(run=pl.lit("a")), better]
+    pl.concat(two).write_parquet("two.parquet")
+    assert called(capsys, "per-query", "two.parquet", "rr", "--system", "run", "-o", "saved.csv")[0] == 0
+    gate = ["evaluate", "log.parquet", "rr", "--fail-if-worse-than", "saved.csv"]
+    system = ["--system", "run"]
+    two[0].write_parquet("log.parquet")
+    assert "it has several systems" in called(capsys, *gate, *system)[2][0]
+    assert called(capsys, *gate, *system, "--saved-system", "a")[0] == 0
+    assert called(capsys, *gate, *system, "--saved-system", "b")[0] == 1
+    assert "saved.csv has no numbers of that system" in called(capsys, *gate, *system, "--saved-system", "c")[2][0]
+
+
+# audits
+
+
+@pytest.mark.parametrize(("fail_on", "code"), [(None, 0), ("error", 0), ("warning", 1), ("info", 1)])
+def test_findings_that_fail(fail_on: str | None, code: int, capsys: Captured) -> None:
+    """Findings fail from a severity on; the audit is printed whole all the same."""
+    ranked((1, 2, 9)).write_parquet("log.parquet")
+    got, printed, said = called(capsys, "audit", "log.parquet", *(["--fail-on", fail_on] if fail_on else []))
+    findings = IRM(ranked((1, 2, 9))).audit()
+    assert len(printed.splitlines()) == len(findings) + 1
+    failing = {"warning": ["warning"], "info": ["warning", "info"]}.get(fail_on or "", [])
+    assert [line.split(": ")[2] for line in said] == [s for s in findings["severity"] if s in failing]
+    assert got == code
+
+
+def test_bad_data_under_an_audit(capsys: Captured) -> None:
+    """What other verbs raise for is a finding, and fails with 1."""
+    ranked().with_columns(score=pl.lit(float("nan"))).write_parquet("log.parquet")
+    code, printed, said = called(capsys, "audit", "log.parquet", "--fail-on", "error")
+    assert (code, "60 of 60 rows" in said[0] or "60" in said[0]) == (1, True)
+    assert "error" in printed
+    assert called(capsys, "evaluate", "log.parquet", "rr")[0] == 2
+
+
+# other programs
+
+
+def test_junit(capsys: Captured) -> None:
+    """A case for each gate and row; failures have the reason."""
+    arguments = ["evaluate", "log.parquet", "rr", "--by", "device", "--fail-under", "rr=0.8", "--junit", "gates.xml"]
+    _, _, said = called(capsys, *arguments)
+    suite = xml.parse("gates.xml").getroot()
+    assert suite.attrib == {"name": "frame-metrics", "tests": "2", "failures": "1", "errors": "0"}
+    assert [case.attrib["name"] for case in suite] == [f"rr at least 0.8 (device {d})" for d in ("desktop", "mobile")]
+    failures = [one.attrib["message"] for one in suite.iter("failure")]
+    assert [f"frame-metrics: gate failed: {one}" for one in failures] == said
+
+
+def test_junit_of_an_error(capsys: Captured) -> None:
+    """A wrong call leaves a file that says it, and none of the run before."""
+    Path("gates.xml").write_text("old")
+    arguments = ["evaluate", "none.parquet", "rr", "--fail-under", "rr=0.8", "--junit", "gates.xml"]
+    assert called(capsys, *arguments)[0] == 2
+    suite = xml.parse("gates.xml").getroot()
+    assert (suite.attrib["errors"], suite.attrib["tests"]) == ("1", "1")
+    assert "none.parquet: there is no such file" in next(suite.iter("error")).attrib["message"]
+
+
+def test_github(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a workflow the result and the gates are in the summary, and failures are annotations."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    Path("summary.md").write_text("before\n")
+    code, _, said = called(capsys, "evaluate", "log.parquet", "rr", "--fail-under", "rr=0.8", "--fail-over", "rr=0.9")
+    assert code == 1
+    assert said[1] == f"::error title=frame-metrics evaluate::rr is {VALUE!r}, under 0.8"
+    summary = Path("summary.md").read_text()
+    assert summary.startswith(
+        "before\n### frame-metrics evaluate\n\n| metric | k | average | value | n | n\\_undefined |\n"
+    )
+    assert f"- ❌ rr is {VALUE!r}, under 0.8\n- ✅ rr is {VALUE!r}, at most 0.9\n" in summary
+    code, _, said = called(capsys, "evaluate", "none.parquet", "rr")
+    assert (code, said[1]) == (2, "::error title=frame-metrics::none.parquet: there is no such file")
+    assert "❌ none.parquet: there is no such file" in Path("summary.md").read_text()
+
+
+def test_elsewhere_no_annotations(capsys: Captured) -> None:
+    said = called(capsys, "evaluate", "log.parquet", "rr", "--fail-under", "rr=0.8")[2]
+    assert not [line for line in said if line.startswith("::")]
+
+
+def test_a_broken_pipe_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody reads on nothing is said, and the gates are told by the code all the same."""
+    there, here = os.pipe()
+    os.close(there)
+    with monkeypatch.context() as patch, os.fdopen(here, "w") as pipe:
+        patch.setattr(sys, "stdout", pipe)
+        codes = [main(["evaluate", "log.parquet", "rr", "--fail-under", f"rr={limit}"]) for limit in (0.5, 0.9)]
+    assert codes == [0, 1]
+    assert len(capsys.readouterr().err.splitlines()) == 1
