@@ -122,7 +122,12 @@ def _row_panel(part: Tidy, name: str, metric: Metric, order: list[str], ends: En
     part = replace(part, table=_with_numbers(part, metric))
     assert part.color is not None
     of_metrics = part.color.columns == METRIC
-    y = alt.Y("color:N", title=None if of_metrics else part.color.title, sort=order, axis=alt.Axis(labelLimit=LIMIT))
+    y = alt.Y(
+        "color:N",
+        title=None if of_metrics else part.color.title,
+        sort=order,
+        axis=alt.Axis(labelLimit=LIMIT, maxExtent=LIMIT + 20),
+    )
     title, scale = metric_title(name, metric), metric_scale(metric)
     color = alt.ColorValue(COLORS[0]) if of_metrics else colored(part.color, legend=False)["color"]
     shared = {"y": y, "color": color, "tooltip": _tooltip(part, name, ends)}

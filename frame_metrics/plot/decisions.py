@@ -210,7 +210,7 @@ def _pairs(tidy: Tidy, most: int) -> Any:
     alt = altair()
     wrong = tidy.table.filter(~pl.col("right") & (pl.col("n") > 0)).sort("n", descending=True, maintain_order=True)
     wrong = wrong.head(most).with_columns(pair=pl.concat_str("actual", "predicted", separator=" → "))
-    y = alt.Y("pair:N", sort=wrong["pair"].to_list(), title=None, axis=alt.Axis(labelLimit=LIMIT))
+    y = alt.Y("pair:N", sort=wrong["pair"].to_list(), title=None, axis=alt.Axis(labelLimit=LIMIT, maxExtent=LIMIT + 20))
     bars = alt.Chart(values(wrong))
     bar = bars.mark_bar(color=BAD, opacity=DARKEST).encode(x=alt.X("n:Q", title="Rows"), y=y)
     number = bars.mark_text(align="left", dx=4).encode(x=alt.X("n:Q"), y=y, text=alt.Text("count:N"))
