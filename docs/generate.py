@@ -1,4 +1,4 @@
-"""Write docs/metrics.md, the README's table of metrics, the goals of which_measure.md, the imports and their drawing.
+"""Write docs/metrics.md, the README's table of metrics, the goals of which_measure.md, the imports, and drawings.
 
 python docs/generate.py [--check]      with --check, write nothing and exit with 1 if either is out of date
 """
@@ -6,14 +6,19 @@ python docs/generate.py [--check]      with --check, write nothing and exit with
 from __future__ import annotations
 
 import ast
+import doctest
+import hashlib
 import inspect
+import json
 import re
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from drawing import drawing
+from frame_metrics import plot
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
 from frame_metrics.metrics.goals import ADVICE
 from frame_metrics.metrics.metric import FORMS, Metric, metrics_of
@@ -23,6 +28,7 @@ from frame_metrics.metrics.parameters import meaning
 PAGE = Path(__file__).parent / "metrics.md"
 README = Path(__file__).parents[1] / "README.md"
 CONTRIBUTING = Path(__file__).parent / "contributing.md"
+PICTURES = Path(__file__).parent / "pictures.md"
 HOUSE_TEST = Path(__file__).parents[1] / "tests" / "docs" / "test_house.py"
 WHICH = Path(__file__).parent / "which_measure.md"
 DRAWING = Path(__file__).parent / "architecture.svg"
@@ -103,7 +109,40 @@ def main(arguments: list[str]) -> int:
         print(f"{path.name} is out of date" if "--check" in arguments else f"{path.name} written")
         if "--check" not in arguments:
             path.write_text(wanted[path], encoding="utf-8")
-    return int("--check" in arguments and bool(stale))
+    old = [name for name, chart in charts().items() if is_old(picture_of(name), chart)]
+    for name in old:
+        print(f"{name}.svg is out of date" if "--check" in arguments else f"{name}.svg written")
+        if "--check" not in arguments:
+            picture_of(name).write_text(f"{plot.svg(charts()[name])}\n{said_of(charts()[name])}\n", encoding="utf-8")
+    return int("--check" in arguments and bool(stale or old))
+
+
+@cache
+def charts() -> dict[str, Any]:
+    """The charts that the examples of pictures.md make, by the name of the file that shows them."""
+    text, made = PICTURES.read_text(encoding="utf-8"), {}
+    for example in doctest.DocTestParser().get_examples(text):
+        exec(example.source, made)
+    return {name: made[name] for name in re.findall(r"\]\(pictures/(\w+)\.svg\)", text)}
+
+
+def picture_of(name: str) -> Path:
+    return PICTURES.parent / "pictures" / f"{name}.svg"
+
+
+def is_old(path: Path, chart: Any) -> bool:
+    """Return True for a picture that is not there, or was made from another specification.
+
+    The bytes of an SVG depend on the version of vl-convert and the fonts of the machine. So they are not compared.
+    """
+    return not path.exists() or said_of(chart) not in path.read_text(encoding="utf-8")
+
+
+def said_of(chart: Any) -> str:
+    """The end of a picture, which says what it was made from: numbers have nine digits, versions are left out."""
+    own = {name: value for name, value in chart.to_dict(validate=False).items() if name not in ("$schema", "config")}
+    rounded = json.loads(json.dumps(own), parse_float=lambda number: f"{float(number):.9g}")
+    return f"<!-- {hashlib.sha256(json.dumps(rounded, sort_keys=True).encode()).hexdigest()[:32]} -->"
 
 
 def house() -> str:
