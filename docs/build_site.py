@@ -23,6 +23,8 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from formulas import typeset
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "frame_metrics"
 
@@ -73,6 +75,9 @@ SECTIONS = {
     "About": ["performance.md", "design.md", "architecture.md", "contributing.md", "changelog.md"],
 }
 
+FORMULA = re.compile(r"^(- Formula: )(.*)$", re.MULTILINE)
+ENTRY = re.compile(r"^### (\w+)$", re.MULTILINE)
+CELLS = ("tp", "fp", "fn", "tn", "up", "un")
 LINK = re.compile(r"(\]\(|^\[[^\]]+\]: |(?:src|srcset|href)=\")([^)\s\"#]*)")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TAB = re.compile(r"^\*\*(\w+)\*\*\n\n((?:```.*?^```\n\n?)+)", re.MULTILINE | re.DOTALL)
@@ -134,6 +139,7 @@ def page(path: Path) -> str:
     if path.suffix == ".py":
         about = (ast.get_docstring(ast.parse(text)) or "").replace("\n", "\n    ")
         return f"# {path.name}\n\n    {about}\n\n```python\n{text}```\n"
+    text = FORMULA.sub(lambda line: line[1] + typeset(line[2], {*CELLS, *ENTRY.findall(text)}), text)
     return tabs(outside_code(text, lambda part: LINK.sub(lambda link: f"{link[1]}{moved(path, link[2])}", part)))
 
 
