@@ -145,10 +145,15 @@ def shown(value: Any) -> str:
 
 def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, remedy: str) -> BadRowsError:
     """Return the error that counts bad rows of a column, of ``total`` rows, and shows three: see ``BadRowsError``."""
-    first = ", ".join(str(int(row)) for row in rows[:3])
-    plural = "rows" if min(len(rows), 3) > 1 else "row"
-    message = f"{column}: {len(rows)} of {total} rows {in_number(what, len(rows))} ({plural} {first}); {remedy}"
+    message = about_rows(column, len(rows), rows[:3], total, what, remedy)
     return BadRowsError(message, column=column, rows=rows, what=what, remedy=remedy)
+
+
+def about_rows(column: str, n: int, first: Sequence[int] | Any, total: int, what: str, remedy: str) -> str:
+    """Return the message about ``n`` bad rows of a column, of which the first are shown, if they have numbers."""
+    numbers = ", ".join(str(int(row)) for row in first)
+    shown = f" ({'rows' if len(first) > 1 else 'row'} {numbers})" if numbers else ""
+    return f"{column}: {n} of {total} rows {in_number(what, n)}{shown}; {remedy}"
 
 
 def in_number(what: str, n: int) -> str:

@@ -33,6 +33,7 @@ from frame_metrics.stats import delong, significance
 from frame_metrics.stats.exact import chi_square, fisher, mcnemar, split_exactly
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs import compare, guards
+from frame_metrics.verbs.checks import counted
 from frame_metrics.verbs.log_checks import ORDER as TIE_ORDERS
 from frame_metrics.verbs.log_checks import findings, queries_without_results
 from frame_metrics.verbs.unjudged import SCANS, check_bounded, extremes
@@ -68,6 +69,7 @@ __all__ = [
     "few_distinct_rows",
     "fisher",
     "imported_when_used",
+    "in_pieces",
     "log_checks",
     "mcnemar",
     "metrics_of",
@@ -168,10 +170,17 @@ def imported_when_used(modules: Iterable[str]) -> set[str]:
     return {name for name in modules if late.match(name)}
 
 
+def in_pieces(irm: IRM[pl.DataFrame], memory: int = 1) -> IRM[pl.LazyFrame]:
+    """Return the same of a plan that memory does not hold, in pieces of one query where it is this little."""
+    large: IRM[pl.LazyFrame] = object.__new__(IRM)
+    large._set(irm.frame.lazy(), {**irm.roles, "memory": memory}, irm.judgments)
+    return large
+
+
 def log_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     """Return every check that audit() has for a log, whether it finds anything or not; plain facts are none."""
     plan = irm._request.plan(Needs(query=True, order=True))
-    every = findings(read_log(irm.frame, plan.columns, plan.conventions, None))
+    every = findings(counted(read_log(irm.frame, plan.columns, plan.conventions, None)))
     return {finding.check for finding in every if finding.severity != "fact"}
 
 

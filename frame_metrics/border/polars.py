@@ -72,9 +72,10 @@ class LazyPolars(Streamed, PolarsFrame):
 
     def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
         plan = self.frame.select(columns)
-        batch = None
-        for batch in plan.collect_batches(maintain_order=True, engine="streaming"):
+        batch, batches = None, plan.collect_batches(maintain_order=True, engine="streaming")
+        for batch in batches:
             yield batch
+        _raise_what_ended(batches)
         if batch is None:
             yield plan.collect_schema().to_frame()
 
@@ -104,6 +105,13 @@ class LazyPolars(Streamed, PolarsFrame):
             slice_pushdown=False,
             schema=pl.Schema(question.schema(self.types(columns))),
         )
+
+
+def _raise_what_ended(batches: Any) -> None:
+    """Raise the error at which batches ended: polars before 2 only prints it, when they are thrown away."""
+    if (reading := getattr(batches, "_fut", None)) is not None:
+        batches._fut = None
+        reading.result()
 
 
 def key_values(table: pl.DataFrame, name: str, rows: Array | pl.Series, beside: Beside) -> pl.Series:

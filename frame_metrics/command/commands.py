@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from textwrap import fill as fill_lines
 from typing import Any
 
 from frame_metrics.accessor import IRM
@@ -88,7 +89,7 @@ COMMANDS: dict[str, Command] = {
         "write a page with numbers, comparisons, curves and the audit",
         """
   frame-metrics report log.parquet ndcg@10 map --system ranker -o report.html
-  frame-metrics report log.parquet ndcg@10 --saved last_week.parquet -o report.md""",
+  frame-metrics report log.parquet ndcg@10 --saved last_week.parquet --format md >> comment.md""",
         getattr(IRM, "report", None),
         ("baseline", "saved", "saved_system"),
     ),
@@ -144,6 +145,9 @@ _OUTPUT = (
         FILES,
         choices=("text", "keep"),
     ),
+)
+_PAGE = Option(
+    "output", "the file to write, .html, .md or .json; else it is printed", FILES, metavar="FILE", short="-o"
 )
 _METRIC = Option(
     "metric", "a metric, beside those named behind the input", VERB, list, many=True, metavar="METRIC", short="-m"
@@ -214,7 +218,8 @@ def options_of(name: str) -> dict[str, Option]:
         options = [*_INPUT, *_OUTPUT, *own, *(one for one in roles if one.name in ("query", "doc", "score", "grade"))]
     else:
         verb = verb_options(command.verb) if command.verb else []
-        options = [*roles, *_judging(), *verb, *_INPUT, *_OUTPUT, *own, *([] if name == "audit" else [_METRIC])]
+        output = (_PAGE,) if name == "report" else _OUTPUT
+        options = [*roles, *_judging(), *verb, *_INPUT, *output, *own, *([] if name == "audit" else [_METRIC])]
     return {option.name: option for option in options}
 
 
@@ -230,7 +235,7 @@ def fill(parser: argparse.ArgumentParser, name: str) -> None:
         CONVENTIONS: "Flags of several values are repeated. Numbers, true and false are read as such; a text that "
         "looks so stands in double quotes, as --positive '\"1\"'.",
     }
-    titles = {title: parser.add_argument_group(title, told.get(title)) for title in GROUPS}
+    titles = {title: parser.add_argument_group(title, fill_lines(told.get(title, ""), 76)) for title in GROUPS}
     config = "a TOML file with options, where ./pyproject.toml has none under [tool.frame_metrics]; flags go before it"
     titles[FILES].add_argument("--config", default=argparse.SUPPRESS, metavar="FILE", help=config)
     for option in options_of(name).values():

@@ -107,6 +107,8 @@ class Job:
         said = self.said
         if not self._arguments[0]:
             raise BadValueError(f"no input is named: {PROGRAM} {self.name} log.parquet, or - for standard input")
+        if [*self._arguments[0], *said.get("qrels", ()), *self._saved_files].count("-") > 1:
+            raise BadValueError("- is standard input, which holds one frame; name a file for the other")
         for name in ("output", "junit"):
             folder = os.path.dirname(said.get(name) or "")
             if folder and not os.path.isdir(folder):
@@ -115,6 +117,10 @@ class Job:
             writing.format_to(said["output"], said.get("to"))
         self._check_judging()
         self._check_gates()
+
+    @property
+    def _saved_files(self) -> list[str]:
+        return [self.said[name] for name in ("saved", "fail_if_worse_than") if self.said.get(name)]
 
     def _check_judging(self) -> None:
         """Raise for what is said of judgments that are not there."""
@@ -228,8 +234,8 @@ class Job:
 
     def _baseline(self) -> Any:
         """Saved numbers, or systems as their column holds them: whole numbers where it has some."""
-        if saved := self.said.get("fail_if_worse_than") or self.said.get("saved"):
-            return self._saved(saved)
+        if self._saved_files:
+            return self._saved(self._saved_files[0])
         names, kind = self.said.get("baseline"), self._log.collect_schema().get(str(self._roles.get("system")))
         if names is None or kind is None or not kind.is_integer():
             return None if names is None else alone(names)
@@ -241,8 +247,8 @@ class Job:
         return result, list(gates.worse(result, alpha)) if gated else []
 
     def _audit(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        saved, fail_on = self.said.get("saved"), self.said.get("fail_on")
-        result = self.irm.audit(baseline=self._saved(saved) if saved else None, split=self.said.get("split")).collect()
+        saved, fail_on = [self._saved(name) for name in self._saved_files], self.said.get("fail_on")
+        result = self.irm.audit(baseline=saved[0] if saved else None, split=self.said.get("split")).collect()
         return result, list(gates.grave(result, fail_on)) if fail_on else []
 
     def _curve(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
@@ -251,13 +257,15 @@ class Job:
         return self.irm.curve(self.metrics, **self._of_verb()).collect(), []
 
     def _report(self) -> int:
-        """Write a report, which is a file."""
-        if "output" not in self.said:
-            raise BadValueError("report writes a file; name it with -o, as -o report.html")
+        """Write a report to a file, or print it."""
         write = getattr(self.irm, "report", None)
         if write is None:
             raise FrameMetricsError("this version of frame_metrics cannot write reports")
-        write(self.said["output"], metrics=self.metrics, baseline=self._baseline(), **self._of_verb())
+        path = self.said.get("output")
+        text = write(path, metrics=self.metrics or None, baseline=self._baseline(), **self._of_verb())
+        if path is None:
+            with quiet_pipe():
+                writing.put(text.encode())
         return OK
 
     def _convert(self) -> int:

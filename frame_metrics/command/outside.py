@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.border.files import file_name, replacing
 from frame_metrics.border.shown import printable
 from frame_metrics.command.gates import Outcome
-from frame_metrics.command.texts import in_command, in_lines, in_markdown
+from frame_metrics.command.texts import in_command, in_lines
 from frame_metrics.command.writing import markdown
 
 SUITE = "frame-metrics"
@@ -52,12 +52,14 @@ def summarise(title: str, result: pl.DataFrame | None, outcomes: Sequence[Outcom
     name = os.environ.get("GITHUB_STEP_SUMMARY")
     if not name:
         return
-    parts = [f"### {in_markdown(title)}\n"]
+    from frame_metrics.report.tables import markdown_text
+
+    parts = [f"### {title}\n"]
     if result is not None:
         parts.append(markdown(result, None))
     if outcomes:
-        parts.append("".join(f"- {'❌' if one.failed else '✅'} {in_markdown(one.told)}\n" for one in outcomes))
+        parts.append("".join(f"- {'❌' if one.failed else '✅'} {markdown_text(one.told)}\n" for one in outcomes))
     if error is not None:
-        parts.append(f"❌ {in_markdown(error)}\n")
+        parts.append(f"❌ {markdown_text(printable(error))}\n")
     with open(name, "a", encoding="utf-8") as file:
         file.write("\n".join(parts) + "\n")

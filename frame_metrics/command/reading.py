@@ -51,7 +51,7 @@ class Source:
     names: Sequence[str]  # files, folders, patterns, or - for what is piped in
     said: str | None  # the format, where it was said
     option: str  # the flag that says it
-    folder: Callable[[], str]  # a folder for what has to be unpacked before it can be read in pieces
+    folder: Callable[[], str]  # gives a new folder for what has to be unpacked before it can be read in pieces
     roles: Mapping[str, Any] = field(default_factory=dict)
     otherwise: str | None = None  # the format of a name that says none
 
@@ -108,7 +108,7 @@ class Source:
         with open(name, "rb") as file:
             if file.read(2) != b"\x1f\x8b":
                 return name
-        plain = os.path.join(self.folder(), f"{len(os.listdir(self.folder()))}")
+        plain = os.path.join(self.folder(), "unpacked")
         try:
             with gzip.open(name) as packed, open(plain, "wb") as file:
                 shutil.copyfileobj(packed, file)

@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except SystemExit as stop:  # of argparse after --help, and of a request to stop
         return stop.code if isinstance(stop.code, int) else OK
-    except Exception:  # which Python would end with 1, the code of a gate that failed
+    except (Exception, pl.exceptions.PanicException):  # which Python would end with 1, the code of a gate that failed
         traceback.print_exc()
         return BROKEN
 

@@ -9,8 +9,6 @@ from frame_metrics.border.shown import printable
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.roles.resolve import FOUND
 
-# Marks that mean something within a cell of Markdown, or would make a link of an address.
-_MARKS = re.compile(r"[!#$&*+<>?@\[\\\]^`{|}~]|(?<!\w)_|_(?!\w)|:(?=//)|(?<=www)\.", re.IGNORECASE)
 # A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that there is a way back.
 _FORMULA = re.compile("^('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 _NO_FORMULA = re.compile("^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
@@ -19,11 +17,6 @@ _NO_FORMULA = re.compile("^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 def in_lines(text: str) -> str:
     """Return a text of several lines with the codes of characters that move the cursor, or change what is seen."""
     return "\n".join(map(printable, text.split("\n")))
-
-
-def in_markdown(text: str) -> str:
-    """Return a text as a cell of a Markdown table, with no mark-up of its own."""
-    return _MARKS.sub(lambda mark: f"&#{ord(mark[0])};", printable(text))
 
 
 def no_formula(text: str) -> str:

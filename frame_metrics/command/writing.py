@@ -17,7 +17,7 @@ from frame_metrics.border.files import replacing
 from frame_metrics.border.shown import DIGITS, printable, text_of
 from frame_metrics.border.trec import write_qrels, write_run
 from frame_metrics.command.reading import ENDINGS, format_of
-from frame_metrics.command.texts import in_lines, in_markdown, no_formula
+from frame_metrics.command.texts import in_lines, no_formula
 from frame_metrics.errors import FrameMetricsError, check_choice, listed
 
 FOR_PEOPLE = {"table": (".txt",), "md": (".md",), "html": (".html",)}
@@ -88,8 +88,12 @@ def show(frame: pl.DataFrame, kind: str | None, formulas: str, digits: int | Non
     if terminal and kind in ("parquet", "arrow"):
         raise FrameMetricsError(f"--to {kind}: a terminal cannot show it; name a file with -o, or pipe it on")
     width = shutil.get_terminal_size().columns if terminal else None
-    data = as_bytes(frame, kind, formulas=formulas, digits=digits, width=width)
-    if terminal:
+    put(as_bytes(frame, kind, formulas=formulas, digits=digits, width=width))
+
+
+def put(data: bytes) -> None:
+    """Write bytes to standard output; a terminal gets them as text without control characters."""
+    if sys.stdout.isatty():
         data = in_lines(data.decode()).encode(sys.stdout.encoding or "utf-8", "backslashreplace")
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
@@ -151,9 +155,12 @@ def of_value(value: object, digits: int | None = None) -> str:
 
 def markdown(frame: pl.DataFrame, digits: int | None = DIGITS) -> str:
     """Return a frame as a table of Markdown."""
-    head, *rows = _cells(frame, digits, in_markdown)
-    rule = ["---:" if kind.is_numeric() else "---" for kind in frame.dtypes]
-    return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *rows))
+    from frame_metrics.report.cells import Cell, Table
+    from frame_metrics.report.tables import in_markdown
+
+    names, *rows = _cells(frame, digits, printable)
+    table = Table(names, [[Cell(text) for text in row] for row in rows], [kind.is_numeric() for kind in frame.dtypes])
+    return f"{in_markdown(table)}\n"
 
 
 def page(frame: pl.DataFrame, digits: int | None = DIGITS) -> str:

@@ -256,12 +256,13 @@ def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:
 
 
 def constant(values: Array, rankings: Rankings, column: str) -> Array:
-    """Return the one value that each ranking's rows have, NaN for a ranking without rows."""
+    """Return the one value that each ranking's rows have, NaN for a ranking without rows, or where none says it."""
     first = np.full(len(rankings.lengths), np.nan)
     some = rankings.lengths > 0
     first[some] = values[rankings.starts[some]]
     at = spans(rankings.starts, rankings.lengths)
-    wrong = at[values[at] != np.repeat(first, rankings.lengths)]
+    differs = np.flatnonzero(values[at] != np.repeat(first, rankings.lengths))
+    wrong = at[differs[~np.isnan(values[at[differs]])]]
     if len(wrong):
         rows = np.sort(rankings.rows_of(wrong))
         raise bad_rows(column, rows, len(values), "differ from another row of their query", "give each query one value")

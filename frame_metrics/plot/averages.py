@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.charts import (
     COLORS,
-    COLUMNS,
     HEIGHT,
     LIMIT,
     WIDTH,
     altair,
     colored,
-    has_ends,
     metric_scale,
     metric_title,
     multiplied,
-    titled,
     tooltip,
 )
-from frame_metrics.plot.tidy import Key, Names, Tidy, read_tidy
+from frame_metrics.plot.panels import METRIC, in_panels, named
+from frame_metrics.plot.tidy import Names, Tidy, read_tidy
 
 if TYPE_CHECKING:
     import altair as alt
@@ -34,9 +30,7 @@ ROW = 22  # height of a row, in pixels
 PANEL = 260  # width of a metric's panel
 FAR = 100  # cutoffs that are further apart stand on an axis of powers
 BESIDE = ("k", "average", "total_over", "n", "n_undefined", "support")
-METRIC = "metric"  # title of the key where metrics are the rows, or lines, of a panel
 Ends: TypeAlias = tuple[str, str] | None  # the columns of an interval
-Build: TypeAlias = Callable[[Tidy, str, Metric], Any]
 
 
 def metrics(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart:
@@ -53,7 +47,7 @@ def metrics(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Char
     """
     said = "metrics draws what evaluate() and per_class() return in the long layout"
     also = (*BESIDE, "ci_low", "ci_high")
-    tidy = _measured(read_tidy(frame, said, ("metric", "value"), also, color=color, facet=facet))
+    tidy = named(read_tidy(frame, said, ("metric", "value"), also, color=color, facet=facet))
     ends = ("ci_low", "ci_high") if "ci_low" in tidy.table.columns else None
     return _in_rows(tidy.said("" if ends is None else "lines are intervals"), "Metrics", ends)
 
@@ -68,7 +62,7 @@ def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart
     """
     needs = ("metric", "value", "lower", "upper")
     also = (*BESIDE, "tied", "judged")
-    tidy = _measured(read_tidy(frame, "bounds draws what bounds() returns", needs, also, color=color, facet=facet))
+    tidy = named(read_tidy(frame, "bounds draws what bounds() returns", needs, also, color=color, facet=facet))
     of = "equal scores in another order" if "tied" in tidy.table.columns else "other judgments of unjudged results"
     return _in_rows(tidy.said(f"bars: the values that are possible with {of}"), "Bounds", ("lower", "upper"), thick=9)
 
@@ -91,51 +85,14 @@ def cutoffs(frame: Any, *, metric: str = "value", color: Names = None, facet: Na
     table = table.drop_nulls("k")
     stems = [_stem(*row) for row in table.select("metric", "k").iter_rows()]
     tidy = replace(tidy, table=table.with_columns(pl.Series("metric", stems, dtype=pl.String)))
-    tidy = _measured(tidy.said(f"{lacking} values without a cutoff are not drawn" if lacking else ""))
-    return _panels(tidy, _lines, "Metrics by cutoff")
+    tidy = named(tidy.said(f"{lacking} values without a cutoff are not drawn" if lacking else ""))
+    return in_panels(tidy, _lines, "Metrics by cutoff")
 
 
 def _stem(name: str, k: float) -> str:
     """The name of a metric with the letter k for its cutoff."""
     ends = next((joint for joint in "@_" if name.endswith(f"{joint}{k:g}")), None)
     return name if ends is None else f"{name.removesuffix(f'{k:g}')}k"
-
-
-def _measured(tidy: Tidy) -> Tidy:
-    """Name each metric in a column "what", with its average where it has several."""
-    table, what = tidy.table, pl.col("metric")
-    if "average" in table.columns:
-        named = pl.concat_str("metric", pl.col("average").fill_null("of each"), separator=", ")
-        what = pl.when(pl.col("average").n_unique().over("metric") > 1).then(named).otherwise("metric")
-    return replace(tidy, table=table.with_columns(what=what))
-
-
-def _panels(tidy: Tidy, build: Build, title: str) -> Any:
-    """Build a panel for each metric; where there is no key, one for metrics of one range, which are then the key."""
-    names = tidy.table["what"].unique(maintain_order=True).to_list()
-    meant = {name: _meant(tidy.table, name) for name in names}
-    groups: dict[Any, list[str]] = {}
-    for name, metric in meant.items():
-        apart = tidy.color is not None or not has_ends(metric)
-        groups.setdefault(name if apart else (metric.range, metric.higher), []).append(name)
-    panels = []
-    for group in groups.values():
-        part = replace(tidy, table=tidy.table.filter(pl.col("what").is_in(group)))
-        if tidy.color is None:
-            part = replace(part, table=part.table.with_columns(color="what"), color=Key(METRIC, group))
-        panels.append(build(part, group[0] if len(group) == 1 else "value", meant[group[0]]))
-    chart = (
-        panels[0]
-        if len(panels) == 1
-        else altair().concat(*panels, columns=2 if len(panels) == 4 else COLUMNS, spacing=30)
-    )
-    return titled(chart, title, tidy.notes)
-
-
-def _meant(table: pl.DataFrame, what: str) -> Metric:
-    """The metric that is drawn under a name; a cutoff k is any."""
-    name = table.filter(pl.col("what") == what)["metric"][0]
-    return metric_of(f"{name[:-1]}1" if name.endswith(("@k", "_k")) else name)
 
 
 def _in_rows(tidy: Tidy, title: str, ends: Ends, *, thick: int = 2) -> Any:
@@ -147,13 +104,13 @@ def _in_rows(tidy: Tidy, title: str, ends: Ends, *, thick: int = 2) -> Any:
             order[:] = _best_first(part, metric)
         return _row_panel(part, name, metric, order, ends, thick)
 
-    return _panels(tidy, panel, title)
+    return in_panels(tidy, panel, title)
 
 
 def _best_first(part: Tidy, metric: Metric) -> list[str]:
     """The rows of a panel, the best on top where the metric has a direction."""
     assert part.color is not None
-    if metric.higher is None or part.color.title == METRIC:
+    if metric.higher is None or part.color.columns == METRIC:
         return part.color.values
     means = part.table.group_by("color", maintain_order=True).agg((pl.col("value") * metric.sign).mean())
     return means.sort("value", descending=True, nulls_last=True, maintain_order=True)["color"].to_list()
@@ -164,7 +121,7 @@ def _row_panel(part: Tidy, name: str, metric: Metric, order: list[str], ends: En
     alt = altair()
     part = replace(part, table=_with_numbers(part, metric))
     assert part.color is not None
-    of_metrics = part.color.title == METRIC
+    of_metrics = part.color.columns == METRIC
     y = alt.Y("color:N", title=None if of_metrics else part.color.title, sort=order, axis=alt.Axis(labelLimit=LIMIT))
     title, scale = metric_title(name, metric), metric_scale(metric)
     color = alt.value(COLORS[0]) if of_metrics else colored(part.color, legend=False)["color"]
@@ -191,7 +148,7 @@ def _with_numbers(part: Tidy, metric: Metric) -> pl.DataFrame:
     table, color = part.table, part.color
     value = pl.col("value") * metric.sign
     best = value == (value.max() if part.facet is None else value.max().over("facet"))
-    compared = color is not None and color.title != METRIC and len(color.values) > 1 and metric.higher is not None
+    compared = color is not None and color.columns != METRIC and len(color.values) > 1 and metric.higher is not None
     is_best = best.fill_null(False) if compared else pl.lit(False)
     shown = pl.Series("shown", [_written(value, metric.summed) for value in table["value"].to_list()], dtype=pl.String)
     columns = {"best": is_best, "other": ~is_best}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -24,6 +23,7 @@ GOOD, BAD, NEITHER = COLORS[0], COLORS[1], "#888888"
 LIMIT = 320  # of labels, in pixels
 WIDTH, HEIGHT = 420, 320
 SMALL, COLUMNS = 220, 3  # of small multiples
+LINES = "split(datum.label, '\\n')"  # of the text over a small multiple
 IN_COLUMN = 20  # entries of a legend that stand in one column
 # A picture as SVG has its text, axes and lines in the colour of the text around it.
 INK = "currentColor"
@@ -72,14 +72,19 @@ def values(table: pl.DataFrame) -> Any:
     return altair().Data(values=table.select(shown).to_dicts())
 
 
-def colored(key: Key | None, *, dashes: bool = False, legend: bool = True) -> dict[str, Any]:
-    """Return the channels that tell series apart: their colour, and dashes where there are more than colours."""
+def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offset: int = 18) -> dict[str, Any]:
+    """Return the channels that tell series apart: their colour, and dashes where there are more than colours.
+
+    Parameters
+    ----------
+    legend, offset : whether there is a legend, and how far from the picture, in pixels.
+    """
     alt = altair()
     if key is None:
         return {"color": alt.value(COLORS[0])}
     n, m = len(key.values), len(COLORS)
     symbol: Any = "stroke" if dashes else "circle"
-    lines = {"symbolType": symbol, "symbolOpacity": 1, "symbolStrokeWidth": 2}
+    lines = {"offset": offset, "symbolType": symbol, "symbolOpacity": 1, "symbolStrokeWidth": 2}
     listed = alt.Legend(labelLimit=LIMIT, symbolLimit=0, columns=math.ceil(n / IN_COLUMN), **lines)
     shared: dict[str, Any] = {"title": key.title, "sort": None, "legend": listed if legend else None}
     paint = alt.Scale(domain=key.values, range=[COLORS[i % m] for i in range(n)])
@@ -106,8 +111,15 @@ def composed(tidy: Tidy, layers: Sequence[Any], title: str, *, width: int = WIDT
     return titled(multiplied(tidy, layers, width=width, height=height), title, tidy.notes)
 
 
-def multiplied(tidy: Tidy, layers: Sequence[Any], *, width: int, height: Any, in_rows: bool = False) -> Any:
-    """Return layers as one chart, or as small multiples where there are facets, side by side or in rows."""
+def multiplied(
+    tidy: Tidy, layers: Sequence[Any], *, width: int, height: Any, in_rows: bool = False, small: bool = True
+) -> Any:
+    """Return layers as one chart, or as small multiples where there are facets, side by side or in rows.
+
+    Parameters
+    ----------
+    width, height : of the chart, in pixels; small multiples are made ``small``.
+    """
     alt = altair()
     data = values(tidy.table)
     if tidy.facet is None:
@@ -118,11 +130,17 @@ def multiplied(tidy: Tidy, layers: Sequence[Any], *, width: int, height: Any, in
         header = alt.Header(labelLimit=LIMIT, labelOrient="top", labelAnchor="start", labelPadding=2)
         row = alt.Row("facet:N", header=header, **said)
         return chart.properties(width=width, height=height).facet(row=row, data=data)
-    scale = SMALL / max(width, height)
-    small = chart.properties(width=round(width * scale), height=round(height * scale))
-    return small.facet(
-        facet=alt.Facet("facet:N", header=alt.Header(labelLimit=SMALL), **said), columns=COLUMNS, data=data
-    )
+    scale = SMALL / max(width, height) if small else 1
+    part = chart.properties(width=round(width * scale), height=round(height * scale))
+    columns, n = beside(len(tidy.facet.values)), len(tidy.facet.values)
+    channel = alt.Facet("facet:N", header=alt.Header(labelLimit=SMALL, labelExpr=LINES), **said)
+    chart = part.facet(facet=channel, columns=columns, data=data)
+    return chart.resolve_axis(x="independent") if n % columns else chart
+
+
+def beside(n: int) -> int:
+    """Return how many of some panels stand side by side, so that few places stay empty."""
+    return n if n < COLUMNS else 2 if n == 4 else min((COLUMNS, COLUMNS + 1), key=lambda columns: -n % columns)
 
 
 def titled(chart: Any, title: str, notes: Sequence[str] = ()) -> Any:
@@ -167,11 +185,13 @@ def svg(chart: Any) -> str:
     """
     alt = altair()
     _check_converter()
-    spec = chart.to_dict()
-    themed = alt.Chart.from_dict({"background": "transparent", **spec, "config": _under(THEME, spec.get("config", {}))})
-    text = StringIO()
-    themed.save(text, format="svg")
-    return re.sub(r"(<svg[^>]*>)", rf"\1{ALONE}", _rounded(text.getvalue()), count=1)
+    import vl_convert
+
+    spec = chart.to_dict(validate=False)
+    themed = {"background": "transparent", **spec, "config": _under(THEME, spec.get("config", {}))}
+    version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
+    text = _rounded(vl_convert.vegalite_to_svg(themed, vl_version=version))
+    return re.sub(r"(<svg[^>]*>)", rf"\1{ALONE}", text, count=1)
 
 
 def png(chart: Any, *, dark: bool = False, scale: float = 2) -> bytes:

@@ -8,10 +8,11 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, TypeAlias
 
-from frame_metrics.plot import averages, curves
+from frame_metrics.border.frames import border_of
+from frame_metrics.plot import averages, by_query, curves, decisions, surfaces
 from frame_metrics.plot.tidy import POINTS
 
-Told: TypeAlias = Callable[[Any, Sequence[Any]], Mapping[str, Any]]
+Told: TypeAlias = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Picture:
     verb: str
     given: tuple[Any, ...] = ()  # what the verb is called with before anything else
     defaults: Mapping[str, Any] = field(default_factory=dict)  # options of the verb that are others here
-    told: Told = lambda irm, args: {}  # options of the function that the irm and what it is asked tell
+    # From the irm, the frame, and what it was asked for, further options of the function.
+    told: Told = lambda irm, frame, args, options: {}
 
     def __get__(self, pictures: Any, owner: Any = None) -> Any:
         if pictures is None:
@@ -38,7 +40,7 @@ class Picture:
             drawing = {p.name: options[p.name] for p in own if p.name in options}
             asked = {name: value for name, value in options.items() if name in of_verb or name not in drawing}
             frame = verb(*self.given, *args, **{**self.defaults, **asked})
-            return self.draw(frame, **{**self.told(pictures.irm, args), **drawing})
+            return self.draw(frame, **{**self.told(pictures.irm, frame, args, options), **drawing})
 
         theirs = list(of_verb.values())[len(self.given) :]
         shown = [*theirs, *(p for p in own if p.name not in of_verb)]
@@ -46,9 +48,22 @@ class Picture:
         return drawn
 
 
-def _one_metric(irm: Any, kinds: Sequence[Any]) -> Mapping[str, Any]:
+def _one_metric(irm: Any, frame: Any, kinds: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
     """The name of the metric of a frame that has one and does not name it."""
     return {"metric": kinds[0]} if len(kinds) == 1 and isinstance(kinds[0], str) else {}
+
+
+def _ideal(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The tables of the lines of cumulated gain, from which the share of relevant rows is known; none of ranks."""
+    if "prevalence" in options or "per" in options or "k" in border_of(frame).names():
+        return {}
+    return {"prevalence": irm.best_threshold("recall")}
+
+
+def _queries(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The columns of the query, where one is named."""
+    said = irm.roles.get("query")
+    return {} if said is None or "query" in options else {"query": said}
 
 
 @dataclass(frozen=True)
@@ -64,3 +79,13 @@ class Pictures:
     bounds = Picture(averages.bounds, "bounds")
     cutoffs = Picture(averages.cutoffs, "curve", told=_one_metric)
     pr = Picture(curves.pr, "curve", ("pr",), {"points": POINTS})
+    roc = Picture(curves.roc, "curve", ("roc",), {"points": POINTS})
+    gain = Picture(curves.gain, "curve", ("gain",), {"points": POINTS}, told=_ideal)
+    calibration = Picture(curves.calibration, "curve", ("calibration",))
+    thresholds = Picture(decisions.thresholds, "thresholds")
+    confusion = Picture(decisions.confusion, "confusion")
+    scores = Picture(decisions.scores, "curve", ("distribution",), {"bins": 30})
+    differences = Picture(by_query.differences, "compare", (), {"per_query": True}, told=_queries)
+    queries = Picture(by_query.queries, "per_query", told=_queries)
+    f_surface = Picture(surfaces.f_surface, "evaluate", ("precision", "recall"))
+    f_beta = Picture(surfaces.f_beta, "evaluate", ("precision", "recall"))

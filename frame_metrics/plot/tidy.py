@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,8 +22,13 @@ Names = str | Sequence[str] | None
 class Key:
     """Key columns as one text: what the caller calls them, and the texts in the order of the frame."""
 
-    title: str
+    columns: tuple[str, ...]
     values: list[str]
+
+    @property
+    def title(self) -> str:
+        """The names of the columns."""
+        return ", ".join(self.columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +45,9 @@ class Tidy:
         """The columns whose values tell lines apart."""
         return [name for name in ("color", "facet") if getattr(self, name) is not None]
 
-    def parts(self, *more: str) -> Iterable[pl.DataFrame]:
-        """Return the rows of each line, or of each value of further columns, in the order of the frame."""
-        keys = [*self.series, *more]
-        return self.table.partition_by(keys, maintain_order=True) if keys else [self.table]
+    def parts(self) -> list[pl.DataFrame]:
+        """Return the rows of each line, in the order of the frame."""
+        return self.table.partition_by(self.series, maintain_order=True) if self.series else [self.table]
 
     def with_columns(self, *columns: Any, **named: Any) -> Tidy:
         """Return the same with more columns."""
@@ -63,7 +67,8 @@ def read_tidy(
     color: Names = None,
     facet: Names = None,
     ignored: Collection[str] = (),
-    colored: bool = True,
+    texts: Collection[str] = TEXTS,
+    colors: int | None = 1,
 ) -> Tidy:
     """Read a frame that a verb returned.
 
@@ -75,7 +80,8 @@ def read_tidy(
     color, facet : the key columns that are told apart by colour, and by small multiples, if the caller says so. All
         columns that the picture does not know are keys, the first of them is the colour, and the others are facets.
     ignored : columns that are neither.
-    colored : whether the first key is the colour, where the caller does not say.
+    texts : the columns, of those that the picture knows, that hold no numbers.
+    colors : how many of the keys are the colour, where the caller does not say; None: all.
     """
     border = border_of(frame)
     names = border.names()
@@ -84,13 +90,13 @@ def read_tidy(
         raise ColumnError(f"{picture}; there is no column {listed(missing)} among {listed(names)}")
     own = [name for name in names if name in (*needs, *also)]
     keys = [name for name in names if name not in own and name not in ignored]
-    chosen = _chosen(keys, color, facet, colored)
+    chosen = _chosen(keys, color, facet, colors)
     read = [*own, *dict.fromkeys(name for columns in chosen.values() for name in columns)]
     table = border.in_memory(read).read(read)
     if not len(table):
         raise BadValueError(f"{picture}; the frame has no rows")
     over = table["total_over"].to_list() if "total_over" in own else [None] * len(table)
-    columns = {name: _plain(table[name]) for name in own}
+    columns = {name: _as_text(table[name]) if name in texts else _as_number(table[name]) for name in own}
     found: dict[str, Key | None] = {}
     for part, of in chosen.items():
         found[part], texts = _key(table, of, over)
@@ -98,7 +104,7 @@ def read_tidy(
     return Tidy(pl.DataFrame(columns), found["color"], found["facet"])
 
 
-def _chosen(keys: list[str], color: Names, facet: Names, colored: bool) -> dict[str, list[str]]:
+def _chosen(keys: list[str], color: Names, facet: Names, colors: int | None) -> dict[str, list[str]]:
     """The key columns that are the colour, and those that are facets."""
     said = {"color": _names(color), "facet": _names(facet)}
     for option, names in said.items():
@@ -107,7 +113,7 @@ def _chosen(keys: list[str], color: Names, facet: Names, colored: bool) -> dict[
                 raise ColumnError(f"{option}={name!r} is no key column; there are {listed(keys)}{closest(name, keys)}")
     own_color, own_facet = said["color"], said["facet"]
     if own_color is None:
-        own_color = [name for name in keys if name not in (own_facet or [])][: int(colored)]
+        own_color = [name for name in keys if name not in (own_facet or [])][:colors]
     if own_facet is None:
         own_facet = [name for name in keys if name not in own_color]
     left = [name for name in keys if name not in (*own_color, *own_facet)]
@@ -126,7 +132,7 @@ def _key(table: pl.DataFrame, names: list[str], over: list[Any]) -> tuple[Key | 
         return None, None
     columns = [texts_of(table[name], [_is_over(name, total) for total in over]) for name in names]
     texts = [", ".join(row) for row in zip(*columns, strict=True)]
-    return Key(", ".join(names), list(dict.fromkeys(texts))), pl.Series(texts, dtype=pl.String)
+    return Key(tuple(names), list(dict.fromkeys(texts))), pl.Series(texts, dtype=pl.String)
 
 
 def _is_over(name: str, total: str | None) -> bool:
@@ -134,53 +140,49 @@ def _is_over(name: str, total: str | None) -> bool:
 
 
 def texts_of(column: pl.Series, totals: Sequence[bool] | None = None) -> list[str]:
-    """Return values as texts that differ where the values do."""
+    """Return values as texts that differ where the values do; those of totals are "all"."""
     values = column.to_list()
     totals = totals or [False] * len(values)
     taken = {value for value in values if isinstance(value, str)}
-    null, total = _apart("null", taken), _apart("all", taken)
+    null, total = apart("null", taken), apart("all", taken)
     return [
-        total if all_of else null if value is None else str(value) for value, all_of in zip(values, totals, strict=True)
+        total if of_all else null if value is None else str(value) for value, of_all in zip(values, totals, strict=True)
     ]
 
 
-def _apart(text: str, taken: set[str]) -> str:
-    return _apart(f"({text})", taken) if text in taken else text
+def apart(text: str, taken: Collection[str]) -> str:
+    """Return a text that is none of those that are taken."""
+    return apart(f"({text})", taken) if text in taken else text
 
 
-def _plain(column: pl.Series) -> pl.Series:
-    """A column of a result as numbers, or as texts; what is infinite or no number is null."""
-    if column.name in TEXTS:
-        return pl.Series(column.name, [None if one is None else str(one) for one in column.to_list()], dtype=pl.String)
+def _as_text(column: pl.Series) -> pl.Series:
+    return pl.Series([None if value is None else str(value) for value in column.to_list()], dtype=pl.String)
+
+
+def _as_number(column: pl.Series) -> pl.Series:
     if not (column.dtype.is_numeric() or column.dtype in (pl.Null, pl.Boolean)):
-        raise BadValueError(f"{column.name}: the column holds {column.dtype}, and the picture needs numbers")
-    return column.cast(pl.Float64)
+        raise BadValueError(f"{column.name}: the column holds {column.dtype}, and a picture needs numbers there")
+    return column.cast(pl.Float64).fill_nan(None)
 
 
-def finite(column: str) -> pl.Expr:
-    """Return a column with null for what no axis has a place for."""
-    return pl.when(pl.col(column).is_finite()).then(pl.col(column)).alias(column)
-
-
-def thinned(tidy: Tidy, columns: Sequence[str], most: int = POINTS) -> Tidy:
-    """Keep at most so many rows of each line, so that what is left out is near to what is kept; a note says so.
+def thinned(tidy: Tidy, columns: Sequence[str], *, kept: str | None = None, most: int = POINTS) -> Tidy:
+    """Keep some of the rows of each line, so that what is left out is near to what is kept; a note says so.
 
     Kept are the first row, and the last one of each of equal stretches of the line's length, all ``columns`` taken
-    together, each on a scale from 0 to 1.
+    together, each on a scale from 0 to 1; and the rows that are marked in the column ``kept``.
     """
-    before = len(tidy.table)
-    kept = [part[_stretches(part, columns, most)] if len(part) > most else part for part in tidy.parts()]
-    table = pl.concat(kept)
-    note = f"{len(table):,} of {before:,} points are drawn" if len(table) < before else ""
+    rows = [part[_stretches(part, columns, kept, most)] if len(part) > most else part for part in tidy.parts()]
+    table = pl.concat(rows)
+    note = f"{len(table):,} of {len(tidy.table):,} points are drawn" if len(table) < len(tidy.table) else ""
     return replace(tidy, table=table).said(note)
 
 
-def _stretches(part: pl.DataFrame, columns: Sequence[str], most: int) -> Array:
-    """The rows that are kept of one line."""
+def _stretches(part: pl.DataFrame, columns: Sequence[str], kept: str | None, most: int) -> Array:
+    """The numbers of the rows that are kept of one line."""
     arc = np.zeros(len(part))
     for name in columns:
-        values = np.nan_to_num(part[name].cast(pl.Float64).fill_null(0).to_numpy(), posinf=0, neginf=0)
-        width = np.ptp(values) or 1.0
-        arc += np.append(0, np.cumsum(np.abs(np.diff(values / width))))
+        values = np.nan_to_num(part[name].fill_null(0).to_numpy(), posinf=0, neginf=0)
+        arc += np.append(0, np.cumsum(np.abs(np.diff(values / (np.ptp(values) or 1)))))
     stretch = np.minimum((arc / (arc[-1] or 1) * (most - 2)).astype(np.int64), most - 3)
-    return np.unique(np.concatenate([[0], np.flatnonzero(np.diff(stretch)), [len(part) - 1]]))
+    marked = part[kept].arg_true().to_numpy() if kept else []
+    return np.unique(np.concatenate([[0], np.flatnonzero(np.diff(stretch)), [len(part) - 1], marked]).astype(np.int64))

@@ -289,7 +289,10 @@ def _of_queries(content: Content, work: Gathering, queries: int, plan: Any) -> C
     if values is None:
         return content
     values = values.filter(pl.col("metric") == content.first)
-    spread = work.tried("quantiles", lambda: _whole(content, Gathering(irm)).evaluate(*names, average=[*QUANTILES]))
+    spread = None  # where queries have weights, quantiles would not look at them
+    if not irm.roles.get("weight"):
+        whole = _whole(content, Gathering(irm))
+        spread = work.tried("quantiles", lambda: whole.evaluate(*names, average=[*QUANTILES]))
     spread = None if spread is None else spread.filter(pl.col("metric") == content.first)
     chosen = _extremes(content, values, queries)
     content = replace(content, values=values, quantiles=spread, queries=chosen)
@@ -322,61 +325,44 @@ def _with_results(content: Content, work: Gathering, plan: Any) -> list[Ranked]:
     if not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
         return chosen
     small = _small(content, work.irm, plan)
-    return [_explained(one, content, small, [name for name, _ in taken]) for one in chosen]
+    return [_explained(one, content, small, [name for name, _ in taken]) for one in content.queries]
 
 
-def _explained(one: Ranked, content: Content, small: Callable[[Ranked], Any], names: Sequence[str]) -> Ranked:
+def _explained(one: Ranked, content: Content, small: Any, names: Sequence[str]) -> Ranked:
     """Add its results to a query, by the first of some metrics that can be taken apart; without any, none."""
     value = [one.keys[name] for name in content.query]
-    irm = small(one)
     for name in names:
         try:
-            told = here(irm.explain(name, query=value[0] if len(value) == 1 else value))
+            told = here(small.explain(name, query=value[0] if len(value) == 1 else value))
         except FrameMetricsError:
             continue
-        if content.system:
-            told = told.filter(pl.col(content.system).eq_missing(pl.lit(one.system, told.schema[content.system])))
+        keys = {**one.keys, **({content.system: one.system} if content.system else {})}
+        same = [pl.col(key).eq_missing(pl.lit(its, told.schema[key])) for key, its in keys.items()]
+        told = told.filter(*same)
         ranked, missed = (told.filter(pl.col("rank").is_null() == null) for null in (False, True))
         shown = pl.concat([ranked.head(RESULTS), missed.head(MISSED)]).drop(*content.keys)
         return replace(one, results=shown, more=len(told) - len(shown), explained=name)
     return one
 
 
-def _small(content: Content, irm: Any, plan: Any) -> Callable[[Ranked], Any]:
-    """Read the rows of some queries, and their judgments, once.
-
-    Returns
-    -------
-    From one of them an irm of its rows alone.
-    """
+def _small(content: Content, irm: Any, plan: Any) -> Any:
+    """The irm of the rows of the queries that are shown, and their judgments; the frame is read once for them."""
     request, judged = plan.request, plan.judged
-    names = {name: name for name in (*content.by, *content.query)}
-    own = {name: name for name in names if name in request.available}
+    names = [*content.by, *content.query]
     theirs = {} if judged is None else dict(zip(content.query, judged.query, strict=True))
     theirs |= {} if judged is None else {name: name for name in judged.by}
     types = {} if content.values is None else {name: content.values.schema[name] for name in names}
-    keys = pl.DataFrame([one.keys for one in content.queries], schema=types).unique(maintain_order=True)
+    keys = pl.DataFrame([one.keys for one in content.queries], schema=types)
 
-    def read_of(border: Any, columns: Sequence[str], called: Mapping[str, str]) -> pl.DataFrame:
-        return border.rows_of(columns, keys.select(pl.col(name).alias(to) for name, to in called.items()))
+    def rows_of(border: Any, columns: Sequence[str], called: Mapping[str, str]) -> pl.DataFrame:
+        named = keys.select(pl.col(name).alias(to) for name, to in called.items())
+        return border.rows_of(columns, named.unique())
 
-    rows = read_of(request.border, request.columns.needed, own)
-    beside = None if judged is None else read_of(request.beside, plan.to_read, theirs)
-    # Grades of one query say less of their scale than those of all.
+    # Grades of some queries say less of their scale than those of all.
     said = {"rel": plan.conventions.rel} if "rel" not in irm.roles and request.columns.grade else {}
-
-    def of_one(one: Ranked) -> Any:
-        found = type(irm)(_of_keys(rows, own, one), **{**irm.roles, **said})
-        given = None if beside is None else (_of_keys(beside, theirs, one), irm.judgments[1])
-        return found if given is None else found.judge(given[0], **given[1])
-
-    return of_one
-
-
-def _of_keys(table: pl.DataFrame, called: Mapping[str, str], one: Ranked) -> pl.DataFrame:
-    """The rows of one query; ``called`` are the columns of its keys."""
-    same = [pl.col(to).eq_missing(pl.lit(one.keys[name], table.schema[to])) for name, to in called.items()]
-    return table.filter(*same)
+    own = {name: name for name in names if name in request.available}
+    small = type(irm)(rows_of(request.border, request.columns.needed, own), **{**irm.roles, **said})
+    return small if judged is None else small.judge(rows_of(request.beside, plan.to_read, theirs), **irm.judgments[1])
 
 
 def _roles(request: Any, plan: Any) -> list[dict[str, str]]:

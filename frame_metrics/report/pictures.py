@@ -40,7 +40,8 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
         yield "metrics", f"Metrics{level}", map(plot.metrics, parts)
     if "cutoffs" in content.curves and _few(content, content.curves["cutoffs"]):
         yield "curve cutoffs", "Metrics at cutoffs", map(plot.cutoffs, _by_metric(content.curves["cutoffs"]))
-    scores = [getattr(plot, kind)(curve) for kind, curve in content.curves.items() if kind != "cutoffs"]
+    known = {kind: curve for kind, curve in content.curves.items() if kind != "cutoffs" and hasattr(plot, kind)}
+    scores = [getattr(plot, kind)(curve) for kind, curve in known.items()]
     yield "curve scores", f"Curves of the scores: {', '.join(content.curves)}", scores
 
 
@@ -57,8 +58,8 @@ def _by_metric(frame: pl.DataFrame) -> list[pl.DataFrame]:
 
 def _alone(chart: Any, name: str) -> str:
     """SVG of a chart without its title, with ids that are its own in a page of several."""
-    spec = {key: value for key, value in chart.to_dict().items() if key != "title"}
-    svg = plot.svg(needed("altair").Chart.from_dict(spec))
+    chart["title"] = needed("altair").Undefined
+    svg = plot.svg(chart)
     own = re.sub(r"\W", "-", name)
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{own}-\1"', svg)
     return re.sub(r"url\(#([^)]+)\)", rf"url(#{own}-\1)", svg)

@@ -26,6 +26,7 @@ from frame_metrics.report.tables import in_markdown, markdown_text
 VERSION = 1  # of the JSON form; it rises when something has another name or meaning
 FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 MOST_ROWS = 1000  # of a table in JSON
+LONGEST = 2000  # letters of a text there
 HERE = Path(__file__).parent
 
 
@@ -192,4 +193,5 @@ def _plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int):
         return value
-    return value if isinstance(value, str) else str(value)
+    text = value if isinstance(value, str) else str(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.cases import cases_of
+from frame_metrics.border.pieces import TIMES
+from frame_metrics.data.cases import Cases, cases_of
 from frame_metrics.data.log import Log, read_log
-from frame_metrics.data.unfolding import BARE
-from frame_metrics.errors import (
-    BadRowsError,
-    BadValueError,
-    FrameMetricsError,
-    NotComputableError,
-    bad_rows,
-    check_choice,
-    shown,
-)
-from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import Columns
+from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_choice, shown
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import audited
 from frame_metrics.verbs import annotators, guards, log_checks, saved, value_checks
-from frame_metrics.verbs.checks import Finding, run_checks
+from frame_metrics.verbs.audit_pieces import decided, of_pieces
+from frame_metrics.verbs.checks import Counted, Finding, counted, run_checks
+from frame_metrics.verbs.good_rows import good_rows, part_of
 from frame_metrics.verbs.request import Plan, Reading, Request
 from frame_metrics.verbs.split import check_split, split_of_queries, split_of_rows
 from frame_metrics.verbs.values import asked_of, measured, named_in, plan_of
@@ -41,16 +32,6 @@ SCHEMA = {
     "example": pl.String,
     "message": pl.String,
 }
-# The word for the values of a role; that of the others is the role with an s.
-VALUES = {
-    "query": "queries",
-    "by": "segments",
-    "predicted": "predictions",
-    "class_scores": "scores",
-    "extra": "values",
-    "n_relevant": "counts of relevant documents",
-    "collection_size": "collection sizes",
-}
 Severity = Literal["error", "warning", "info"]
 
 
@@ -61,40 +42,78 @@ def audit(request: Request, fail_on: Severity | None, baseline: Any, split: Mapp
     plan = plan_of(request) if request.of_values else request.plan(audited(request.columns, request.roles))
     if split is not None:
         check_split(split, plan.columns, alone=baseline is None)
-    columns, conventions, rule = plan.columns, _conventions(plan), plan.conventions.several
+    rule, plan = plan.conventions.several, replace(plan, conventions=_conventions(plan))
     beside = None if baseline is None else _baseline(baseline, plan)
-    decided = columns.predicted is not None or conventions.threshold is not None
 
     def compute(reading: Reading) -> Answer:
-        qrels = reading.qrels()
         there = None if beside is None else saved.read_saved(beside(reading.table)).log
-
-        def turned(log: Log) -> Iterable[Finding]:
-            return () if there is None else run_checks({}, saved.matched(log, there).turnover())
-
-        def with_arms(seen: list[Finding], log: Log) -> list[Finding]:
-            return seen if split is None else _of_arms(seen, split_of_queries(log, columns, split))
-
-        def look(rows: pl.DataFrame) -> list[Finding]:
-            if columns.value:
-                numbers = measured(replace(reading, table=rows), None, audited=True, arms=split is not None)
-                return with_arms([*value_checks.findings(numbers), *turned(numbers.log)], numbers.log)
-            if not columns.query:
-                return _of_rows(rows, columns, conventions, split)
-            log = read_log(rows, columns, conventions, qrels, single=decided, arms=split is not None)
-            seen = [*guards.of_sides(rows, columns, conventions), *log_checks.findings(log)]
-            seen += [*annotators.findings(log, rule), *turned(log)]
-            seen += guards.guarded(cases_of(log)) if decided else []
-            return with_arms(seen, log)
-
-        return _report(fail_on, _of_good_rows(reading, look))
+        looking = _Looking(reading, rule, split, there)
+        if reading.source is not None:
+            return _report(fail_on, looking.at_pieces())
+        good = good_rows(reading, looking.at_rows)
+        seen = good.seen
+        if good.error is not None:
+            n, of = len(good.rows), len(reading.table)
+            seen = [Finding("rows that cannot be read", "error", n, of, None, str(good.error))]
+        return _report(fail_on, [*part_of(good, reading).findings(reading.plan.columns), *seen])
 
     def unreadable(error: BadRowsError) -> Answer:
         n, row = len(error.rows), int(error.rows[0])
         return _report(fail_on, [Finding(f"rows that {error.what}", "error", n, None, f"row {row}", str(error))])
 
-    table = plan.answer(compute, lambda types: dict(SCHEMA), unreadable)
+    in_pieces = not request.of_values
+    table = plan.answer(compute, lambda types: dict(SCHEMA), unreadable, in_pieces=in_pieces)
     return table if fail_on is None else request.border.at_once(table)
+
+
+@dataclass(frozen=True, eq=False)
+class _Looking:
+    """The looks of an audit, at rows or at pieces."""
+
+    reading: Reading
+    rule: str | None  # that was said for annotators who differ
+    split: Mapping[Any, float] | None
+    there: Log | None  # the saved numbers of a baseline
+
+    def at_rows(self, rows: pl.DataFrame) -> list[Finding]:
+        """Return the findings about good rows; raise for those that are bad in one way."""
+        reading, plan = replace(self.reading, table=rows), self.reading.plan
+        columns, conventions, arms = plan.columns, plan.conventions, self.split is not None
+        if columns.value:
+            numbers = measured(reading, None, audited=True, arms=arms)
+            return self._with_arms([*value_checks.findings(numbers), *self._turned(numbers.log)], numbers.log)
+        if not columns.query:
+            seen = guards.findings(rows, columns, conventions)
+            return seen if self.split is None else [*seen, *split_of_rows(rows, columns, self.split)]
+        log = read_log(rows, columns, conventions, reading.qrels(), single=decided(plan), arms=arms)
+        sides = guards.of_sides(rows, columns, conventions)
+        cases = cases_of(log) if decided(plan) else None
+        return self._of_log(counted(log), list(sides), log, cases)
+
+    def at_pieces(self) -> list[Finding]:
+        """Return the findings about a log that is worked on in pieces, and about its bad rows."""
+        found, plan = of_pieces(self.reading, arms=self.split is not None), self.reading.plan
+        sides: list[Finding] = []
+        if found.sides is not None:
+            sides = [*guards.of_sides(found.sides, plan.columns, plan.conventions, found.sides[TIMES])]
+        about = self._of_log(found.counts, sides, found.judged, found.cases)
+        return [*found.part.findings(plan.columns), *about]
+
+    def _of_log(self, counts: Counted, sides: list[Finding], judged: Log, cases: Cases | None) -> list[Finding]:
+        """The findings about a log, of which the last two say the judgments and the rows that are decided about."""
+        seen = [*sides, *log_checks.findings(counts), *annotators.findings(judged, self.rule)]
+        seen += self._turned(counts.log)
+        return self._with_arms([*seen, *(() if cases is None else guards.guarded(cases))], counts.log)
+
+    def _turned(self, log: Log) -> Iterable[Finding]:
+        return () if self.there is None else run_checks({}, saved.matched(log, self.there).turnover())
+
+    def _with_arms(self, seen: list[Finding], log: Log) -> list[Finding]:
+        """Findings, and those about the split of a log whose systems are segments: units of several arms."""
+        if self.split is None:
+            return seen
+        there = [one for one in seen if one.check != log_checks.queries_in_several_segments.name]
+        return [*there, *split_of_queries(log, self.reading.plan.columns, self.split)]
 
 
 def _conventions(plan: Plan) -> Conventions:
@@ -102,14 +121,6 @@ def _conventions(plan: Plan) -> Conventions:
     if plan.judged is not None and plan.judged.annotator and plan.conventions.several is None:
         return replace(plan.conventions, several="majority")
     return plan.conventions
-
-
-def _of_rows(
-    rows: pl.DataFrame, columns: Columns, conventions: Conventions, split: Mapping[Any, float] | None
-) -> list[Finding]:
-    """The findings about rows without a query, and about their split."""
-    seen = guards.findings(rows, columns, conventions)
-    return seen if split is None else [*seen, *split_of_rows(rows, columns, split)]
 
 
 def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
@@ -127,75 +138,6 @@ def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
         return lambda rows: saved.plan_of(baseline, plan, named_in(rows, plan.columns), audited=True)
     found = saved.plan_of(baseline, plan, asked_of((), plan.columns) if plan.columns.value else None, audited=True)
     return lambda rows: found
-
-
-def _of_arms(seen: list[Finding], split: Iterable[Finding]) -> list[Finding]:
-    """Return the findings of a log whose systems are segments, and those about its split: units of several arms."""
-    there = [one for one in seen if one.check != log_checks.queries_in_several_segments.name]
-    return [*there, *split]
-
-
-def _of_good_rows(reading: Reading, look: Callable[[pl.DataFrame], list[Finding]]) -> list[Finding]:
-    """Return the rows whose values are bad as findings, and the findings about the others.
-
-    ``look`` raises for rows that are bad in one way. They are left out, and it looks again, until no row is bad. An
-    error that names no rows is raised, or is a finding if rows were left out before.
-    """
-    frame = reading.table
-    left, rows = np.arange(len(frame)), frame
-    bad: dict[tuple[str, str], tuple[BadRowsError, list[Array]]] = {}
-    while True:
-        try:
-            seen = look(rows)
-        except BadRowsError as error:
-            good = np.ones(len(rows), bool)
-            good[error.rows] = False
-            if reading.unfolded is not None:
-                good = reading.unfolded.in_every_system(good, rows)
-            bad.setdefault((error.column, error.what), (error, []))[1].append(left[np.asarray(error.rows)])
-            left, rows = left[good], rows.filter(pl.Series(good))
-            continue
-        except FrameMetricsError as error:
-            if not bad:
-                raise
-            seen = [Finding("rows that cannot be read", "error", len(rows), len(frame), None, str(error))]
-        found_bad = [_bad_values(error, np.sort(np.concatenate(at)), reading) for error, at in bad.values()]
-        what = "results in the lists" if reading.plan.columns.lists else "rows of the frame"
-        message = f"{what} without errors: everything else is about these"
-        systems = max(len(reading.plan.columns.per_system), 1)  # which have the same rows
-        n, of = ((len(some) - _bare(some)) // systems for some in (rows, frame))
-        return [*found_bad, Finding("rows", "fact", n, of, None, message), *seen]
-
-
-def _bare(rows: pl.DataFrame) -> int:
-    """Count the rows that stand for queries without results."""
-    return int(rows[BARE].sum()) if BARE in rows.columns else 0
-
-
-def _bad_values(error: BadRowsError, rows: Array, reading: Reading) -> Finding:
-    """Rows of the caller's frame that have a bad value."""
-    columns, total = reading.plan.columns, len(reading.table)
-    what = error.what.split(",")[0]
-    check = f"{_values(error.column, columns) if what.startswith(('are ', 'differ ')) else 'rows'} that {what}"
-    said = bad_rows(error.column, rows, total, error.what, error.remedy)
-    if reading.unfolded is not None:
-        said = reading.unfolded.told_of_the_frame(error, rows)
-    return Finding(check, "error", len(rows), total, f"row {said.rows[0]}", str(said))
-
-
-def _values(column: str, columns: Columns) -> str:
-    """The word for the values of a column, by its role."""
-    for role, named in vars(columns).items():
-        several = (
-            dict(named).values()
-            if role in ("class_scores", "extra")
-            else named
-            if isinstance(named, tuple)
-            else (named,)
-        )
-        if column in several:
-            return VALUES.get(role, f"{role}s")
-    return column
 
 
 def _report(fail_on: str | None, findings: list[Finding]) -> Answer:

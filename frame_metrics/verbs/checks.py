@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_type_hints
 
@@ -14,6 +15,7 @@ from frame_metrics.data.groups import Segments, as_text
 from frame_metrics.data.log import Block, Log, rows_of_the_frame
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.inputs import Array, Ranking
+from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import Columns, judging, key_names
 
 Look = Callable[[Any], Any]
@@ -29,6 +31,7 @@ class Seen(NamedTuple):
     of: int | None = None
     example: str | None = None
     words: Mapping[str, Any] = MappingProxyType({})  # what the message says of the first one
+    at: int = NONE  # the row of the frame that the first one begins at, by which those of pieces are told apart
 
 
 def seen_in(
@@ -67,29 +70,33 @@ class Check(NamedTuple):
     look: Look
     reads: type
     of: Look | None
+    only: Look | None
 
 
 CHECKS: list[Check] = []  # in the order of the audit's rows, within a severity
 
 
-def check(severity: str, *, of: Look | None = None, name: str = "") -> Callable[[Look], Check]:
+def check(
+    severity: str, *, of: Look | None = None, only: Look | None = None, name: str = ""
+) -> Callable[[Look], Check]:
     """Make a function a check.
 
     Its docstring is the message, with words in braces that are filled in. The annotation of its parameter says what it
     reads: of a ``RankedBlock`` it returns how often each ranking has it, shape (rankings,), bool or counts; of all else
-    what it saw. None: there is nothing to look at.
+    what it saw. None: there is nothing to look at. What is seen of a ``Log`` is added up over pieces of whole queries.
 
     Parameters
     ----------
     severity : "error", "warning", "info" or "fact"; facts are told whether or not anything is wrong.
     of : what the share is of, in each ranking of a block; None for 1. Where it is 0, there is nothing to find.
+    only : whether a whole log has what is looked for; None where any may.
     name : the check's, where that of the function does not do.
     """
 
     def add(look: Look) -> Check:
         message = " ".join((look.__doc__ or "").split())
         reads = next(iter(get_type_hints(look).values()))
-        CHECKS.append(Check(name or look.__name__.replace("_", " "), severity, message, look, reads, of))
+        CHECKS.append(Check(name or look.__name__.replace("_", " "), severity, message, look, reads, of, only))
         return CHECKS[-1]
 
     return add
@@ -104,7 +111,7 @@ def run_checks(words: dict[str, Any], *subjects: Any, known: dict[Check, Seen] |
     for one in CHECKS:
         seen: Seen | None = one.look(of_class[one.reads]) if one.reads in of_class else (known or {}).get(one)
         if seen is not None:
-            n, of, example, own = seen
+            n, of, example, own, _ = seen
             told = n or one.severity == "fact"
             yield Finding(one.name, one.severity, n, of, example, one.message.format(**words, **own) if told else "")
 
@@ -172,7 +179,10 @@ class Counted:
     relevant: Array  # and those that are relevant
     results: Array  # documents that each ranking retrieved
     hits: Array  # and those of them that are relevant
-    seen: dict[Check, Seen]  # what the checks of blocks saw in all of them
+    size: Array | None  # documents in the collection, of each ranking's query; None where not known
+    has: Array  # how often each ranking has what each check of blocks looks for, shape (checks, rankings)
+    looked: Array  # what the shares are of, shape (WHOLES, rankings)
+    of_log: Mapping[Check, Seen]  # what checks of the log saw
 
     def of_queries(self, values: Array) -> int:
         """Return the sum over evaluated queries, of what is the same for each system, or of the one that has most."""
@@ -181,10 +191,32 @@ class Counted:
         np.maximum.at(most, pair[some], values[some])
         return int(most.sum())
 
+    @cached_property
+    def seen(self) -> dict[Check, Seen]:
+        """The findings of the checks of blocks, in all of them, and of those of the log."""
+        seen = {}
+        for one, has in zip(of_blocks(), self.has, strict=True):
+            of, some = self.looked[wholes().index(one.of)], np.flatnonzero(has)
+            example = name_of(self.log, int(some[0])) if len(some) else None
+            seen[one] = Seen(int(has.sum(dtype=np.int64)), int(of.sum(dtype=np.int64)), example)
+        for one, saw in self.of_log.items():
+            seen[one] = saw if one.only is None or one.only(self.log) else Seen(0, saw.of)
+        return seen
+
     def but_for(self, unjudged: Check) -> Seen | None:
         """Return how many results there are beside those that a check saw."""
         n, of, *_ = self.seen[unjudged]
         return Seen((of or 0) - n, of) if self.log.columns.rank or self.log.columns.score else None
+
+
+def of_blocks() -> list[Check]:
+    """Return the checks of rankings, which share one pass over a log."""
+    return [one for one in CHECKS if one.reads is RankedBlock]
+
+
+def wholes() -> list[Look | None]:
+    """Return what the shares of these checks are of, each once."""
+    return list(dict.fromkeys(one.of for one in of_blocks()))
 
 
 def counted(log: Log) -> Counted:
@@ -196,11 +228,10 @@ def counted(log: Log) -> Counted:
         Values are bad that show in rank order only, or beside others of their query; with the rows of the frame that
         the log was read from.
     """
-    numbers = np.arange(len(log.grid.pair))
-    judged, relevant, results, hits = np.zeros((4, len(numbers)), np.int64)
-    evaluated = np.zeros(len(numbers), bool)
-    checks = [one for one in CHECKS if one.reads is RankedBlock]
-    sums = [[(0, 0, len(numbers))] * len(checks)]
+    n, checks, shares = len(log.grid.pair), of_blocks(), wholes()
+    judged, relevant, results, hits = np.zeros((4, n), np.int64)
+    evaluated = np.zeros(n, bool)
+    has, looked = np.zeros((len(checks), n), np.int32), np.zeros((len(shares), n), np.int32)
 
     def work(block: Block) -> None:
         at, rows = block.at, block.rows
@@ -208,16 +239,23 @@ def counted(log: Log) -> Counted:
         evaluated[at] = run.evaluated
         judged[at], relevant[at], results[at], hits[at] = run.n_judged, run.n_relevant, run.n_ret, run.hits()
         ranked = RankedBlock(log, rows, run, {role: values[at] for role, values in said.items() if values is not None})
-        sums.append([_sums(one, ranked, numbers[at], len(numbers)) for one in checks])
+        for share, of in zip(looked, shares, strict=True):
+            share[at] = 1 if of is None else of(ranked)
+        for own, one in zip(has, checks, strict=True):
+            marks = one.look(ranked)
+            own[at] = 0 if marks is None else np.where(looked[shares.index(one.of)][at] > 0, marks, 0)
 
     with rows_of_the_frame(log):
         said = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}
     said |= {role: log.said_of_queries(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
     log.each_block(work)
-    seen = {}
-    for one, (n, of, first) in zip(checks, np.moveaxis(np.array(sums), 0, -1), strict=True):
-        seen[one] = Seen(int(n.sum()), int(of.sum()), name_of(log, int(first.min())) if n.any() else None)
-    return Counted(log, evaluated, judged, relevant, results, hits, seen)
+    return Counted(log, evaluated, judged, relevant, results, hits, said["size"], has, looked, seen_of(log))
+
+
+def seen_of(log: Log) -> dict[Check, Seen]:
+    """Return what checks of a log see."""
+    seen = {one: one.look(log) for one in CHECKS if one.reads is Log}
+    return {one: saw for one, saw in seen.items() if saw is not None}
 
 
 def _beyond(log: Log) -> Array | None:
@@ -234,14 +272,6 @@ def _beyond(log: Log) -> Array | None:
     unfound = judged.join(found, on=[*keys, "doc"], how="anti", nulls_equal=True)
     beyond = log.joined(unfound.select(keys).unique().with_columns(beyond=pl.lit(True)), keys)["beyond"]
     return beyond.fill_null(False).to_numpy()
-
-
-def _sums(one: Check, block: RankedBlock, numbers: Array, past: int) -> tuple[int, int, int]:
-    """The number of things seen in a block, the number looked at, and the first ranking with one, or ``past``."""
-    of = np.ones(len(numbers), bool) if one.of is None else one.of(block)
-    marks = one.look(block)
-    has = np.where(of > 0, 0 if marks is None else marks, 0)
-    return int(has.sum()), int(of.sum()), int(numbers[has > 0].min(initial=past))
 
 
 def name_of(log: Log, ranking: int) -> str:

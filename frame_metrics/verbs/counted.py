@@ -15,6 +15,7 @@ from frame_metrics.data.classes import two_classes
 from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Piece
 from frame_metrics.errors import ColumnError
+from frame_metrics.inputs.rows import NONE
 from frame_metrics.verbs.pieces import (
     PLACED,
     SYSTEM,
@@ -56,7 +57,11 @@ class Counting(Work):
             rows = rows[np.argsort(grid.query[rows["cell"].to_numpy()], kind="stable")]
         cell = rows["cell"].to_numpy()
         system, segment = (grid.system[cell], grid.segment[cell]) if self.queries else divmod(cell, max(segments, 1))
-        keys = key_rows(log, segment, grid.query[cell] if self.queries else None, ordered=ordered)
+        query = grid.query[cell] if self.queries else None
+        keys = key_rows(log, segment, query)
+        if ordered and query is not None:
+            row = log.rows(grid.query_row)[query]
+            keys[ORDER] = np.where(row < log.frame_rows, row, NONE)
         said = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
         out = {name: pl.Series(values) for name, values in said.items()}
         return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows)))
@@ -88,7 +93,7 @@ def cases_read(
         table, cases = reading.table, cases_of(log, queries=queries, ranks=ranks, unjudged=unjudged)
     else:
         table = pl.DataFrame(schema=source.border.types(columns.needed))
-        cases = _in_pieces(reading, queries=queries, totals=totals, ranks=ranks, unjudged=unjudged)
+        cases = cases_in_pieces(reading, queries=queries, totals=totals, ranks=ranks, unjudged=unjudged)
     return replace(cases, classes=two_classes(table, columns, conventions)) if named else cases
 
 
@@ -102,10 +107,22 @@ def binary_read(reading: Reading, *, queries: bool = False, ranks: bool = False,
     return cases
 
 
-def _in_pieces(reading: Reading, *, queries: bool, totals: bool, ranks: bool, unjudged: bool) -> Cases:
-    """The rows to decide about of a log that is worked on in pieces; the parameters are those of ``cases_read``."""
-    work = work_of(Counting, reading, queries, ranks, unjudged, totals=totals)
-    columns = work.plan.columns
+def cases_in_pieces(
+    reading: Reading,
+    kind: type[Counting] = Counting,
+    *,
+    queries: bool = False,
+    totals: bool = False,
+    ranks: bool = False,
+    unjudged: bool = False,
+    arms: bool = False,
+) -> Cases:
+    """Return the rows to decide about of a log that is worked on in pieces; the parameters are those of ``cases_read``.
+
+    ``arms``: see ``read_log``.
+    """
+    work = work_of(kind, reading, queries, ranks, unjudged, totals=totals, arms=arms)
+    columns = work.columns
     names = [*columns.by, *(columns.query if queries else ())]
     table = gather(work, reading)
     conventions, order = conventions_of(work, table), [pl.min(ORDER)] if ORDER in table.columns else []

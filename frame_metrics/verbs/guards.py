@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from frame_metrics.border.pieces import TIMES
 from frame_metrics.data.cases import Cases, number_of, read_cases
 from frame_metrics.data.classes import distinct_values, out_of_reach, unlike
 from frame_metrics.data.groups import segments_of
@@ -31,6 +32,8 @@ class Grades(NamedTuple):
 
     values: pl.Series
     rel: float
+    times: pl.Series | None  # how many rows each stands for
+    numbered: bool  # whether rows have numbers
 
 
 @check("error")
@@ -39,7 +42,8 @@ def grades_that_do_not_reach_rel(grades: Grades) -> Seen | None:
     values, good = grades.values, grades.values > 0
     if not out_of_reach(values, grades.rel):
         return None
-    return Seen(int(good.sum()), len(values) - values.null_count(), f"row {good.arg_true()[0]}")
+    n, of = (number_of(grades.times, marks, len(values)) for marks in (good, values.is_not_null()))
+    return Seen(n, of, f"row {good.arg_true()[0]}" if grades.numbered else None)
 
 
 class Sides(NamedTuple):
@@ -74,12 +78,13 @@ class Positives(NamedTuple):
     """Marks of the rows whose label, or prediction, is one that ``positive=`` names."""
 
     marks: list[pl.Series]
+    times: pl.Series | None  # how many rows each stands for
 
 
 @check("warning")
 def no_positive_in_any_row(positives: Positives) -> Seen | None:
     """no label and no prediction is {positive}; there are {known}: is it spelled so?"""
-    rows = len(positives.marks[0])
+    rows = number_of(positives.times, None, len(positives.marks[0]))
     return Seen(rows, rows) if rows and not any(mark.any() for mark in positives.marks) else None
 
 
@@ -313,16 +318,16 @@ def rows_without_a_score(cases: Cases) -> Seen | None:
 def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> list[Finding]:
     """Return the findings about rows without a query, those of nothing and plain facts too; raise for bad values."""
     conventions = conventions.in_types(type_of(rows, columns.score), type_of(rows, columns.grade))
+    times = role_columns(rows, columns, ("count",)).get("count")
     if columns.grade and not columns.label:
         grades = grade_column(rows[columns.grade], columns.grade, conventions.scale)
         reach = {"rel": conventions.in_words(conventions.rel), "largest": conventions.in_words(largest_grade(grades))}
-        if lost := [*run_checks(reach, Grades(grades, conventions.rel))]:
+        if lost := [*run_checks(reach, Grades(grades, conventions.rel, times, TIMES not in rows.columns))]:
             return lost  # nothing else can be computed
     cases = read_cases(rows, columns, conventions)
     system = (columns.system,) if columns.system else ()
     count = (cases.cells.values.select(names).n_unique() if names else 0 for names in (system, columns.by))
     keys = Keys(columns, *count)
-    times = role_columns(rows, columns, ("count",)).get("count")
     judgments = Judgments(rows[str(columns.label or columns.grade)], times)
     words = {"columns": columns, "by": ", ".join(columns.by), "judgment": "label" if columns.label else "grade"}
     sides = of_sides(rows, columns, conventions, times, several=not cases.binary)
@@ -343,7 +348,7 @@ def of_sides(
     if positive is not None and sides:
         marks = [one_of(side, positive, side.name) for side in sides]
         known = dict.fromkeys(value for side in sides for value in side.drop_nulls().unique().sort()[:5].to_list())
-        yield from run_checks({"positive": listed(positive), "known": listed(known)}, Positives(marks))
+        yield from run_checks({"positive": listed(positive), "known": listed(known)}, Positives(marks, times))
     if len(sides) < 2 or not (several or positive is not None) or conventions.match is not None:
         return
     label, predicted = sides

@@ -13,6 +13,7 @@ from frame_metrics.data.classes import out_of_reach
 from frame_metrics.data.groups import as_text, segments_of
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array, ratio
+from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import key_names
 from frame_metrics.verbs.checks import (
     POOR,
@@ -24,7 +25,6 @@ from frame_metrics.verbs.checks import (
     RankedBlock,
     Seen,
     check,
-    counted,
     run_checks,
     seen_in,
 )
@@ -103,7 +103,7 @@ def accuracy_that_hides_the_recall(counts: Counted) -> Seen | None:
     """accuracy is {accuracy:.2%} with collection_size=, and recall {recall:.1%}: to retrieve nothing has an accuracy of
     {nothing:.2%}, as few documents are relevant; look at recall, precision and informedness
     """
-    log, size = counts.log, counts.log.sizes(slice(None))
+    log, size = counts.log, counts.size
     if size is None or log.columns.predicted or log.conventions.threshold is not None:
         return None  # what is decided about is looked at as decisions
     some, segments = np.flatnonzero(counts.relevant > 0), segments_of(log.cells)
@@ -172,8 +172,10 @@ def _graded(log: Log, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
         return None
     marked = marks(table["grade"])
     keys = [key for names in (*key_names(log.columns), ["doc"]) for key in names if key in table.columns]
-    first = table.select(keys)[marked.arg_true()[:1]]
-    return Seen(int(marked.sum()), len(table) - table["grade"].null_count(), as_text(first))
+    first = marked.arg_true()[:1]
+    row = table["row"][first] if "row" in table.columns else first
+    at = _place(log, row, beside=not log.judges_itself)
+    return Seen(int(marked.sum()), len(table) - table["grade"].null_count(), as_text(table.select(keys)[first]), at=at)
 
 
 @check("error")
@@ -182,12 +184,20 @@ def nothing_to_evaluate(counts: Counted) -> Seen:
     return Seen(int(not counts.evaluated.any()))
 
 
-@check("error")
+def _place(log: Log, row: pl.Series, *, beside: bool) -> int:
+    """The row of the frame of a row of the log, or, past its end, that of a row of the judgments beside it."""
+    at = row.to_numpy().astype(np.int64) + (log.n_rows if beside else 0)
+    return int(log.rows(at).max(initial=NONE))
+
+
+def _none_reaches_rel(log: Log) -> bool:
+    return out_of_reach(log.judgments["grade"], log.conventions.rel)
+
+
+@check("error", only=_none_reaches_rel)
 def grades_that_do_not_reach_rel(log: Log) -> Seen | None:
     """nothing is relevant at rel={rel}, as the largest is {largest}; binary metrics are errors"""
-    if "label" in log.judgments.columns:
-        return None
-    return _graded(log, lambda grade: (grade > 0) & out_of_reach(grade, log.conventions.rel))
+    return None if "label" in log.judgments.columns else _graded(log, lambda grade: grade > 0)
 
 
 @check("warning")
@@ -219,9 +229,10 @@ def judged_queries_of_no_known_segment(log: Log) -> Seen:
     if judged is None or set(key_names(log.columns)[1]) <= set(judged.keys):
         return Seen(0)
     names = judged.names.select(judged.keys)
-    known = pl.concat([one.select(judged.keys) for one in (log.table, log.bare) if len(one)] or [names.clear()])
+    known = log.keys_at(judged.keys, log.grid.rankings.first_row)
     lost = names.join(known, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
-    return Seen(len(lost), len(names), as_text(lost))
+    row = names.with_columns(row=pl.Series(judged.row)).join(lost, on=judged.keys, how="semi", nulls_equal=True)["row"]
+    return Seen(len(lost), len(names), as_text(lost), at=_place(log, row[:1], beside=True))
 
 
 @check("warning")
@@ -236,8 +247,10 @@ def segments_of_few_queries(counts: Counted) -> Seen:
     return Seen(len(small), len(queries), as_text(log.keys_at(by, log.grid.segment_row[small[:1]])))
 
 
-def _sharing(log: Log, least: float, most: float) -> Seen:
+def _sharing(log: Log, least: float, most: float) -> Seen | None:
     """Pairs of systems whose common queries are this share of those of the one that has fewer."""
+    if not log.columns.system:
+        return None
     common = log.grid.common
     own = np.diag(common)
     one, other = np.triu_indices(len(own), 1)
@@ -261,9 +274,9 @@ def rankings_split_over_segments(log: Log) -> Seen | None:
     grid, rankings = log.grid, log.grid.rankings
     rank = rankings.values["rank"][spans(rankings.starts, rankings.lengths)]
     at, rank = (of[~np.isnan(rank)] for of in (np.repeat(np.arange(len(grid.pair)), rankings.lengths), rank))
-    rows = {"system": grid.system[at], "query": grid.query[at], "segment": grid.segment[at], "rank": rank}
+    rows = {"system": grid.system[at], "query": grid.query[at], "segment": grid.segment[at], "rank": rank, "at": at}
     asked = pl.DataFrame(rows).group_by("system", "query", maintain_order=True)
-    ways = asked.agg(pl.col("segment").n_unique(), pl.len(), ranks=pl.col("rank").n_unique())
+    ways = asked.agg(pl.col("segment").n_unique(), pl.len(), pl.col("at").first(), ranks=pl.col("rank").n_unique())
     split = ways.filter(pl.col("segment") > 1, pl.col("ranks") == pl.col("len"))
     system, _, query = key_names(log.columns)
     first = (
@@ -271,17 +284,18 @@ def rankings_split_over_segments(log: Log) -> Seen | None:
         for names, code, rows_of in ((system, "system", grid.system_row), (query, "query", grid.query_row))
         if names
     )
-    return Seen(len(split), len(ways), as_text(pl.concat(first, how="horizontal")))
+    row = log.rows(rankings.first_row[split["at"][:1].to_numpy()])
+    return Seen(len(split), len(ways), as_text(pl.concat(first, how="horizontal")), at=int(row.max(initial=NONE)))
 
 
 @check("info")
-def queries_in_several_segments(log: Log) -> Seen | None:
+def queries_in_several_segments(counts: Counted) -> Seen | None:
     """each segment has a ranking of its own for them, and totals count them once in each; if {by} says what documents
     are, it cuts the rankings in parts: leave it out of by=
     """
+    log, grid = counts.log, counts.log.grid
     if not log.columns.by:
         return None
-    grid = log.grid
     own = grid.rankings.lengths > 0
     pair = np.unique(grid.query[own] * len(grid.segment_row) + grid.segment[own])
     times = np.bincount(pair // max(len(grid.segment_row), 1), minlength=len(grid.query_row))
@@ -291,26 +305,29 @@ def queries_in_several_segments(log: Log) -> Seen | None:
 
 
 @check("error")
-def systems_that_share_almost_no_query(log: Log) -> Seen | None:
+def systems_that_share_almost_no_query(counts: Counted) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: each
     is measured on all queries, with 0 where it has no results; if each query was one system's, say audit(split=) and
     compare(paired=False), or name {columns.system} with by= and not with system=
     """
-    return _sharing(log, 0, 0.1) if log.columns.system else None
+    return _sharing(counts.log, 0, 0.1)
 
 
 @check("warning")
-def systems_that_share_few_queries(log: Log) -> Seen | None:
+def systems_that_share_few_queries(counts: Counted) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: each
     is measured on all queries, with 0 where it has no results; keep the queries that all have
     """
-    return _sharing(log, 0.1, 0.5) if log.columns.system else None
+    return _sharing(counts.log, 0.1, 0.5)
 
 
 @check("warning")
 def repeated_documents(log: Log) -> Seen:
     """left out: duplicates='first' keeps the best place of each document of a query"""
-    return Seen(0 if log.row is None else log.frame_rows - len(log.row), log.frame_rows, log.repeated)
+    if log.row is None:
+        return Seen(0, log.frame_rows)
+    first = np.append(np.flatnonzero(log.row != np.arange(len(log.row))), len(log.row))[0]
+    return Seen(log.frame_rows - len(log.row), log.frame_rows, log.repeated, at=int(first))
 
 
 @check("fact")
@@ -346,11 +363,11 @@ def rows_not_retrieved(log: Log) -> Seen | None:
     return Seen(log.table[place].null_count(), len(log.table)) if place in log.table.columns else None
 
 
-def findings(log: Log) -> list[Finding]:
-    """Return the findings about a log, those of nothing and plain facts too; raise for bad rows, as ``counted``."""
-    counts, grid = counted(log), log.grid
+def findings(counts: Counted) -> list[Finding]:
+    """Return the findings about a log, those of nothing and plain facts too."""
+    log, grid = counts.log, counts.log.grid
     keys = Keys(log.columns, len(grid.system_row), len(grid.segment_row))
-    return [*run_checks(_words(log), keys, log, counts, known=counts.seen)]
+    return [*run_checks(_words(log), keys, counts, known=counts.seen)]
 
 
 def _words(log: Log) -> dict[str, Any]:

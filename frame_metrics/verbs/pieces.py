@@ -19,7 +19,7 @@ from frame_metrics.errors import BadRowsError, ColumnError, NotComputableError, 
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.metrics.names import Asked
-from frame_metrics.roles.columns import checked, judging, key_names, type_of
+from frame_metrics.roles.columns import Columns, checked, judging, key_names, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
@@ -116,6 +116,11 @@ class Work(ABC):
     def systems_of(self, log: Log, numbers: Array) -> pl.Series:
         """Return the names of systems by their numbers in a piece."""
         return self.names.gather(system_numbers(log, self.systems)[numbers])
+
+    @property
+    def columns(self) -> Columns:
+        """The column of each part; arms are segments."""
+        return self.plan.columns.as_arms() if self.arms else self.plan.columns
 
     @property
     def names(self) -> pl.Series:
@@ -221,36 +226,36 @@ def _of_a_piece(error: BadRowsError, piece: pl.DataFrame) -> BadRowsError:
 
 def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
     """A row for each ranking of a piece: its values, and what averages and tests need of it."""
-    log, grid = measured.log, measured.log.grid
-    keys = key_rows(log, grid.segment, grid.query, ordered=ordered)
-    aliases = {}
-    if log.columns.cluster:
-        keys[CLUSTER], aliases[CLUSTER] = log.rows(_cluster_rows(log)), log.columns.cluster
-    columns: dict[str, Any] = {
-        SYSTEM: system_numbers(log, work.systems)[grid.system],
-        OWN: grid.of_log,
-        ANSWERED: answered(measured),
-        EVALUATED: measured.evaluated,
-        PLACED: placed_of(log, grid.segment),
-    }
+    log = measured.log
+    columns: dict[str, Any] = {ANSWERED: answered(measured), EVALUATED: measured.evaluated}
     columns |= {f"{VALUE}{i}": values for i, values in enumerate(measured.values)}
     columns |= {f"{COUNT}{i}:{j}": row for i, counts in measured.counts.items() for j, row in enumerate(counts)}
     columns |= {f"{ROWS}{i}": rows for i, rows in measured.rows.items()}
     columns |= {WEIGHT: measured.weight} if measured.weight is not None else {}
     columns |= {COVARIATE: log.of_queries("covariate")} if log.columns.covariate else {}
-    out = {name: pl.Series(np.ascontiguousarray(values)) for name, values in columns.items()}
+    return of_rankings(log, work, columns, ordered=ordered)
+
+
+def of_rankings(log: Log, work: Work, columns: dict[str, Any], *, ordered: bool) -> Answer:
+    """Return a row for each ranking of a piece, with columns, and with what tells which one it is."""
+    grid, own = log.grid, len(log.grid.rankings.first_row)
+    keys = key_rows(log, grid.segment, grid.query)
+    if ordered:
+        keys[ORDER] = np.append(log.rows(grid.rankings.first_row), np.full(len(grid.pair) - own, NONE))
+    aliases = {}
+    if log.columns.cluster:
+        keys[CLUSTER], aliases[CLUSTER] = log.rows(_cluster_rows(log)), log.columns.cluster
+    which = {SYSTEM: system_numbers(log, work.systems)[grid.system], OWN: grid.of_log}
+    which |= {PLACED: placed_of(log, grid.segment)}
+    out = {name: pl.Series(np.ascontiguousarray(values)) for name, values in (which | columns).items()}
     return Answer(keys, out | facts(log, len(grid.pair)), aliases)
 
 
-def key_rows(log: Log, segment: Array, query: Array | None, *, ordered: bool) -> dict[str, Any]:
-    """Return the key rows of segments and queries, and with ``ordered`` the first row of each query; -1 for unknown."""
+def key_rows(log: Log, segment: Array, query: Array | None) -> dict[str, Any]:
+    """Return the key rows of segments and queries; -1 for unknown."""
     placed = placed_of(log, segment)
     keys: dict[str, Any] = log.key_rows(segment=segment, query=query)
-    keys |= {name: np.where(placed, keys[name], NONE) for name in log.unknown if not placed.all()}
-    if ordered and query is not None:
-        row = log.rows(log.grid.query_row)[query]
-        keys[ORDER] = np.where(row < log.frame_rows, row, NONE)
-    return keys
+    return keys | {name: np.where(placed, keys[name], NONE) for name in log.unknown if not placed.all()}
 
 
 def placed_of(log: Log, segment: Array) -> Array:
@@ -300,10 +305,22 @@ def _cluster_rows(log: Log) -> Array:
 
 def _restored(table: pl.DataFrame, work: Measuring) -> tuple[Measured, pl.DataFrame]:
     """The values of all pieces, as if measured at once, and the table whose rows they name."""
-    plan = work.plan
-    columns = plan.columns.as_arms() if work.arms else plan.columns
-    table = _in_order(table, columns.query)
-    table = with_systems(table, work)
+    log, table = restored(table, work)
+    values = table.select(f"{VALUE}{i}" for i in range(len(work.asked))).to_numpy().T
+    counts = {
+        i: table.select(f"{COUNT}{i}:{j}" for j in range(COUNTED)).to_numpy().T
+        for i in range(len(work.asked))
+        if f"{COUNT}{i}:0" in table
+    }
+    rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(work.asked)) if f"{ROWS}{i}" in table}
+    weight, cluster = (log.grid.rankings.said.get(role) for role in ("weight", "cluster"))
+    return Measured(log, work.asked, values, counts, rows, table[EVALUATED].to_numpy(), weight, cluster), table
+
+
+def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
+    """Return the log of all rankings of pieces, as if it had been read at once, and the table whose rows it names."""
+    plan, columns = work.plan, work.columns
+    table = with_systems(_in_order(table, columns), work)
     system, by, query = key_names(columns)
     inside = [*system, *by, *query]
     log = table.select(pl.col(name).alias(own) for own, name in zip(inside, columns.keys, strict=True))
@@ -319,16 +336,7 @@ def _restored(table: pl.DataFrame, work: Measuring) -> tuple[Measured, pl.DataFr
     conventions = conventions_of(work, table)
     judging_columns = plan.judged or columns
     columns, name = replace(columns, lent=()), str(judging_columns.grade or judging_columns.label)
-    whole = Log(log, None, len(log), None, columns, conventions, name, grid, None, judged_keys=shared)
-    values = table.select(f"{VALUE}{i}" for i in range(len(work.asked))).to_numpy().T
-    counts = {
-        i: table.select(f"{COUNT}{i}:{j}" for j in range(COUNTED)).to_numpy().T
-        for i in range(len(work.asked))
-        if f"{COUNT}{i}:0" in table
-    }
-    rows = {i: table[f"{ROWS}{i}"].to_numpy() for i in range(len(work.asked)) if f"{ROWS}{i}" in table}
-    weight, cluster = said.get("weight"), said.get("cluster")
-    return Measured(whole, work.asked, values, counts, rows, table[EVALUATED].to_numpy(), weight, cluster), table
+    return Log(log, None, len(log), None, columns, conventions, name, grid, None, judged_keys=shared), table
 
 
 def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:
@@ -346,10 +354,15 @@ def conventions_of(work: Work, table: pl.DataFrame) -> Conventions:
     return work.plan.conventions.in_types(type_of(work.empty, score), type_of(table, GRADE))
 
 
-def _in_order(table: pl.DataFrame, query: tuple[str, ...]) -> pl.DataFrame:
-    """Rankings as of a frame at once: its own before those of judgments alone, by the first row of their query."""
-    place = [ORDER] if ORDER in table.columns else list(query)
-    return table.sort(pl.col(OWN).not_(), *place, SYSTEM, nulls_last=True, maintain_order=True)
+def _in_order(table: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """Rankings as of a frame at once: its own by their first rows, then the others by system, segment and query."""
+    place = [ORDER] if ORDER in table.columns else list(columns.query)
+    place = [SYSTEM, *place] if columns.per_system else [*place, SYSTEM]
+    own = table.filter(OWN).sort(place, nulls_last=True, maintain_order=True)
+    table, n = pl.concat([own, table.filter(pl.col(OWN).not_())]), len(own)
+    numbers = [codes(table, names)[0] for names in (columns.query, [*columns.by, PLACED])]
+    others = np.lexsort([number[n:] for number in (*numbers, table[SYSTEM].to_numpy())])
+    return table[np.append(np.arange(n), n + others)]
 
 
 def _grid(log: pl.DataFrame, table: pl.DataFrame, by: list[str], query: list[str], said: dict[str, Array]) -> Grid:
@@ -373,7 +386,7 @@ def refuse_unmatched(work: Work, reading: Reading) -> None:
     columns, judged = work.plan.columns, work.plan.judged
     if judged is None or work.judgments is None or columns.relevant:
         return
-    ours, theirs = reading.source.counted(work.keys), work.judgments
+    ours, theirs = reading.source.counted(work.keys).drop_nulls(), work.judgments
     theirs = theirs.rename(dict(zip(judged.query, columns.query, strict=True)))
     kinds: Any = {name: ours.schema[name] for name in columns.query}
     refuse_strangers(ours, theirs.cast(kinds, strict=False), list(columns.query), ", ".join(columns.query))

@@ -17,7 +17,7 @@ from frame_metrics.border.protocol import Beside, Border, Limits, Question, Sche
 from frame_metrics.data.grid import systems_apart
 from frame_metrics.data.log import Log, Piece, read_log
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
-from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, check_apart, in_number, kind_of
+from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, about_rows, check_apart, kind_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions, conventions
@@ -26,6 +26,7 @@ from frame_metrics.roles.needs import Needs, needs_of, read_by
 from frame_metrics.roles.resolve import FOUND, RESULT, ROW, SYSTEM, resolve, resolve_judgments
 from frame_metrics.roles.roles import Roles
 
+WORTH = "\0worth"  # how many rows a row that was counted stands for, where each stands for some already
 MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that the frame has not
 
 
@@ -170,12 +171,11 @@ class Plan:
             if self.columns.query:
                 reading = Reading(self, pl.DataFrame(), beside, self.judged, source=source)
                 return compute(reading), reading.gathered[-1]
-            table = self._counted(source)
-            plan = replace(self, columns=replace(self.columns, count=TIMES))
+            table, columns = self._counted(source)
             try:
-                return plan._answered(table, beside, compute, unreadable), table
+                return replace(self, columns=columns)._answered(table, beside, compute, unreadable), table
             except BadRowsError as error:
-                raise _of_counted(error, table) from None
+                raise _of_counted(error, table, self.columns) from None
 
         read, gathers = [*self.columns.needed, *self.also], apart if in_pieces else None
         question = Question(read, run, of_types, self._read_judgments, gathers, self.request.limits)
@@ -201,11 +201,14 @@ class Plan:
             answer = compute(Reading(self, unfolded.table, unfolded.beside, unfolded.judged, unfolded))
         return unfolded.folded(answer)
 
-    def _counted(self, source: Any) -> pl.DataFrame:
-        """The rows that differ of a frame that is not in memory, and how many rows each stands for."""
-        columns = self.columns
-        count = pl.col(TIMES) if columns.count is None else pl.col(TIMES) * pl.col(columns.count)
-        return source.counted(columns.needed).with_columns(count.alias(TIMES))
+    def _counted(self, source: Any) -> tuple[pl.DataFrame, Columns]:
+        """The rows that differ of a frame that is not in memory, which have a count, and which column is which."""
+        columns = replace(self.columns, doc=None)  # which tells rows apart that are alike
+        table = source.counted(columns.needed)
+        if columns.count is None:
+            return table, replace(columns, count=TIMES)
+        worth = (pl.col(TIMES) * pl.col(columns.count)).alias(WORTH)
+        return table.with_columns(worth), replace(columns, count=WORTH)
 
     @property
     def _unfolds(self) -> bool:
@@ -290,11 +293,12 @@ class Reading:
         return table, judged
 
 
-def _of_counted(error: BadRowsError, table: pl.DataFrame) -> BadRowsError:
+def _of_counted(error: BadRowsError, table: pl.DataFrame, columns: Columns) -> BadRowsError:
     """The error about rows that were counted as one about the rows that they stand for."""
-    n = int(table[TIMES].gather([int(row) for row in error.rows]).sum())
-    message = f"{error.column}: {n} of {int(table[TIMES].sum())} rows {in_number(error.what, n)}; {error.remedy}"
-    return BadRowsError(message, column=error.column, what=error.what, remedy=error.remedy)
+    n, column = int(table[TIMES].gather([int(row) for row in error.rows]).sum()), error.column
+    column = str(columns.count) if column == WORTH else column
+    message = about_rows(column, n, [], int(table[TIMES].sum()), error.what, error.remedy)
+    return BadRowsError(message, column=column, what=error.what, remedy=error.remedy)
 
 
 def check_shared(log: Log) -> None:

@@ -35,6 +35,12 @@ def _there(numbers: Measured) -> Array:
     return np.ones(numbers.values.shape, bool) & ~np.asarray(absent)
 
 
+def _counted(numbers: Measured) -> Counted:
+    """The log of numbers as one of rankings that are all evaluated."""
+    one, none = np.ones(len(numbers.evaluated), np.int64), np.zeros((0, len(numbers.evaluated)), np.int64)
+    return Counted(numbers.log, one > 0, one, one, one, one, None, none, none, {})
+
+
 @check("error", name="nothing to evaluate")
 def nothing_but_nulls(numbers: Measured) -> Seen:
     """no query has a number: every mean is null, and n is 0"""
@@ -46,7 +52,8 @@ def systems_apart(numbers: Measured) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most; only
     those that both have are compared: if each query was one system's, name {columns.system} with by= and not system=
     """
-    return systems_that_share_almost_no_query.look(numbers.log)
+    seen: Seen | None = systems_that_share_almost_no_query.look(_counted(numbers))
+    return seen
 
 
 @check("warning", name="systems that share few queries")
@@ -54,7 +61,8 @@ def systems_half_apart(numbers: Measured) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: their
     means are over different queries; keep the queries that all have
     """
-    return systems_that_share_few_queries.look(numbers.log)
+    seen: Seen | None = systems_that_share_few_queries.look(_counted(numbers))
+    return seen
 
 
 @check("warning")
@@ -91,15 +99,15 @@ def numbers_out_of_range(numbers: Measured) -> Seen | None:
 @check("warning", name="segments of few queries")
 def small_segments(numbers: Measured) -> Seen:
     """fewer than {few} queries: their mean says little; ci= says how little"""
-    some = np.ones(len(numbers.evaluated), np.int64)
-    seen: Seen = segments_of_few_queries.look(Counted(numbers.log, some > 0, some, some, some, some, {}))
+    seen: Seen = segments_of_few_queries.look(_counted(numbers))
     return seen
 
 
 @check("info", name="queries in several segments")
 def in_several_segments(numbers: Measured) -> Seen | None:
     """each segment has a number of its own for them, and totals count them once in each"""
-    return queries_in_several_segments.look(numbers.log)
+    seen: Seen | None = queries_in_several_segments.look(_counted(numbers))
+    return seen
 
 
 @check("fact", name="queries")

@@ -252,6 +252,8 @@ def test_relations_larger_than_memory(con: Any, order: str) -> None:
         ({"label": None, "system": "system"}, lambda irm: irm.explain("ap", query=77)),
         ({**bare, "by": "day"}, lambda irm: irm.judge(judged).explain("ndcg@5", query=77)),
         ({"label": None, "by": "day"}, lambda irm: irm.bounds("ndcg@5", "ap", of="ties")),
+        ({"label": None, "system": "system", "by": "day"}, lambda irm: irm.audit()),
+        ({**bare, "system": "system"}, lambda irm: irm.judge(judged).audit()),
         ({"query": None, "grade": None, "by": "day"}, lambda irm: irm.evaluate("roc_auc", "average_precision", ci=0.9)),
         ({"query": None, "grade": None, "threshold": 0.5}, lambda irm: irm.confusion()),
     ):

@@ -31,12 +31,18 @@ def _log(n: int = 3000) -> pl.DataFrame:
     rows = rows.with_columns(doc=pl.int_range(pl.len()).over("q", "system"), score=draw.random(len(rows)).round(2))
     grade = (pl.col("q") * 31 + pl.col("doc") * 7) % 5 - 2
     device = pl.when(pl.col("q") % 3 > 0).then(pl.format("d{}", pl.col("q") % 3))
+    rows = rows.with_columns(said=pl.when(pl.col("score") > 0.5).then(pl.lit("good")).otherwise(pl.lit("bad")))
     return rows.with_columns(
         grade=pl.when((grade >= 0) & (pl.col("q") != 20)).then(grade),
         device=device,
         user=pl.format("u{}", pl.col("q") // 4),
         traffic=(pl.col("q") % 7) + 0.5,
     )
+
+
+def _saved() -> pl.DataFrame:
+    """Numbers of some of the queries, and of one that the log has not."""
+    return pl.DataFrame({"q": [*range(7, 50), 200], "rr": 0.5})
 
 
 def _qrels(log: pl.DataFrame) -> pl.DataFrame:
@@ -95,6 +101,14 @@ OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
         lambda irm: irm.bounds("ndcg@5", "precision@3", "err@5", of="unjudged", max_grade=4),
         {"system": "system", "by": "device"},
     ),
+    "audit": (lambda irm: irm.audit(), {"system": "system", "by": "device"}),
+    "audit of decisions": (lambda irm: irm(threshold=0.5, collection_size=5000).audit(), {"system": "system"}),
+    "audit of positives": (lambda irm: irm(positive=["good"], predicted="said").audit(), {"by": ["system", "device"]}),
+    "audit of a split": (
+        lambda irm: irm.audit(split={"a": 0.3, "b": 0.4, "c": 0.3}),
+        {"system": "system", "by": "device", "cluster": "user"},
+    ),
+    "audit beside a baseline": (lambda irm: irm.audit(baseline=_saved()), {"system": "system"}),
 }
 
 
@@ -126,6 +140,58 @@ def test_what_judgments_say_in_pieces(lent: dict[str, Any], stored: Any) -> None
     )
 
 
+@pytest.mark.parametrize("judged", [False, True], ids=["", "judged"])
+def test_bad_rows_are_found_in_pieces(judged: bool, stored: Any) -> None:
+    """An audit counts the rows of every piece that are bad in one way, and names the first of them all."""
+    log = _log().with_row_index("at")
+    score = pl.when(pl.col("at") % 311 == 5).then(np.inf).when(pl.col("at") % 417 == 7).then(None).otherwise("score")
+    query = pl.when(pl.col("at") % 701 == 9).then(None).otherwise("q")
+    alone = pl.when(pl.col("at") % 311 == 5).then(pl.lit("d")).otherwise("system")
+    log = log.with_columns(score, query.alias("q"), alone.alias("system"), user=pl.col("at") % 997 // 996 + pl.col("q"))
+    log = pl.concat([log, log.filter(pl.col("at") % 501 == 3)])
+    roles = {**ROLES, "system": "system", "cluster": "user"}
+    if not judged:
+        _same(lambda irm: irm.audit(), stored(log), **roles)
+        _same(lambda irm: irm(duplicates="first").audit(), stored(log), **roles)
+        return
+    qrels = _qrels(_log()).with_columns(who=pl.format("w{}", pl.col("doc") % 3))
+    qrels = pl.concat([qrels, qrels[::7].with_columns(pl.col("rating") + 1, who=pl.lit("w9"))])
+    _same(
+        lambda irm: irm.judge(qrels, grade="rating", annotator="who").audit(),
+        stored(log.drop("grade")),
+        **{**roles, "grade": None},
+    )
+
+
+def test_a_gate_on_a_file_in_pieces(stored: Any) -> None:
+    """What is as grave as said is raised at once, with the words of a frame in memory."""
+    log, file = stored(_log().with_columns(pl.col("score").replace(0.5, np.inf)))
+    said = []
+    for one in (log, file):
+        with pytest.raises(BadValueError, match="scores that are infinite") as raised:
+            one.irm(**ROLES, system="system", memory=SMALL).audit("error")
+        said.append(str(raised.value))
+    assert said[0] == said[1]
+
+
+def test_clusters_that_only_judgments_say_in_pieces(stored: Any) -> None:
+    """Units of a split that only the judgments know are those of the judged queries."""
+    log = _log().with_columns(arm=pl.format("arm {}", pl.col("q") // 4 % 2)).filter(pl.col("system") == "b")
+    qrels = _qrels(log).filter(pl.col("q") < 40).with_columns(who=pl.col("q") // 3)
+    _same(
+        lambda irm: irm.judge(qrels, grade="rating").audit(split={"arm 0": 0.5, "arm 1": 0.5}),
+        stored(log.drop("grade")),
+        **{**ROLES, "grade": None, "system": "arm", "cluster": "who"},
+    )
+
+
+def test_grades_of_rows_of_which_none_is_relevant_in_pieces(stored: Any) -> None:
+    """Rows that are counted have no numbers; how many there are is told all the same."""
+    log, file = stored(_log())
+    one, other = (of.irm(query=None, grade="grade", rel=5, score="score", memory=SMALL).audit() for of in (log, file))
+    assert_frame_equal(other.collect(), one.with_columns(example=pl.lit(None, pl.String)))
+
+
 OF_ROWS: dict[str, tuple[Call, dict[str, Any]]] = {
     "evaluate": (lambda irm: irm.evaluate("f1", "mcc", ci=0.9, resamples=50), {"by": "device", "threshold": 0.5}),
     "scores": (lambda irm: irm.evaluate("roc_auc", "average_precision", "brier"), {"by": "device"}),
@@ -136,6 +202,14 @@ OF_ROWS: dict[str, tuple[Call, dict[str, Any]]] = {
     "confusion": (lambda irm: irm.confusion(), {"threshold": 0.5, "system": "system"}),
     "curve": (lambda irm: irm.curve("roc"), {"by": "system"}),
     "per_class": (lambda irm: irm.per_class("f1"), {"label": "place", "predicted": "guess", "grade": None}),
+    "audit": (lambda irm: irm.audit(), {"by": "device", "threshold": 0.9}),
+    "audit of counts": (lambda irm: irm.audit(), {"count": "times"}),
+    "audit of classes": (lambda irm: irm.audit(), {"label": "place", "predicted": "guess", "grade": None}),
+    "audit of a split": (lambda irm: irm.audit(split={"a": 0.5, "b": 0.4, "c": 0.1}), {"system": "system"}),
+    "audit of no positive": (
+        lambda irm: irm.audit(),
+        {"label": "place", "predicted": "guess", "grade": None, "positive": "p7", "count": "times"},
+    ),
 }
 
 
@@ -212,6 +286,16 @@ def test_the_number_of_pieces_changes_nothing(memory: int, stored: Any) -> None:
     found = file.irm(**ROLES, system="system", by="device", memory=memory).evaluate(METRICS, ci=0.9, resamples=50)
     expected = log.irm(**ROLES, system="system", by="device").evaluate(METRICS, ci=0.9, resamples=50)
     assert_frame_equal(found.collect(), expected, rel_tol=1e-12, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("memory", [None, SMALL])
+def test_a_file_that_cannot_be_read_to_its_end(memory: int | None, tmp_path: Path) -> None:
+    """What polars cannot read is an error, and never the result of the rows before it."""
+    rows = [f"q{row // 10},{row % 10},1" for row in range(50_000)]
+    (tmp_path / "log.csv").write_text("\n".join(["query,score,grade", *rows, "q,high,1"]))
+    log = pl.scan_csv(tmp_path / "log.csv", schema_overrides={"score": pl.Float64})
+    with pytest.raises(pl.exceptions.ComputeError, match="could not parse `high`"):
+        log.irm(memory=memory).evaluate("rr").collect()
 
 
 def test_a_progress_bar_over_pieces(stored: Any, capsys: Any) -> None:
@@ -329,9 +413,9 @@ def test_bad_judgments_beside_pieces(tmp_path: Path) -> None:
 
 def test_what_needs_the_whole_frame(tmp_path: Path) -> None:
     """A verb that reads all rows at once says how much is allowed, and the way out."""
-    large = _scanned(_log(), tmp_path).irm(**ROLES, system="system", memory=SMALL)
+    large = _scanned(_log(), tmp_path).irm(query="q", system="system", value="score", by="doc", memory=SMALL)
     with pytest.raises(NotComputableError, match=r"whole frame at once.*a quarter of the memory.*memory="):
-        large.audit().collect()
+        large.evaluate().collect()
 
 
 @pytest.mark.parametrize("memory", ["2 gigs", "", 0, -5, True, 1.5, "GB"])

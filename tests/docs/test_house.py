@@ -35,7 +35,7 @@ HOUSE: dict[str, set[str]] = {
     "accessor": {"border", "errors", "metrics", "plot", "report", "roles", "verbs"},
     "register": {"accessor"},
     "testing": {"accessor", "border", "errors", "inputs", "metrics"},
-    "command": {"accessor", "border", "errors", "metrics", "roles", "verbs"},
+    "command": {"accessor", "border", "errors", "metrics", "report", "roles", "verbs"},
     "__init__": {"accessor", "border", "errors", "inputs", "metrics", "register"},
     "__main__": {"command"},
 }

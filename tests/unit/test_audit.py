@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import frame_metrics
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError
 from helpers import KINDS, as_kind, as_polars, facts, odd, real
-from inside import TIE_ORDERS, Ties, log_checks, small_blocks
+from inside import TIE_ORDERS, Ties, in_pieces, log_checks, small_blocks
 
 COLUMNS = {
     "check": pl.String,
@@ -265,6 +266,13 @@ def test_a_check_counts_what_it_finds(check: str) -> None:
     assert (row["example"] is None) == (not example)
     assert example in (row["example"] or "")
     assert len(row["message"]) > 20
+
+
+@pytest.mark.parametrize("check", FIRED)
+def test_a_check_finds_the_same_in_pieces(check: str) -> None:
+    """Query by query, of a plan that memory does not hold, every finding is the same, its example and message too."""
+    irm = FIRED[check][0]()
+    assert_frame_equal(in_pieces(irm).audit().collect(), irm.audit())
 
 
 @pytest.mark.parametrize("check", FIRED)

@@ -217,8 +217,8 @@ def test_markdown_and_html(capsys: pytest.CaptureFixture[str]) -> None:
     write(log(), "log.parquet")
     text = out(capsys, "evaluate", "log.parquet", "rr", *ROLES, "--to", "md")
     assert text.splitlines()[:2] == [
-        "| metric | k | average | value | n | n_undefined |",
-        "| --- | ---: | --- | ---: | ---: | ---: |",
+        "| metric | k | average | value | n | n\\_undefined |",
+        "| :-- | --: | :-- | --: | --: | --: |",
     ]
     page = out(capsys, "evaluate", "log.parquet", "rr", *ROLES, "--to", "html")
     assert "<tr><td>rr</td>" in page
@@ -522,8 +522,8 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "words.csv", "rr"], "could not parse `high`"),
         (["evaluate", "empty.csv", "rr"], "empty CSV"),
         (["evaluate", "empty", "rr"], "empty: there is no file in a format that is read"),
+        (["evaluate", "-", "rr", "--qrels", "-"], "- is standard input, which holds one frame"),
         (["curve", "log.parquet"], "no curve is named; name one, as pr, roc"),
-        (["report", "log.parquet", "rr"], "report writes a file; name it with -o"),
         (["trec_eval", "none.qrels", "none.run"], "none.qrels: No such file or directory"),
         (["convert", "log.parquet", "-o", "log.xlsx"], "the ending is not one of"),
     ],

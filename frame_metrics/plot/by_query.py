@@ -1,0 +1,153 @@
+"""Pictures of queries: their differences between two systems, and the distribution of a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.border.frames import border_of
+from frame_metrics.errors import ColumnError, check_whole, closest, listed
+from frame_metrics.metrics.elsewhere import metric_of
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.plot.charts import (
+    BAD,
+    COLORS,
+    GOOD,
+    NEITHER,
+    altair,
+    composed,
+    has_ends,
+    metric_title,
+    multiplied,
+    tooltip,
+)
+from frame_metrics.plot.panels import METRIC, in_panels, named
+from frame_metrics.plot.tidy import POINTS, Key, Names, Tidy, read_tidy
+
+if TYPE_CHECKING:
+    import altair as alt
+
+SIDES = ("better", "equal", "worse")
+OF_COMPARE = ("k", "value", "baseline_value")
+ROW_HEIGHT = 70  # of a distribution, in pixels
+
+
+def differences(frame: Any, *, query: Names = None) -> alt.Chart:
+    """Draw the differences between two systems query by query, the greatest first, and count them.
+
+    Parameters
+    ----------
+    frame : what ``compare(..., per_query=True)`` returned, of any kind. Each metric, system, baseline and segment has a
+        small multiple.
+    query : the columns of the query; by default the key column with the most values.
+    """
+    alt = altair()
+    said = "differences draws what compare(per_query=True) returns"
+    needs = ("baseline", "metric", "difference")
+    tidy = read_tidy(frame, said, needs, OF_COMPARE, color=_query(frame, query, (*needs, *OF_COMPARE)))
+    parts = [_ranked(part) for part in _each(tidy)]
+    labels = [part["facet"][0] for part in parts]
+    thin = [part[_spaced(len(part))] for part in parts]
+    left_out = sum(map(len, parts)) - sum(map(len, thin))
+    tidy = replace(tidy, table=pl.concat(thin), facet=Key(("",), labels) if len(parts) > 1 else None)
+    tidy = tidy.said("" if len(parts) > 1 else labels[0].replace("\n", ": "))
+    tidy = tidy.said(f"{left_out:,} queries between those shown are not drawn" if left_out else "")
+    paint = alt.Scale(domain=list(SIDES), range=[GOOD, NEITHER, BAD])
+    bars = alt.Chart().mark_bar(binSpacing=0).encode(
+        x=alt.X("low:Q", title="Queries, the greatest difference first", scale=alt.Scale(nice=False, zero=True)),
+        x2="high:Q",
+        y=alt.Y("difference:Q", title="Difference to the baseline"),
+        y2="zero:Q",
+        color=alt.Color("side:N", scale=paint, sort=list(SIDES), title=None),
+        tooltip=tooltip(tidy, {"metric": "metric", "difference": "difference"}),
+    )  # fmt: skip
+    return composed(tidy, [bars], "Differences by query")
+
+
+def _each(tidy: Tidy) -> list[pl.DataFrame]:
+    """The rows of each small multiple."""
+    keys = ["metric", "baseline", *(["facet"] if tidy.facet is not None else [])]
+    return tidy.table.partition_by(keys, maintain_order=True)
+
+
+def _query(frame: Any, query: Names, known: Sequence[str]) -> list[str]:
+    """The columns of the query: those that are named, else the key column with the most values."""
+    border = border_of(frame)
+    keys = [name for name in border.names() if name not in known]
+    if query is not None:
+        said = [query] if isinstance(query, str) else list(query)
+        for name in said:
+            if name not in keys:
+                raise ColumnError(f"query={name!r} is no key column; there are {listed(keys)}{closest(name, keys)}")
+        return said
+    if not keys:
+        raise ColumnError("the frame has no column of queries")
+    table = border.in_memory(keys).read(keys)
+    return [max(keys, key=lambda name: table[name].n_unique())]
+
+
+def _ranked(part: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a small multiple, the greatest difference first, with their places, sides and label."""
+    metric = metric_of(part["metric"][0])
+    part = part.filter(pl.col("difference").is_not_null()).sort("difference", descending=True, maintain_order=True)
+    won = pl.col("difference") * metric.sign
+    side = pl.when(won > 0).then(pl.lit("better")).when(won < 0).then(pl.lit("worse")).otherwise(pl.lit("equal"))
+    part = part.with_columns(side=side, zero=0.0, low=pl.int_range(pl.len()), high=pl.int_range(1, pl.len() + 1))
+    counts = ", ".join(f"{int((part['side'] == side).sum()):,} {side}" for side in SIDES)
+    system = f"{part['facet'][0]} " if "facet" in part.columns and len(part) else ""
+    name, baseline = (part["metric"][0], part["baseline"][0]) if len(part) else ("", "")
+    return part.with_columns(facet=pl.lit(f"{name}, {system}against {baseline}\n{counts}"))
+
+
+def _spaced(n: int) -> Any:
+    """As many rows as can be seen, at equal distances, the ends among them."""
+    return np.arange(n) if n <= POINTS else np.unique(np.linspace(0, n - 1, POINTS).round().astype(np.int64))
+
+
+def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = None) -> alt.Chart:
+    """Draw how the values of a metric are distributed over queries, a row for each system or segment.
+
+    Parameters
+    ----------
+    frame : what ``per_query`` returned in the long layout, of any kind.
+    query : the columns of the query; by default the key column with the most values.
+    bins : how many of equal width, over the metric's range, or where that has no ends over the values.
+    facet : the other key columns, in the order in which they stand; by default all.
+    """
+    check_whole("bins", bins, 1)
+    said = "queries draws what per_query() returns in the long layout"
+    own = _query(frame, query, ("metric", "k", "value"))
+    tidy = named(read_tidy(frame, said, ("metric", "value"), ("k",), color=own, facet=facet))
+    undefined = tidy.table["value"].null_count()
+    tidy = replace(tidy, color=tidy.facet, facet=None)
+    tidy = tidy.said(f"{undefined:,} undefined values are not drawn" if undefined else "")
+    source = pl.col("what" if tidy.color is None else "facet")
+    return in_panels(tidy.with_columns(color=source), lambda *panel: _histogram(*panel, bins), "Values of queries")
+
+
+def _histogram(part: Tidy, name: str, metric: Metric, bins: int) -> Any:
+    """A panel with a histogram for each row."""
+    alt = altair()
+    defined = part.table.filter(pl.col("value").is_finite())
+    ends = metric.range if has_ends(metric) or not len(defined) else (defined["value"].min(), defined["value"].max())
+    least, most = (0.0, 1.0) if ends[0] != ends[0] else map(float, ends)
+    edges = np.linspace(least, most if most > least else least + 1, bins + 1)
+    at = np.clip(np.searchsorted(edges, defined["value"].to_numpy(), side="right") - 1, 0, bins - 1)
+    rows = defined.select("color", bin=pl.Series(at)).group_by("color", "bin", maintain_order=True).len("n")
+    low, high = (pl.Series(ends).gather(rows["bin"]) for ends in (edges[:-1], edges[1:]))
+    rows = rows.with_columns(low=low, high=high, zero=0.0)
+    assert part.color is not None
+    several = part.color.columns != METRIC or len(part.color.values) > 1
+    key = Key(("",) if part.color.columns == METRIC else part.color.columns, part.color.values)
+    drawn = Tidy(rows.rename({"color": "facet"}), None, key if several else None)
+    x = alt.X("low:Q", title=metric_title(name, metric), scale=alt.Scale(domain=[edges[0], edges[-1]], nice=False))
+    bars = alt.Chart().mark_bar(color=COLORS[0], opacity=0.8, binSpacing=1)
+    shown = tooltip(drawn, {"low": "from", "high": "to", "n": "queries"})
+    bar = bars.encode(
+        x=x, x2="high:Q", y2="zero:Q", y=alt.Y("n:Q", title="Queries", axis=alt.Axis(tickCount=3)), tooltip=shown
+    )
+    return multiplied(drawn, [bar], width=260, height=ROW_HEIGHT, in_rows=True)

@@ -1,0 +1,251 @@
+"""Pictures of decisions: measures by threshold, the confusion matrix, scores by label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import polars as pl
+
+from frame_metrics.border.frames import border_of
+from frame_metrics.errors import BadValueError, check_choice, check_whole
+from frame_metrics.metrics.elsewhere import metric_of
+from frame_metrics.plot.charts import (
+    BAD,
+    GOOD,
+    LIMIT,
+    NEITHER,
+    SMALL,
+    altair,
+    colored,
+    composed,
+    has_ends,
+    multiplied,
+    titled,
+    tooltip,
+    values,
+)
+from frame_metrics.plot.marked import with_threshold
+from frame_metrics.plot.tidy import Key, Names, Tidy, apart, read_tidy, thinned
+
+if TYPE_CHECKING:
+    import altair as alt
+
+COUNTS = ("threshold", "tp", "fp", "fn", "tn")
+LABELS = {True: "relevant", False: "not relevant", None: "not judged"}
+NOTHING = "no decision"
+FEW = 4  # classes whose matrix has zeros
+MATRIX = 420  # width of a matrix, in pixels
+CELL = 56  # width of a cell, at most
+ROOM = 20  # for a number in a cell, at least
+DARKEST = 0.75  # how opaque a cell is at most, so that the number in it is read on light and on dark
+Share = Literal["actual", "predicted", "all"]
+
+
+def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, facet: Names = None) -> alt.Chart:
+    """Draw measures of decisions against the threshold, and where precision and recall are equal.
+
+    Parameters
+    ----------
+    frame : what ``thresholds("precision", "recall")`` returned, of any kind: the keys, threshold, tp, fp, fn, tn, and
+        then a column per metric. Its first row, with an infinite threshold, has no place on the axis.
+    crossing : whether the threshold is marked at which precision and recall, if both are there, are nearest to equal.
+    threshold : a number, or what ``best_threshold`` returned: a line stands there.
+    facet : the key columns of small multiples; by default all.
+    """
+    alt = altair()
+    names = border_of(frame).names()
+    after = names[names.index("threshold") :] if "threshold" in names else []
+    asked = [name for name in after if name not in COUNTS]
+    said = "thresholds draws what thresholds('precision', 'recall') returns, with a column for each metric"
+    if not asked:
+        raise BadValueError(f"{said}; this frame has none")
+    tidy = read_tidy(frame, said, ("threshold", *asked), COUNTS, facet=facet, colors=0)
+    tidy = with_threshold(replace(tidy, table=tidy.table.filter(pl.col("threshold").is_finite())), threshold)
+    tidy = _with_crossing(tidy, asked) if crossing else tidy.with_columns(crosses=False)
+    tidy = thinned(tidy, ["threshold", *asked], kept="crosses")
+    tidy = _molten(tidy, asked)
+    title = "Threshold: rows with this score or a higher one are found"
+    x = alt.X("threshold:Q", title=title, scale=alt.Scale(zero=False, nice=False))
+    y = alt.Y("value:Q", title=asked[0] if len(asked) == 1 else "value", scale=_shared_scale(asked))
+    shown = tooltip(tidy, {"threshold": "threshold", "value": "value"})
+    layers = [alt.Chart().mark_line().encode(x=x, y=y, tooltip=shown, **colored(tidy.color, dashes=True))]
+    if tidy.table["crosses"].any():
+        at = alt.Chart().transform_filter("datum.crosses")
+        ring = at.mark_point(size=120, strokeWidth=2, color=NEITHER).encode(x=x, y=y)
+        layers += [ring, at.mark_text(align="left", dx=8, dy=22).encode(x=x, y=y, text="crossing:N")]
+        tidy = tidy.said("ring: precision and recall are equal, or nearest to that")
+    return composed(tidy, [*layers, *_rules(tidy)], "Measures by threshold")
+
+
+def _shared_scale(asked: Sequence[str]) -> Any:
+    """An axis as long as the ranges of all metrics, where all have ends."""
+    meant = [metric_of(name) for name in asked]
+    if not all(map(has_ends, meant)):
+        return altair().Scale()
+    return altair().Scale(domain=[min(one.range[0] for one in meant), max(one.range[1] for one in meant)], nice=False)
+
+
+def _with_crossing(tidy: Tidy, asked: Sequence[str]) -> Tidy:
+    """Mark the row of each small multiple where precision and recall differ least."""
+    pair = [name for wanted in ("precision", "recall") for name in asked if metric_of(name).name == wanted]
+    if len(pair) != 2:
+        return tidy.with_columns(crosses=False)
+    far = (pl.col(pair[0]) - pl.col(pair[1])).abs()
+    near = (pl.int_range(pl.len()) == pl.when(pl.col(pair[0]) > 0).then(far).arg_min()).fill_null(False)
+    return replace(tidy, table=pl.concat([part.with_columns(crosses=near) for part in tidy.parts()]))
+
+
+def _molten(tidy: Tidy, asked: Sequence[str]) -> Tidy:
+    """A row for each threshold and metric; the crossing stands beside precision."""
+    kept = ["threshold", "chosen", "crosses", *tidy.series]
+    table = tidy.table.unpivot(asked, index=kept, variable_name="color", value_name="value")
+    of_precision = pl.col("color").is_in([name for name in asked if metric_of(name).name == "precision"])
+    text = pl.format("{} at {}", pl.col("value").round(3), pl.col("threshold").round_sig_figs(3))
+    table = table.with_columns(crosses=pl.col("crosses") & of_precision, crossing=text)
+    return replace(tidy, table=table, color=Key(("metric",), list(asked)))
+
+
+def _rules(tidy: Tidy) -> list[Any]:
+    """A line at the chosen threshold of each small multiple."""
+    if tidy.table["chosen"].is_null().all():
+        return []
+    alt = altair()
+    at = alt.Chart().transform_filter("datum.chosen != null")
+    mean, number = alt.X("mean(chosen):Q", title=""), alt.Text("mean(chosen):Q", format=".4~g")
+    return [
+        at.mark_rule(strokeDash=[6, 3], strokeWidth=1.5).encode(x=mean),
+        at.mark_text(align="left", dx=4, baseline="top").encode(x=mean, y=alt.value(4), text=number),
+    ]
+
+
+def confusion(frame: Any, *, normalize: Share | None = "actual", pairs: int = 10, facet: Names = None) -> alt.Chart:
+    """Draw how often each true class was predicted as each class, right ones in blue, and the most confused pairs.
+
+    Numbers stand in the cells of up to 20 classes; of more the colour says how much, and pointing at a cell the number.
+
+    Parameters
+    ----------
+    frame : what ``confusion`` returned, of any kind; totals in it are not drawn.
+    normalize : what the colours, and the shares in the cells, are shares of: the rows of the same true class ("actual":
+        right ones are the recall), of the same prediction ("predicted": the precision), "all" rows; None: no shares.
+    pairs : how many of the most confused pairs are listed beside the matrix, of three classes and more without facets.
+    facet : the key columns of small multiples; by default all.
+    """
+    if normalize is not None:
+        check_choice("normalize", normalize, get_args(Share))
+    check_whole("pairs", pairs, 0)
+    said = "confusion draws what confusion() returns"
+    texts = ("predicted", "actual", "matched", "total_over")
+    also = ("matched", "total_over", "share", "share_of_predicted", "share_of_actual")
+    needs = ("predicted", "actual", "n")
+    tidy = read_tidy(frame, said, needs, also, facet=facet, texts=texts, colors=0)
+    tidy, actual, predicted = _cells(tidy, normalize)
+    size = min(CELL, (MATRIX if tidy.facet is None else SMALL) / max(len(actual), len(predicted)))
+    width, height = round(size * len(predicted)), round(size * len(actual))
+    chart = multiplied(tidy, _matrix(tidy, actual, predicted, size, normalize), width=width, height=height, small=False)
+    if pairs and len(actual) > 2 and tidy.facet is None:
+        chart = altair().hconcat(chart, _pairs(tidy, pairs), spacing=40)
+    of = {
+        "actual": "the rows of the same true class",
+        "predicted": "the rows of the same prediction",
+        "all": "all rows",
+    }
+    notes = tidy.notes if normalize is None else (*tidy.notes, f"shares: of {of[normalize]}; blue: right")
+    return titled(chart, "Predicted and true classes", notes)
+
+
+def _cells(tidy: Tidy, normalize: Share | None) -> tuple[Tidy, list[str], list[str]]:
+    """The cells without totals, with their shares and texts; the true and the predicted classes in their order."""
+    table = tidy.table
+    table = table.filter(pl.col("total_over").is_null()) if "total_over" in table.columns else table
+    classes = table["actual"].drop_nulls().unique(maintain_order=True).to_list()
+    said = table["predicted"].unique(maintain_order=True).to_list()
+    nothing = apart(NOTHING, {*classes, *said})
+    others = [one for one in said if one is not None and one not in classes]
+    order = [*(one for one in classes if one in said), *others, *([nothing] if None in said else [])]
+    right = (pl.col("matched") if "matched" in table.columns else pl.col("predicted")) == pl.col("actual")
+    keys = ["facet"] if tidy.facet is not None else []
+    over = {"actual": [*keys, "actual"], "predicted": [*keys, "predicted"], "all": keys, None: []}[normalize]
+    whole = pl.col("n").sum().over(over) if over else pl.col("n").sum()
+    whole = pl.col("n").max() if normalize is None else whole
+    share = pl.when(whole > 0).then(pl.col("n") / whole)
+    said_of = pl.col("predicted").fill_null(nothing)
+    table = table.with_columns(right=right.fill_null(False), share=share, predicted=said_of)
+    blank = len(classes) > FEW  # zeros would hide what is there
+    counts = ["" if blank and not n else f"{n:,.0f}" if n == round(n) else f"{n:,.3g}" for n in table["n"].to_list()]
+    shares = ["" if not one or normalize is None else f"{one:.0%}" for one in table["share"].to_list()]
+    texts = [pl.Series("count", counts, dtype=pl.String), pl.Series("percent", shares, dtype=pl.String)]
+    return replace(tidy, table=table.with_columns(texts)), classes, order
+
+
+def _matrix(tidy: Tidy, actual: list[str], predicted: list[str], size: float, normalize: Share | None) -> list[Any]:
+    """The cells of a matrix, with numbers where there is room."""
+    alt = altair()
+    axis: dict[str, Any] = {"labelLimit": 140, "grid": False, "labelOverlap": False}
+    small = {"labelFontSize": max(5, min(10, size - 1))} if size < ROOM else {}
+    turned = 0 if size == CELL and max(map(len, predicted)) < 9 else -90 if size < ROOM else -45
+    above = alt.Axis(orient="top", labelAngle=turned, **axis, **small)
+    x = alt.X("predicted:N", title="Predicted", scale=alt.Scale(domain=predicted), axis=above)
+    y = alt.Y("actual:N", title="True class", scale=alt.Scale(domain=actual), axis=alt.Axis(**axis, **small))
+    shown = {"actual": "true class", "predicted": "predicted", "n": "rows", "share": "share"}
+    color = alt.condition("datum.right", alt.value(GOOD), alt.value(BAD))
+    scale = alt.Scale(type="sqrt", domain=[0, 1], range=[0, DARKEST])  # so that rare mistakes are seen
+    opacity = alt.Opacity("share:Q", scale=scale, legend=None)
+    cells = alt.Chart().transform_filter("datum.n > 0").mark_rect(aria=False)
+    layers = [cells.encode(x=x, y=y, color=color, opacity=opacity, tooltip=tooltip(tidy, shown))]
+    if size >= ROOM:
+        both = normalize is not None and size > 2 * ROOM
+        text = alt.Chart().mark_text(dy=-6 if both else 0, fontSize=11 if size > 2 * ROOM else 8)
+        layers.append(text.encode(x=x, y=y, text="count:N"))
+        layers += [alt.Chart().mark_text(dy=8, fontSize=9).encode(x=x, y=y, text="percent:N")] if both else []
+    return layers
+
+
+def _pairs(tidy: Tidy, most: int) -> Any:
+    """The pairs of classes that are confused most often, as bars."""
+    alt = altair()
+    wrong = tidy.table.filter(~pl.col("right") & (pl.col("n") > 0)).sort("n", descending=True, maintain_order=True)
+    wrong = wrong.head(most).with_columns(pair=pl.concat_str("actual", "predicted", separator=" → "))
+    y = alt.Y("pair:N", sort=wrong["pair"].to_list(), title=None, axis=alt.Axis(labelLimit=LIMIT))
+    bars = alt.Chart(values(wrong))
+    bar = bars.mark_bar(color=BAD, opacity=DARKEST).encode(x=alt.X("n:Q", title="Rows"), y=y)
+    number = bars.mark_text(align="left", dx=4).encode(x="n:Q", y=y, text="count:N")
+    return alt.layer(bar, number).properties(
+        width=160, height=alt.Step(20), title=["Most confused pairs:", "true class → predicted"]
+    )
+
+
+def scores(frame: Any, *, threshold: Any = None, facet: Names = None) -> alt.Chart:
+    """Draw the distribution of scores of each label, and the threshold between them.
+
+    Parameters
+    ----------
+    frame : what ``curve("distribution")`` returned, of any kind.
+    threshold : a number, or what ``best_threshold`` returned: a line stands there.
+    facet : the key columns of small multiples; by default all.
+    """
+    alt = altair()
+    said = "scores draws what curve('distribution') returns"
+    tidy = read_tidy(frame, said, ("bin", "low", "high", "label", "n"), facet=facet, colors=0)
+    lacking = tidy.table.filter(pl.col("bin").is_null())["n"].sum()
+    table = tidy.table.filter(pl.col("bin").is_not_null())
+    each = ["label", *tidy.series]
+    share = pl.when(pl.col("n").sum().over(each) > 0).then(pl.col("n") / pl.col("n").sum().over(each))
+    labels = [LABELS[None if one is None else bool(one)] for one in table["label"].to_list()]
+    table = table.with_columns(zero=0.0, share=share.fill_null(0.0), color=pl.Series(labels, dtype=pl.String))
+    there = [one for one in LABELS.values() if one in labels]
+    tidy = replace(with_threshold(replace(tidy, table=table), threshold), color=Key(("label",), there))
+    tidy = tidy.said(f"{lacking:,.0f} rows without a score are not drawn" if lacking else "")
+    x = alt.X("low:Q", title="Score", scale=alt.Scale(zero=False, nice=False))
+    y = alt.Y("share:Q", title="Share of the rows of each label", stack=None)
+    paint = [color for one, color in zip(LABELS.values(), (GOOD, BAD, NEITHER), strict=True) if one in there]
+    color = alt.Color("color:N", scale=alt.Scale(domain=there, range=paint), title=None)
+    shown = tooltip(tidy, {"low": "from", "high": "to", "share": "share", "n": "rows"})
+    bars = (
+        alt.Chart()
+        .mark_bar(opacity=0.5, binSpacing=0)
+        .encode(x=x, x2="high:Q", y=y, y2="zero:Q", color=color, tooltip=shown)
+    )
+    return composed(tidy, [bars, *_rules(tidy)], "Scores by label")

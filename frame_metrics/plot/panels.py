@@ -1,0 +1,50 @@
+"""A panel for each metric, on an axis of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from frame_metrics.metrics.elsewhere import metric_of
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.plot.charts import altair, beside, has_ends, titled
+from frame_metrics.plot.tidy import Key, Tidy
+
+METRIC = ("metric",)  # the key where metrics are the rows, or lines, of a panel
+Build: TypeAlias = Callable[[Tidy, str, Metric], Any]  # from its rows, its name and its metric to a panel
+
+
+def named(tidy: Tidy) -> Tidy:
+    """Name each metric in a column "what", with its average where it has several."""
+    table, what = tidy.table, pl.col("metric")
+    if "average" in table.columns:
+        both = pl.concat_str("metric", pl.col("average").fill_null("of each"), separator=", ")
+        what = pl.when(pl.col("average").n_unique().over("metric") > 1).then(both).otherwise("metric")
+    return tidy.with_columns(what=what)
+
+
+def in_panels(tidy: Tidy, build: Build, title: str) -> Any:
+    """Build a panel for each metric; where there is no key, one for metrics of one range, which are then the key."""
+    names = tidy.table["what"].unique(maintain_order=True).to_list()
+    meant = {name: _meant(tidy.table, name) for name in names}
+    groups: dict[Any, list[str]] = {}
+    for name, metric in meant.items():
+        apart = tidy.color is not None or not has_ends(metric)
+        groups.setdefault(name if apart else (metric.range, metric.higher), []).append(name)
+    panels = []
+    for group in groups.values():
+        part = replace(tidy, table=tidy.table.filter(pl.col("what").is_in(group)))
+        if tidy.color is None:
+            part = replace(part.with_columns(color="what"), color=Key(METRIC, group))
+        panels.append(build(part, group[0] if len(group) == 1 else "value", meant[group[0]]))
+    chart = panels[0] if len(panels) == 1 else altair().concat(*panels, columns=beside(len(panels)), spacing=30)
+    return titled(chart, title, tidy.notes)
+
+
+def _meant(table: pl.DataFrame, what: str) -> Metric:
+    """The metric that is drawn under a name; a cutoff k is any."""
+    name = table.filter(pl.col("what") == what)["metric"][0]
+    return metric_of(f"{name[:-1]}1" if name.endswith(("@k", "_k")) else name)

@@ -1,0 +1,119 @@
+"""Pictures of F: over precision and recall, and against beta."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.errors import BadValueError, shown
+from frame_metrics.inputs import Array, Confusion
+from frame_metrics.metrics.confusion import fbeta
+from frame_metrics.metrics.elsewhere import metric_of
+from frame_metrics.metrics.parameters import is_number
+from frame_metrics.plot.averages import BESIDE
+from frame_metrics.plot.charts import COLORS, HEIGHT, altair, colored, composed, titled, tooltip, values
+from frame_metrics.plot.curves import BESIDE as RIGHT
+from frame_metrics.plot.curves import TITLES, equal_f
+from frame_metrics.plot.tidy import Names, Tidy, read_tidy
+
+if TYPE_CHECKING:
+    import altair as alt
+
+CELLS = 25  # of the surface, on each side
+LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+BETAS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+STEPS = 12  # of a line between two of them
+PAIR = ("precision", "recall")
+
+
+def f_surface(frame: Any = None, *, beta: float = 1, color: Names = None) -> alt.Chart:
+    """Draw F over precision and recall, the higher the darker, and systems as points on it.
+
+    Parameters
+    ----------
+    frame : what ``evaluate("precision", "recall")`` returned in the long layout; None for the surface alone.
+    beta : of F, how much more recall counts than precision.
+    color : the key columns whose points have a colour each; by default all.
+    """
+    alt = altair()
+    centre = (np.arange(CELLS) + 0.5) / CELLS
+    recall, precision = (grid.ravel() for grid in np.meshgrid(centre, centre))
+    half, surface = 0.5 / CELLS, {"f": f_of(precision, recall, beta)}
+    surface |= {"left": recall - half, "right": recall + half, "low": precision - half, "high": precision + half}
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    x = alt.X("recall:Q", title=TITLES["recall"], scale=scale)
+    y = alt.Y("precision:Q", title=TITLES["precision"], scale=scale)
+    cells = alt.Chart(values(pl.DataFrame(surface))).mark_rect(color=COLORS[0], aria=False).encode(
+        x=alt.X("left:Q", title=TITLES["recall"], scale=scale),
+        x2="right:Q",
+        y=alt.Y("low:Q", title=TITLES["precision"], scale=scale),
+        y2="high:Q",
+        opacity=alt.Opacity("f:Q", scale=alt.Scale(domain=[0, 1], range=[0, 0.6]), legend=None),
+    )  # fmt: skip
+    layers, title = [cells, *equal_f(LEVELS, beta, x, y)], f"F{beta:g} of precision and recall"
+    if frame is None:
+        return titled(alt.layer(*layers).properties(width=HEIGHT, height=HEIGHT), title)
+    tidy = _pairs("f_surface", frame, color)
+    shown = tooltip(tidy, {name: name for name in PAIR})
+    point = alt.Chart().mark_point(filled=True, size=90, opacity=1, stroke="white", strokeWidth=1)
+    layers.append(point.encode(x=x, y=y, tooltip=shown, **colored(tidy.color, offset=RIGHT)))
+    return composed(tidy, layers, title, width=HEIGHT)
+
+
+def f_beta(frame: Any, *, betas: Sequence[float] = BETAS, color: Names = None) -> alt.Chart:
+    """Draw F against beta: precision on the left, where beta is small, and recall on the right.
+
+    Parameters
+    ----------
+    frame : what ``evaluate("precision", "recall")`` returned in the long layout, of any kind.
+    betas : the ends of the axis, and values of beta between them.
+    color : the key columns whose lines have a colour each; by default all.
+    """
+    alt = altair()
+    for beta in betas:
+        if not is_number(beta) or beta <= 0:
+            raise BadValueError(f"betas: {shown(beta)} is not a number above 0")
+    tidy = _pairs("f_beta", frame, color)
+    steps = np.geomspace(min(betas), max(betas), STEPS * len(betas))
+    precision, recall = (tidy.table[name].to_numpy() for name in PAIR)
+    each = [
+        tidy.table.with_columns(beta=pl.lit(beta), f=pl.Series(f_of(precision, recall, beta)))
+        for beta in np.unique([*steps, *betas]).tolist()
+    ]
+    tidy = replace(tidy, table=pl.concat(each))
+    ticks = alt.Axis(values=list(betas), format="~g")
+    title, log = "beta: how much more recall counts than precision", alt.Scale(type="log", nice=False)
+    x = alt.X("beta:Q", title=title, scale=log, axis=ticks)
+    y = alt.Y("f:Q", title="F (higher is better)", scale=alt.Scale(domain=[0, 1], nice=False))
+    line = alt.Chart().mark_line().encode(
+        x=x, y=y, tooltip=tooltip(tidy, {"beta": "beta", "f": "F"}), **colored(tidy.color, dashes=True)
+    )  # fmt: skip
+    return composed(tidy, [line], "F by beta")
+
+
+def f_of(precision: Array, recall: Array, beta: float) -> Array:
+    """Return F of precision and recall, as the metric computes it."""
+    tp = precision * recall
+    table = Confusion(tp, recall - tp, precision - tp, np.zeros(len(tp)))
+    return np.nan_to_num(fbeta(beta=beta).compute(table))
+
+
+def _pairs(picture: str, frame: Any, color: Names) -> Tidy:
+    """The precision and the recall of each system, as columns."""
+    said = f"{picture} draws what evaluate('precision', 'recall') returns in the long layout"
+    also = (*BESIDE, "ci_low", "ci_high")
+    tidy = read_tidy(frame, said, ("metric", "value"), also, color=color, colors=None)
+    names = [metric_of(name).name for name in tidy.table["metric"].to_list()]
+    table = tidy.table.with_columns(what=pl.Series(names, dtype=pl.String))
+    parts = []
+    for name in PAIR:
+        of = table.filter(what=name).drop_nulls("value").select(*tidy.series, pl.col("value").alias(name))
+        if of.select(*tidy.series, pl.lit(0)).is_duplicated().any() or not len(of):
+            raise BadValueError(f"{said}: {'no' if not len(of) else 'more than one'} {name} of a system is there")
+        parts.append(of)
+    how: Any = {"on": tidy.series, "maintain_order": "left"} if tidy.series else {"how": "cross"}
+    return replace(tidy, table=parts[0].join(parts[1], **how))
