@@ -113,7 +113,7 @@ def lay_out(folder: Path) -> None:
         (docs / name).parent.mkdir(parents=True, exist_ok=True)
         (docs / name).write_text(text, encoding="utf-8")
     for path in (ROOT / "docs").rglob("*"):
-        if path.suffix in (".svg", ".png", ".css"):
+        if path.suffix in (".svg", ".png", ".css", ".json"):
             (docs / path.relative_to(ROOT / "docs")).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, docs / path.relative_to(ROOT / "docs"))
     (folder / "frame_metrics").symlink_to(PACKAGE)

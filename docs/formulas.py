@@ -16,7 +16,7 @@ LETTERS = {
     "*": "·",
 }
 # Words that stand in formulas beside the names of metrics, their cells and single letters.
-WORDS = set("alpha beta ideal gain rel cost worth floor min max max_grade log2 log_base".split())
+WORDS = {*LETTERS, "ideal", "gain", "rel", "cost", "worth", "floor", "min", "max", "max_grade", "log2", "log_base"}
 
 
 def typeset(text: str, names: set[str]) -> str:
