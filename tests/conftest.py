@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
-from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from operator import is_
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -63,22 +64,43 @@ def places(item: pytest.Item) -> Iterator[int]:
         yield KINDS.index(params["kind"])
 
 
+def is_fast(case: pytest.Item) -> bool:
+    """Whether a case of many is among the fast ones.
+
+    Of a grid those on every third diagonal are, or on every nth, so that there are some of any long parameter; else two
+    of the five kinds of frames are. Which ones differs from test to test.
+    """
+    turn = crc32(test_of(case).encode())
+    if grid := case.get_closest_marker("grid"):
+        return (sum(places(case)) + turn) % (grid.args[0] if grid.args else 3) == 0
+    if getattr(case, "callspec", None) and case.callspec.params.get("kind") in KINDS:
+        return (sum(places(case)) + turn) % len(KINDS) in (0, 2)
+    return True
+
+
+def test_of(case: pytest.Item) -> str:
+    """Return the name of the test that a case is of."""
+    return case.nodeid.partition("[")[0]
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark most cases of a grid as slow, and one of seven fast cases of each test as a sample.
+    """Mark most of many cases as slow, one at least as fast, and one of seven fast cases of each test as a sample.
 
-    Of a grid the cases on every third diagonal are fast, or on every nth, so that there are some of any long parameter.
+    Every second slow case on kinds of frames, and every second of the sample, is not for the newest Python.
     """
-    fast: Counter[str] = Counter()
-    for item in items:
-        grid = item.get_closest_marker("grid")
-        if grid and sum(places(item)) % (grid.args[0] if grid.args else 3):
-            item.add_marker("slow")
-        elif not item.get_closest_marker("slow"):
-            test = item.nodeid.partition("[")[0]
-            if fast[test] % 7 == 0:
-                item.add_marker("sample")
-            fast[test] += 1
+    for _, cases in groupby(items, test_of):
+        some = [case for case in cases if not case.get_closest_marker("slow")]
+        fast = [*filter(is_fast, some)] or some[len(some) // 2 :][:1]
+        for case in some:
+            if case not in fast:
+                case.add_marker("slow")
+        for case in fast[::7]:
+            case.add_marker("sample")
+    for case in items:
+        twice = {"sample"} if case.get_closest_marker("sample") else {"slow", "border"}
+        if all(map(case.get_closest_marker, twice)) and crc32(case.nodeid.encode()) % 2:
+            case.add_marker("lowest")
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

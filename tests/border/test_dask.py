@@ -64,7 +64,8 @@ def test_the_accessor_is_official() -> None:
     assert found_by_name(frame.irm) == ["query", "score", "grade", "doc"]
 
 
-@pytest.mark.parametrize(("npartitions", "shuffled"), [(1, True), (3, False), (3, True), (17, True)])
+@pytest.mark.parametrize(("npartitions", "shuffled"), [(3, True), (1, True), (3, False), (17, True)])
+@pytest.mark.grid(4)
 def test_values_are_those_of_pandas(npartitions: int, shuffled: bool) -> None:
     """Values, intervals and totals are those of the same rows in pandas, in any order and number of partitions."""
     rows = _log()
@@ -77,8 +78,9 @@ def test_values_are_those_of_pandas(npartitions: int, shuffled: bool) -> None:
     _same(ours.per_query(*asked), theirs.per_query(*asked), "query", "metric")
 
 
-@pytest.mark.parametrize("npartitions", [1, 3])
+@pytest.mark.parametrize("npartitions", [3, 1])
 @pytest.mark.parametrize("kind", ["pandas", "polars", "dask"])
+@pytest.mark.grid
 def test_judgments_beside(npartitions: int, kind: str) -> None:
     """Judgments of any kind are joined in the partitions, also those of queries without results."""
     rows = _log().drop(columns="grade").dropna(subset="score")
@@ -92,7 +94,8 @@ def test_judgments_beside(npartitions: int, kind: str) -> None:
     _same_but_examples(ours.audit(), theirs.audit())
 
 
-@pytest.mark.parametrize("npartitions", [1, 3, 17])
+@pytest.mark.parametrize("npartitions", [3, 1, 17])
+@pytest.mark.grid
 def test_systems(npartitions: int) -> None:
     """Systems, of rows of their own in any partitions or of columns of scores, are compared as in pandas."""
     rows = pd.concat([_log(seed).assign(run=run) for seed, run in enumerate(("b", None, "a"))], ignore_index=True)
@@ -120,7 +123,8 @@ CASES = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("npartitions", [1, 3, 17])
+@pytest.mark.parametrize("npartitions", [3, 1, 17])
+@pytest.mark.grid
 def test_rows_without_a_query(npartitions: int) -> None:
     """Decisions and scores are counted in the partitions: values, intervals and tables are those of pandas."""
     ours, theirs = (IRM(one, by="day") for one in (dd.from_pandas(CASES, npartitions=npartitions), CASES))
@@ -155,6 +159,7 @@ KEYS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", KEYS)
+@pytest.mark.grid
 def test_keys_keep_their_types(name: str) -> None:
     """Rows of one query find each other whatever its type is, and results have the types of the frame."""
     rows = pd.DataFrame({"key": KEYS[name], "score": [1.0, 2.0, 3.0], "label": [1, 0, 1]})

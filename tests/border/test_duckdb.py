@@ -31,6 +31,7 @@ def _counted(con: Any, name: str) -> list[float]:
 
 
 @pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.grid(6)
 def test_a_relation_runs_once_for_each_verb(con: Any, verb: str) -> None:
     """DuckDB computes each needed value once for a verb, and no other column at all."""
     columns, ask, _ = VERBS[verb]
@@ -55,6 +56,7 @@ def test_judgments_from_a_relation_run_once(con: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ['a"b', "a b", "5", "a.b", "'a'", "select", "x, y", "ü", " "])
+@pytest.mark.grid(4)
 def test_odd_names_in_a_relation(con: Any, name: str) -> None:
     """A column is found in a relation by any name, and it is that column that is read."""
     con.register("rows", pa.table({"a": [9, 9], "b": [9, 9], "x": [9, 9], "y": [9, 9]}))
@@ -169,6 +171,7 @@ KEYS = {
 
 @pytest.mark.parametrize("name", KEYS)
 @pytest.mark.parametrize("role", ["query", "by", "system"])
+@pytest.mark.grid(12)
 def test_keys_keep_their_types(con: Any, name: str, role: str) -> None:
     """A key of a result has the type and the values that it has in the relation, of types that Arrow has not too."""
     rows = f"select {KEYS[name]} as key, 1 as score, 1 as label, 1 as query from (values ('a'), (null), ('b')) t(x)"
@@ -234,7 +237,8 @@ def _large() -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize("order", ["query", "hash(query, doc)"])
+@pytest.mark.parametrize("order", ["hash(query, doc)", "query"])
+@pytest.mark.grid(2)
 def test_relations_larger_than_memory(con: Any, order: str) -> None:
     """A relation that memory does not hold gives the same numbers, judgments of the same connection beside it too."""
     rows = _large()

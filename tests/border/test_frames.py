@@ -205,7 +205,7 @@ def _pandas_frame(role: str, values: pd.Series) -> pd.DataFrame:
 @pytest.mark.parametrize("role", CODES)
 @pytest.mark.parametrize("name", POLARS_KEYS)
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
-@pytest.mark.grid(9)
+@pytest.mark.grid(22)
 def test_polars_keys(name: str, role: str, kind: str) -> None:
     """A key column of any polars type gives what numbers in its place give, and keeps its type."""
     values = POLARS_KEYS[name]
@@ -228,6 +228,7 @@ def test_wide_integer_keys(role: str) -> None:
 
 @pytest.mark.parametrize("role", CODES)
 @pytest.mark.parametrize("name", ARROW_KEYS)
+@pytest.mark.grid
 def test_arrow_keys(name: str, role: str) -> None:
     """A key column of an Arrow type that polars reads as another comes back as the type it was."""
     values = ARROW_KEYS[name]
@@ -410,7 +411,7 @@ def test_classes_of_two_integer_types(least: int) -> None:
 
 @pytest.mark.parametrize("role", CODES)
 @pytest.mark.parametrize("name", PANDAS_KEYS)
-@pytest.mark.grid(9)
+@pytest.mark.grid(27)
 def test_pandas_keys(name: str, role: str) -> None:
     """A key column of any pandas type gives what numbers in its place give, and keeps its type and values."""
     values = PANDAS_KEYS[name]
@@ -442,7 +443,7 @@ ODD_KEYS = {
 
 @pytest.mark.parametrize("role", CODES)
 @pytest.mark.parametrize("name", ODD_KEYS)
-@pytest.mark.grid
+@pytest.mark.grid(5)
 def test_odd_pandas_keys(name: str, role: str) -> None:
     """Objects that are hard to tell apart are told apart all the same, or refused by name; never taken for one."""
     values = ODD_KEYS[name]
@@ -458,7 +459,7 @@ def test_odd_pandas_keys(name: str, role: str) -> None:
 @pytest.mark.parametrize("place", [0, -1], ids=["first", "last"])
 @pytest.mark.parametrize("role", ["by", "system"])
 @pytest.mark.parametrize("name", NULLABLE)
-@pytest.mark.grid(9)
+@pytest.mark.grid(27)
 def test_pandas_null_keys(name: str, role: str, place: int) -> None:
     """In pandas a missing key is a segment of its own, the last, whatever the type."""
     held, absent = PANDAS_KEYS[name].iloc[1:], pd.Series([None], dtype=PANDAS_KEYS[name].dtype)
@@ -474,7 +475,7 @@ def test_pandas_null_keys(name: str, role: str, place: int) -> None:
 @pytest.mark.parametrize("role", ["by", "system"])
 @pytest.mark.parametrize("name", POLARS_KEYS)
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
-@pytest.mark.grid(9)
+@pytest.mark.grid(25)
 def test_null_keys(name: str, role: str, kind: str) -> None:
     """A null in a key column is a segment of its own, the last, in every kind of frame."""
     values = POLARS_KEYS[name]
@@ -494,7 +495,7 @@ def test_null_keys(name: str, role: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
 @pytest.mark.parametrize("name", POLARS_KEYS)
-@pytest.mark.grid(6)
+@pytest.mark.grid(16)
 def test_margins_of_keys(name: str, kind: str) -> None:
     """The totals' keys are null, in the type of the key column, and the segments' keys are as without them."""
     values = POLARS_KEYS[name]
@@ -506,7 +507,7 @@ def test_margins_of_keys(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", PANDAS_KEYS)
-@pytest.mark.grid(6)
+@pytest.mark.grid(16)
 def test_pandas_margins_of_keys(name: str) -> None:
     """In pandas the totals' keys are missing and the segments' as without them; integers and bools become nullable."""
     values = PANDAS_KEYS[name]
@@ -539,7 +540,7 @@ def _judged_answers(distinct: list[Any]) -> dict[tuple[str, str], float]:
 
 @pytest.mark.parametrize("name", [name for name in POLARS_KEYS if len(POLARS_KEYS[name]) == 4])
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
-@pytest.mark.grid(6)
+@pytest.mark.grid(18)
 def test_keys_from_the_judgments(name: str, kind: str) -> None:
     """A query that only the judgments have is named in the result, in the type of the log's queries."""
     values = POLARS_KEYS[name]
@@ -552,7 +553,7 @@ def test_keys_from_the_judgments(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in PANDAS_KEYS if len(PANDAS_KEYS[name]) == 4])
-@pytest.mark.grid(5)
+@pytest.mark.grid(11)
 def test_pandas_keys_from_the_judgments(name: str) -> None:
     """In pandas a query that only the judgments have is named by the judgments' own value."""
     values = PANDAS_KEYS[name]
@@ -596,6 +597,7 @@ def test_judgments_of_another_kind(kind: str, other: str) -> None:
 # Equal numbers in every kind
 
 
+@pytest.mark.grid(2)
 def test_kinds_agree(kind: str) -> None:
     """Every kind of frame gives the same result, of its own kind, for each verb and layout."""
     log = pl.DataFrame(
@@ -809,7 +811,7 @@ VERBS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("verb", "options"), VERBS)
 @pytest.mark.parametrize("roles", [{}, {"by": "key"}, {"system": "key"}, {"by": ["day", "shop"], "system": "key"}])
-@pytest.mark.grid(5)
+@pytest.mark.grid(15)
 def test_an_empty_frame(kind: str, verb: str, options: dict[str, Any], roles: Any) -> None:
     """A frame without rows gives the columns, and their types, that one with rows gives."""
     log = pl.DataFrame({**LOG, "key": list("abcdeabcde"), "doc": list("abcdefghij")}).with_columns(
@@ -941,7 +943,7 @@ def test_a_lazy_frame_stays_a_plan(verb: str, options: dict[str, Any]) -> None:
     ("verb", "options"), [*VERBS, ("audit", {}), ("evaluate", {"margins": True, "average": "gmean"})]
 )
 @pytest.mark.parametrize("name", POLARS_KEYS)
-@pytest.mark.grid(9)
+@pytest.mark.grid(14)
 def test_the_schema_of_a_plan(name: str, verb: str, options: dict[str, Any]) -> None:
     """The schema that a lazy result declares is the schema that it has."""
     values = POLARS_KEYS[name]
@@ -1138,6 +1140,7 @@ METRICS = ("ndcg@5", "ap", "rr", "recall@10", "bpref", "judged@5", "rbp", "num_r
 
 @pytest.mark.parametrize("roles", [{}, {"doc": "doc"}, {"doc": "doc", "system": "run"}, {"doc": "doc", "by": "key"}])
 @pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.grid
 def test_row_order_does_not_matter(roles: Any, seed: int) -> None:
     """The rows of a log may lie in any order: ties are settled by what they hold."""
     log = _random_log(seed)
@@ -1198,7 +1201,7 @@ def test_kinds_agree_to_the_bit(kind: str) -> None:
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
 @pytest.mark.parametrize("beside", [False, True], ids=["own grades", "judged beside"])
 @pytest.mark.parametrize("roles", [{"doc": "doc"}, {"doc": "doc", "system": "run", "by": "key"}])
-@pytest.mark.grid
+@pytest.mark.grid(8)
 def test_the_size_of_a_block_does_not_matter(size: int, beside: bool, roles: Any) -> None:
     """However the queries are cut into blocks, every bit is the same."""
     log = _random_log(4)

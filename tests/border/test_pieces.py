@@ -112,7 +112,7 @@ OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("name", OF_QUERIES)
 @pytest.mark.parametrize("judged", [False, True], ids=["", "judged"])
 def test_queries_in_pieces(name: str, judged: bool, stored: Any) -> None:
@@ -129,6 +129,7 @@ def test_queries_in_pieces(name: str, judged: bool, stored: Any) -> None:
 
 
 @pytest.mark.parametrize("lent", [{"by": "place"}, {"cluster": "place"}, {"weight": "size"}], ids=str)
+@pytest.mark.grid
 def test_what_judgments_say_in_pieces(lent: dict[str, Any], stored: Any) -> None:
     """Segments, clusters and weights that only the judgments have are those of their queries."""
     log = _log()
@@ -213,7 +214,7 @@ OF_ROWS: dict[str, tuple[Call, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(7)
 @pytest.mark.parametrize("name", OF_ROWS)
 def test_rows_in_pieces(name: str, stored: Any) -> None:
     """Rows without a query are counted by their values, and give the same."""
@@ -236,6 +237,7 @@ def test_arms_in_pieces(stored: Any) -> None:
     )
 
 
+@pytest.mark.grid(2)
 def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
     """Systems that are columns are measured on the rows of each piece."""
     log = _log().filter(pl.col("system") == "b").with_columns(other=1 - pl.col("score") ** 2)
@@ -244,6 +246,7 @@ def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
     _same(lambda irm: irm.judge(qrels, grade="rating").per_query("rr"), stored(log.drop("grade")), **roles)
 
 
+@pytest.mark.grid(2)
 def test_lists_in_pieces(stored: Any) -> None:
     """Rows that hold the results of a query are whole queries; without an id they have their numbers."""
     log = _log(12_000).filter(pl.col("system") == "b").group_by("q", maintain_order=True)
@@ -298,6 +301,7 @@ def test_a_file_that_cannot_be_read_to_its_end(memory: int | None, tmp_path: Pat
         log.irm(memory=memory).evaluate("rr").collect()
 
 
+@pytest.mark.grid(2)
 def test_a_progress_bar_over_pieces(stored: Any, capsys: Any) -> None:
     """On a terminal a bar counts the rows, and changes nothing."""
     with always_a_progress_bar():

@@ -7,6 +7,7 @@ import graphlib
 import math
 import sys
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
@@ -88,6 +89,7 @@ def _imports(node: ast.AST, inside: bool = False) -> Iterator[tuple[str, bool]]:
             yield from _imports(child, inside or isinstance(child, ast.FunctionDef | ast.Lambda))
 
 
+@cache
 def _own(module: str) -> set[str]:
     """The modules of the package that a module imports; "__init__" is the package itself."""
     names = {name for name, _ in _imports(MODULES[module]) if name.split(".")[0] == "frame_metrics"}

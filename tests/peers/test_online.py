@@ -60,7 +60,7 @@ def agree(
 @pytest.mark.parametrize("covariate", [None, "before"])
 @pytest.mark.parametrize("test", ["t", "z"])
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.grid(4)
+@pytest.mark.grid(12)
 def test_ratios_of_users(seed: int, test: str, covariate: str | None, metric: str) -> None:
     """A mean over the searches of users is their RatioOfMeans, the difference, the relative one, intervals and p."""
     log = searches(seed)
@@ -91,6 +91,7 @@ def test_weights_are_ratios_too(seed: int) -> None:
 
 @pytest.mark.parametrize("ratio", [1, 0.5, 3])
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.grid(2)
 def test_the_split_of_two_arms(seed: int, ratio: float) -> None:
     """The chi-square test of two shares is their normal test of one."""
     users = searches(seed).unique("user").select("arm", "user")

@@ -96,7 +96,7 @@ VERBS: dict[str, Callable[[IRM[Any]], Any]] = {
 
 
 @pytest.mark.border
-@pytest.mark.grid
+@pytest.mark.grid(12)
 @pytest.mark.parametrize(("verb", "rule", "kind"), every_second(VERBS, RULES, KINDS))
 def test_every_verb_reads_the_judgments_made_one(verb: str, rule: str, kind: str) -> None:
     """The results are those of judgments that were made one before."""
@@ -147,7 +147,7 @@ def test_judgments_belong_to_their_segment() -> None:
 
 @pytest.mark.border
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.grid
+@pytest.mark.grid(10)
 def test_lists_of_judgments(rule: str, kind: str) -> None:
     """A row of judgments may be all that an annotator said of a query, or all that anybody said of it."""
     by_rater = JUDGED.group_by("query", "rater", maintain_order=True).agg("doc", "rating")
@@ -445,7 +445,7 @@ def test_an_audit_lists_a_hundred_pairs_of_annotators() -> None:
 
 @pytest.mark.border
 @pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Int64, pl.Date])
-@pytest.mark.grid
+@pytest.mark.grid(5)
 def test_annotators_of_any_type(dtype: Any, kind: str) -> None:
     """Annotators are known by text, category, number or date, in every kind of frame."""
     judged = drawn(1).drop("segment").with_columns(pl.col("rater").str.tail(1).cast(pl.Int64))

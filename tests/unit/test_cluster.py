@@ -75,6 +75,7 @@ def test_a_cluster_for_each_query_is_no_cluster(seed: int, average: Any) -> None
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.grid
 def test_comparing_with_a_cluster_for_each_query_is_comparing_queries(seed: int, test: str) -> None:
     """Clusters of one query each give every column that there is without."""
     values, _ = values_of(seed, systems=3)
@@ -429,6 +430,7 @@ MADE: dict[str, Callable[[Any], pl.Series]] = {
 
 
 @pytest.mark.parametrize("kind", MADE)
+@pytest.mark.grid(6)
 def test_a_cluster_is_of_any_type(kind: str) -> None:
     """Numbers, texts, categories and dates tell clusters apart; only which are equal matters."""
     values, cluster = values_of(4)

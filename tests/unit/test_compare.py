@@ -167,6 +167,7 @@ def near(p: float, exact: float, draws: int = DRAWS, others: int | None = None) 
 
 @SETS
 @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
+@pytest.mark.grid(4)
 def test_classical_tests_are_scipys(irm: Any, test: str) -> None:
     """The p-values of the t-test, of Wilcoxon's and of the sign test are scipy's."""
     for row, value, base in compared(irm, test=test):
@@ -245,7 +246,7 @@ def test_two_runs_are_the_same(test: str) -> None:
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("per_query", [False, True])
-@pytest.mark.grid(6)
+@pytest.mark.grid(18)
 def test_every_kind_of_frame_gives_the_same(kind: str, test: str, per_query: bool) -> None:
     """polars, lazy, pandas and Arrow frames give the same numbers in a frame of their kind."""
     frame = made(noisy(20, systems=3, shift=0.1), part=["x", "y"] * 10)
@@ -315,7 +316,7 @@ def shuffled(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
 @pytest.mark.parametrize("test", DRAWN)
 @pytest.mark.parametrize("more", [{}, {"by": "part"}, {"cluster": "user"}], ids=str)
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.grid(3)
+@pytest.mark.grid(9)
 def test_shuffled_rows_draw_the_same(test: Any, more: dict[str, Any], seed: int) -> None:
     """Rows in another order give the same p-values and intervals to the last bit, in segments and clusters too."""
     frame = made(ORDERED, part=["x", "y", None] * 10, user=[n // 3 for n in range(30)])
@@ -327,7 +328,7 @@ def test_shuffled_rows_draw_the_same(test: Any, more: dict[str, Any], seed: int)
 
 
 @pytest.mark.parametrize("test", DRAWN)
-@pytest.mark.grid(3)
+@pytest.mark.grid(5)
 def test_shuffled_rows_of_every_kind_draw_the_same(kind: str, test: Any) -> None:
     """Shuffled rows in a frame of another library draw what a polars frame draws."""
     frame = made(ORDERED)
@@ -351,7 +352,7 @@ RETYPED: dict[str, Any] = {
 
 @pytest.mark.parametrize("to", RETYPED)
 @pytest.mark.parametrize("test", DRAWN)
-@pytest.mark.grid(3)
+@pytest.mark.grid(8)
 def test_queries_of_another_type_draw_the_same(test: Any, to: str) -> None:
     """Query ids draw by their values, whatever their type and column is called; ids that are text by their letters."""
     frame = made(ORDERED).with_columns(query=pl.col("query").str.slice(2).cast(pl.Int64))
@@ -422,6 +423,7 @@ def by_statsmodels(p: Sequence[float], correction: str) -> Any:
 
 @pytest.mark.parametrize("correction", METHODS)
 @pytest.mark.parametrize("p", [[0.04], [0.01, 0.04, 0.03, 0.005], [0.2, 0.2, 1.0, 0.0], [0.5, 0.01, 0.01, 0.02, 0.9]])
+@pytest.mark.grid
 def test_the_definitions_of_corrections_are_those_of_statsmodels(p: list[float], correction: str) -> None:
     """What any p-values are compared with below, and what we give, is what statsmodels gives."""
     theirs = by_statsmodels(p, correction)
@@ -432,6 +434,7 @@ def test_the_definitions_of_corrections_are_those_of_statsmodels(p: list[float],
 @MOSTLY_SLOW
 @pytest.mark.parametrize("over", ["metric", "all"])
 @pytest.mark.parametrize("correction", METHODS)
+@pytest.mark.grid
 def test_corrections_are_those_of_statsmodels(irm: Any, correction: str, over: str) -> None:
     """Corrected p-values are statsmodels', over the pairs of a metric in a segment or over all rows."""
     found = irm().compare(*METRICS, test="t", correction=correction, over=over)
@@ -471,6 +474,7 @@ def test_no_correction() -> None:
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.05, 0.1, 0.2])
+@pytest.mark.grid(4)
 def test_tukey_of_two_systems_is_the_randomization_test(shift: float) -> None:
     """Exchanging two systems is flipping the sign of their difference."""
     values = noisy(80, shift=shift)
@@ -773,6 +777,7 @@ def test_one_query_shows_nothing(test: str) -> None:
 
 
 @pytest.mark.parametrize("test", TESTS)
+@pytest.mark.grid
 def test_a_segment_without_evaluated_queries(test: str) -> None:
     """A segment that nobody judged has a row of nulls, and takes no part in corrections."""
     values = noisy(20, systems=3, shift=0.1)

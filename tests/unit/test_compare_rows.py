@@ -107,7 +107,7 @@ def in_share(metric: str, said: Any, label: Any) -> Any:
 
 @pytest.mark.parametrize("metric", SHARES)
 @pytest.mark.parametrize("undecided", [0.0, 0.3])
-@pytest.mark.grid(2)
+@pytest.mark.grid(6)
 def test_shares_of_rows_get_mcnemars_test(metric: str, undecided: float) -> None:
     """The p-value is scipy's binomial test of the rows that only one of two systems has in the share."""
     for seed in range(3):
@@ -362,7 +362,7 @@ def test_shuffled_rows_give_the_same(more: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("against", [None, "chance", "majority"])
-@pytest.mark.grid(3)
+@pytest.mark.grid(8)
 def test_every_kind_of_frame_gives_the_same(kind: str, against: Any) -> None:
     """polars, lazy, pandas and Arrow frames give the same numbers in a frame of their kind."""
     frame = drawn(30, systems=3).with_columns(part=pl.col("doc") % 2)

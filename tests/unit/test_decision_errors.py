@@ -352,7 +352,7 @@ OF_METRICS = ("no probability", "no score for a probability")
 
 
 @pytest.mark.parametrize("name", OF_ROWS)
-@pytest.mark.grid(5)
+@pytest.mark.grid(9)
 def test_what_is_refused_of_rows_is_a_finding(name: str, kind: str) -> None:
     """Bad values that are an error elsewhere are a finding of severity error here, in the same words."""
     irm, _, _, message = VALUES[name]

@@ -74,9 +74,10 @@ def wrong(mine: dict[Any, tuple[float | None, int]], theirs: dict[Any, tuple[flo
 
 
 def of_some(few: int, many: dict[bool, int]) -> pytest.MarkDecorator:
-    """One in so many cases, without weights and with them, and more cases where time does not matter."""
-    slow = [pytest.param(weighted, every, marks=pytest.mark.slow) for weighted, every in many.items()]
-    return pytest.mark.parametrize(("weighted", "every"), [(False, few), (True, few), *slow])
+    """One in so many cases, with weights, and where time does not matter without them too, and more cases of both."""
+    slow = [(False, few), *many.items()]
+    marked = [pytest.param(*one, marks=pytest.mark.slow) for one in slow]
+    return pytest.mark.parametrize(("weighted", "every"), [(True, few), *marked])
 
 
 # A peer takes milliseconds for a value: every eleventh case is always compared, all of them where time does not matter;
@@ -1272,6 +1273,7 @@ FOLDS = pytest.mark.parametrize("source", ["drawn", "hpc_cv.csv"])
 
 
 @FOLDS
+@pytest.mark.grid(2)
 def test_real_classes_by_fold_are_those_of_scikit_learn(source: str) -> None:
     """Averages over four classes, kappa, MCC and the area of Hand and Till are scikit-learn's in every fold."""
     data, classes = folds(source), ["VF", "F", "M", "L"]
@@ -1331,6 +1333,7 @@ def points() -> list[list[tuple[float, float]]]:
 
 
 @pytest.mark.parametrize("least", [0, 0.1, 0.5, 0.9, 1])
+@pytest.mark.grid(2)
 def test_precision_and_recall_that_a_threshold_can_reach(least: float) -> None:
     """max_precision and max_recall look at every score, and are 0 and undefined where no row is relevant."""
     cases = two_scored()
@@ -1359,6 +1362,7 @@ def calibration_error(right: Sequence[float], sure: Sequence[float], weight: Seq
 
 @pytest.mark.parametrize("bins", [1, 4, 10])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.grid(2)
 def test_the_calibration_error_is_what_it_is_defined_as(weighted: bool, bins: int) -> None:
     """ece is the mean over bins of the distance of the mean probability to the share that came true."""
     cases = two_scored()
@@ -1401,6 +1405,7 @@ def test_the_calibration_error_of_classes_is_that_of_the_greatest(weighted: bool
         ("many", {}, "precision", "micro", "micro"),
     ],
 )
+@pytest.mark.grid(5)
 def test_a_wide_row_says_the_average_where_it_is_the_same_for_all(
     frame: str, roles: dict[str, Any], measure: str, average: Any, said: str, counts: list[str]
 ) -> None:

@@ -261,7 +261,7 @@ OF_ROWS = [name for name, (_, _, message) in BAD_VALUES.items() if re.search(r":
 
 
 @pytest.mark.parametrize("name", OF_ROWS)
-@pytest.mark.grid(5)
+@pytest.mark.grid(15)
 def test_what_evaluate_refuses_of_rows_is_a_finding(name: str, kind: str) -> None:
     """Bad values that are an error elsewhere are a finding of severity error here, in the same words."""
     columns, named, message = BAD_VALUES[name]
@@ -343,7 +343,7 @@ def test_a_score_that_is_null_is_not_counted_among_the_bad_ones(value: float, wh
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
 @pytest.mark.parametrize("ordered", [True, False])
-@pytest.mark.grid
+@pytest.mark.grid(12)
 def test_a_bad_score_is_found_wherever_it_stands(ordered: bool, value: float, place: int) -> None:
     """A score that is not finite is an error at any place of a ranking, whether or not it lies in rank order."""
     scores = [4.0, 3.0, 2.0, 1.0] if ordered else [1.0, 4.0, 2.0, 3.0]
@@ -403,6 +403,7 @@ OF_ALL_BLOCKS: dict[str, tuple[dict[str, pl.Expr], dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("verb", ["evaluate", "per_query", "bounds", "explain", "audit"])
 @pytest.mark.parametrize("name", OF_ALL_BLOCKS)
+@pytest.mark.grid(8)
 def test_bad_rows_of_all_blocks_are_counted(name: str, verb: str) -> None:
     """An error counts the bad rows of the frame, not those of one block, and shows the first three."""
     columns, named, message = OF_ALL_BLOCKS[name]

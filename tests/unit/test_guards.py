@@ -252,6 +252,7 @@ def test_a_clean_frame_has_no_finding(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FIRED)
+@pytest.mark.grid(2)
 def test_a_guard_looks_at_every_segment(name: str) -> None:
     """A guard counts the systems and segments that it is about, and names the first of them."""
     odd = FIRED[name]

@@ -265,7 +265,7 @@ def plain_values(run: pl.DataFrame, qrels: pl.DataFrame, known: bool) -> dict[tu
 @pytest.mark.parametrize("known", [False, True], ids=["segments of the log", "segments of both"])
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("block", [1, 1 << 18])
-@pytest.mark.grid
+@pytest.mark.grid(12)
 def test_systems_segments_and_judgments_together(seed: int, known: bool, block: int) -> None:
     """Every system on every (segment, query) pair, null segments too, against all judgments of the query there."""
     random = np.random.default_rng(seed)

@@ -157,7 +157,7 @@ def test_the_queries_of_a_saved_baseline() -> None:
 @pytest.mark.border
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("theirs", KINDS)
-@pytest.mark.grid
+@pytest.mark.grid(12)
 def test_every_kind_of_frame_against_every_other(kind: str, theirs: str) -> None:
     """Frame and baseline may be of two kinds; the result is of the frame's kind."""
     old, new = (as_kind(run, one) for run, one in zip(runs(), (theirs, kind), strict=True))

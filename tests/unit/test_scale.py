@@ -62,7 +62,7 @@ def test_words_give_what_their_numbers_give(verb: str, dtype: str, kind: str) ->
 
 @pytest.mark.border
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.grid
+@pytest.mark.grid(5)
 def test_judgments_beside_are_in_words(dtype: str, kind: str) -> None:
     """Words of judgments beside the log, an irm of two systems compared."""
     run = NUMBERS.drop("grade").drop_nulls("score")

@@ -88,6 +88,7 @@ def test_equal_scores_of_different_queries_are_no_tie() -> None:
 
 @pytest.mark.parametrize("ties", ["worst", "best"])
 @pytest.mark.parametrize("metric", [m for m in [*REGISTERED, *CUT] if not m.bounded], ids=str)
+@pytest.mark.grid(2)
 def test_a_metric_without_bounds_refuses_the_worst_and_the_best_order(metric: Metric, ties: str) -> None:
     """Where a metric is not monotone and a tie could change it, the worst order is refused, and a way out named."""
     log = one_tie().irm(ties=ties, collection_size=10, doc=None)
