@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -191,7 +191,7 @@ def navigation(pages: set[str]) -> str:
     for title, names in SECTIONS.items():
         of_title = []
         for name in names:
-            fitting = [one for one in sorted(left) if Path(one).match(name) and (one == name or one not in named)]
+            fitting = [one for one in in_order(left) if Path(one).match(name) and (one == name or one not in named)]
             of_title += fitting
             left -= set(fitting)
         if of_title:
@@ -199,6 +199,17 @@ def navigation(pages: set[str]) -> str:
     if left:
         sys.exit(f"no section of docs/build_site.py has {', '.join(sorted(left))}")
     return f"[{', '.join(entries)}]"
+
+
+def in_order(pages: Iterable[str]) -> list[str]:
+    """Pages of a folder as its first page links them; those that it does not link come last."""
+
+    def place(page: str) -> tuple[int, str]:
+        index = (ROOT / "docs" / page).with_name("index.md")
+        at = index.read_text(encoding="utf-8").find(f"({Path(page).name}") if index.exists() else -1
+        return (at if at >= 0 else sys.maxsize), page
+
+    return sorted(pages, key=place)
 
 
 class Read(HTMLParser):

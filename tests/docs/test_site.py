@@ -54,6 +54,15 @@ def test_every_page_has_a_section() -> None:
         site.navigation({*pages, "new.md"})
 
 
+def test_pages_stand_in_the_order_of_their_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first page of a folder says the order of the others; what it does not link comes last."""
+    monkeypatch.setattr(site, "ROOT", tmp_path)
+    (tmp_path / "docs" / "recipes").mkdir(parents=True)
+    (tmp_path / "docs" / "recipes" / "index.md").write_text("[z](z.md), [b](b.md#x)", encoding="utf-8")
+    pages = [f"recipes/{name}.md" for name in "abz"]
+    assert site.in_order(pages) == ["recipes/z.md", "recipes/b.md", "recipes/a.md"]
+
+
 def test_every_public_name_stands_on_a_page_of_the_api() -> None:
     """What the package exports, and no more, has an entry; the metrics have a page of their own."""
     written = [line.removeprefix("::: ") for page in site.api().values() for line in page.splitlines() if ":::" in line]
