@@ -122,16 +122,21 @@ def _row_panel(part: Tidy, name: str, metric: Metric, order: list[str], ends: En
     part = replace(part, table=_with_numbers(part, metric))
     assert part.color is not None
     of_metrics = part.color.columns == METRIC
-    y = alt.Y("color:N", title=None if of_metrics else part.color.title, sort=order, axis=alt.Axis(labelLimit=LIMIT))
+    y = alt.Y(
+        "color:N",
+        title=None if of_metrics else part.color.title,
+        sort=order,
+        axis=alt.Axis(labelLimit=LIMIT, maxExtent=LIMIT + 20),
+    )
     title, scale = metric_title(name, metric), metric_scale(metric)
-    color = alt.value(COLORS[0]) if of_metrics else colored(part.color, legend=False)["color"]
+    color = alt.ColorValue(COLORS[0]) if of_metrics else colored(part.color, legend=False)["color"]
     shared = {"y": y, "color": color, "tooltip": _tooltip(part, name, ends)}
     x = alt.X("value:Q", title=title, scale=scale)
     layers = [alt.Chart().mark_point(filled=True, size=70, opacity=1).encode(x=x, **shared)]
     if ends is not None:
         low = alt.X(f"{ends[0]}:Q", title=title, scale=scale)
         layers.insert(
-            0, alt.Chart().mark_rule(strokeWidth=thick, opacity=0.5).encode(x=low, x2=f"{ends[1]}:Q", **shared)
+            0, alt.Chart().mark_rule(strokeWidth=thick, opacity=0.5).encode(x=low, x2=alt.X2(f"{ends[1]}:Q"), **shared)
         )
     layers += [_numbers(y, "other", "normal"), _numbers(y, "best", "bold")]
     return multiplied(part, layers, width=PANEL, height=alt.Step(ROW), in_rows=True)
@@ -140,7 +145,11 @@ def _row_panel(part: Tidy, name: str, metric: Metric, order: list[str], ends: En
 def _numbers(y: Any, text: str, weight: Any) -> Any:
     """A column of numbers at the right of a panel."""
     alt = altair()
-    return alt.Chart().mark_text(align="left", fontWeight=weight).encode(y=y, x=alt.value(PANEL + 8), text=f"{text}:N")
+    return (
+        alt.Chart()
+        .mark_text(align="left", fontWeight=weight)
+        .encode(y=y, x=alt.XValue(PANEL + 8), text=alt.Text(f"{text}:N"))
+    )
 
 
 def _with_numbers(part: Tidy, metric: Metric) -> pl.DataFrame:
@@ -185,5 +194,5 @@ def _lines(part: Tidy, name: str, metric: Metric) -> Any:
     if "ci_low" in part.table.columns:
         low = alt.Y("ci_low:Q", title=title, scale=scale)
         band = alt.Chart().mark_area(opacity=0.15)
-        layers.insert(0, band.encode(x=x, y=low, y2="ci_high:Q", color=channels["color"]))
+        layers.insert(0, band.encode(x=x, y=low, y2=alt.Y2("ci_high:Q"), color=channels["color"]))
     return multiplied(part, layers, width=WIDTH, height=HEIGHT)

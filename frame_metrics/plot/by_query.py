@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def differences(frame: Any, *, query: Names = None) -> alt.Chart:
     ----------
     frame : what ``compare(..., per_query=True)`` returned, of any kind. Each metric, system, baseline and segment has a
         small multiple.
-    query : the columns of the query; by default the key column with the most values.
+    query : the columns of the query; by default ``query``, or the key column with the most values.
     """
     alt = altair()
     said = "differences draws what compare(per_query=True) returns"
@@ -59,9 +60,9 @@ def differences(frame: Any, *, query: Names = None) -> alt.Chart:
     paint = alt.Scale(domain=list(SIDES), range=[GOOD, NEITHER, BAD])
     bars = alt.Chart().mark_bar(binSpacing=0).encode(
         x=alt.X("low:Q", title="Queries, the greatest difference first", scale=alt.Scale(nice=False, zero=True)),
-        x2="high:Q",
+        x2=alt.X2("high:Q"),
         y=alt.Y("difference:Q", title="Difference to the baseline"),
-        y2="zero:Q",
+        y2=alt.Y2("zero:Q"),
         color=alt.Color("side:N", scale=paint, sort=list(SIDES), title=None),
         tooltip=tooltip(tidy, {"metric": "metric", "difference": "difference"}),
     )  # fmt: skip
@@ -75,7 +76,7 @@ def _each(tidy: Tidy) -> list[pl.DataFrame]:
 
 
 def _query(frame: Any, query: Names, known: Sequence[str]) -> list[str]:
-    """The columns of the query: those that are named, else the key column with the most values."""
+    """The columns of the query: those that are named, else "query", or the key column with the most values."""
     border = border_of(frame)
     keys = [name for name in border.names() if name not in known]
     if query is not None:
@@ -84,6 +85,8 @@ def _query(frame: Any, query: Names, known: Sequence[str]) -> list[str]:
             if name not in keys:
                 raise ColumnError(f"query={name!r} is no key column; there are {listed(keys)}{closest(name, keys)}")
         return said
+    if "query" in keys:
+        return ["query"]
     if not keys:
         raise ColumnError("the frame has no column of queries")
     table = border.in_memory(keys).read(keys)
@@ -114,7 +117,7 @@ def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = N
     Parameters
     ----------
     frame : what ``per_query`` returned in the long layout, of any kind.
-    query : the columns of the query; by default the key column with the most values.
+    query : the columns of the query; by default ``query``, or the key column with the most values.
     bins : how many of equal width, over the metric's range, or where that has no ends over the values.
     facet : the other key columns, in the order in which they stand; by default all.
     """
@@ -126,15 +129,16 @@ def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = N
     tidy = replace(tidy, color=tidy.facet, facet=None)
     tidy = tidy.said(f"{undefined:,} undefined values are not drawn" if undefined else "")
     source = pl.col("what" if tidy.color is None else "facet")
-    return in_panels(tidy.with_columns(color=source), lambda *panel: _histogram(*panel, bins), "Values of queries")
+    build = partial(_histogram, bins=bins)
+    return in_panels(tidy.with_columns(color=source), build, "Values of queries")
 
 
-def _histogram(part: Tidy, name: str, metric: Metric, bins: int) -> Any:
+def _histogram(part: Tidy, name: str, metric: Metric, *, bins: int) -> Any:
     """A panel with a histogram for each row."""
     alt = altair()
     defined = part.table.filter(pl.col("value").is_finite())
     ends = metric.range if has_ends(metric) or not len(defined) else (defined["value"].min(), defined["value"].max())
-    least, most = (0.0, 1.0) if ends[0] != ends[0] else map(float, ends)
+    least, most = (0.0, 1.0) if ends[0] != ends[0] else (float(ends[0]), float(ends[1]))  # type: ignore[arg-type]
     edges = np.linspace(least, most if most > least else least + 1, bins + 1)
     at = np.clip(np.searchsorted(edges, defined["value"].to_numpy(), side="right") - 1, 0, bins - 1)
     rows = defined.select("color", bin=pl.Series(at)).group_by("color", "bin", maintain_order=True).len("n")
@@ -147,7 +151,6 @@ def _histogram(part: Tidy, name: str, metric: Metric, bins: int) -> Any:
     x = alt.X("low:Q", title=metric_title(name, metric), scale=alt.Scale(domain=[edges[0], edges[-1]], nice=False))
     bars = alt.Chart().mark_bar(color=COLORS[0], opacity=0.8, binSpacing=1)
     shown = tooltip(drawn, {"low": "from", "high": "to", "n": "queries"})
-    bar = bars.encode(
-        x=x, x2="high:Q", y2="zero:Q", y=alt.Y("n:Q", title="Queries", axis=alt.Axis(tickCount=3)), tooltip=shown
-    )
+    y = alt.Y("n:Q", title="Queries", axis=alt.Axis(tickCount=3))
+    bar = bars.encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2("zero:Q"), tooltip=shown)
     return multiplied(drawn, [bar], width=260, height=ROW_HEIGHT, in_rows=True)

@@ -81,7 +81,7 @@ def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offse
     """
     alt = altair()
     if key is None:
-        return {"color": alt.value(COLORS[0])}
+        return {"color": alt.ColorValue(COLORS[0])}
     n, m = len(key.values), len(COLORS)
     symbol: Any = "stroke" if dashes else "circle"
     lines = {"offset": offset, "symbolType": symbol, "symbolOpacity": 1, "symbolStrokeWidth": 2}
@@ -123,15 +123,14 @@ def multiplied(
     alt = altair()
     data = values(tidy.table)
     if tidy.facet is None:
-        return alt.layer(*layers, data=data).properties(width=width, height=height)
+        return alt.layer(*layers, data=data, width=width, height=height)
     said = {"title": tidy.facet.title, "sort": tidy.facet.values}
-    chart = alt.layer(*layers)
     if in_rows:
         header = alt.Header(labelLimit=LIMIT, labelOrient="top", labelAnchor="start", labelPadding=2)
         row = alt.Row("facet:N", header=header, **said)
-        return chart.properties(width=width, height=height).facet(row=row, data=data)
+        return alt.layer(*layers, width=width, height=height).facet(row=row, data=data)
     scale = SMALL / max(width, height) if small else 1
-    part = chart.properties(width=round(width * scale), height=round(height * scale))
+    part = alt.layer(*layers, width=round(width * scale), height=round(height * scale))
     columns, n = beside(len(tidy.facet.values)), len(tidy.facet.values)
     channel = alt.Facet("facet:N", header=alt.Header(labelLimit=SMALL, labelExpr=LINES), **said)
     chart = part.facet(facet=channel, columns=columns, data=data)
@@ -147,7 +146,8 @@ def titled(chart: Any, title: str, notes: Sequence[str] = ()) -> Any:
     """Return a chart with its title, and the notes under it."""
     alt = altair()
     under = {"subtitle": list(notes)} if notes else {}
-    return chart.properties(title=alt.Title(title, anchor="start", **under))
+    chart.title = alt.Title(title, anchor="start", **under)  # properties() would copy the data
+    return chart
 
 
 def metric_scale(metric: Metric) -> Any:

@@ -111,7 +111,7 @@ def gain(
         tidy = _with_ideal(tidy, prevalence).said("dashed: the ideal, and chance")
         ideal = altair().Chart().transform_filter("datum.ideal_x != null").mark_line(**DASHED)
         x_of, y_of = _axis("X", "share", "ideal_x"), _axis("Y", "gain", "ideal_y")
-        layers.append(ideal.encode(x=x_of, y=y_of, order="order:Q", color=_channels(tidy)["color"]))
+        layers.append(ideal.encode(x=x_of, y=y_of, order=altair().Order("order:Q"), color=_channels(tidy)["color"]))
     return composed(tidy, layers, "Cumulated gain", width=HEIGHT)
 
 
@@ -183,7 +183,7 @@ def _curve(tidy: Tidy, x: Any, y: Any, interpolate: Any = "linear") -> Any:
     names |= {field: field for field in (_field(x), _field(y))}
     there = " && ".join(f"datum.{_field(channel)} != null" for channel in (x, y))
     line = altair().Chart().transform_filter(there).mark_line(interpolate=interpolate, clip=True)
-    return line.encode(x=x, y=y, order="order:Q", tooltip=tooltip(tidy, names), **_channels(tidy))
+    return line.encode(x=x, y=y, order=altair().Order("order:Q"), tooltip=tooltip(tidy, names), **_channels(tidy))
 
 
 def _channels(tidy: Tidy) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def _marks(tidy: Tidy, x: Any, y: Any) -> list[Any]:
     chosen = alt.Chart().transform_filter("datum.marked")
     channels = {"x": x, "y": y, "color": _channels(tidy)["color"]}
     point = chosen.mark_point(filled=True, size=90, opacity=1, shape="diamond").encode(**channels)
-    text = chosen.mark_text(align="left", dx=8, dy=8).encode(x=x, y=y, text="at:N")
+    text = chosen.mark_text(align="left", dx=8, dy=8).encode(x=x, y=y, text=alt.Text("at:N"))
     few = tidy.color is None or len(tidy.color.values) <= FEW
     return [point, text] if few else [point]
 
@@ -232,7 +232,7 @@ def equal_f(f: Sequence[float], beta: float, x: Any, y: Any) -> list[Any]:
     line = alt.Chart(values(table)).mark_line(**DASHED, color=NEITHER, clip=True)
     ends = alt.Chart(values(table.group_by("f", maintain_order=True).last()))
     label = ends.mark_text(align="left", dx=4, fontSize=9)
-    return [line.encode(x=x, y=y, detail="f:N"), label.encode(x=x, y=y, text="f:N")]
+    return [line.encode(x=x, y=y, detail=alt.Detail("f:N")), label.encode(x=x, y=y, text=alt.Text("f:N"))]
 
 
 def _costs(costs: Mapping[str, float], prevalence: float | None) -> tuple[float, float]:
@@ -243,11 +243,11 @@ def _costs(costs: Mapping[str, float], prevalence: float | None) -> tuple[float,
             raise BadValueError(f"costs: {name}={shown(value)} is not a number above 0")
     if len(costs) < 2:
         raise BadValueError(f"costs={shown(dict(costs))} has not both, as {{'fp': 1, 'fn': 5}}")
-    if not is_number(prevalence) or not 0 < prevalence < 1:  # type: ignore[operator]
+    if not is_number(prevalence) or not 0 < prevalence < 1:
         raise BadValueError(
             f"costs= needs prevalence=, the share of relevant rows between 0 and 1; {shown(prevalence)} is none"
         )
-    return costs["fp"] * (1 - prevalence), costs["fn"] * prevalence  # type: ignore[operator]
+    return costs["fp"] * (1 - prevalence), costs["fn"] * prevalence
 
 
 def _with_cheapest(tidy: Tidy, fp: float, fn: float) -> Tidy:
@@ -265,7 +265,7 @@ def _equal_costs(fp: float, fn: float, x: Any, y: Any) -> list[Any]:
     end = start.with_columns(fpr=right, tpr=pl.col("tpr") + right * fp / fn)
     line = alt.Chart(values(pl.concat([start, end]))).mark_line(strokeDash=[1, 3], strokeWidth=1, color=NEITHER)
     label = alt.Chart(values(end)).mark_text(align="left", dx=3, dy=-5, fontSize=9)
-    return [line.encode(x=x, y=y, detail="cost:N"), label.encode(x=x, y=y, text="cost:N")]
+    return [line.encode(x=x, y=y, detail=alt.Detail("cost:N")), label.encode(x=x, y=y, text=alt.Text("cost:N"))]
 
 
 def _with_ideal(tidy: Tidy, prevalence: Any) -> Tidy:

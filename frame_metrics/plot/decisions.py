@@ -66,7 +66,7 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
     tidy = _with_crossing(tidy, asked) if crossing else tidy.with_columns(crosses=False)
     tidy = thinned(tidy, ["threshold", *asked], kept="crosses")
     tidy = _molten(tidy, asked)
-    title = "Threshold: rows with this score or a higher one are found"
+    title = ["Threshold:", "rows with this score or a higher one are found"]
     x = alt.X("threshold:Q", title=title, scale=alt.Scale(zero=False, nice=False))
     y = alt.Y("value:Q", title=asked[0] if len(asked) == 1 else "value", scale=_shared_scale(asked))
     shown = tooltip(tidy, {"threshold": "threshold", "value": "value"})
@@ -74,7 +74,8 @@ def thresholds(frame: Any, *, crossing: bool = True, threshold: Any = None, face
     if tidy.table["crosses"].any():
         at = alt.Chart().transform_filter("datum.crosses")
         ring = at.mark_point(size=120, strokeWidth=2, color=NEITHER).encode(x=x, y=y)
-        layers += [ring, at.mark_text(align="left", dx=8, dy=22).encode(x=x, y=y, text="crossing:N")]
+        text = at.mark_text(align="left", dx=8, dy=22).encode(x=x, y=y, text=alt.Text("crossing:N"))
+        layers += [ring, text] if tidy.facet is None else [ring]
         tidy = tidy.said("ring: precision and recall are equal, or nearest to that")
     return composed(tidy, [*layers, *_rules(tidy)], "Measures by threshold")
 
@@ -116,7 +117,7 @@ def _rules(tidy: Tidy) -> list[Any]:
     mean, number = alt.X("mean(chosen):Q", title=""), alt.Text("mean(chosen):Q", format=".4~g")
     return [
         at.mark_rule(strokeDash=[6, 3], strokeWidth=1.5).encode(x=mean),
-        at.mark_text(align="left", dx=4, baseline="top").encode(x=mean, y=alt.value(4), text=number),
+        at.mark_text(align="left", dx=4, baseline="top").encode(x=mean, y=alt.YValue(4), text=number),
     ]
 
 
@@ -177,7 +178,8 @@ def _cells(tidy: Tidy, normalize: Share | None) -> tuple[Tidy, list[str], list[s
     counts = ["" if blank and not n else f"{n:,.0f}" if n == round(n) else f"{n:,.3g}" for n in table["n"].to_list()]
     shares = ["" if not one or normalize is None else f"{one:.0%}" for one in table["share"].to_list()]
     texts = [pl.Series("count", counts, dtype=pl.String), pl.Series("percent", shares, dtype=pl.String)]
-    return replace(tidy, table=table.with_columns(texts)), classes, order
+    table = table.with_columns(texts)
+    return replace(tidy, table=table.filter(pl.col("n") > 0) if blank else table), classes, order
 
 
 def _matrix(tidy: Tidy, actual: list[str], predicted: list[str], size: float, normalize: Share | None) -> list[Any]:
@@ -190,16 +192,16 @@ def _matrix(tidy: Tidy, actual: list[str], predicted: list[str], size: float, no
     x = alt.X("predicted:N", title="Predicted", scale=alt.Scale(domain=predicted), axis=above)
     y = alt.Y("actual:N", title="True class", scale=alt.Scale(domain=actual), axis=alt.Axis(**axis, **small))
     shown = {"actual": "true class", "predicted": "predicted", "n": "rows", "share": "share"}
-    color = alt.condition("datum.right", alt.value(GOOD), alt.value(BAD))
+    color = alt.Color("right:N", scale=alt.Scale(domain=[True, False], range=[GOOD, BAD]), legend=None)
     scale = alt.Scale(type="sqrt", domain=[0, 1], range=[0, DARKEST])  # so that rare mistakes are seen
     opacity = alt.Opacity("share:Q", scale=scale, legend=None)
-    cells = alt.Chart().transform_filter("datum.n > 0").mark_rect(aria=False)
+    cells = alt.Chart().mark_rect(aria=False)
     layers = [cells.encode(x=x, y=y, color=color, opacity=opacity, tooltip=tooltip(tidy, shown))]
     if size >= ROOM:
         both = normalize is not None and size > 2 * ROOM
         text = alt.Chart().mark_text(dy=-6 if both else 0, fontSize=11 if size > 2 * ROOM else 8)
-        layers.append(text.encode(x=x, y=y, text="count:N"))
-        layers += [alt.Chart().mark_text(dy=8, fontSize=9).encode(x=x, y=y, text="percent:N")] if both else []
+        layers.append(text.encode(x=x, y=y, text=alt.Text("count:N")))
+        layers += [alt.Chart().mark_text(dy=8, fontSize=9).encode(x=x, y=y, text=alt.Text("percent:N"))] if both else []
     return layers
 
 
@@ -208,10 +210,10 @@ def _pairs(tidy: Tidy, most: int) -> Any:
     alt = altair()
     wrong = tidy.table.filter(~pl.col("right") & (pl.col("n") > 0)).sort("n", descending=True, maintain_order=True)
     wrong = wrong.head(most).with_columns(pair=pl.concat_str("actual", "predicted", separator=" → "))
-    y = alt.Y("pair:N", sort=wrong["pair"].to_list(), title=None, axis=alt.Axis(labelLimit=LIMIT))
+    y = alt.Y("pair:N", sort=wrong["pair"].to_list(), title=None, axis=alt.Axis(labelLimit=LIMIT, maxExtent=LIMIT + 20))
     bars = alt.Chart(values(wrong))
     bar = bars.mark_bar(color=BAD, opacity=DARKEST).encode(x=alt.X("n:Q", title="Rows"), y=y)
-    number = bars.mark_text(align="left", dx=4).encode(x="n:Q", y=y, text="count:N")
+    number = bars.mark_text(align="left", dx=4).encode(x=alt.X("n:Q"), y=y, text=alt.Text("count:N"))
     return alt.layer(bar, number).properties(
         width=160, height=alt.Step(20), title=["Most confused pairs:", "true class → predicted"]
     )
@@ -246,6 +248,6 @@ def scores(frame: Any, *, threshold: Any = None, facet: Names = None) -> alt.Cha
     bars = (
         alt.Chart()
         .mark_bar(opacity=0.5, binSpacing=0)
-        .encode(x=x, x2="high:Q", y=y, y2="zero:Q", color=color, tooltip=shown)
+        .encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2("zero:Q"), color=color, tooltip=shown)
     )
     return composed(tidy, [bars, *_rules(tidy)], "Scores by label")

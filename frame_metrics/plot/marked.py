@@ -41,13 +41,14 @@ def _for_each(tidy: Tidy, given: Any, option: str, needs: tuple[str, ...], value
         return pl.Series([None if given is None else float(given)] * len(tidy.table), dtype=pl.Float64)
     if isinstance(given, str | bool | list | tuple | dict):
         raise BadValueError(f"{option}={shown(given)} is not a number, or a frame that best_threshold() returned")
-    keys = {name: () if key is None else key.columns for name, key in (("color", tidy.color), ("facet", tidy.facet))}
+    color, facet = (() if key is None else key.columns for key in (tidy.color, tidy.facet))
     there = border_of(given).names()
-    lacking = [name for names in keys.values() for name in names if name not in there]
+    lacking = [name for name in (*color, *facet) if name not in there]
     if lacking:
         raise ColumnError(f"{option}: the frame has no column {listed(lacking)}, which tells lines apart here")
-    others = [name for name in there if name not in (*needs, *keys["color"], *keys["facet"])]
-    read = read_tidy(given, f"{option}= is a number, or what best_threshold() returns", needs, ignored=others, **keys)
+    others = [name for name in there if name not in (*needs, *color, *facet)]
+    said = f"{option}= is a number, or what best_threshold() returns"
+    read = read_tidy(given, said, needs, ignored=others, color=color, facet=facet)
     table = read.table.select(*tidy.series, value.fill_nan(None).alias("own"))
     if not tidy.series and len(table) != 1:
         raise BadValueError(f"{option}: the frame has {len(table)} rows, and there is one line")

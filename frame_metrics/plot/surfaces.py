@@ -49,9 +49,9 @@ def f_surface(frame: Any = None, *, beta: float = 1, color: Names = None) -> alt
     y = alt.Y("precision:Q", title=TITLES["precision"], scale=scale)
     cells = alt.Chart(values(pl.DataFrame(surface))).mark_rect(color=COLORS[0], aria=False).encode(
         x=alt.X("left:Q", title=TITLES["recall"], scale=scale),
-        x2="right:Q",
+        x2=alt.X2("right:Q"),
         y=alt.Y("low:Q", title=TITLES["precision"], scale=scale),
-        y2="high:Q",
+        y2=alt.Y2("high:Q"),
         opacity=alt.Opacity("f:Q", scale=alt.Scale(domain=[0, 1], range=[0, 0.6]), legend=None),
     )  # fmt: skip
     layers, title = [cells, *equal_f(LEVELS, beta, x, y)], f"F{beta:g} of precision and recall"
@@ -112,8 +112,10 @@ def _pairs(picture: str, frame: Any, color: Names) -> Tidy:
     parts = []
     for name in PAIR:
         of = table.filter(what=name).drop_nulls("value").select(*tidy.series, pl.col("value").alias(name))
-        if of.select(*tidy.series, pl.lit(0)).is_duplicated().any() or not len(of):
-            raise BadValueError(f"{said}: {'no' if not len(of) else 'more than one'} {name} of a system is there")
+        if len(of) != (of.select(tidy.series).n_unique() if tidy.series else 1):
+            raise BadValueError(f"{said}; there is {'more than one' if len(of) else 'no'} {name} of a system")
+        if not len(of):
+            raise BadValueError(f"{said}; there is no {name}")
         parts.append(of)
     how: Any = {"on": tidy.series, "maintain_order": "left"} if tidy.series else {"how": "cross"}
     return replace(tidy, table=parts[0].join(parts[1], **how))

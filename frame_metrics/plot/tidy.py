@@ -99,8 +99,8 @@ def read_tidy(
     columns = {name: _as_text(table[name]) if name in texts else _as_number(table[name]) for name in own}
     found: dict[str, Key | None] = {}
     for part, of in chosen.items():
-        found[part], texts = _key(table, of, over)
-        columns |= {} if texts is None else {part: texts}
+        found[part], told = _key(table, of, over)
+        columns |= {} if told is None else {part: told}
     return Tidy(pl.DataFrame(columns), found["color"], found["facet"])
 
 
@@ -184,5 +184,6 @@ def _stretches(part: pl.DataFrame, columns: Sequence[str], kept: str | None, mos
         values = np.nan_to_num(part[name].fill_null(0).to_numpy(), posinf=0, neginf=0)
         arc += np.append(0, np.cumsum(np.abs(np.diff(values / (np.ptp(values) or 1)))))
     stretch = np.minimum((arc / (arc[-1] or 1) * (most - 2)).astype(np.int64), most - 3)
-    marked = part[kept].arg_true().to_numpy() if kept else []
-    return np.unique(np.concatenate([[0], np.flatnonzero(np.diff(stretch)), [len(part) - 1], marked]).astype(np.int64))
+    ends = np.flatnonzero(np.diff(stretch, prepend=-1, append=-1)[1:])
+    marked = part[kept].arg_true().to_numpy() if kept else ends
+    return np.unique(np.concatenate([[0], ends, marked]).astype(np.int64))

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import re
 import sys
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import altair
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 import frame_metrics
-from frame_metrics import plot
+from frame_metrics import BadValueError, ColumnError, UnknownNameError, metrics, plot
 from helpers import KINDS, as_kind, error, frame
 
 RUNS = frame(
@@ -19,6 +26,7 @@ RUNS = frame(
     *[("b", 1, 3.0, 0), ("b", 1, 2.0, 1), ("b", 2, 2.0, 0), ("b", 2, 1.0, 1)],
 )
 CASES = pl.DataFrame({"label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.5, 0.1]})
+READ: dict[int, tuple[Any, dict[str, Any]]] = {}  # charts, and what they are read as, which takes a while
 runs, cases = RUNS.irm(system="system"), CASES.irm()
 
 
@@ -29,14 +37,27 @@ def parts(spec: dict[str, Any]) -> list[dict[str, Any]]:
     return [spec, *(deeper for part in inside for deeper in parts(part))]
 
 
+def specification(chart: Any) -> dict[str, Any]:
+    """What Altair makes of a chart, read again as a browser would read it: NaN and infinity are errors."""
+    if id(chart) not in READ:
+        read = json.loads(json.dumps(chart.to_dict(validate=False), allow_nan=False))
+        READ[id(chart)] = chart, read
+    return READ[id(chart)][1]
+
+
+def marks(chart: Any, kind: str) -> list[dict[str, Any]]:
+    """The marks of one type."""
+    return [part for part in drawn(chart) if part["mark"]["type"] == kind]
+
+
 def drawn(chart: Any) -> list[dict[str, Any]]:
     """The marks of a picture: what stands on each of their channels, by field or value, and their titles."""
-    return [part for part in parts(chart.to_dict()) if "encoding" in part]
+    return [part for part in parts(specification(chart)) if "encoding" in part]
 
 
 def rows(chart: Any, *names: str) -> list[list[tuple[Any, ...]]]:
     """The rows of each data set in which some fields stand, those fields only."""
-    sets = [part["data"]["values"] for part in parts(chart.to_dict()) if "data" in part]
+    sets = [part["data"]["values"] for part in parts(specification(chart)) if "data" in part]
     return [[tuple(row[name] for name in names) for row in data] for data in sets if set(names) <= set(data[0])]
 
 
@@ -48,7 +69,7 @@ def fields(mark: dict[str, Any]) -> dict[str, str]:
 def titles(chart: Any) -> set[str]:
     """The titles of axes, legends and small multiples."""
     found = set()
-    for part in parts(chart.to_dict()):
+    for part in parts(specification(chart)):
         of = [*part.get("encoding", {}).values(), part.get("facet", {}), *part.get("facet", {}).values()]
         found |= {one["title"] for one in of if isinstance(one, dict) and isinstance(one.get("title"), str)}
     return found
@@ -57,14 +78,13 @@ def titles(chart: Any) -> set[str]:
 def test_metrics_have_a_row_for_each_system() -> None:
     """Values stand beside the systems, the best on top, on an axis as long as the metric's range."""
     chart = runs.plot.metrics("rr", ci=0.95)
-    marks = drawn(chart)
-    points = next(mark for mark in marks if mark["mark"]["type"] == "point")
+    (points,) = marks(chart, "point")
     assert fields(points) | {"tooltip": ""} == {"x": "value", "y": "color", "color": "color", "tooltip": ""}
     assert points["encoding"]["y"]["sort"] == ["a", "b"]
     assert points["encoding"]["x"]["scale"]["domain"] == [0, 1]
     assert points["encoding"]["x"]["title"] == "rr (higher is better)"
     assert rows(chart, "color", "value") == [[("a", 0.75), ("b", 0.5)]]
-    lines = next(mark for mark in marks if mark["mark"]["type"] == "rule")
+    (lines,) = marks(chart, "rule")
     assert (fields(lines)["x"], fields(lines)["x2"]) == ("ci_low", "ci_high")
     assert titles(chart) >= {"system", "rr (higher is better)"}
 
@@ -91,17 +111,413 @@ def test_precision_stands_over_recall() -> None:
     ]
     of_f = [point for data in rows(chart, "recall", "precision", "f") for point in data]
     assert {round(2 * r * p / (r + p), 12) for r, p, _ in of_f} == {0.5}
-    assert {text for *_, text in of_f} == {"F1 0.5"}
+    assert {text for *_, text in of_f} == {"F1 = 0.5"}
+
+
+def test_metrics_without_keys_are_the_rows() -> None:
+    """Metrics of one range share a panel, and one of another range has its own; nothing is called the best."""
+    chart = plot.metrics(RUNS.filter(system="a").drop("system").irm.evaluate("rr", "map", "num_q"))
+    assert rows(chart, "color", "other") == [[("rr", "0.750"), ("map", "0.750")], [("num_q", "2")]]
+    assert [data for data in rows(chart, "best") if any(text for (text,) in data)] == []
+
+
+def test_averages_totals_and_undefined_values_have_names() -> None:
+    """A metric with several averages is named with each, a total is called all, and an undefined value says so."""
+    chart = runs.plot.metrics("rr", average=["median", "min"])
+    assert titles(chart) == {"system", "rr, median (higher is better)", "rr, min (higher is better)"}
+    both = RUNS.with_columns(day=pl.col("query").cast(pl.String)).irm(by="day", system="system")
+    assert {row[0] for row in rows(both.plot.metrics("rr", margins=True), "facet")[0]} == {"1", "2", "all"}
+    one = pl.DataFrame({"label": [1, 1], "score": [0.5, 0.25]}).irm.plot.metrics("roc_auc")
+    assert rows(one, "value", "other") == [[(None, "undefined")]]
+
+
+def test_cutoffs_stand_on_the_axis() -> None:
+    """Values stand over their cutoffs, whether a curve or an evaluation at several cutoffs gave them."""
+    expected = runs.evaluate("recall@1..3").select("system", "k", "value").rows()
+    of_curve = runs.plot.cutoffs("recall@k", cutoffs=3)
+    of_evaluate = plot.cutoffs(runs.evaluate("recall@1..3", "recall"))
+    for chart in (of_curve, of_evaluate):
+        assert [sorted(data) for data in rows(chart, "color", "k", "value")] == [sorted(expected)]
+        assert {fields(mark)["x"] for mark in drawn(chart)} == {"k"}
+        assert "recall@k (higher is better)" in titles(chart)
+    assert specification(of_evaluate)["title"]["subtitle"] == ["2 values without a cutoff are not drawn"]
+    assert fields(marks(runs.plot.cutoffs("rr@k", "recall@k", ci=0.9), "area")[0])["y2"] == "ci_high"
+
+
+def test_bounds_are_bars() -> None:
+    """The bar goes from the lower bound to the upper one, and the point is the value."""
+    chart = runs.plot.bounds("rr", of="ties")
+    (bar,) = marks(chart, "rule")
+    assert (fields(bar)["x"], fields(bar)["x2"]) == ("lower", "upper")
+    assert fields(marks(chart, "point")[0])["x"] == "value"
+    assert "equal scores in another order" in specification(chart)["title"]["subtitle"][0]
+
+
+def test_roc_has_the_line_of_chance() -> None:
+    """The true positive rate stands over the false positive rate."""
+    chart = cases.plot.roc()
+    assert rows(chart, "order", "fpr", "tpr") == [[(0, 0, 0), (1, 0, 0.5), (2, 0.5, 0.5), (3, 0.5, 1), (4, 1, 1)]]
+    assert [(0.0, 0.0), (1.0, 1.0)] in rows(chart, "fpr", "tpr")
+
+
+def test_lines_of_equal_cost_are_those_of_the_metric() -> None:
+    """The ring stands where cost() is least, and a line joins points of the cost that is written beside it."""
+    chart = cases.plot.roc(costs={"fp": 1, "fn": 3}, prevalence=0.5)
+    best = cases.best_threshold("cost(fp=1, fn=3)").row(0, named=True)
+    ((_, fpr, tpr),) = [row for row in rows(chart, "cheapest", "fpr", "tpr")[0] if row[0]]
+    assert (fpr, tpr) == (best["fp"] / 2, best["tp"] / 2)
+    for fpr, tpr, cost in next(data for data in rows(chart, "fpr", "tpr", "cost") if len(data) == 10):
+        assert 0.5 * fpr + 1.5 * (1 - tpr) == pytest.approx(float(cost))
+    assert "costs= needs prevalence=" in error(lambda: cases.plot.roc(costs={"fp": 1, "fn": 3}), BadValueError)
+    assert "has not both" in error(lambda: cases.plot.roc(costs={"fp": 1}, prevalence=0.5), BadValueError)
+
+
+def test_chosen_thresholds_are_marked() -> None:
+    """The point of each curve where a threshold is reached is marked, a number or that of best_threshold."""
+    two = pl.concat([CASES.with_columns(m=pl.lit("a")), CASES.with_columns(m=pl.lit("b"), score=1 - pl.col("score"))])
+    irm = two.irm(system="m")
+    best = irm.best_threshold("f1")
+    for picture in (irm.plot.pr, irm.plot.roc, irm.plot.gain):
+        found = [row for row in rows(picture(threshold=best), "marked", "color", "threshold")[0] if row[0]]
+        assert [row[1:] for row in found] == best.select("m", "threshold").rows()
+    number = rows(irm.plot.pr(threshold=0.55), "marked", "color", "at")[0]
+    assert [row[1:] for row in number if row[0]] == [("a", "0.6"), ("b", "0.9")]
+    assert not marks(irm.plot.pr(), "point")
+    assert "'m'" in error(lambda: irm.plot.pr(threshold=best.drop("m")), ColumnError)
+    assert "several rows" in error(lambda: irm.plot.pr(threshold=pl.concat([best, best])), BadValueError)
+    assert "is not a number" in error(lambda: irm.plot.pr(threshold="f1"), BadValueError)
+
+
+def test_gain_has_the_ideal() -> None:
+    """All relevant rows first: the line goes straight up to the share of relevant rows."""
+    rare = pl.DataFrame({"label": [1, 0, 0, 0], "score": [0.9, 0.6, 0.5, 0.1]})
+    ideal = [(0.0, 0.0), (0.25, 1.0), (1.0, 1.0)]
+    for chart in (rare.irm.plot.gain(), plot.gain(rare.irm.curve("gain"), prevalence=0.25)):
+        assert [row for row in rows(chart, "ideal_x", "ideal_y")[0] if row[0] is not None] == ideal
+    assert "ideal_x" not in json.dumps(specification(plot.gain(rare.irm.curve("gain"))))
+    ranked = rare.with_columns(query=1, rank=pl.Series([1, 2, 3, 4])).drop("score").irm()
+    assert "ideal_x" not in json.dumps(specification(ranked.plot.gain()))
+
+
+def test_calibration_has_points_of_the_size_of_their_rows() -> None:
+    """The share of relevant rows stands over the mean score, beside the diagonal."""
+    chart = cases.plot.calibration(bins=2)
+    assert rows(chart, "predicted", "observed", "n")[0] == [(0.3, 0.5, 2.0), (0.75, 0.5, 2.0)]
+    assert fields(marks(chart, "circle")[0])["size"] == "n"
+
+
+def test_measures_stand_over_the_threshold_with_their_crossing() -> None:
+    """Each metric is a line; precision and recall are equal at the ring; a line stands at the chosen threshold."""
+    chart = cases.plot.thresholds("precision", "recall", threshold=0.5)
+    (data,) = rows(chart, "color", "threshold", "value")
+    expected = cases.thresholds("precision", "recall").slice(1)
+    assert [row[1:] for row in data if row[0] == "recall"] == expected.select("threshold", "recall").rows()
+    assert [row for row in rows(chart, "crosses", "color", "threshold", "crossing")[0] if row[0]] == [
+        (True, "precision", 0.6, "0.5 at 0.6")
+    ]
+    assert {row[0] for row in rows(chart, "chosen")[0]} == {0.5}
+    assert not marks(cases.plot.thresholds("f1"), "point")
+    assert "this frame has none" in error(lambda: cases.plot.thresholds(), BadValueError)
+    wide = cases.plot.thresholds("cost(fp=1, fn=5)", "mcc")  # names that Vega would read as an expression
+    assert {row[0] for row in rows(wide, "color")[0]} == {"cost(fp=1, fn=5)", "mcc"}
+
+
+def test_the_matrix_has_the_shares_of_its_rows() -> None:
+    """Counts stand in the cells, and shares of the true class, of the prediction or of all rows."""
+    irm = pl.DataFrame({"label": [*"aaabbc"], "predicted": ["a", "a", "b", "b", "c", None]}).irm()
+    chart = irm.plot.confusion()
+    (data,) = [data for data in rows(chart, "actual", "predicted", "n", "share", "right", "percent") if len(data) > 9]
+    assert ("a", "a", 2.0, 2 / 3, True, "67%") in data
+    assert ("a", "b", 1.0, 1 / 3, False, "33%") in data
+    assert ("c", "no decision", 1.0, 1.0, False, "100%") in data
+    cells = marks(chart, "rect")[0]
+    assert (fields(cells)["x"], fields(cells)["y"]) == ("predicted", "actual")
+    assert cells["encoding"]["x"]["scale"]["domain"] == ["a", "b", "c", "no decision"]
+    of_prediction = rows(irm.plot.confusion(normalize="predicted"), "actual", "predicted", "share")[0]
+    assert ("a", "b", 0.5) in of_prediction
+    assert ("a", "a", 2 / 6) in rows(irm.plot.confusion(normalize="all"), "actual", "predicted", "share")[0]
+    assert {row[0] for row in rows(irm.plot.confusion(normalize=None), "percent")[0]} == {""}
+    assert "normalize='rows'" in error(lambda: irm.plot.confusion(normalize="rows"), UnknownNameError)
+
+
+def test_the_most_confused_pairs_come_first() -> None:
+    """Of three classes and more the wrong pairs are listed, the most frequent first; totals are no pairs."""
+    irm = pl.DataFrame({"label": [*"aaabbbc"], "predicted": [*"bbacaac"]}).irm()
+    expected = [("b → a", 2.0), ("a → b", 2.0), ("b → c", 1.0)]
+    assert rows(irm.plot.confusion(margins=True), "pair", "n") == [expected]
+    assert rows(irm.plot.confusion(pairs=1), "pair", "n") == [expected[:1]]
+    assert rows(irm.plot.confusion(pairs=0), "pair", "n") == []
+    assert rows(cases(threshold=0.5).plot.confusion(), "pair", "n") == []
+
+
+@pytest.mark.parametrize("k", [2, 10, 50])
+def test_numbers_stand_in_the_cells_where_there_is_room(k: int) -> None:
+    """A matrix of fifty classes has none, and every class has its label."""
+    irm = pl.DataFrame({"label": range(k), "predicted": range(k)}).irm(classes=list(range(k)))
+    chart = irm.plot.confusion()
+    matrix = marks(chart, "rect")[0]["encoding"]
+    assert matrix["x"]["scale"]["domain"] == [str(i) for i in range(k)]
+    assert matrix["x"]["axis"]["labelOverlap"] is False
+    assert any(mark["encoding"].get("x", {}).get("field") == "predicted" for mark in marks(chart, "text")) == (k < 50)
+
+
+def test_scores_are_shares_of_their_label() -> None:
+    """Bars stand from the lower edge to the upper one; rows without a score are counted in the note."""
+    scored = pl.DataFrame({"label": [1, 0, 1, 0, None, 1], "score": [0.9, 0.6, 0.5, 0.1, 0.1, None]})
+    chart = scored.irm.plot.scores(bins=2, threshold=0.7)
+    assert rows(chart, "low", "high", "color", "share") == [
+        [
+            (0.1, 0.5, "not relevant", 0.5),
+            (0.1, 0.5, "relevant", 0.5),
+            (0.1, 0.5, "not judged", 1.0),
+            (0.5, 0.9, "not relevant", 0.5),
+            (0.5, 0.9, "relevant", 0.5),
+            (0.5, 0.9, "not judged", 0.0),
+        ]
+    ]
+    assert specification(chart)["title"]["subtitle"] == ["1 rows without a score are not drawn"]
+    (bar,) = marks(chart, "bar")
+    assert (fields(bar)["x"], fields(bar)["x2"], fields(bar)["y"], fields(bar)["y2"]) == (
+        "low",
+        "high",
+        "share",
+        "zero",
+    )
+    assert marks(chart, "rule")
+
+
+def test_differences_are_sorted_and_counted() -> None:
+    """The greatest difference is first, and its side is that of the metric's direction."""
+    compared = frame(
+        "query system baseline metric k value baseline_value difference",
+        *[(i, "b", "a", "fdr", None, 0.0, 0.0, d) for i, d in enumerate([0.0, -0.5, 0.25])],
+    )
+    chart = plot.differences(compared)
+    assert rows(chart, "color", "difference", "side", "low", "high") == [
+        [("2", 0.25, "worse", 0, 1), ("0", 0.0, "equal", 1, 2), ("1", -0.5, "better", 2, 3)]
+    ]
+    assert specification(chart)["title"]["subtitle"] == ["fdr, b against a: 1 better, 1 equal, 1 worse"]
+    of_irm = runs.plot.differences("rr", "recall@1", baseline="a")
+    assert {row[0] for row in rows(of_irm, "facet")[0]} == {
+        "rr, b against a\n0 better, 1 equal, 1 worse",
+        "recall@1, b against a\n0 better, 1 equal, 1 worse",
+    }
+    assert "query='q'" in error(lambda: plot.differences(compared, query="q"), ColumnError)
+
+
+def test_values_of_queries_are_counted_in_bins() -> None:
+    """Bins go over the metric's range, and undefined values are counted in the note."""
+    found = frame("query metric k value", *[(i, "rr", None, v) for i, v in enumerate([0.0, 0.5, 0.5, 1.0, None])])
+    chart = plot.queries(found, bins=4)
+    assert sorted(rows(chart, "low", "high", "n")[0]) == [(0.0, 0.25, 1), (0.5, 0.75, 2), (0.75, 1.0, 1)]
+    assert specification(chart)["title"]["subtitle"] == ["1 undefined values are not drawn"]
+    assert {row[0] for row in rows(runs.plot.queries("rr"), "facet")[0]} == {"a", "b"}
+
+
+@pytest.mark.parametrize("beta", [0.5, 1, 2])
+def test_f_is_that_of_the_metric(beta: float) -> None:
+    """The surface, its lines, and F against beta are values of fbeta."""
+    decided = cases(threshold=0.4)
+    chart = decided.plot.f_beta(betas=[beta, 8 * beta])
+    expected = decided.evaluate(metrics.fbeta(beta=beta))["value"].item()
+    assert rows(chart, "beta", "f")[0][0] == (beta, pytest.approx(expected))
+    surface = decided.plot.f_surface(beta=beta)
+    for left, right, low, high, f in rows(surface, "left", "right", "low", "high", "f")[0]:
+        r, p = (left + right) / 2, (low + high) / 2
+        assert f == pytest.approx((1 + beta**2) * p * r / (beta**2 * p + r))
+    of_lines = [point for data in rows(surface, "recall", "precision", "f") for point in data]
+    for r, p, text in of_lines:
+        assert (1 + beta**2) * p * r / (beta**2 * p + r) == pytest.approx(float(text.partition(" = ")[2]))
+    twice = pl.concat([decided.evaluate("precision", "recall"), decided.evaluate("precision")])
+    assert "more than one precision" in error(lambda: plot.f_beta(twice), BadValueError)
+    assert "no recall" in error(lambda: plot.f_surface(decided.evaluate("precision")), BadValueError)
+
+
+# What all share
+
+NAMES = [
+    "a.b",
+    "a['x']",
+    'quo"te',
+    "back\\slash",
+    "new\nline",
+    "datum.x",
+    "x:Q",
+    "facet",
+    "color",
+    "größe",
+    "\u202eabc",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_columns_of_any_name_are_keys(name: str) -> None:
+    """Vega reads no name of the caller's: fields have names of our own, and titles are texts."""
+    renamed = RUNS.rename({"system": name})
+    chart = renamed.irm(system=name).plot.metrics("rr")
+    assert rows(chart, "color", "value") == rows(runs.plot.metrics("rr"), "color", "value")
+    assert name in titles(chart)
+    assert fields(marks(chart, "point")[0]) == fields(marks(runs.plot.metrics("rr"), "point")[0])
+
+
+VALUES = [
+    (["x", None], {"x", "null"}),
+    (["null", None], {"null", "(null)"}),
+    ([2**63, 2**63 + 1], {"9223372036854775808", "9223372036854775809"}),
+    ([Decimal("1.10"), Decimal("1.20")], {"1.10", "1.20"}),
+    ([date(2026, 1, 2), date(2026, 1, 3)], {"2026-01-02", "2026-01-03"}),
+    ([True, False], {"True", "False"}),
+    (["<b>", "a.b['c']"], {"<b>", "a.b['c']"}),
+]
+
+
+@pytest.mark.border
+@pytest.mark.parametrize(("values", "texts"), VALUES)
+def test_keys_of_any_type_are_texts(values: list[Any], texts: set[str]) -> None:
+    """Values that differ have texts that differ, whatever their type."""
+    keys = pl.Series("system", values, dtype=pl.UInt64 if isinstance(values[0], int) and values[0] > 1 else None)
+    found = pl.DataFrame({"system": keys, "metric": "rr", "value": [0.5, 1.0]})
+    assert {row[0] for row in rows(plot.metrics(found), "color")[0]} == texts
+
+
+def test_categories_and_decimals_are_read() -> None:
+    """Categories are keys, and Decimals are numbers."""
+    of_pandas = pd.DataFrame({"run": pd.Categorical(["b", "a"]), "metric": "rr", "value": [0.5, 0.25]})
+    assert rows(plot.metrics(of_pandas), "color", "value") == [[("b", 0.5), ("a", 0.25)]]
+    exact = pl.DataFrame({"metric": ["rr"], "value": [Decimal("0.5")]})
+    assert rows(plot.metrics(exact), "value") == [[(0.5,)]]
+
+
+def test_first_key_is_the_colour_and_the_others_are_facets() -> None:
+    """color= and facet= say otherwise, and what they leave out is an error."""
+    points = pl.concat([cases.curve("pr").with_columns(a=pl.lit(a), b=pl.lit(b)) for a in "xy" for b in "zw"])
+    by = [(a, b) for a in "xy" for b in "zw"]
+    assert set(rows(plot.pr(points), "color", "facet")[0]) == set(by)
+    assert set(rows(plot.pr(points, color="b"), "color", "facet")[0]) == {(b, a) for a, b in by}
+    assert {row[0] for row in rows(plot.pr(points, color=[]), "facet")[0]} == {f"{a}, {b}" for a, b in by}
+    assert {row[0] for row in rows(plot.pr(points, color=["a", "b"]), "color")[0]} == {f"{a}, {b}" for a, b in by}
+    assert "'b'" in error(lambda: plot.pr(points, color="a", facet=[]), ColumnError)
+    assert "color='c' is no key column" in error(lambda: plot.pr(points, color="c"), ColumnError)
+
+
+def test_more_lines_than_colours_have_dashes() -> None:
+    """Twelve lines are told apart by colour and dash, and all are in the legend."""
+    points = pl.concat([cases.curve("pr").with_columns(run=pl.lit(f"r{i:02}")) for i in range(12)])
+    channels = marks(plot.pr(points), "line")[-1]["encoding"]
+    shown = list(
+        zip(channels["color"]["scale"]["range"], map(str, channels["strokeDash"]["scale"]["range"]), strict=True)
+    )
+    assert len(set(shown)) == 12
+    assert channels["color"]["legend"]["symbolLimit"] == 0
+
+
+@pytest.mark.parametrize("picture", ["pr", "roc", "gain"])
+def test_long_lines_are_thinned(picture: str) -> None:
+    """Of 20,000 points 500 are drawn, both ends among them, near to all others, and a note says so."""
+    rng = np.random.default_rng(1)
+    many = pl.DataFrame({"label": rng.integers(0, 2, 20_000), "score": rng.random(20_000)})
+    curve = many.irm.curve(picture)
+    x, y = curve.columns[1:]
+    chart = getattr(plot, picture)(curve)
+    data = max(rows(chart, x, y), key=len)
+    assert len(data) <= 501
+    assert (data[0], data[-1]) == (curve.row(0)[1:], curve.row(-1)[1:])
+    kept, every = np.array(data), curve.select(x, y).to_numpy()[::37]
+    far = np.abs(every[:, None, :] - kept[None]).sum(axis=2).min(axis=1)
+    assert far.max() < (0.01 if picture != "pr" else 0.15)
+    note = specification(chart)["title"]["subtitle"][0]
+    assert re.fullmatch(r"\d+ of 20,001 points are drawn", note)
+
+
+def test_many_queries_are_thinned() -> None:
+    """Of many differences those at equal distances are drawn, the ends among them; all are counted."""
+    n = 30_000
+    compared = pl.DataFrame(
+        {"query": range(n), "system": "b", "baseline": "a", "metric": "rr", "difference": np.linspace(-1, 1, n)}
+    )
+    chart = plot.differences(compared)
+    (data,) = rows(chart, "difference")
+    assert len(data) == 500
+    assert (data[0], data[-1]) == ((1.0,), (-1.0,))
+    assert specification(chart)["title"]["subtitle"] == [
+        "rr, b against a: 15,000 better, 0 equal, 15,000 worse",
+        "29,500 queries between those shown are not drawn",
+    ]
+
+
+def test_frames_that_are_no_picture_are_refused() -> None:
+    """The error says what the picture draws, and what there is."""
+    said = error(lambda: plot.roc(cases.curve("pr")), ColumnError)
+    assert said.startswith("roc draws what curve('roc') returns; there is no column 'fpr', 'tpr' among 'threshold', ")
+    assert "has no rows" in error(lambda: plot.pr(cases.curve("pr").head(0)), BadValueError)
+    texts = cases.curve("pr").with_columns(recall=pl.lit("high"))
+    assert error(lambda: plot.pr(texts), BadValueError).startswith("recall: the column holds String")
+    assert "not a frame" in error(lambda: plot.pr([1, 2]))
+    for f in ([1.5], ["x"]):
+        assert "is not a value of F" in error(lambda f=f: plot.pr(cases.curve("pr"), f=f), BadValueError)
+
+
+# Pictures of an irm
+
+
+def test_every_picture_is_a_method() -> None:
+    """irm.plot has the pictures of frame_metrics.plot, each with the options of its verb and its own."""
+    pictures = set(plot.__all__) - {"svg", "png"}
+    assert {name for name in dir(cases.plot) if not name.startswith("_")} - {"irm"} == pictures
+    for name in pictures:
+        own = [p for p in inspect.signature(getattr(plot, name)).parameters if p != "frame"]
+        assert set(own) <= set(inspect.signature(getattr(cases.plot, name)).parameters)
+        assert inspect.getdoc(getattr(cases.plot, name)) == inspect.getdoc(getattr(plot, name))
+    assert {"points", "interpolated", "threshold"} <= set(inspect.signature(cases.plot.pr).parameters)
+    assert "kind" not in inspect.signature(cases.plot.pr).parameters
+
+
+def test_options_that_no_verb_has_are_refused() -> None:
+    """The error is that of the verb."""
+    assert "curve() has no option 'levles'" in error(lambda: cases.plot.pr(levles=3), UnknownNameError)
+    assert "takes no roles" in error(lambda: runs.plot.metrics("rr", query="q"), ColumnError)
+
+
+def test_a_plan_is_run() -> None:
+    """Of a LazyFrame the verb's plan is run, and drawn."""
+    lazy = CASES.lazy().irm().plot.pr()
+    assert rows(lazy, "recall", "precision") == rows(cases.plot.pr(), "recall", "precision")
+
+
+@pytest.mark.slow
+def test_pictures_are_written_as_svg_and_png() -> None:
+    """Text has the colour around it, places two decimals, and what the caller writes stays text."""
+    hostile = '<script>alert("currentColor")</script> 1.23456789'
+    chart = plot.metrics(frame("system metric value", (hostile, "rr", 1 / 3), ("b", "rr", 0.5)))
+    text = plot.svg(chart)
+    assert text.startswith("<svg")
+    assert "&lt;script&gt;" in text
+    assert "<script" not in text
+    assert "1.23456789" in text
+    assert 'fill="currentColor"' in text
+    assert "prefers-color-scheme" in text
+    assert not re.search(r' (?:d|transform)="[^"]*\d\.\d{3}', text)
+    assert plot.svg(chart) == text
+    own = chart.configure_axis(labelColor="var(--ink)").properties(background="#123456")
+    assert 'fill="var(--ink)"' in plot.svg(own)
+    assert "#123456" in plot.svg(own)
+    for dark in (False, True):
+        assert plot.png(chart, dark=dark).startswith(b"\x89PNG")
+    assert plot.png(chart) != plot.png(chart, dark=True)
+    faceted = RUNS.with_columns(day=pl.col("query")).irm(system="system", by="day")
+    for each in (faceted.plot.metrics("rr"), runs.plot.differences("rr"), runs.plot.queries("rr")):
+        assert plot.svg(each).count("<svg") == 1
 
 
 @pytest.mark.border
 @pytest.mark.parametrize("kind", KINDS)
 def test_pictures_of_all_kinds_of_frames_are_the_same(kind: str) -> None:
     """What a verb returned is drawn, whatever library it is of."""
+    expected = specification(runs.plot.metrics("rr", "map", ci=0.95))
     found = as_kind(runs.evaluate("rr", "map", ci=0.95), kind)
-    assert plot.metrics(found).to_dict() == plot.metrics(runs.evaluate("rr", "map", ci=0.95)).to_dict()
-    of_irm = as_kind(RUNS, kind).irm if kind != "pyarrow" else frame_metrics.IRM(as_kind(RUNS, kind))
-    assert of_irm(system="system").plot.metrics("rr").to_dict() == runs.plot.metrics("rr").to_dict()
+    assert specification(plot.metrics(found)) == expected
+    of_kind = frame_metrics.IRM(as_kind(RUNS, kind), system="system")
+    assert specification(of_kind.plot.metrics("rr", "map", ci=0.95)) == expected
 
 
 def test_without_altair_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
