@@ -39,7 +39,7 @@ def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[s
 
     Parameters
     ----------
-    averages : those that are asked for; None for the sum of a count, and else the mean.
+    averages : those that are asked for; None for the sum of a count, and the mean of other metrics.
     weighted : whether queries have weights.
     """
     mean = "weighted" if weighted else "macro"

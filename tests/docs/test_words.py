@@ -37,6 +37,13 @@ NOT_SO: dict[str, tuple[str, str]] = {
     r"\b(its|their) (kin|like)\b": ("others of the kind", "like is read as a verb"),
     r"\btakes? \w+ for independent": ("assumes that they are independent", "to take for is to mistake for"),
     r"\bif so asked": ("if asked for", "the usual order is also the shorter one"),
+    r"\bare no two\b": ("are not independent of each other", "one has to guess what follows from it"),
+    r"\bis none of the \w+': ": ("says nothing about the ...", "an apostrophe that stands for a noun"),
+    r"\bwhoever hands\b": ("wherever they come from", "nobody hands anything"),
+    r"\brows of a cluster have not\b": ("rows of a cluster have no ...", "the noun stands before, and the verb waits"),
+    r"\btakes? no \w+ for an?\b": ("counts no ... as", "to take for is to mistake for"),
+    r"\bcalled otherwise\b": ("has another name", "otherwise is read as else"),
+    r"\band else (those|that|the)\b": ("otherwise they come from ...", "else asks for a verb"),
 }
 OPENERS = ("What", "Which", "Whether", "How", "Where")  # a docstring opens with a noun or a verb
 BREAK = r'(?:[\s"#]|\bf")+'  # between two words: the end of a line, of a comment's or of a text's too
