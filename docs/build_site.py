@@ -17,11 +17,13 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from formulas import typeset
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "frame_metrics"
@@ -73,6 +75,9 @@ SECTIONS = {
     "About": ["performance.md", "design.md", "architecture.md", "contributing.md", "changelog.md"],
 }
 
+FORMULA = re.compile(r"^(- Formula: )(.*)$", re.MULTILINE)
+ENTRY = re.compile(r"^### (\w+)$", re.MULTILINE)
+CELLS = ("tp", "fp", "fn", "tn", "up", "un")
 LINK = re.compile(r"(\]\(|^\[[^\]]+\]: |(?:src|srcset|href)=\")([^)\s\"#]*)")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TAB = re.compile(r"^\*\*(\w+)\*\*\n\n((?:```.*?^```\n\n?)+)", re.MULTILINE | re.DOTALL)
@@ -108,7 +113,7 @@ def lay_out(folder: Path) -> None:
         (docs / name).parent.mkdir(parents=True, exist_ok=True)
         (docs / name).write_text(text, encoding="utf-8")
     for path in (ROOT / "docs").rglob("*"):
-        if path.suffix in (".svg", ".png", ".css"):
+        if path.suffix in (".svg", ".png", ".css", ".json"):
             (docs / path.relative_to(ROOT / "docs")).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, docs / path.relative_to(ROOT / "docs"))
     (folder / "frame_metrics").symlink_to(PACKAGE)
@@ -134,6 +139,7 @@ def page(path: Path) -> str:
     if path.suffix == ".py":
         about = (ast.get_docstring(ast.parse(text)) or "").replace("\n", "\n    ")
         return f"# {path.name}\n\n    {about}\n\n```python\n{text}```\n"
+    text = FORMULA.sub(lambda line: line[1] + typeset(line[2], {*CELLS, *ENTRY.findall(text)}), text)
     return tabs(outside_code(text, lambda part: LINK.sub(lambda link: f"{link[1]}{moved(path, link[2])}", part)))
 
 
@@ -185,7 +191,7 @@ def navigation(pages: set[str]) -> str:
     for title, names in SECTIONS.items():
         of_title = []
         for name in names:
-            fitting = [one for one in sorted(left) if Path(one).match(name) and (one == name or one not in named)]
+            fitting = [one for one in in_order(left) if Path(one).match(name) and (one == name or one not in named)]
             of_title += fitting
             left -= set(fitting)
         if of_title:
@@ -193,6 +199,17 @@ def navigation(pages: set[str]) -> str:
     if left:
         sys.exit(f"no section of docs/build_site.py has {', '.join(sorted(left))}")
     return f"[{', '.join(entries)}]"
+
+
+def in_order(pages: Iterable[str]) -> list[str]:
+    """Pages of a folder as its first page links them; those that it does not link come last."""
+
+    def place(page: str) -> tuple[int, str]:
+        index = (ROOT / "docs" / page).with_name("index.md")
+        at = index.read_text(encoding="utf-8").find(f"({Path(page).name}") if index.exists() else -1
+        return (at if at >= 0 else sys.maxsize), page
+
+    return sorted(pages, key=place)
 
 
 class Read(HTMLParser):

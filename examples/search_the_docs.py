@@ -5,7 +5,7 @@ what somebody may type who looks for such a thing: the summaries are the queries
 What should be found is known as well: the objects that have this summary (grade 3), and those that they name under "See
 Also" (grade 1), a section that is left out too. The search engine is FTS5, which comes with Python's SQLite.
 
-    python examples/search_the_docs.py [--limit HITS] [--out FOLDER] [--report FILE]
+    python examples/search_the_docs.py [--queries N] [--limit HITS] [--out FOLDER] [--report FILE]
 """
 
 import argparse
@@ -18,7 +18,7 @@ import textwrap
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -44,6 +44,14 @@ SYSTEMS: dict[str, dict[str, float]] = {  # the parts of a document that each sy
 METRICS = ["ndcg@10", "ap", "rr", "recall@100", "success@1"]
 NOT_PUBLIC = re.compile("compat|core|ctypeslib|errors|exceptions|f2py|internals|io|plugins|testing|tests")
 STOP_WORDS = re.compile("a|an|and|are|as|at|be|by|for|from|if|in|into|is|it|its|of|on|or|that|the|this|to|when|with")
+NEXT = """
+Try next:
+
+  python examples/search_the_docs.py{again} --report report.html   # a page to look at: pip install '.[report]'
+  frame-metrics evaluate {folder}/log.parquet --qrels {folder}/judgments.parquet --system system ndcg@10 map
+  frame-metrics compare {folder}/log.parquet --qrels {folder}/judgments.parquet --system system rr
+
+and read docs/start_pandas.md or docs/start_polars.md with your own frame beside them."""
 START = time.perf_counter()
 
 
@@ -210,6 +218,13 @@ def measure(log: Any, judgments: Any) -> tuple[Any, Any]:
     return results, averages
 
 
+def show_code(function: Callable[..., Any]) -> None:
+    """Print the lines of a function that are about frame_metrics."""
+    lines = inspect.getsource(function).splitlines()
+    own = [line for line in lines if "irm(" in line or ".evaluate(" in line]
+    print("\nWhat is run, on a polars and on a pandas frame:\n", *own, "", sep="\n", flush=True)
+
+
 def show(says: str, table: pl.DataFrame) -> None:
     with pl.Config(
         tbl_formatting="NOTHING", tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, float_precision=3,
@@ -229,6 +244,7 @@ def extremes(per_query: pl.DataFrame) -> pl.DataFrame:
 def report(folder: Path, page: Path | None = None) -> None:
     """Read the Parquet files with either library, evaluate, and print; write the report, if it has a page."""
     log, judgments = folder / "log.parquet", folder / "judgments.parquet"
+    show_code(measure)
     results, averages = measure(pl.read_parquet(log), pl.read_parquet(judgments))
     _, from_pandas = measure(pd.read_parquet(log), pd.read_parquet(judgments))
     assert_frame_equal(averages, pl.from_pandas(from_pandas), check_dtypes=False, rel_tol=1e-12, abs_tol=1e-12)
@@ -252,6 +268,7 @@ def report(folder: Path, page: Path | None = None) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Search the docstrings of numpy, pandas and polars, and measure it.")
+    parser.add_argument("--queries", type=int, default=800, help="queries that are asked at most, from all over (800)")
     parser.add_argument("--limit", type=int, default=100, help="documents that a system finds per query at most (100)")
     parser.add_argument("--out", type=Path, help="a folder that keeps the log and the judgments")
     parser.add_argument("--report", type=Path, help="a file for the report: .html, .md or .json")
@@ -259,9 +276,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     require_fts5()
     documents, names = collect(LIBRARIES)
     judgments = grade(documents, names)
-    queries = judgments["query"].unique(maintain_order=True).to_list()
+    queries = judgments["query"].unique(maintain_order=True)
+    queries = queries.gather_every(-(-len(queries) // max(options.queries, 1)))
+    judgments = judgments.filter(pl.col("query").is_in(queries.implode()))
     progress(f"collected: {len(documents):,} documents, {len(queries):,} queries, {len(judgments):,} judgments")
-    log = search(documents, queries, options.limit)
+    log = search(documents, queries.to_list(), options.limit)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         folder = options.out or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
@@ -270,6 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         stay = "" if options.out else "; both go at the end, without --out"
         progress(f"written: {len(log):,} rows to {folder / 'log.parquet'}, and the judgments beside it{stay}")
         report(folder, options.report)
+        print(NEXT.format(folder=folder if options.out else "FOLDER", again="" if options.out else " --out FOLDER"))
 
 
 if __name__ == "__main__":

@@ -52,15 +52,22 @@ class Engine(Border):
         return False
 
     def gathered(
-        self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]
+        self,
+        columns: Sequence[str],
+        keys: Sequence[str],
+        work: Work,
+        schema: Mapping[str, Any],
+        together: Work | None = None,
     ) -> pl.DataFrame:
         """Return what work gives of each piece of whole queries; the parameters are those of ``mapped``.
 
-        There its columns are called by their places, since no engine has names such as ours.
+        ``together`` makes less of what was returned for several pieces, where it may be much. There columns are called
+        by their places, since no engine has names such as ours.
         """
         places = {f"c{i}": kind for i, kind in enumerate(schema.values())}
         table = self.fetched(self.mapped(columns, keys, partial(_by_place, work), places))
-        return table.rename(dict(zip(table.columns, schema, strict=True)))
+        table = table.rename(dict(zip(table.columns, schema, strict=True)))
+        return table if together is None else together(table)
 
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
         return self.gathered(columns, [], partial(same_keys, keys=keys), self.types(columns))

@@ -80,7 +80,14 @@ class Stream:
     folder: Any  # the path of one for temporary files; None for the system's own
     ordered: ClassVar[bool] = True  # pieces have the numbers of their rows
 
-    def gathered(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: dict[str, Any]) -> pl.DataFrame:
+    def gathered(
+        self,
+        columns: Sequence[str],
+        keys: Sequence[str],
+        work: Work,
+        schema: dict[str, Any],
+        together: Work | None = None,
+    ) -> pl.DataFrame:
         """Return what work gives of each piece of whole queries, one below the other.
 
         Parameters
@@ -89,15 +96,19 @@ class Stream:
         keys : the columns that rows of one query agree in.
         work : a function of a piece.
         schema : the types of the columns that it returns.
+        together : makes less of what was returned for several pieces, where it may be much.
         """
         for way in (self._in_order, self._in_buckets):
             done = [pl.DataFrame(schema=schema)]
             with suppress(Returned), progress(None, " rows") as tick:
                 for piece in way(columns, keys):
                     done.append(work(piece))
+                    if together is not None and sum(map(len, done[1:])) > PIECE:
+                        done = [together(pl.concat(done))]
+                        self._check_fits(done[0])
                     tick(len(piece))
                 break
-        return pl.concat(done)
+        return pl.concat(done) if together is None else together(pl.concat(done))
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return the distinct rows of some columns, in the order of their first appearance, and how often each stands.

@@ -159,9 +159,11 @@ class Job:
         judged = ("grade", "label") if "qrels" in self.said else ()
         return {name: self.said[name] for name in Roles.__annotations__ if name in self.said and name not in judged}
 
-    def _source(self, names: Sequence[str], option: str, otherwise: str | None = None) -> reading.Source:
+    def _source(
+        self, names: Sequence[str], option: str, otherwise: str | None = None, **roles: list[str]
+    ) -> reading.Source:
         said = self.said.get(option.removeprefix("--").replace("-", "_"))
-        return reading.Source(names, said, option, self._folder, self._roles, otherwise)
+        return reading.Source(names, said, option, self._folder, self._roles | roles, otherwise)
 
     def _folder(self) -> str:
         """A folder for what is unpacked, which is there until the end."""
@@ -181,7 +183,8 @@ class Job:
         columns = {"query": self.said.get("qrels_query"), "doc": self.said.get("qrels_doc")}
         given: dict[str, Any] = columns | {name: self.said.get(name) for name in ("grade", "annotator", "several")}
         given["label"] = True if self.said.get("all_relevant") else self.said.get("label")
-        qrels = self._source(self.said["qrels"], "--qrels-from", "qrels").frame().collect()
+        ids = {role: [role, *reading.each(self._roles.get(role)), its or role] for role, its in columns.items()}
+        qrels = self._source(self.said["qrels"], "--qrels-from", "qrels", **ids).frame().collect()
         return irm.judge(reading.matching(qrels, self._log, self._ids(qrels, columns)), **given)
 
     def _ids(self, other: pl.DataFrame, columns: Mapping[str, str | None]) -> dict[str, str]:
@@ -197,7 +200,7 @@ class Job:
         """Saved numbers, of one system where it is named."""
         roles = {"query": "query", "system": "system"} | self._roles
         keys = [column for role in ("query", "by") for column in reading.each(roles.get(role))]
-        frame = reading.saved(self._source([name], "--saved-from", None), self._log, keys)
+        frame = reading.saved(self._source([name], ""), self._log, keys)
         system, own = self.said.get("saved_system"), str(roles["system"])
         if system is None:
             return frame

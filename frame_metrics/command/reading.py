@@ -32,6 +32,7 @@ ENDINGS = {
     "qrels": (".qrels", ".qrel"),
 }
 READ = tuple(ENDINGS)
+KNOWN = tuple(endings[0] for endings in ENDINGS.values())
 OF_TREC = {"run": read_run, "qrels": read_qrels}
 ROWS = 100_000  # of a text file, from which the types of its columns are read
 IDS, NUMBERS = ("query", "doc"), ("score", "value", "weight")  # roles whose columns are of text, or numbers, in CSV
@@ -96,9 +97,10 @@ class Source:
     def _format(self, name: str, known: str | None) -> str:
         said = self.said or known or self.otherwise
         if said is None:
-            raise FrameMetricsError(
-                f"{name}: the name does not say the format; say {self.option}, one of {listed(READ)}"
+            way = (
+                f"say {self.option}, one of {listed(READ)}" if self.option else f"give it an ending, as {listed(KNOWN)}"
             )
+            raise FrameMetricsError(f"{name}: the name does not say the format; {way}")
         return said
 
     def _unpacked(self, name: str) -> str:

@@ -148,7 +148,9 @@ class Paired:
         mine, other = self.place[self._by_segment[segment]][:, [system, base]].T
         both = (mine >= 0) & (other >= 0)
         rows = [self.cases.rows[at[both]] for at in (mine, other)]
-        return Sides(self.cases, rows, turned=system > base), int(((mine >= 0) != (other >= 0)).sum())
+        alone = self.cases.rows[np.maximum(mine, other)[(mine >= 0) != (other >= 0)]]
+        unpaired = number_of(alone.get_column("count", default=None), None, len(alone))
+        return Sides(self.cases, rows, turned=system > base), unpaired
 
 
 def paired_rows(cases: Cases, frame: pl.DataFrame) -> Paired:

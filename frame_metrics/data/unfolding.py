@@ -39,6 +39,12 @@ class Unfolded:
     judged: Columns | None  # which of their columns is which
     to_read: list[str]  # those that are there
     beside_origin: Array | None  # the row of the frame of judgments that each is made of; None where it is the same
+    flags: bool | None = False  # whether lists of relevant ids hold flags; None where they may
+
+    def check_flags(self) -> None:
+        """Raise for lists that say of each result whether it is relevant, and are no ids."""
+        if self.flags:
+            raise flags_for_ids(str(self.columns.relevant))
 
     def folded(self, answer: Answer) -> Answer:
         """Return an answer whose key rows are those of the frame, with values for the keys that the frame has not."""
@@ -114,11 +120,12 @@ def unfold(
         Lists of one row differ in length, a query has two rows, or two rows tell its relevant documents otherwise.
     """
     whole, origin, beside_origin = frame, np.arange(len(frame)), None
+    flags: bool | None = False
     if ROW in columns.made:
         number = pl.col(ORDER) if ORDER in whole.columns else pl.int_range(pl.len(), dtype=pl.Int64)
         whole = whole.with_columns(number.alias(ROW))
     if columns.relevant:
-        beside, judged, beside_origin = _judgments_of(whole, columns)
+        beside, judged, beside_origin, flags = _judgments_of(whole, columns)
         to_read = judged.needed
         whole = whole.with_columns(pl.col(columns.relevant).is_not_null().alias(TOLD)).drop(columns.relevant)
     elif judged is not None and beside.border is not None and beside.border.holds_lists(str(judged.doc)):
@@ -137,7 +144,7 @@ def unfold(
         before = [np.repeat(np.arange(systems or 1) * len(frame), len(at) // (systems or 1)) for at in rows]
         place = pl.Series(ORIGIN, np.concatenate(rows) + np.concatenate(before))
         table = pl.concat(tables, how="diagonal").with_columns(place)
-    return Unfolded(table, frame, columns, np.concatenate(rows), beside, judged, to_read, beside_origin)
+    return Unfolded(table, frame, columns, np.concatenate(rows), beside, judged, to_read, beside_origin, flags)
 
 
 def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataFrame], list[Array]]:
@@ -262,8 +269,8 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     return own
 
 
-def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Columns, Array]:
-    """The documents that are listed as relevant, a row each, and the row of the frame that each is told by."""
+def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Columns, Array, bool | None]:
+    """The documents that are listed as relevant, a row each, the row of the frame that tells each, and ``_flags``."""
     relevant = str(columns.relevant)
     keys = [name for name in (*columns.by, *columns.query) if name not in columns.lent]
     told = _as_lists(frame.select(*keys, relevant), [relevant]).with_row_index(BARE)
@@ -277,7 +284,6 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
             raise bad_rows(relevant, rows, len(frame), what, "give each query one list of relevant documents")
     once = told.filter(first == told[BARE], pl.col(relevant).list.len() > 0).explode(relevant)
     _refuse_missing(once, relevant, len(frame))
-    _check_flags(once, columns, frame)
     table = once.drop(BARE).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))
     by = tuple(name for name in columns.by if name in keys)
     pairs = {name: name for name in keys} | {str(columns.doc): relevant}
@@ -285,6 +291,7 @@ def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Column
         Beside(PolarsFrame(table), pairs),
         Columns(columns.query, by=by, doc=relevant, label=LABEL),
         once[BARE].to_numpy().astype(np.int64),
+        _flags(once, columns, frame),
     )
 
 
@@ -307,18 +314,26 @@ def _with_results(
     return Beside(PolarsFrame(both), beside.columns), np.append(origin, found[BARE].to_numpy())
 
 
-def _check_flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> None:
-    """Raise for lists that say of each result whether it is relevant, and are no ids."""
-    name, values = str(columns.relevant), ids[str(columns.relevant)]
-    flags = values.dtype == pl.Boolean
-    if values.dtype.is_numeric() and str(columns.doc) in columns.lists and ((values == 0) | (values == 1)).all():
-        again = bool(ids.select(pl.struct(BARE, name).is_duplicated().any()).item())
-        flags = again and bool((frame[name].list.len() == frame[str(columns.doc)].list.len()).fill_null(True).all())
-    if flags:
-        raise BadValueError(
-            f"{name}: its lists hold flags, and relevant= is a list of ids; say relevant=None, label={name!r}, "
-            "which has a flag for each result"
-        )
+def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> bool | None:
+    """Tell whether lists say of each result whether it is relevant, and are no ids; None where both may be."""
+    name, doc = str(columns.relevant), str(columns.doc)
+    values = ids[name]
+    if values.dtype == pl.Boolean:
+        raise flags_for_ids(name)
+    if not values.dtype.is_numeric() or doc not in columns.lists or not ((values == 0) | (values == 1)).all():
+        return False
+    held = _as_lists(frame, [name, doc])
+    if not (held[name].list.len() == held[doc].list.len()).fill_null(True).all():
+        return False
+    return bool(ids.select(pl.struct(BARE, name).is_duplicated().any()).item()) or None
+
+
+def flags_for_ids(name: str) -> BadValueError:
+    """Return the error for a column of lists that hold flags."""
+    return BadValueError(
+        f"{name}: its lists hold flags, and relevant= is a list of ids; say relevant=None, label={name!r}, "
+        "which has a flag for each result"
+    )
 
 
 def _unfolded_judgments(beside: Beside, judged: Columns, to_read: list[str]) -> tuple[Beside, Array]:

@@ -82,9 +82,14 @@ class Content:
     absent: list[dict[str, str]] = field(default_factory=list)  # what could not be computed, and why
 
     @property
+    def groups(self) -> list[str]:
+        """The columns of system and segment."""
+        return [*([self.system] if self.system else []), *self.by]
+
+    @property
     def keys(self) -> list[str]:
         """The columns that name a ranking."""
-        return [*([self.system] if self.system else []), *self.by, *self.query]
+        return [*self.groups, *self.query]
 
     @property
     def first(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -14,7 +14,8 @@ from frame_metrics.report.layout import Picture
 from frame_metrics.report.needed import needed
 
 MOST = 30  # systems, or segments, of a picture; more cannot be told apart
-NUMBERS = "The numbers are in the table"
+PAIRS = 3  # of systems, whose differences are drawn
+SAME = ("metrics", "curve cutoffs")  # places whose charts would all have the title of the place
 
 
 def drawn(content: Content) -> dict[str, Picture]:
@@ -26,9 +27,10 @@ def drawn(content: Content) -> dict[str, Picture]:
     """
     found = {}
     for name, title, charts in _charts(content):
-        svgs = [_alone(chart, f"{name}-{i}") for i, chart in enumerate(charts)]
+        svgs = [_svg(chart, f"{name}-{i}", titled=name not in SAME) for i, chart in enumerate(charts)]
         if svgs:
-            found[name] = Picture(title, f"Picture: {title}. {NUMBERS}.", svgs)
+            beside = "" if name == "curve scores" else " The numbers are in the table."
+            found[name] = Picture(title, f"Picture: {title}.{beside}", svgs)
     return found
 
 
@@ -40,14 +42,21 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
         yield "metrics", f"Metrics{level}", map(plot.metrics, parts)
     if "cutoffs" in content.curves and _few(content, content.curves["cutoffs"]):
         yield "curve cutoffs", "Metrics at cutoffs", map(plot.cutoffs, _by_metric(content.curves["cutoffs"]))
-    known = {kind: curve for kind, curve in content.curves.items() if kind != "cutoffs" and hasattr(plot, kind)}
-    scores = [getattr(plot, kind)(curve) for kind, curve in known.items()]
+    scores = [getattr(plot, kind)(curve) for kind, curve in content.curves.items() if kind != "cutoffs"]
     yield "curve scores", f"Curves of the scores: {', '.join(content.curves)}", scores
+    if content.differences is not None:
+        keys = [name for name in content.groups if name in content.differences.columns]
+        pairs = content.differences.drop_nulls("difference").partition_by([*keys, "baseline"], maintain_order=True)
+        charts = (plot.differences(pair, query=[*content.query]) for pair in pairs[:PAIRS])
+        yield "differences", f"Differences of {content.first} query by query", charts
+    if content.values is not None and _few(content, content.values, content.groups):
+        title = f"{content.first} over queries"
+        yield "queries", title, [plot.queries(content.values, query=[*content.query])]
 
 
-def _few(content: Content, frame: pl.DataFrame) -> bool:
+def _few(content: Content, frame: pl.DataFrame, keys: Sequence[str] | None = None) -> bool:
     """Return True where a picture has values, and not too many series."""
-    series = [name for name in content.keys if name in frame.columns]
+    series = [name for name in (content.keys if keys is None else keys) if name in frame.columns]
     return frame["value"].count() > 0 and (not series or frame.select(series).n_unique() <= MOST)
 
 
@@ -56,10 +65,15 @@ def _by_metric(frame: pl.DataFrame) -> list[pl.DataFrame]:
     return [part for part in parts if part["value"].count()]
 
 
-def _alone(chart: Any, name: str) -> str:
-    """SVG of a chart without its title, with ids that are its own in a page of several."""
-    chart["title"] = needed("altair").Undefined
-    svg = plot.svg(chart)
+def _svg(chart: Any, name: str, *, titled: bool) -> str:
+    """SVG of a chart, with its title or without, and with ids that are its own in a page of several."""
+    if not titled:
+        chart["title"] = needed("altair").Undefined
     own = re.sub(r"\W", "-", name)
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{own}-\1"', svg)
-    return re.sub(r"url\(#([^)]+)\)", rf"url(#{own}-\1)", svg)
+
+    def in_tag(found: re.Match[str]) -> str:
+        """A tag without what is said of each mark, as one label is there for the whole picture."""
+        tag = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", found[0])
+        return re.sub(r"url\(#([^)]+)\)", rf"url(#{own}-\1)", re.sub(r' id="([^"]+)"', rf' id="{own}-\1"', tag))
+
+    return re.sub(r"<[a-zA-Z][^>]*>", in_tag, plot.svg(chart))

@@ -86,7 +86,10 @@ def as_html(content: Content, jinja: Any) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     said, gravest = verdict(content)
     environment = jinja.Environment(
-        autoescape=True, loader=jinja.FileSystemLoader(HERE), undefined=jinja.StrictUndefined
+        autoescape=True,
+        keep_trailing_newline=True,
+        loader=jinja.FileSystemLoader(HERE),
+        undefined=jinja.StrictUndefined,
     )
     return str(
         environment.get_template("page.html.j2").render(

@@ -49,7 +49,11 @@ def audit(request: Request, fail_on: Severity | None, baseline: Any, split: Mapp
         there = None if beside is None else saved.read_saved(beside(reading.table)).log
         looking = _Looking(reading, rule, split, there)
         if reading.source is not None:
-            return _report(fail_on, looking.at_pieces())
+            try:
+                return _report(fail_on, looking.at_pieces())
+            except BadRowsError as error:  # of rows that cannot be taken apart
+                reading.gathered.append(pl.DataFrame())
+                return unreadable(error)
         good = good_rows(reading, looking.at_rows)
         seen = good.seen
         if good.error is not None:
@@ -58,8 +62,8 @@ def audit(request: Request, fail_on: Severity | None, baseline: Any, split: Mapp
         return _report(fail_on, [*part_of(good, reading).findings(reading.plan.columns), *seen])
 
     def unreadable(error: BadRowsError) -> Answer:
-        n, row = len(error.rows), int(error.rows[0])
-        return _report(fail_on, [Finding(f"rows that {error.what}", "error", n, None, f"row {row}", str(error))])
+        n, row = max(len(error.rows), 1), f"row {int(error.rows[0])}" if len(error.rows) else None
+        return _report(fail_on, [Finding(f"rows that {error.what}", "error", n, None, row, str(error))])
 
     in_pieces = not request.of_values
     table = plan.answer(compute, lambda types: dict(SCHEMA), unreadable, in_pieces=in_pieces)

@@ -43,7 +43,7 @@ def arm_rows_compared(plan: Plan, asked: Asked, options: Options) -> Any:
     _check(plan, asked, options)
 
     def compute(reading: Reading) -> Answer:
-        cases = read_cases(reading.table, columns.as_arms(), plan.conventions)
+        cases = read_cases(reading.table, reading.plan.columns.as_arms(), plan.conventions)
         check_cases(asked, cases)
         lacks = [name for name, metric in asked if metric.of_area is None or not cases.binary]
         if options.test == "delong" and lacks:
@@ -52,7 +52,7 @@ def arm_rows_compared(plan: Plan, asked: Asked, options: Options) -> Any:
             )
         return _compared(ArmRows(cases, system, asked, options))
 
-    return plan.answer(compute, schema_of_arms(columns))
+    return plan.answer(compute, schema_of_arms(columns), in_pieces=True)
 
 
 def _check(plan: Plan, asked: Asked, options: Options) -> None:

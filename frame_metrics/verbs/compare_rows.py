@@ -56,7 +56,7 @@ def rows_compared(plan: Plan, asked: Asked, options: Options, *, per_query: bool
     _check(plan, asked, options, per_query=per_query)
 
     def compute(reading: Reading) -> Answer:
-        cases = read_cases(reading.table, columns, plan.conventions, single=True)
+        cases = read_cases(reading.table, reading.plan.columns, plan.conventions, single=True)
         check_cases(asked, cases)
         if options.against is not None:
             return _against(cases, asked, options)
@@ -68,7 +68,7 @@ def rows_compared(plan: Plan, asked: Asked, options: Options, *, per_query: bool
         first = {name: types[name] for name in keys} | {"baseline": baseline}
         return first | {"metric": pl.String, "k": pl.Int64} | SCHEMA
 
-    return plan.answer(compute, schema)
+    return plan.answer(compute, schema, in_pieces=True, documents=options.against is None)
 
 
 def _check(plan: Plan, asked: Asked, options: Options, *, per_query: bool) -> None:

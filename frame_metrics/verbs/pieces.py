@@ -15,6 +15,7 @@ from frame_metrics.data.blocks import Rankings, codes, numbers
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.judgments import read_judgments, refuse_strangers
 from frame_metrics.data.log import Log, Piece
+from frame_metrics.data.unfolding import flags_for_ids
 from frame_metrics.errors import BadRowsError, ColumnError, NotComputableError, in_number
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
@@ -31,7 +32,8 @@ from frame_metrics.verbs.request import Plan, Reading, check_shared
 OWN, ANSWERED, EVALUATED, PLACED, SYSTEM = "\0own", "\0answered", "\0evaluated", "\0placed", "\0system"
 VALUE, COUNT, ROWS = "\0value:", "\0count:", "\0rows:"
 WEIGHT, CLUSTER, COVARIATE = "\0weight", "\0cluster", "\0covariate"
-GRADE, LABELLED, MATCHED = "\0grade", "\0labelled", "\0matched"  # of the piece, the same in each of its rows
+# Facts of the piece, the same in each of its rows.
+GRADE, LABELLED, MATCHED, FLAGS = "\0grade", "\0labelled", "\0matched", "\0flags"
 
 
 def measured_of(
@@ -100,14 +102,18 @@ class Work(ABC):
         request = replace(self.plan.request, frame=piece, judgments=None if said is None else (judgments, said[1]))
         also = tuple(name for name in (ORDER,) if name in piece.columns)
         try:
-            return replace(self.plan, request=request, also=also).answer(self._answer, lambda types: {})
+            return replace(self.plan, request=request, also=also, piece=True).answer(self._answer, lambda types: {})
         except BadRowsError as error:
             raise _of_a_piece(error, piece) from None
 
     def _answer(self, reading: Reading) -> Answer:
         every = self.systems if self.systems is not None else () if self.arms else self.plan.columns.per_system
         piece = Piece(len(every) or None)
-        return self.answer(reading, piece, ordered=ORDER in reading.table.columns)
+        answer = self.answer(reading, piece, ordered=ORDER in reading.table.columns)
+        if reading.unfolded is None or not self.plan.columns.relevant:
+            return answer
+        flags = pl.Series([reading.unfolded.flags], dtype=pl.Boolean)
+        return replace(answer, columns=answer.columns | {FLAGS: flags.new_from_index(0, len(answer.columns[MATCHED]))})
 
     def _of_queries(self, piece: pl.DataFrame) -> pl.DataFrame:
         """The judgments of the queries of a piece."""
@@ -191,6 +197,7 @@ def gather(work: Work, reading: Reading) -> pl.DataFrame:
     _check_judgments(work, reading)
     nothing = work(work.empty)
     table = reading.source.gathered(work.plan.columns.needed, work.keys, work, dict(nothing.schema))
+    check_flags(table, work)
     if work.judgments is None:
         return table
     known = set(work.keys) <= set(table.columns)
@@ -199,6 +206,12 @@ def gather(work: Work, reading: Reading) -> pl.DataFrame:
     if not both[MATCHED].any():
         refuse_unmatched(work, reading)
     return both
+
+
+def check_flags(table: pl.DataFrame, work: Work) -> None:
+    """Raise for lists of relevant ids that hold flags in some piece, and nothing else in any."""
+    if FLAGS in table.columns and table[FLAGS].any() and table[FLAGS].all():
+        raise flags_for_ids(str(work.plan.columns.relevant))
 
 
 def _check_judgments(work: Work, reading: Reading) -> None:
@@ -215,13 +228,13 @@ def _check_judgments(work: Work, reading: Reading) -> None:
 
 def _of_a_piece(error: BadRowsError, piece: pl.DataFrame) -> BadRowsError:
     """The error about some rows of a piece as one about rows of the frame, of which there may be more."""
-    n, shown = len(error.rows), ""
+    n, shown, rows = len(error.rows), "", error.rows
     if ORDER in piece.columns:
-        numbers = ", ".join(str(row) for row in piece[ORDER].gather(list(error.rows[:3])).to_list())
-        shown = f" ({'rows' if n > 1 else 'row'} {numbers})"
+        rows = piece[ORDER].gather(list(error.rows)).to_list()
+        shown = f" ({'rows' if n > 1 else 'row'} {', '.join(map(str, rows[:3]))})"
     many = f"at least {n} {'rows' if n > 1 else 'row'} {in_number(error.what, n)}"
     message = f"{error.column}: {many}{shown}; {error.remedy}"
-    return BadRowsError(message, column=error.column, rows=error.rows, what=error.what, remedy=error.remedy)
+    return BadRowsError(message, column=error.column, rows=rows, what=error.what, remedy=error.remedy)
 
 
 def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
@@ -391,6 +404,6 @@ def refuse_unmatched(work: Work, reading: Reading) -> None:
     kinds: Any = {name: ours.schema[name] for name in columns.query}
     refuse_strangers(ours, theirs.cast(kinds, strict=False), list(columns.query), ", ".join(columns.query))
     doc = str(columns.doc)
-    docs = reading.source.counted([doc])
-    theirs = work.judgments.select(pl.col(str(judged.doc)).cast(docs.schema[doc], strict=False).alias(doc))
-    refuse_strangers(docs, theirs, [doc], doc)
+    ids, others = reading.source.counted([doc])[doc], work.judgments[str(judged.doc)]
+    ids, others = (one.explode() if one.dtype.is_nested() else one for one in (ids, others))
+    refuse_strangers(ids.to_frame(doc), others.cast(ids.dtype, strict=False).to_frame(doc), [doc], doc)

@@ -12,8 +12,9 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.frames import border_of
-from frame_metrics.border.pieces import TIMES
+from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.border.protocol import Beside, Border, Limits, Question, Schema
+from frame_metrics.data.blocks import codes
 from frame_metrics.data.grid import systems_apart
 from frame_metrics.data.log import Log, Piece, read_log
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
@@ -113,6 +114,7 @@ class Plan:
     conventions: Conventions
     judged: Columns | None  # which column of the judgments is which, where there are any beside the frame
     also: tuple[str, ...] = ()  # columns of the frame that are read too
+    piece: bool = False  # whether the frame is some whole queries of a larger one
 
     @property
     def to_read(self) -> list[str]:
@@ -145,6 +147,7 @@ class Plan:
         unreadable: Callable[[BadRowsError], Answer] | None = None,
         *,
         in_pieces: bool = False,
+        documents: bool = False,
     ) -> Any:
         """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan.
 
@@ -153,6 +156,7 @@ class Plan:
         unreadable : what to answer where rows cannot be taken apart; None for an error.
         in_pieces : whether ``compute`` asks for no more than ``measured_of`` and ``cases_read`` give, also of a frame
             that is larger than memory.
+        documents : whether rows without a query are paired by document, so that all those of one are counted together.
         """
 
         def run(table: pl.DataFrame, beside: Beside) -> Answer:
@@ -171,7 +175,7 @@ class Plan:
             if self.columns.query:
                 reading = Reading(self, pl.DataFrame(), beside, self.judged, source=source)
                 return compute(reading), reading.gathered[-1]
-            table, columns = self._counted(source)
+            table, columns = self._counted(source, documents=documents)
             try:
                 return replace(self, columns=columns)._answered(table, beside, compute, unreadable), table
             except BadRowsError as error:
@@ -197,14 +201,22 @@ class Plan:
             if unreadable is None:
                 raise
             return unreadable(error)
+        if not self.piece:
+            unfolded.check_flags()
         with unfolded.rows_of_the_frame():
             answer = compute(Reading(self, unfolded.table, unfolded.beside, unfolded.judged, unfolded))
         return unfolded.folded(answer)
 
-    def _counted(self, source: Any) -> tuple[pl.DataFrame, Columns]:
+    def _counted(self, source: Any, *, documents: bool) -> tuple[pl.DataFrame, Columns]:
         """The rows that differ of a frame that is not in memory, which have a count, and which column is which."""
-        columns = replace(self.columns, doc=None)  # which tells rows apart that are alike
-        table = source.counted(columns.needed)
+        columns = (
+            self.columns if documents else replace(self.columns, doc=None)
+        )  # which tells rows apart that are alike
+        if documents and columns.doc:
+            work, types = Documents(columns.doc), source.border.types(columns.needed) | {TIMES: pl.Int64()}
+            table = source.gathered(columns.needed, [columns.doc], work, types, together=work)
+        else:
+            table = source.counted(columns.needed)
         if columns.count is None:
             return table, replace(columns, count=TIMES)
         worth = (pl.col(TIMES) * pl.col(columns.count)).alias(WORTH)
@@ -242,6 +254,23 @@ class Plan:
                 f"rows are pooled here, and {self.columns.weight} is the weight of a query; say weight=None"
             )
         check_apart(self.columns.keys, result)
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Documents whose rows are alike but for their id, counted."""
+
+    doc: str  # the column of ids
+
+    def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of one of those that are alike, and for how many documents it stands."""
+        table = piece.drop(ORDER, strict=False)
+        table = table if TIMES in table.columns else table.with_columns(pl.lit(1, pl.Int64).alias(TIMES))
+        row = codes(table, [name for name in table.columns if name not in (self.doc, TIMES)])[0]
+        each = table.select(self.doc, TIMES, pl.Series(ORDER, row)).group_by(self.doc, maintain_order=True)
+        alike = each.agg(pl.col(ORDER).sort(), pl.col(TIMES).first()).group_by(ORDER, maintain_order=True)
+        once = alike.agg(pl.col(self.doc).first(), pl.col(TIMES).sum()).drop(ORDER)
+        return table.drop(TIMES).join(once, on=self.doc, nulls_equal=True, maintain_order="left")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.border.pieces import ORDER
 from frame_metrics.data.log import Log
 from frame_metrics.roles.columns import Columns, grade_column, same_as
-from frame_metrics.verbs.pieces import MATCHED, Work, refuse_unmatched
+from frame_metrics.verbs.pieces import MATCHED, Work, check_flags, refuse_unmatched
 from frame_metrics.verbs.request import Reading
 
 MINE = "\0mine"
@@ -64,6 +64,7 @@ def of_one_query(work: Work, reading: Reading, values: Sequence[Any]) -> pl.Data
     mine = mine.sort(ORDER) if source.ordered else mine
     grades = rows.filter(~pl.col(MINE))[columns.grade] if columns.grade in rows.columns else None
     table = replace(work, grades=grades).run(mine, work.judgments)  # type: ignore[call-arg]
+    check_flags(table, work)
     if work.judgments is not None and not table[MATCHED].any():
         refuse_unmatched(work, reading)
     return table

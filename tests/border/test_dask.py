@@ -135,8 +135,14 @@ def test_rows_without_a_query(npartitions: int) -> None:
         lambda irm: irm(predicted=None).curve("roc"),
         lambda irm: irm(score=None).confusion(),
         lambda irm: irm(score=None).per_class("f1"),
+        lambda irm: irm(score=None).audit(),
+        lambda irm: irm(predicted=None).compare("roc_auc", against="chance"),
     ):
         _same(ask(ours), ask(theirs))
+    both = CASES.assign(id=CASES.index // 2, run=CASES.index % 2, label=CASES["label"].to_numpy()[CASES.index // 2])
+    ours, theirs = (IRM(one, doc="id", system="run") for one in (dd.from_pandas(both, npartitions=npartitions), both))
+    _same(ours(score=None).compare("accuracy", "f1"), theirs(score=None).compare("accuracy", "f1"))
+    _same(ours(predicted=None).compare("roc_auc"), theirs(predicted=None).compare("roc_auc"))
 
 
 def test_empty_partitions() -> None:
@@ -195,6 +201,7 @@ def test_other_processes() -> None:
     with dask.config.set(scheduler="processes", num_workers=2):
         ours = dd.from_pandas(rows, npartitions=3).irm(scale=None, by="day").judge(QRELS, several="mean")
         _same(ours.evaluate("ndcg", "ap@3", ci=0.9), rows.irm(by="day").judge(QRELS).evaluate("ndcg", "ap@3", ci=0.9))
+        _same_but_examples(ours.audit(), rows.irm(by="day").judge(QRELS, several="mean").audit())
 
 
 def test_columns_that_are_called_by_numbers() -> None:

@@ -230,9 +230,10 @@ def _large() -> pl.DataFrame:
     """Rows of 300 queries on three days and of two systems, sorted by query."""
     at = pl.int_range(6000, eager=True)
     rows = pl.DataFrame({"query": at // 20, "doc": at % 20, "system": at % 2, "score": (at * 7919 % 97) / 97})
+    rows = rows.with_columns(id=at // 4 * 2 + at % 4 // 2)
     return rows.with_columns(
         grade=(pl.col("doc") * 31 + pl.col("query")) % 3,
-        label=(pl.col("doc") + pl.col("query")) % 2,
+        label=(pl.col("id") // 3) % 2,
         day=pl.when(pl.col("query") % 3 > 0).then(pl.format("day {}", pl.col("query") % 3)),
     )
 
@@ -260,6 +261,8 @@ def test_relations_larger_than_memory(con: Any, order: str) -> None:
         ({**bare, "system": "system"}, lambda irm: irm.judge(judged).audit()),
         ({"query": None, "grade": None, "by": "day"}, lambda irm: irm.evaluate("roc_auc", "average_precision", ci=0.9)),
         ({"query": None, "grade": None, "threshold": 0.5}, lambda irm: irm.confusion()),
+        ({"query": None, "grade": None, "threshold": 0.5, "by": "day"}, lambda irm: irm.audit()),
+        ({"query": None, "grade": None, "system": "system", "doc": "id"}, lambda irm: irm.compare("roc_auc")),
     ):
         found, expected = as_polars(ask(IRM(relation, **roles, **small))), ask(IRM(log, **roles))
         pl.testing.assert_frame_equal(found, expected, check_dtypes=False, abs_tol=1e-12, rel_tol=1e-12)

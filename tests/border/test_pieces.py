@@ -214,6 +214,46 @@ OF_ROWS: dict[str, tuple[Call, dict[str, Any]]] = {
 }
 
 
+PAIRED: dict[str, tuple[Call, dict[str, Any]]] = {
+    "mcnemar": (lambda irm: irm.compare("accuracy", "f1", resamples=50), {"threshold": 0.5}),
+    "by": (lambda irm: irm.compare("accuracy", "mcc", resamples=50), {"threshold": 0.5, "by": "device"}),
+    "delong": (lambda irm: irm.compare("roc_auc", "average_precision", resamples=50), {"by": "device"}),
+    "weight": (lambda irm: irm.compare("recall", resamples=50), {"threshold": 0.5, "weight": "traffic"}),
+    "cluster": (lambda irm: irm.compare("recall", resamples=50), {"threshold": 0.5, "cluster": "user"}),
+    "count": (lambda irm: irm.compare("recall", resamples=50), {"threshold": 0.5, "count": "times"}),
+    "classes": (
+        lambda irm: irm.compare("accuracy", "f1", baseline="a", resamples=50),
+        {"label": "place", "predicted": "guess", "grade": None, "score": None},
+    ),
+    "chance": (lambda irm: irm.compare("informedness", "roc_auc", against="chance", resamples=50), {"threshold": 0.5}),
+    "majority": (lambda irm: irm.compare("accuracy", against="majority"), {"threshold": 0.5, "by": "device"}),
+    "arms": (
+        lambda irm: irm.compare("recall", "roc_auc", baseline="a", paired=False, resamples=50),
+        {"threshold": 0.5, "by": "device"},
+    ),
+    "arms of users": (
+        lambda irm: irm.compare("f1", baseline="a", paired=False, resamples=50),
+        {"threshold": 0.5, "cluster": "user"},
+    ),
+}
+
+
+@pytest.mark.grid(4)
+@pytest.mark.parametrize("name", PAIRED)
+def test_systems_of_rows_compared_in_pieces(name: str, stored: Any) -> None:
+    """Rows of a document come together, and documents whose rows are alike are counted: the numbers are the same."""
+    call, more = PAIRED[name]
+    log = _log().with_columns(
+        id=pl.col("q") * 1000 + pl.col("doc"),
+        times=pl.col("doc") % 3,
+        place=pl.format("p{}", pl.col("q") % 4),
+        guess=pl.format("p{}", pl.col("score") * 1000 % 4 // 1),
+    )
+    log = log.with_columns(pl.col("guess").str.strip_suffix(".0"), pl.col("grade").fill_null(0))
+    roles = {"query": None, "score": "score", "grade": "grade", "doc": "id", "system": "system", **more}
+    _same(call, stored(log), **roles)
+
+
 @pytest.mark.grid(7)
 @pytest.mark.parametrize("name", OF_ROWS)
 def test_rows_in_pieces(name: str, stored: Any) -> None:
@@ -353,6 +393,37 @@ def test_a_query_that_is_not_there_in_pieces(stored: Any) -> None:
     assert large.judge(qrels, grade="rating").explain("rr", query=101).collect().is_empty()
 
 
+def test_lists_of_flags_in_pieces(stored: Any) -> None:
+    """Lists hold flags where those of all pieces do: ids that are 0 and 1 in one piece may be others in the next."""
+    each = pl.DataFrame({"q": range(4000)}).with_columns(doc=pl.lit([0, 1, 2]), relevant=pl.lit([0, 1, 1]))
+    ids = each.with_columns(relevant=pl.when(pl.col("q") < 3000).then("relevant").otherwise(pl.lit([1, 2, 3])))
+    _same(lambda irm: irm.evaluate("rr", "recall"), stored(ids), query="q")
+    _same(lambda irm: irm.audit(), stored(ids), query="q")
+    few = pl.col("q") > 9
+    flags = each.with_columns(
+        doc=pl.when(few).then(pl.lit([4, 5])).otherwise("doc"),
+        relevant=pl.when(few).then(pl.lit([1, 0])).otherwise("relevant"),
+    )
+    for one in stored(flags):
+        with pytest.raises(BadValueError, match=r"^relevant: its lists hold flags"):
+            one.irm(query="q", doc="doc", memory=SMALL).evaluate("rr").lazy().collect()
+
+
+def test_a_query_without_judged_results_in_lists_in_pieces(stored: Any) -> None:
+    """Of one query no result may be judged, where those of others are."""
+    lists = pl.DataFrame({"q": range(4000)}).with_columns(doc=pl.lit([0, 1, 2]), rank=pl.lit([1, 2, 3]))
+    qrels = pl.DataFrame({"q": [7, 8], "doc": [[5, 6], [1, 2]], "grade": [[1, 0], [1, 1]]})
+    _same(lambda irm: irm.judge(qrels).explain("ndcg", query=7), stored(lists), query="q")
+
+
+def test_rows_that_cannot_be_taken_apart_in_pieces(stored: Any) -> None:
+    """Lists of different lengths are a finding, by a row of the frame; reading stops there."""
+    each = pl.DataFrame({"q": range(4000)}).with_columns(doc=pl.lit([0, 1, 2]), grade=pl.lit([0, 1, 1]))
+    odd = each.with_columns(grade=pl.when(pl.col("q") == 3210).then(pl.lit([1])).otherwise("grade"))
+    (row,) = stored(odd)[1].irm(query="q", memory=SMALL).audit().collect().rows(named=True)
+    assert (row["check"], row["n"], row["example"]) == ("rows that have lists of different lengths", 1, "row 3210")
+
+
 # What is refused
 
 
@@ -383,6 +454,30 @@ def test_bad_pooled_rows_in_pieces(tmp_path: Path) -> None:
         _scanned(log, tmp_path).irm(query=None, score="score", grade="grade", memory=SMALL).evaluate(
             "roc_auc"
         ).collect()
+
+
+def test_bad_rows_of_documents_in_pieces(tmp_path: Path) -> None:
+    """Documents that a system has twice, and labels that differ between systems, are counted in all pieces."""
+    log = _log().with_columns(id=pl.col("q") * 1000 + pl.col("doc"))
+    roles = {"query": None, "score": "score", "grade": "grade", "doc": "id", "system": "system", "memory": SMALL}
+    twice = pl.concat([log, log[:7]])
+    with pytest.raises(BadRowsError, match=rf"^id: 7 of {len(twice)} rows repeat a document of their system; drop"):
+        _scanned(twice, tmp_path).irm(**roles).compare("roc_auc").collect()
+    differ = log.with_columns(grade=pl.when(pl.col("id") == 11_007).then(pl.col("score") > 0.5).otherwise("grade"))
+    with pytest.raises(BadRowsError, match=r"^grade: .* rows differ from another row of their document"):
+        _scanned(differ.with_columns(pl.col("grade").fill_null(0)), tmp_path).irm(**roles).compare("roc_auc").collect()
+    apart = log.with_columns(pl.format("{} {}", "id", "system").alias("id"))
+    with pytest.raises(NotComputableError, match="no document has rows of two systems"):
+        _scanned(apart, tmp_path).irm(**roles).compare("roc_auc").collect()
+
+
+def test_counts_that_are_bad_in_pieces(tmp_path: Path) -> None:
+    """An error about counts names the caller's column."""
+    log = _log().with_columns(times=pl.when(pl.col("doc") == 3).then(-1).otherwise(2))
+    large = _scanned(log, tmp_path).irm(query=None, score="score", grade="grade", count="times", memory=SMALL)
+    n = (log["times"] < 0).sum()
+    with pytest.raises(BadRowsError, match=rf"^times: {n} of {len(log)} rows are negative"):
+        large.evaluate("roc_auc").collect()
 
 
 def test_facts_of_the_whole_frame_in_pieces(tmp_path: Path) -> None:

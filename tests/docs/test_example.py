@@ -146,11 +146,15 @@ def test_the_report_is_printed(
 ) -> None:
     log.write_parquet(tmp_path / "log.parquet")
     judgments.filter(pl.col("query").is_in(queries)).write_parquet(tmp_path / "judgments.parquet")
-    example.report(tmp_path)
+    page = tmp_path / "report.md"
+    example.report(tmp_path, page)
     printed = capsys.readouterr().out
     for expected in (*example.SYSTEMS, "leaks", "from pandas are the same", "recall@100", "ci_low", "audit"):
         assert expected in printed
     assert max(map(len, printed.splitlines())) <= 100
+    written = page.read_text(encoding="utf-8")
+    for expected in (*example.SYSTEMS, "## Audit", "## Comparison", "| polars |", "recall@100"):
+        assert expected in written
 
 
 def test_without_fts5_one_sentence_says_so(example: Any, monkeypatch: pytest.MonkeyPatch) -> None:

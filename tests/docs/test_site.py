@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -52,6 +54,15 @@ def test_every_page_has_a_section() -> None:
         site.navigation({*pages, "new.md"})
 
 
+def test_pages_stand_in_the_order_of_their_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first page of a folder says the order of the others; what it does not link comes last."""
+    monkeypatch.setattr(site, "ROOT", tmp_path)
+    (tmp_path / "docs" / "recipes").mkdir(parents=True)
+    (tmp_path / "docs" / "recipes" / "index.md").write_text("[z](z.md), [b](b.md#x)", encoding="utf-8")
+    pages = [f"recipes/{name}.md" for name in "abz"]
+    assert site.in_order(pages) == ["recipes/z.md", "recipes/b.md", "recipes/a.md"]
+
+
 def test_every_public_name_stands_on_a_page_of_the_api() -> None:
     """What the package exports, and no more, has an entry; the metrics have a page of their own."""
     written = [line.removeprefix("::: ") for page in site.api().values() for line in page.splitlines() if ":::" in line]
@@ -73,3 +84,42 @@ def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
         "b.html fetches //example.org/x.png",
         "s.css fetches https://example.org/font.css",
     ]
+
+
+# Formulas
+
+
+def written(mathml: str) -> str:
+    """A formula in one line: a fraction as {above}/{below}, a power as {base}^{power}."""
+    text = re.sub(r"<(?:mspace|munder|math)[^>]*>|</m(?:o|i|n|row|under|ath|text)>", " ", mathml)
+    text = re.sub(r"<m(?:o|i|n|row|text)(?: [^>]*)?>", " ", text)
+    return re.sub(r"\s+", " ", re.sub(r"</?(\w+)>", r"\1", text)).strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("tp / (tp + fp)", "mfrac tp tp + fp mfrac"),
+        ("tp tn / (fp (fn + up))", "mfrac tp tn fp ( fn + up ) mfrac"),
+        ("(1 - p) (1 + p) / N", "mfrac ( 1 - p ) ( 1 + p ) N mfrac"),
+        ("alpha = 1 / (1 + beta^2)", "\N{GREEK SMALL LETTER ALPHA} = mfrac 1 1 + msup β 2 msup mfrac"),
+        ("sqrt(miss_rate^2 + fallout)", "msqrt msup miss_rate 2 msup + fallout msqrt"),
+        ("sum over r <= k of gain(r) / 2", "∑ r ≤ k mfrac gain ( r ) 2 mfrac"),
+        ("min(tp, R) - |recall - fallout|", "min ( tp , R ) - | recall - fallout |"),
+        ("at a cutoff k, tp / k; places count", "at a cutoff k, mfrac tp k mfrac ; places count"),
+        ("1 if there is one, else 0", "1 if there is one, else 0"),
+        ("1 / rank of the first", "1 / rank of the first"),
+    ],
+)
+def test_formulas_are_set_and_words_are_left(text: str, shown: str) -> None:
+    """A fraction stands over its line, a power above; what is not a formula from end to end stays as it is."""
+    names = {"tp", "fp", "fn", "tn", "up", "recall", "fallout", "miss_rate"}
+    assert written(site.typeset(text, names)) == shown
+
+
+def test_formulas_of_the_metrics_are_well_formed() -> None:
+    """The page of metrics has most of its formulas set, each of them in elements that close."""
+    found = re.findall(r"<math.*?</math>", site.page(ROOT / "docs" / "metrics.md"))
+    assert len(found) > 50
+    for one in found:
+        ElementTree.fromstring(one)

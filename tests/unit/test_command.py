@@ -154,6 +154,9 @@ def test_ids_in_text_files(capsys: pytest.CaptureFixture[str]) -> None:
     write(rows, "log.csv")
     found = pl.read_csv(io.StringIO(out(capsys, "per-query", "log.csv", "rr")), schema_overrides={"query": pl.String})
     assert found.select("query", "value").rows() == [("007", 1.0), ("7", 0.0)]
+    write(pl.DataFrame({"topic": ["007", "7"], "page": ["1", "2"], "grade": ["1", "1"]}), "judged.csv")
+    columns = ["--no-grade", "--qrels", "judged.csv", "--qrels-query", "topic", "--qrels-doc", "page"]
+    assert read(out(capsys, "evaluate", "log.csv", "rr", "num_rel", *columns))["value"].to_list() == [1.0, 2.0]
     write(pl.DataFrame({"query": [7, 7], "doc": [1, 2], "score": [2.0, 1.0]}), "run.parquet")
     Path("judged.qrels").write_text("7 0 2 1\n")
     assert read(out(capsys, "evaluate", "run.parquet", "rr", "--qrels", "judged.qrels"))["value"].to_list() == [0.5]
@@ -330,6 +333,22 @@ def test_commands_are_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
     assert_frame_equal(read(got), irm.audit(), check_dtypes=False)
     got = out(capsys, "compare", "two.parquet", "rr", "--system", "run", "--no-paired", "--test", "z")
     assert_frame_equal(read(got), both.compare("rr", paired=False, test="z"), check_dtypes=False)
+
+
+def test_a_report_is_printed_or_written(capsys: pytest.CaptureFixture[str]) -> None:
+    """The report that irm.report() writes, of the same roles and metrics; saved numbers are its baseline."""
+    write(named(), "log.parquet")
+    out(capsys, "per-query", "log.parquet", "rr", "-o", "saved.csv")
+    flags = ["rr", "--saved", "saved.csv", "--title", "Week 1", "--queries", "1"]
+    printed = json.loads(out(capsys, "report", "log.parquet", *flags, "--format", "json"))
+    expected = IRM(named()).report(
+        metrics="rr", baseline=pl.read_csv("saved.csv"), title="Week 1", queries=1, format="json"
+    )
+    assert printed.keys() == json.loads(expected).keys()
+    assert printed["title"] == "Week 1"
+    assert out(capsys, "report", "log.parquet", *flags, "-o", "report.md") == ""
+    assert Path("report.md").read_text().startswith("# Week 1\n")
+    assert "does not end in one of '.html'" in error(capsys, "report", "log.parquet", "rr", "-o", "report.xlsx")
 
 
 def test_systems_that_are_numbers(capsys: pytest.CaptureFixture[str]) -> None:
@@ -517,6 +536,10 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "log.parquet", "rr", "--alpha", "0.1"], "--alpha is the level of --fail-if-worse-than"),
         (["evaluate", "log.parquet", "rr", "--config", "no.toml"], "--config: there is no file 'no.toml'"),
         (["evaluate", "notes.txt", "rr"], "notes.txt: the name does not say the format; say --from, one of"),
+        (
+            ["compare", "log.parquet", "rr", "--saved", "notes.txt"],
+            "notes.txt: the name does not say the format; give it",
+        ),
         (["evaluate", "broken.parquet", "rr"], "parquet"),
         (["evaluate", "broken.csv.gz", "rr"], "broken.csv.gz: what gzip packed cannot be read"),
         (["evaluate", "words.csv", "rr"], "could not parse `high`"),

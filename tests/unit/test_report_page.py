@@ -1,0 +1,348 @@
+"""Reports: what stands in them, that its numbers are those of the verbs, and that what is hostile stays text."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from functools import cache
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import polars as pl
+import pytest
+
+from frame_metrics import IRM, BadValueError, FrameMetricsError
+from helpers import ROOT, as_kind, as_polars, error, frame, made_classes, made_log
+from unit.test_report_tables import HOSTILE, SHOWN, of_markdown
+
+SYSTEMS = (HOSTILE[1], HOSTILE[-2])
+SCHEMA = json.loads((ROOT / "docs" / "report-schema.json").read_text(encoding="utf-8"))
+
+
+@cache
+def runs() -> pl.DataFrame:
+    """Three systems on the queries of a log with equal scores, unjudged documents and undefined queries."""
+    log = made_log(queries=8).drop("rank")
+    order = {"old": pl.col("score"), "new": pl.col("grade") + pl.col("score"), "mixed": -pl.col("score")}
+    return pl.concat([log.with_columns(run=pl.lit(name), score=by.fill_null(0.5)) for name, by in order.items()])
+
+
+def searched(kind: str = "polars", **more: Any) -> IRM[Any]:
+    return IRM(as_kind(runs(), kind), system="run", **more)
+
+
+def data(irm: IRM[Any], **options: Any) -> dict[str, Any]:
+    """The report as JSON, which is as its schema says."""
+    read = json.loads(irm.report(format="json", **options))
+    jsonschema.validate(read, SCHEMA)
+    return dict(read)
+
+
+class Page(HTMLParser):
+    """The tags of a page with their attributes, its headings, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if not {"script", "style", "svg"} & {*self.open}:
+            self.texts.append(data.strip())
+
+    def named(self, *names: str) -> list[dict[str, str | None]]:
+        return [attrs for tag, attrs in self.tags if tag in names]
+
+
+@cache
+def page() -> tuple[str, Page]:
+    text = searched(by="segment").report(metrics=["rr@2"], baseline="old", queries=1, title="Title & <more>")
+    return text, Page(text)
+
+
+# What stands in it
+
+
+def test_a_report_is_what_the_verbs_return() -> None:
+    """Every table of the JSON form is the answer of a verb; the audit is always among them."""
+    irm, asked = searched(by="segment"), ["ndcg@10", "rr"]
+    found = data(irm, metrics=asked, baseline="old", ci=0.9, queries=2)
+    whole, tables = irm(by=None), found["tables"]
+    means = irm.evaluate(asked, ci=0.9, margins=True)
+    totals = means.filter(total_over="segment").drop("total_over", "segment")
+    for name, expected in {
+        "results": totals,
+        "segments": means.filter(pl.col("total_over").is_null()).drop("total_over"),
+        "comparison": whole.compare(asked, baseline="old", ci=0.9),
+        "audit": irm.audit(),
+        "curve_cutoffs": whole.curve("ndcg@k", cutoffs=[1, 2, 3, 5, 10]).with_columns(metric=pl.lit("ndcg@k")),
+    }.items():
+        assert tables[name] == {"rows": expected.to_dicts(), "left_out": 0}, name
+    assert [row["average"] for row in tables["quantiles"]["rows"][:2]] == ["min", "q0.1"]
+    assert found["keys"] == {"system": "run", "by": ["segment"], "query": ["query"]}
+    assert {"convention": "ties", "value": "doc", "source": "default"} in found["conventions"]
+    assert {"role": "system", "column": "run", "source": "named"} in found["roles"]
+    assert {"role": "doc", "column": "doc", "source": "found by name"} in found["roles"]
+    assert found["versions"].keys() >= {"frame_metrics", "python", "polars"}
+    assert found["absent"] == []
+
+
+def test_queries_are_the_worst_and_the_best_with_their_results() -> None:
+    """Of each system the queries with the least and the greatest value, each with the rows of explain()."""
+    irm = searched()
+    found = data(irm, metrics=["ndcg@10"], queries=2)["queries"]
+    assert [(one["system"], one["place"]) for one in found[:4]] == [("mixed", "worst")] * 2 + [("mixed", "best")] * 2
+    values = irm.per_query("ndcg@10").filter(run="new").drop_nulls("value").sort("value", maintain_order=True)
+    shown = [(one["keys"]["query"], one["value"]) for one in found if one["system"] == "new"]
+    ordered = values.select("query", "value").rows()
+    assert shown == [*ordered[:2], *ordered[-2:][::-1]]
+    for one in found:
+        told = irm.explain("ndcg@10", query=one["keys"]["query"]).filter(run=one["system"]).drop("run", "query")
+        ranked = told.filter(pl.col("rank").is_not_null()).head(10)
+        assert one["results"][: len(ranked)] == ranked.to_dicts()
+        assert one["more"] == len(told) - len(one["results"])
+
+
+def test_of_a_metric_that_is_better_when_low_the_greatest_value_is_worst() -> None:
+    """Worst and best follow the metric's own direction; no query is both."""
+    values = frame("query latency err", (1, 5.0, 0.9), (2, 7.0, 0.1), (3, 6.0, 0.5))
+    found = data(values.irm(query="query", value="err"))["queries"]
+    assert [(one["place"], one["value"]) for one in found] == [
+        ("worst", 0.1), ("worst", 0.5), ("best", 0.9),
+    ]  # fmt: skip
+    low = frame("query fdr", (1, 0.9), (2, 0.1), (3, 0.5)).irm(query="query", value="fdr")
+    assert [one["value"] for one in data(low)["queries"]] == [0.9, 0.5, 0.1]
+    assert data(values.irm(query="query", value="latency"))["queries"] == []  # nobody knows which is better
+
+
+def test_queries_without_judged_results_have_theirs_shown() -> None:
+    """Results of which no document is in the judgments are shown too, with what was not found."""
+    log = frame("query doc score", ("a", "x", 2.0), ("a", "y", 1.0), ("b", "x", 1.0))
+    qrels = frame("query doc grade", ("a", "z", 1), ("b", "x", 1))
+    worst, best = data(log.irm.judge(qrels), metrics="ndcg@5")["queries"]
+    assert [(row["doc"], row["rank"], row["judged"]) for row in worst["results"]] == [
+        ("x", 1, False), ("y", 2, False), ("z", None, True),
+    ]  # fmt: skip
+    assert [row["contribution"] for row in best["results"]] == [1.0]
+
+
+def test_metrics_suit_the_roles() -> None:
+    """Without metrics= a ranking, decisions, scores and sets each get metrics that they allow."""
+    log, rows = made_log(queries=4).drop("rank"), made_classes().drop("w")
+    truth = rows.select(label=pl.col("label") == "a", score=pl.col("day").is_null() * 0.5)
+    lists = pl.DataFrame({"query": [1], "doc": [["x", "y"]], "relevant": [["y"]]})
+    for irm, expected in (
+        (log.irm, "ndcg@10 ap rr precision@10 recall@100"),
+        (log.select("query", "score", label=pl.col("grade") > 0).irm, "ap rr ndcg@10 precision@10 recall@100"),
+        (
+            log.drop("grade").drop_nulls("score").irm.judge(log.drop_nulls("grade")),
+            "ndcg@10 ap rr precision@10 recall@100",
+        ),
+        (lists.irm, "ap rr ndcg@10 precision@10 recall@100"),
+        (rows.irm, "accuracy precision recall f1 mcc"),
+        (truth.irm, "roc_auc average_precision"),
+        (truth.irm(threshold=0.5), "accuracy precision recall f1 mcc roc_auc average_precision"),
+        (log.irm.per_query("rr").irm(value="value"), "rr"),
+    ):
+        assert " ".join(one["metric"] for one in data(irm)["metrics"]) == expected
+
+
+def test_rows_without_a_query_have_the_curves_of_their_scores() -> None:
+    """Rows with scores have points of ROC and precision-recall; calibration where probabilities are asked about."""
+    cases = pl.DataFrame({"label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.5, 0.1]})
+    found = data(cases.irm)["tables"]
+    first, *others = found["curve_roc"]["rows"]
+    assert first == {"threshold": None, "fpr": 0.0, "tpr": 0.0}
+    assert len(others) == 4
+    assert "curve_calibration" not in found
+    assert "curve_calibration" in data(cases.irm, metrics=["roc_auc", "brier"])["tables"]
+
+
+def test_every_kind_of_frame_has_the_same_report(kind: str) -> None:
+    """A report is of the numbers, whatever holds them."""
+    found, expected = (data(searched(one, by="segment"), metrics=["rr"], queries=1) for one in (kind, "polars"))
+    assert {**found, "frame": "", "created": ""} == {**expected, "frame": "", "created": ""}
+
+
+def test_what_cannot_be_computed_is_named_with_the_reason() -> None:
+    """A part that the columns do not allow is no error of the report, and is not left out in silence."""
+    cases = pl.DataFrame({"m": ["a", "a", "b", "b"], "label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.5, 0.1]})
+    (absent,) = data(cases.irm(system="m"))["absent"]
+    assert absent["section"] == "comparison"
+    assert "name the document they are about with doc=" in absent["reason"]
+    assert "## Not in this report" in cases.irm(system="m").report(format="md")
+
+
+def test_queries_in_several_segments_are_compared_in_each() -> None:
+    """A query with a ranking in each of two segments is not compared as one ranking."""
+    both = pl.concat([runs().with_columns(day=pl.lit(day)) for day in (1, 2)])
+    found = data(both.irm(system="run", by="day"), metrics=["rr"], baseline="old")
+    assert {row["day"] for row in found["tables"]["comparison"]["rows"]} == {1, 2}
+    assert [one["section"] for one in found["absent"]] == ["comparison over all segments"]
+
+
+def test_saved_numbers_are_a_baseline() -> None:
+    """Numbers of last week are compared with, and the audit looks at their queries too."""
+    irm = runs().filter(run="new").irm
+    saved = runs().filter(pl.col("run") == "old", pl.col("query") != "q00").irm.per_query("rr")
+    found = data(irm, metrics=["rr"], baseline=saved)["tables"]
+    expected = irm.compare("rr", baseline=saved).to_dicts()
+    assert found["comparison"]["rows"] == expected
+    assert found["audit"]["rows"] == irm.audit(baseline=saved).to_dicts()
+
+
+def test_long_tables_and_texts_are_cut_and_say_so() -> None:
+    """Of many segments the first are shown; a text that fills a page is cut."""
+    n = 1005
+    log = pl.DataFrame({"query": ["q" * 3000 + str(i) for i in range(n)], "score": 1.0, "grade": 1, "day": range(n)})
+    irm = log.irm(by="day")
+    found = data(irm, metrics=["rr"], ci=None)
+    assert (len(found["tables"]["segments"]["rows"]), found["tables"]["segments"]["left_out"]) == (1000, 5)
+    assert {len(one["keys"]["query"]) for one in found["queries"]} == {2001}
+    text = irm.report(metrics=["rr"], ci=None, format="md")
+    assert "The first 200 of 1,005 rows; the verbs return all of them." in text
+    assert "q" * 161 not in text
+
+
+# Markdown and HTML
+
+
+def test_markdown_has_the_same_numbers() -> None:
+    """Means with their intervals, the differences with stars, and the findings stand in tables."""
+    irm = searched(by="segment")
+    text = irm.report(metrics=["ndcg@10", "rr"], baseline="old", format="md")
+    cells = of_markdown(text).cells
+    for run, low, high in irm(by=None).evaluate("ndcg@10", ci=0.95).select("run", "ci_low", "ci_high").rows():
+        assert run in cells
+        assert any(f"{low:.3f} to {high:.3f}" in cell for cell in cells)
+    for check in irm.audit()["check"]:
+        assert check in cells
+    titles = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
+    assert titles == ["Results", "Audit", "Comparison", "Segments", "Curves", "Queries", "Conventions and versions"]
+    assert "differences are significant: corrected p (holm) below 0.05" in text
+
+
+def test_the_page_needs_nothing_beside_it() -> None:
+    """No tag names a file or a host; the one script is the page's own, and no other may run."""
+    text, read = page()
+    links = [attrs.get("href") or "" for attrs in read.named("a", "link", "use")]
+    assert all(link.startswith(("#", "data:,")) for link in links)
+    assert not [attrs for _, attrs in read.tags if {"src", "srcset", "action", "background"} & attrs.keys()]
+    assert not [name for _, attrs in read.tags for name in attrs if name.startswith("on")]
+    assert "@import" not in text
+    assert len(read.named("script")) == 1
+    (policy,) = [one["content"] for one in read.named("meta") if one.get("http-equiv")]
+    assert str(policy).startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-")
+
+
+def test_the_page_is_in_order_for_whoever_listens_to_it() -> None:
+    """One first heading, no level left out, captions, scopes, names of pictures, no id twice, links that lead there."""
+    _, read = page()
+    levels = [int(tag[1]) for tag, _ in read.tags if re.fullmatch(r"h\d", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert len(read.named("caption")) == len(read.named("table")) > 5
+    assert {one.get("scope") for one in read.named("th")} == {"col", "row"}
+    ids = [attrs["id"] for _, attrs in read.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    assert {str(one["href"])[1:] for one in read.named("a")} <= {*ids}
+    assert {one["aria-labelledby"] for one in read.named("section", "div") if "aria-labelledby" in one} <= {*ids}
+    pictures = [one for one in read.named("div") if one.get("class") == "picture"]
+    assert pictures
+    assert all(one["role"] == "img" and one["aria-label"] for one in pictures)
+    assert "Title & <more>" in read.texts
+    assert len(read.named("main", "header", "footer", "nav")) == 4
+
+
+def test_hostile_text_is_text_in_reports(tmp_path: Path) -> None:
+    """Queries, documents, systems, segments, columns and the title may hold anything."""
+    column = HOSTILE[0] + HOSTILE[4]
+    rows = [
+        (HOSTILE[i], HOSTILE[i - 1], name, HOSTILE[i], s, i % 2) for i in range(16) for s, name in enumerate(SYSTEMS)
+    ]
+    names = [f"{column}{i}" for i in range(4)]
+    query, doc, system, by = names
+    log = pl.DataFrame(rows, schema=[query, doc, system, by, "score", "grade"], orient="row")
+    irm = log.irm(query=query, doc=doc, system=system, by=by)
+    options: dict[str, Any] = {"metrics": ["rr"], "title": HOSTILE[1], "queries": 20}
+    page = irm.report(**options)
+    read = Page(page)
+    allowed = """html head meta title link style body a header h1 h2 h3 bdi p nav ul li main section div table caption
+    thead tbody tr th td strong span small details summary figure figcaption footer script
+    svg g path text rect defs clippath line circle lineargradient stop"""
+    assert {tag for tag, _ in read.tags} <= {*allowed.split()}
+    assert not [name for _, attrs in read.tags for name in attrs if name.startswith("on")]
+    assert len(read.named("script")) == 1
+    whole = "\n".join(read.texts)
+    for text in HOSTILE:
+        assert SHOWN.get(text, text) in whole
+    assert column + "0" in whole
+    for written in (page, irm.report(format="md", **options)):
+        assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f]", written)
+    of_text = data(irm, **options)
+    assert {one["keys"][query] for one in of_text["queries"]} == {*HOSTILE}
+    assert of_text["title"] == HOSTILE[1]
+    found = of_markdown(irm.report(format="md", **options))
+    tags = "h1 h2 h3 p strong table thead tbody tr th td details summary"
+    assert found.tags <= {*tags.split()}
+
+
+# The file
+
+
+@pytest.mark.parametrize(("name", "begins"), [("r.html", "<!doctype html>"), ("r.MD", "# "), ("r.json", "{")])
+def test_the_file_is_written_by_its_ending(name: str, begins: str, tmp_path: Path) -> None:
+    """The path is returned as text; what was there is replaced."""
+    path = tmp_path / name
+    path.write_text("old " * 10**6, encoding="utf-8")
+    assert made_log(queries=2).irm(rank=None).report(path, metrics="rr", queries=0) == str(path)
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith(begins)
+    assert text.endswith("\n")
+    assert [one.name for one in tmp_path.iterdir()] == [name]
+
+
+def test_without_a_path_the_text_is_returned() -> None:
+    """The page as text, as a notebook shows it."""
+    text = made_log(queries=2).irm(rank=None).report(metrics="rr", queries=0)
+    assert text.startswith("<!doctype html>")
+
+
+def test_wrong_calls_are_refused_before_anything_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A format, a folder, a level or a library that is not there is an error at once."""
+
+    def fail(table: pl.DataFrame) -> pl.DataFrame:
+        raise AssertionError("it was read")
+
+    irm = made_log(queries=2).lazy().map_batches(fail, schema=made_log().schema).irm(rank=None)
+    assert "does not end in one of '.html'" in error(lambda: irm.report(tmp_path / "r.pdf"), BadValueError)
+    assert "there is no folder" in error(lambda: irm.report(tmp_path / "none" / "r.md"), BadValueError)
+    assert "format='pdf' is not one of 'html', 'md', 'json'" in error(lambda: irm.report(format="pdf"))
+    assert "ci=95 is not a level" in error(lambda: irm.report(ci=95))
+    assert "queries=-1 is not a whole number from 0" in error(lambda: irm.report(queries=-1))
+    assert "there is no metric 'ndgc'" in error(lambda: irm.report(metrics="ndgc", format="md"))
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(FrameMetricsError, match=r"need jinja2.*pip install 'frame_metrics\[report\]'"):
+        irm.report()
+
+
+def test_a_report_of_nothing_says_so() -> None:
+    """A frame without rows has a report, in which the audit says that there is nothing to evaluate."""
+    text = made_log().clear().irm(rank=None).report(format="md")
+    assert "nothing to evaluate" in text
+    assert as_polars(made_log().clear().irm(rank=None).audit())["severity"][0] == "error"
