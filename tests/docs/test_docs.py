@@ -18,7 +18,7 @@ from inside import FORMS, REGISTRY, Ranking, queries_without_results, read_text
 
 DOCS = ROOT / "docs"
 PACKAGE = Path(frame_metrics.__file__).parent
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 NOT_NUMBERS = {"runid", "relstring"}  # trec_eval lists them among its measures
 
 
@@ -146,10 +146,13 @@ def test_page_has_examples(name: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_for_a_prompt_has_one(page: Path) -> None:
-    """Python code on a page runs as a test, or is the own source of a metric or of a check of the audit."""
+    """Python code on a page runs as a test, compiles where tests lack its library, or is the package's own source."""
     sources = [inspect.getsource(one) for one in (metrics.success.kernel, queries_without_results.look)]
     for block in re.findall(r"^```python\n(.*?)^```", read(page), flags=re.MULTILINE | re.DOTALL):
-        assert block.startswith(">>> ") or block in sources
+        if re.match(r"(from|import) (matplotlib|plotly|pyspark)\b", block):
+            compile(block, page.name, "exec")
+        else:
+            assert block.startswith(">>> ") or block in sources
 
 
 def test_every_section_of_the_guide_has_an_example() -> None:
@@ -164,6 +167,26 @@ def test_the_citation_is_of_this_version() -> None:
     cited = dict(re.findall(r"^(version|license): (\S+)$", read(ROOT / "CITATION.cff"), flags=re.MULTILINE))
     project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
     assert cited == {name: project[name] for name in ("version", "license")}
+
+
+# Tabs
+
+
+def alone(page: Path, library: str) -> str:
+    """A page as the reader of one library sees it, without the blocks of the other one's tabs."""
+    other = {"pandas": "polars", "polars": "pandas"}[library]
+    return re.sub(rf"^\*\*{other}\*\*\n\n```python\n.*?^```\n", "", read(page), flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("page", [page for page in PAGES if "\n**pandas**\n" in read(page)], ids=lambda page: page.stem)
+def test_tabs_of_one_library_are_enough(page: Path, library: str) -> None:
+    """A page with tabs says the same to readers of either library, who read one tab of each pair."""
+    examples = doctest.DocTestParser().get_doctest(alone(page, library), {}, page.stem, str(page), 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)
+    printed: list[str] = []
+    runner.run(examples, out=printed.append)
+    assert not runner.failures, "".join(printed)
 
 
 # Terms of the literature
