@@ -26,6 +26,7 @@ from frame_metrics.metrics.goals import ADVICE
 from frame_metrics.metrics.metric import FORMS, Metric, metrics_of
 from frame_metrics.metrics.names import plain_name, read_text
 from frame_metrics.metrics.parameters import meaning
+from literature import terms
 
 PAGE = Path(__file__).parent / "metrics.md"
 README = Path(__file__).parents[1] / "README.md"
@@ -36,7 +37,6 @@ WHICH = Path(__file__).parent / "which_measure.md"
 DRAWING = Path(__file__).parent / "architecture.svg"
 GOALS = re.compile("(?<=<!-- goals -->\n).*?(?=<!-- /goals -->)", re.DOTALL)
 HOUSE = re.compile("(?<=<!-- house -->\n).*?(?=<!-- /house -->)", re.DOTALL)
-TERMS = Path(__file__).parent / "terms.txt"
 FAMILIES = {Ranking: "Ranking", Confusion: "The 2x2 table", Scores: "Scores", Classes: "Several classes"}
 SECTION = re.compile(r"^(Formula|Undefined|Parameters|Source): (.*(?:\n .*)*)", re.MULTILINE)
 
@@ -261,12 +261,6 @@ def called(metric: Metric) -> Iterable[str]:
     """What the literature calls a metric, without what is read as its name."""
     names = {plain_name(name) for name in (metric.name, *metric.also)}
     return (term for term in terms().get(metric.name, []) if plain_name(term) not in names)
-
-
-def terms() -> dict[str, list[str]]:
-    """The terms of the literature by metric."""
-    lines = [line for line in TERMS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    return {name: listed.split(", ") for name, _, listed in (line.partition(": ") for line in lines)}
 
 
 def table() -> str:
