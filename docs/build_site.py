@@ -24,6 +24,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from formulas import typeset
+from literature import ENTRY, with_terms
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "frame_metrics"
@@ -59,24 +60,15 @@ SECTIONS = {
     "Start": ["index.md", "start_pandas.md", "start_polars.md"],
     "Guide": ["guide.md", "logs.md", "decisions.md", "bounds.md", "simulation.md", "scale.md"],
     "Concepts": ["concepts.md", "which_measure.md", "glossary.md"],
-    "Recipes": [
-        "recipes/index.md",
-        "recipes/*.md",
-        "logs.md",
-        "decisions.md",
-        "bounds.md",
-        "scale.md",
-        "examples/*.md",
-    ],
+    "Recipes": ["recipes/index.md", "recipes/*.md", "examples/*.md"],
     "Coming from": ["coming_from/index.md", "coming_from/*.md"],
     "Metrics": ["metrics.md", "conventions.md"],
-    "Results": ["pictures.md", "plots.md", "report.md", "command.md", "command_line.md"],
+    "Results": ["pictures.md", "report.md", "command.md"],
     "API": [f"api/{name}.md" for name in API],
     "About": ["performance.md", "design.md", "architecture.md", "contributing.md", "changelog.md"],
 }
 
 FORMULA = re.compile(r"^(- Formula: )(.*)$", re.MULTILINE)
-ENTRY = re.compile(r"^### (\w+)$", re.MULTILINE)
 CELLS = ("tp", "fp", "fn", "tn", "up", "un")
 LINK = re.compile(r"(\]\(|^\[[^\]]+\]: |(?:src|srcset|href)=\")([^)\s\"#]*)")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -139,7 +131,9 @@ def page(path: Path) -> str:
     if path.suffix == ".py":
         about = (ast.get_docstring(ast.parse(text)) or "").replace("\n", "\n    ")
         return f"# {path.name}\n\n    {about}\n\n```python\n{text}```\n"
-    text = FORMULA.sub(lambda line: line[1] + typeset(line[2], {*CELLS, *ENTRY.findall(text)}), text)
+    if path.name == "metrics.md":
+        names = {*CELLS, *ENTRY.findall(text)}
+        text = with_terms(FORMULA.sub(lambda line: line[1] + typeset(line[2], names), text))
     return tabs(outside_code(text, lambda part: LINK.sub(lambda link: f"{link[1]}{moved(path, link[2])}", part)))
 
 

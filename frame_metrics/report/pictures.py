@@ -49,9 +49,10 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
         pairs = content.differences.drop_nulls("difference").partition_by([*keys, "baseline"], maintain_order=True)
         charts = (plot.differences(pair, query=[*content.query]) for pair in pairs[:PAIRS])
         yield "differences", f"Differences of {content.first} query by query", charts
-    if content.values is not None and _few(content, content.values, content.groups):
-        title = f"{content.first} over queries"
-        yield "queries", title, [plot.queries(content.values, query=[*content.query])]
+    if content.values is not None:
+        values = content.values.drop(content.by)  # over all segments, as the table beside it
+        if _few(content, values, content.groups):
+            yield "queries", f"{content.first} over queries", [plot.queries(values, query=[*content.query])]
 
 
 def _few(content: Content, frame: pl.DataFrame, keys: Sequence[str] | None = None) -> bool:

@@ -52,45 +52,18 @@ def links(page: Path) -> list[str]:
 
 
 def test_generated_docs_are_current(capsys: pytest.CaptureFixture[str]) -> None:
-    """What `docs/generate.py` would write is what stands in metrics.md and in the README."""
+    """What `docs/generate.py` would write is what stands on the pages."""
     assert generator.main(["--check"]) == 0, capsys.readouterr().out
 
 
-@pytest.fixture
-def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """A README with markers and no metrics.md, for the generator to work on."""
-    readme, page = tmp_path / "README.md", tmp_path / "metrics.md"
-    readme.write_text("before\n<!-- metrics -->\nold\n<!-- /metrics -->\nafter\n", encoding="utf-8")
-    monkeypatch.setattr(generator, "README", readme)
+def test_generator_check_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--check` fails where a page is out of date, and leaves it so; without it the page is written."""
+    page = tmp_path / "metrics.md"
     monkeypatch.setattr(generator, "PAGE", page)
-    return readme, page
-
-
-def test_generator_keeps_what_is_outside_the_markers(copies: tuple[Path, Path]) -> None:
-    """The README's table is written between its markers, and nothing else is touched."""
-    readme, page = copies
-    assert generator.main([]) == 0
-    assert page.read_text(encoding="utf-8") == read(DOCS / "metrics.md")
-    table = generator.table()
-    assert read(readme) == f"before\n<!-- metrics -->\n{table}<!-- /metrics -->\nafter\n"
-    assert generator.main(["--check"]) == 0
-
-
-def test_generator_check_writes_nothing(copies: tuple[Path, Path]) -> None:
-    """`--check` fails where a page is out of date, and leaves it so."""
-    readme, page = copies
-    before = read(readme)
     assert generator.main(["--check"]) == 1
     assert not page.exists()
-    assert read(readme) == before
-
-
-def test_generator_leaves_a_readme_without_markers_alone(copies: tuple[Path, Path]) -> None:
-    """A README that has no place for the table stays as it is."""
-    readme, _ = copies
-    readme.write_text("only text\n", encoding="utf-8")
     assert generator.main([]) == 0
-    assert read(readme) == "only text\n"
+    assert read(page) == read(DOCS / "metrics.md")
 
 
 @pytest.mark.parametrize("name", REGISTRY)
@@ -109,8 +82,8 @@ def test_every_metric_has_an_entry(name: str) -> None:
 
 
 def test_every_metric_stands_in_the_table() -> None:
-    """The README's table links every metric once."""
-    assert sorted(re.findall(r"\[(\w+)\]\(docs/metrics\.md#\1\)", generator.table())) == sorted(REGISTRY)
+    """The table at the top of the page links every metric once."""
+    assert sorted(re.findall(r"\[(\w+)\]\(#\1\)", generator.table())) == sorted(REGISTRY)
 
 
 def test_metrics_page_has_no_others() -> None:

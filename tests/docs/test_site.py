@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import frame_metrics
+import readability
 from helpers import ROOT, script
 
 site = script(ROOT / "docs" / "build_site.py")
@@ -117,9 +118,28 @@ def test_formulas_are_set_and_words_are_left(text: str, shown: str) -> None:
     assert written(site.typeset(text, names)) == shown
 
 
+def test_headings_of_the_metrics_have_the_terms_of_the_literature() -> None:
+    """A heading keeps its anchor, and says beside the name what the literature calls the metric."""
+    page = site.page(ROOT / "docs" / "metrics.md")
+    assert '\n### rr <small>MRR, mean reciprocal rank, reciprocal rank</small> { #rr data-toc-label="rr" }\n' in page
+    assert '\n### coverage { #coverage data-toc-label="coverage" }\n' in page
+
+
 def test_formulas_of_the_metrics_are_well_formed() -> None:
     """The page of metrics has most of its formulas set, each of them in elements that close."""
     found = re.findall(r"<math.*?</math>", site.page(ROOT / "docs" / "metrics.md"))
     assert len(found) > 50
     for one in found:
         ElementTree.fromstring(one)
+
+
+# Readability
+
+
+def test_short_words_in_short_sentences_read_more_easily() -> None:
+    """The score rises as words and sentences get shorter; code, tables and headings are no prose."""
+    plain = "The cat sat. It saw a dog. The dog ran."
+    hard = "Notwithstanding considerable institutional complications, administrative representatives persevered."
+    assert readability.reading_ease(plain) > 90 > 10 > readability.reading_ease(hard)
+    with_code = f"# Heading\n\n{plain}\n\n```text\nincomprehensibilities\n```\n\n| incomprehensibilities |\n"
+    assert readability.reading_ease(with_code) == pytest.approx(readability.reading_ease(plain))
