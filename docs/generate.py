@@ -1,4 +1,4 @@
-"""Write docs/metrics.md, the README's table of metrics, the goals of which_measure.md, the imports, and drawings.
+"""Write docs/metrics.md, the goals of which_measure.md, the imports, and drawings.
 
 python docs/generate.py [--check]      with --check, write nothing and exit with 1 if either is out of date
 """
@@ -13,7 +13,9 @@ import json
 import re
 import sys
 from collections.abc import Iterable
+from contextlib import redirect_stdout
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +37,6 @@ WHICH = Path(__file__).parent / "which_measure.md"
 DRAWING = Path(__file__).parent / "architecture.svg"
 GOALS = re.compile("(?<=<!-- goals -->\n).*?(?=<!-- /goals -->)", re.DOTALL)
 HOUSE = re.compile("(?<=<!-- house -->\n).*?(?=<!-- /house -->)", re.DOTALL)
-TABLE = re.compile("(?<=<!-- metrics -->\n).*?(?=<!-- /metrics -->)", re.DOTALL)
 FAMILIES = {Ranking: "Ranking", Confusion: "The 2x2 table", Scores: "Scores", Classes: "Several classes"}
 SECTION = re.compile(r"^(Formula|Undefined|Parameters|Source): (.*(?:\n .*)*)", re.MULTILINE)
 
@@ -99,8 +100,7 @@ predicted (weighted by how often each is predicted), or micro, the metric of the
 
 
 def main(arguments: list[str]) -> int:
-    readme = README.read_text(encoding="utf-8") if README.exists() else ""
-    wanted = {PAGE: page()} | ({README: TABLE.sub(lambda _: table(), readme)} if TABLE.search(readme) else {})
+    wanted = {PAGE: page()}
     wanted[CONTRIBUTING] = HOUSE.sub(lambda _: house(), CONTRIBUTING.read_text(encoding="utf-8"))
     wanted[DRAWING] = drawing(of_house("HOUSE"), of_house("NO_FRAMES"))
     wanted[WHICH] = GOALS.sub(lambda _: goals(), WHICH.read_text(encoding="utf-8"))
@@ -119,11 +119,16 @@ def main(arguments: list[str]) -> int:
 
 @cache
 def charts() -> dict[str, Any]:
-    """The charts that the examples of pictures.md make, by the name of the file that shows them."""
-    text, made = PICTURES.read_text(encoding="utf-8"), {}
-    for example in doctest.DocTestParser().get_examples(text):
-        exec(example.source, made)
-    return {name: made[name] for name in re.findall(r"\]\(pictures/(\w+)\.svg\)", text)}
+    """The charts that the examples of pictures.md and the README make, by the name of the file that shows them."""
+    found: dict[str, Any] = {}
+    for page in (PICTURES, README):
+        text, made = page.read_text(encoding="utf-8"), {}
+        names = re.findall(r"\]\((?:docs/)?pictures/(\w+)\.svg\)", text)
+        with redirect_stdout(StringIO()):
+            for example in doctest.DocTestParser().get_examples(text) if names else ():
+                exec(example.source, made)
+        found |= {name: made[name] for name in names}
+    return found
 
 
 def picture_of(name: str) -> Path:
@@ -169,7 +174,7 @@ def goals() -> str:
 
 def page() -> str:
     """Text of metrics.md."""
-    parts = [INTRODUCTION]
+    parts = [INTRODUCTION, f"## All of them\n\n{table()}"]
     for family, title in FAMILIES.items():
         about = (inspect.getdoc(family) or "").partition("\n")[0]
         parts += [f"## {title}\n\n{about}\n", *map(entry, metrics_of(family))]
@@ -259,10 +264,10 @@ def called(metric: Metric) -> Iterable[str]:
 
 
 def table() -> str:
-    """The table in README.md."""
+    """Table of all metrics, by kind."""
     rows: dict[str, list[str]] = {}
     for metric in (m for family in FAMILIES for m in metrics_of(family)):
-        rows.setdefault(kind(metric), []).append(f"[{metric.name}](docs/metrics.md#{metric.name})")
+        rows.setdefault(kind(metric), []).append(f"[{metric.name}](#{metric.name})")
     lines = ["| kind | metrics |", "|---|---|", *(f"| {name} | {', '.join(links)} |" for name, links in rows.items())]
     return "\n".join(lines) + "\n"
 

@@ -52,13 +52,13 @@ def differences(frame: Any, *, query: Names = None) -> alt.Chart:
     tidy = read_tidy(frame, said, needs, OF_COMPARE, color=_query(frame, query, (*needs, *OF_COMPARE)))
     parts = [_ranked(part) for part in _each(tidy)]
     labels = [part["facet"][0] for part in parts]
-    thin = [part[_spaced(len(part))] for part in parts]
+    thin = [_spaced(part) for part in parts]
     left_out = sum(map(len, parts)) - sum(map(len, thin))
     tidy = replace(tidy, table=pl.concat(thin), facet=Key(("",), labels) if len(parts) > 1 else None)
     tidy = tidy.said("" if len(parts) > 1 else labels[0].replace("\n", ": "))
     tidy = tidy.said(f"{left_out:,} queries between those shown are not drawn" if left_out else "")
     paint = alt.Scale(domain=list(SIDES), range=[GOOD, NEITHER, BAD])
-    bars = alt.Chart().mark_bar(binSpacing=0).encode(
+    bars = alt.Chart().mark_bar(binSpacing=0, aria=False).encode(
         x=alt.X("low:Q", title="Queries, the greatest difference first", scale=alt.Scale(nice=False, zero=True)),
         x2=alt.X2("high:Q"),
         y=alt.Y("difference:Q", title="Difference to the baseline"),
@@ -106,9 +106,13 @@ def _ranked(part: pl.DataFrame) -> pl.DataFrame:
     return part.with_columns(facet=pl.lit(f"{name}, {system}against {baseline}\n{counts}"))
 
 
-def _spaced(n: int) -> Any:
-    """As many rows as can be seen, at equal distances, the ends among them."""
-    return np.arange(n) if n <= POINTS else np.unique(np.linspace(0, n - 1, POINTS).round().astype(np.int64))
+def _spaced(part: pl.DataFrame) -> pl.DataFrame:
+    """As many rows as can be seen, at equal distances, the ends among them; each reaches as far as the next one."""
+    n = len(part)
+    if n <= POINTS:
+        return part
+    kept = part[np.unique(np.linspace(0, n - 1, POINTS).round().astype(np.int64))]
+    return kept.with_columns(high=pl.col("low").shift(-1, fill_value=n))
 
 
 def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = None) -> alt.Chart:

@@ -18,7 +18,7 @@ from inside import FORMS, REGISTRY, Ranking, queries_without_results, read_text
 
 DOCS = ROOT / "docs"
 PACKAGE = Path(frame_metrics.__file__).parent
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 NOT_NUMBERS = {"runid", "relstring"}  # trec_eval lists them among its measures
 
 
@@ -52,45 +52,18 @@ def links(page: Path) -> list[str]:
 
 
 def test_generated_docs_are_current(capsys: pytest.CaptureFixture[str]) -> None:
-    """What `docs/generate.py` would write is what stands in metrics.md and in the README."""
+    """What `docs/generate.py` would write is what stands on the pages."""
     assert generator.main(["--check"]) == 0, capsys.readouterr().out
 
 
-@pytest.fixture
-def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """A README with markers and no metrics.md, for the generator to work on."""
-    readme, page = tmp_path / "README.md", tmp_path / "metrics.md"
-    readme.write_text("before\n<!-- metrics -->\nold\n<!-- /metrics -->\nafter\n", encoding="utf-8")
-    monkeypatch.setattr(generator, "README", readme)
+def test_generator_check_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--check` fails where a page is out of date, and leaves it so; without it the page is written."""
+    page = tmp_path / "metrics.md"
     monkeypatch.setattr(generator, "PAGE", page)
-    return readme, page
-
-
-def test_generator_keeps_what_is_outside_the_markers(copies: tuple[Path, Path]) -> None:
-    """The README's table is written between its markers, and nothing else is touched."""
-    readme, page = copies
-    assert generator.main([]) == 0
-    assert page.read_text(encoding="utf-8") == read(DOCS / "metrics.md")
-    table = generator.table()
-    assert read(readme) == f"before\n<!-- metrics -->\n{table}<!-- /metrics -->\nafter\n"
-    assert generator.main(["--check"]) == 0
-
-
-def test_generator_check_writes_nothing(copies: tuple[Path, Path]) -> None:
-    """`--check` fails where a page is out of date, and leaves it so."""
-    readme, page = copies
-    before = read(readme)
     assert generator.main(["--check"]) == 1
     assert not page.exists()
-    assert read(readme) == before
-
-
-def test_generator_leaves_a_readme_without_markers_alone(copies: tuple[Path, Path]) -> None:
-    """A README that has no place for the table stays as it is."""
-    readme, _ = copies
-    readme.write_text("only text\n", encoding="utf-8")
     assert generator.main([]) == 0
-    assert read(readme) == "only text\n"
+    assert read(page) == read(DOCS / "metrics.md")
 
 
 @pytest.mark.parametrize("name", REGISTRY)
@@ -109,8 +82,8 @@ def test_every_metric_has_an_entry(name: str) -> None:
 
 
 def test_every_metric_stands_in_the_table() -> None:
-    """The README's table links every metric once."""
-    assert sorted(re.findall(r"\[(\w+)\]\(docs/metrics\.md#\1\)", generator.table())) == sorted(REGISTRY)
+    """The table at the top of the page links every metric once."""
+    assert sorted(re.findall(r"\[(\w+)\]\(#\1\)", generator.table())) == sorted(REGISTRY)
 
 
 def test_metrics_page_has_no_others() -> None:
@@ -173,10 +146,13 @@ def test_page_has_examples(name: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_for_a_prompt_has_one(page: Path) -> None:
-    """Python code on a page runs as a test, or is the own source of a metric or of a check of the audit."""
+    """Python code on a page runs as a test, compiles where tests lack its library, or is the package's own source."""
     sources = [inspect.getsource(one) for one in (metrics.success.kernel, queries_without_results.look)]
     for block in re.findall(r"^```python\n(.*?)^```", read(page), flags=re.MULTILINE | re.DOTALL):
-        assert block.startswith(">>> ") or block in sources
+        if re.match(r"(from|import) (matplotlib|plotly|pyspark)\b", block):
+            compile(block, page.name, "exec")
+        else:
+            assert block.startswith(">>> ") or block in sources
 
 
 def test_every_section_of_the_guide_has_an_example() -> None:
@@ -191,6 +167,26 @@ def test_the_citation_is_of_this_version() -> None:
     cited = dict(re.findall(r"^(version|license): (\S+)$", read(ROOT / "CITATION.cff"), flags=re.MULTILINE))
     project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
     assert cited == {name: project[name] for name in ("version", "license")}
+
+
+# Tabs
+
+
+def alone(page: Path, library: str) -> str:
+    """A page as the reader of one library sees it, without the blocks of the other one's tabs."""
+    other = {"pandas": "polars", "polars": "pandas"}[library]
+    return re.sub(rf"^\*\*{other}\*\*\n\n```python\n.*?^```\n", "", read(page), flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("page", [page for page in PAGES if "\n**pandas**\n" in read(page)], ids=lambda page: page.stem)
+def test_tabs_of_one_library_are_enough(page: Path, library: str) -> None:
+    """A page with tabs says the same to readers of either library, who read one tab of each pair."""
+    examples = doctest.DocTestParser().get_doctest(alone(page, library), {}, page.stem, str(page), 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)
+    printed: list[str] = []
+    runner.run(examples, out=printed.append)
+    assert not runner.failures, "".join(printed)
 
 
 # Terms of the literature

@@ -16,7 +16,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 TEXTS = [
     *MODULES,
     ROOT / "README.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "docs" / "generate.py",
     *sorted((ROOT / "examples").glob("*.py")),
 ]

@@ -8,6 +8,7 @@ import re
 import sys
 from datetime import date
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import altair
@@ -439,6 +440,9 @@ def test_many_queries_are_thinned() -> None:
     (data,) = rows(chart, "difference")
     assert len(data) == 500
     assert (data[0], data[-1]) == ((1.0,), (-1.0,))
+    ends = rows(chart, "low", "high")[0]
+    assert (ends[0][0], ends[-1][1]) == (0, n)
+    assert all(one[1] == other[0] for one, other in pairwise(ends))
     assert specification(chart)["title"]["subtitle"] == [
         "rr, b against a: 15,000 better, 0 equal, 15,000 worse",
         "29,500 queries between those shown are not drawn",
