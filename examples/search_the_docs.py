@@ -212,7 +212,8 @@ def search(documents: Sequence[Document], queries: Sequence[str], limit: int, th
 
 def measure(log: Any, judgments: Any) -> tuple[Any, Any]:
     """The results, and their averages per system. The calls are the same for a pandas and for a polars frame."""
-    results = log.irm(query="query", doc="doc", score="score", system="system").judge(judgments, grade="grade")
+    ranked = log.irm(query="query", doc="doc", score="score", system="system")
+    results = ranked.judge(judgments, grade="grade")
     averages = results.evaluate(METRICS, ci=0.95)
     progress(f"evaluated: {type(log).__module__.partition('.')[0]}")
     return results, averages
@@ -221,7 +222,7 @@ def measure(log: Any, judgments: Any) -> tuple[Any, Any]:
 def show_code(function: Callable[..., Any]) -> None:
     """Print the lines of a function that are about frame_metrics."""
     lines = inspect.getsource(function).splitlines()
-    own = [line for line in lines if "irm(" in line or ".evaluate(" in line]
+    own = [line for line in lines if re.search(r"\.(irm|judge|evaluate)\(", line)]
     print("\nWhat is run, on a polars and on a pandas frame:\n", *own, "", sep="\n", flush=True)
 
 
