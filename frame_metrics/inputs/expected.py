@@ -53,7 +53,9 @@ class Expected(Ranking):
     @kept
     def relevant(self) -> Rows:
         """Rows where relevant documents may stand, with the share of the orders in which one does."""
-        return self._shared(self.good)
+        rows = self._shared(self.good)
+        rows.in_order = True  # so that shares that add up to 1 do so to the last bit
+        return rows
 
     @kept
     def _tie_of(self) -> tuple[Array, Array, Array]:

@@ -125,6 +125,8 @@ class Rows(Segmented):
     n_queries : number of queries, those without rows included.
     """
 
+    in_order = False  # whether totals too are added up from the first rank to the last, and not in pairs
+
     def __init__(self, query: Array, rank: Array, value: Array, n_queries: int) -> None:
         self.rank, self.value = rank, value
         self._made: dict[Any, Array] = {}
@@ -170,6 +172,13 @@ class Rows(Segmented):
         cells = np.bincount(np.minimum(self.rank, deep + 1) * n + self.query, minlength=(deep + 2) * n)
         return dict(enumerate(sealed(np.cumsum(cells.reshape(-1, n)[: deep + 1], axis=0))))
 
+    def total(self, values: Array) -> Array:
+        return self._added_up(self.query, values) if self.in_order else super().total(values)
+
+    def _added_up(self, query: Array, values: Array) -> Array:
+        """The sum of each query's values, from the first to the last, shape (queries,)."""
+        return np.bincount(query, values, self.n_queries).astype(np.float64, copy=False)  # of nothing an integer
+
     def total_within(self, k: int | None, values: Array) -> Array:
         """Return the sum of each query's values at ranks up to ``k`` (None: all), shape (queries,)."""
         if k is None:
@@ -177,13 +186,13 @@ class Rows(Segmented):
         running, reached = self._running_sums(values), self.reached(k)
         if running is None:
             at = self._up_to(k)
-            sums = np.bincount(self.query[at], values[at], self.n_queries)
+            sums = self._added_up(self.query[at], values[at])
         else:
             sums = running[reached, self._each_query]
         # Past its last row a query's sum is its total, to the last bit, though that is added up in another order.
         whole = reached == self.count
         if not whole.any():
-            return sums.astype(np.float64, copy=False)
+            return sums
         held = any(values is other for other, _ in self._sums)
         total = self.once(id(values), lambda: self.total(values)) if held else self.total(values)
         return np.where(whole, total, sums)
