@@ -85,21 +85,19 @@ def test_of(case: pytest.Item) -> str:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark most of many cases as slow, one at least as fast, and one of seven fast cases of each test as a sample.
+    """Mark most of many cases as slow: of a test one of seven stays fast, and one at least.
 
-    Every second slow case on kinds of frames, and every second of the sample, is not for the newest Python.
+    Every second slow case on kinds of frames, and every second fast case, is not for the newest Python.
     """
     for _, cases in groupby(items, test_of):
         some = [case for case in cases if not case.get_closest_marker("slow")]
         fast = [*filter(is_fast, some)] or some[len(some) // 2 :][:1]
         for case in some:
-            if case not in fast:
+            if case not in fast[::7]:
                 case.add_marker("slow")
-        for case in fast[::7]:
-            case.add_marker("sample")
     for case in items:
-        twice = {"sample"} if case.get_closest_marker("sample") else {"slow", "border"}
-        if all(map(case.get_closest_marker, twice)) and crc32(case.nodeid.encode()) % 2:
+        twice = case.get_closest_marker("border") or not case.get_closest_marker("slow")
+        if twice and crc32(case.nodeid.encode()) % 2:
             case.add_marker("lowest")
 
 
