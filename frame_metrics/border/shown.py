@@ -40,7 +40,7 @@ def show(frame: Any) -> None:
     query  metric  k  value
         1  rr           0.0
     >>> frame_metrics.show(log.irm.audit())
-    warning  queries without relevant documents: 1 (1 of all), first 1
+    warning  queries without relevant documents: 1 (1 of all), for example 1
         metrics that divide by the relevant documents are undefined; undefined= says what they become
     ...
     """
@@ -109,7 +109,7 @@ def _findings(table: pl.DataFrame) -> str:
     for row in table.iter_rows(named=True):
         where = "".join(f" [{name}={_cell(row[name])}]" for name in keys)
         share = "" if row["share"] is None else f" ({row['share']:.3g} of all)"
-        example = "" if row["example"] is None else f", first {_cell(row['example'])}"
+        example = "" if row["example"] is None else f", for example {_cell(row['example'])}"
         head = f"{row['severity']:7}  {row['check']}{where}: {row['n']}{share}{example}"
         message = textwrap.wrap(printable(str(row["message"])), width - len(INDENT))
         texts += [printable(head), *(INDENT + line for line in message)]

@@ -38,7 +38,11 @@ ADVICE = tuple(
         ),
         "few judgments": (
             ("bpref", "how judged documents stand to each other", "every document without a judgment"),
-            ("infap", "what ap would be, judged documents being a random sample", "a sample that is not random"),
+            (
+                "infap",
+                "what ap would be, judged documents being a random sample",
+                "a sample that is not random; it is ap unless the unjudged have a negative grade",
+            ),
             ("judged@10", "the share of the first ten with a judgment", "whether the ranking is good"),
             ("rbp_residual(p=0.8)", "how much the unjudged could add", "how likely that is"),
         ),
@@ -79,12 +83,16 @@ ADVICE = tuple(
         ),
         "patents, law, systematic reviews": (
             ("recall@1000", "the share found in what somebody will read", "the work it takes within that"),
-            ("precision_at_recall@0.95", "the work to find nearly all", "queries that never get there are 0"),
+            (
+                "precision_at_recall@0.95",
+                "the work to find nearly all",
+                "how near the others came: 0 where it is never reached",
+            ),
             ("relative_precision@100", "precision against the most that is possible", "the order"),
         ),
         "recommendations": (
             ("ndcg@10", "the gain of the ten that are shown", "items that were never shown to anybody"),
-            ("recall@10", "the share of held-out items found", "ten may be fewer than a user has"),
+            ("recall@10", "the share of held-out items found", "a user with more than ten such items cannot reach 1"),
             ("success@10", "users with at least one hit", "how many hits, and where"),
         ),
         "passages for an answer (RAG)": (

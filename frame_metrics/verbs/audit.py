@@ -106,7 +106,7 @@ class _Looking:
     def _of_log(self, counts: Counted, sides: list[Finding], judged: Log, cases: Cases | None) -> list[Finding]:
         """The findings about a log, of which the last two say the judgments and the rows that are decided about."""
         seen = [*sides, *log_checks.findings(counts), *annotators.findings(judged, self.rule)]
-        seen += self._turned(counts.log)
+        seen += [*self._turned(counts.log), *run_checks({}, log_checks.SetAside(_set_aside(self.reading.plan)))]
         return self._with_arms([*seen, *(() if cases is None else guards.guarded(cases))], counts.log)
 
     def _turned(self, log: Log) -> Iterable[Finding]:
@@ -118,6 +118,16 @@ class _Looking:
             return seen
         there = [one for one in seen if one.check != log_checks.queries_in_several_segments.name]
         return [*there, *split_of_queries(log, self.reading.plan.columns, self.split)]
+
+
+def _set_aside(plan: Plan) -> list[str]:
+    """The columns of the frame that would be found by name as judgments, were there none beside it."""
+    request, columns, lists = plan.request, plan.columns, plan.request.border.holds_lists
+    if plan.judged is None:
+        return []
+    free = {*request.available}.difference(request.roles, columns.needed)
+    in_lists = {"label": bool(columns.lists), "grade": bool(columns.lists), "relevant": True}
+    return [name for name, as_lists in in_lists.items() if name in free and lists(name) == as_lists]
 
 
 def _conventions(plan: Plan) -> Conventions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -328,6 +328,18 @@ def repeated_documents(log: Log) -> Seen:
         return Seen(0, log.frame_rows)
     first = np.append(np.flatnonzero(log.row != np.arange(len(log.row))), len(log.row))[0]
     return Seen(log.frame_rows - len(log.row), log.frame_rows, log.repeated, at=int(first))
+
+
+class SetAside(NamedTuple):
+    """The columns of a log that would be its judgments, were there none beside it."""
+
+    names: list[str]
+
+
+@check("info")
+def judgments_of_the_log_set_aside(columns: SetAside) -> Seen:
+    """columns of the log that are not read: the judgments are those of judge()"""
+    return Seen(len(columns.names), None, ", ".join(columns.names))
 
 
 @check("fact")

@@ -297,6 +297,35 @@ def test_a_check_is_silent_about_the_rest(check: str) -> None:
     assert set(fired) - {check} <= with_it.get(check, set())
 
 
+ASIDE = "judgments of the log set aside"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_judgments_of_the_log_beside_others_are_set_aside(kind: str) -> None:
+    """Columns that would be found by name as judgments, were there none of judge(), are named, in pieces too."""
+    own = RUN.with_columns(grade=3, label=True, relevant=pl.lit("no list"))
+    irm = own.irm.judge(QRELS)
+    (row,) = odd(irm).rows(named=True)
+    assert (row["check"], row["severity"], row["n"], row["share"]) == (ASIDE, "info", 2, None)
+    assert row["example"] == "label, grade"
+    assert_frame_equal(as_polars(IRM(as_kind(own, kind)).judge(QRELS).audit()), irm.audit(), check_dtypes=False)
+    assert_frame_equal(in_pieces(irm).audit().collect(), irm.audit())
+
+
+def test_lists_of_relevant_documents_beside_judgments_are_set_aside() -> None:
+    """A list of what is relevant is not read beside judge(), nor grades that are lists; what is no list never was."""
+    lists = {"query": ["q1"], "doc": [["a", "b"]], "relevant": [["a"]], "grade": [[1, 0]], "label": [1]}
+    assert found(pl.DataFrame(lists).irm.judge(QRELS), ASIDE)["example"] == "grade, relevant"
+
+
+def test_what_is_no_judgment_of_the_log_is_not_set_aside() -> None:
+    """Columns of another part, those that the caller sets aside, and those of a log without judge()."""
+    own = RUN.with_columns(grade=3, label=pl.lit("u"))
+    assert ASIDE not in checks(own.irm(by="label", grade=None).judge(QRELS))
+    assert ASIDE not in checks(own.irm(label=None))
+    assert found(own.irm(by="label").judge(QRELS), ASIDE)["example"] == "grade"
+
+
 def test_findings_come_by_severity() -> None:
     """Errors stand before warnings, warnings before what is only worth knowing, and plain facts last."""
     more = log(("q3", "a", 1.0, None), ("q4", "a", 1.0, 0), ("q1", "z", 0.5, None), ("q1", "y", float("inf"), 0))
