@@ -107,6 +107,8 @@ class Border(ABC):
         """Raise for a column that is not there, that stands twice, or whose name polars takes for a pattern."""
         there = self.names()
         for column in columns:
+            if not isinstance(column, str):
+                raise ColumnError(f"a column is called {column!r}, which is no text; rename it")
             if column not in there:
                 raise ColumnError(f"there is no column {column!r} among {listed(there)}{self.hint(column)}")
             if there.count(column) > 1:

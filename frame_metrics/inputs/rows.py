@@ -173,6 +173,7 @@ class Rows(Segmented):
         return dict(enumerate(sealed(np.cumsum(cells.reshape(-1, n)[: deep + 1], axis=0))))
 
     def total(self, values: Array) -> Array:
+        """Return the sum of each query's values, shape (queries,)."""
         return self._added_up(self.query, values) if self.in_order else super().total(values)
 
     def _added_up(self, query: Array, values: Array) -> Array:

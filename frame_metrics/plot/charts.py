@@ -39,6 +39,7 @@ _AXES = {
     "titleFontWeight": "normal",
     "labelFlush": False,
 }
+ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML
 THEME: dict[str, Any] = {
     "axis": _AXES,
     "legend": {"labelColor": INK, "titleColor": INK, "titleFontWeight": "normal"},
@@ -187,11 +188,26 @@ def svg(chart: Any) -> str:
     _check_converter()
     import vl_convert
 
-    spec = chart.to_dict(validate=False)
+    spec = _legal(chart.to_dict(validate=False))
     themed = {"background": "transparent", **spec, "config": _under(THEME, spec.get("config", {}))}
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
-    text = _rounded(vl_convert.vegalite_to_svg(themed, vl_version=version))
+    text = ILLEGAL.sub(_sign, _rounded(vl_convert.vegalite_to_svg(themed, vl_version=version)))
     return re.sub(r"(<svg[^>]*>)", rf"\1{ALONE}", text, count=1)
+
+
+def _legal(spec: Any) -> Any:
+    """Return a specification whose texts have no characters that SVG cannot hold, but signs that stand for them."""
+    if isinstance(spec, dict):
+        return {_legal(name): _legal(value) for name, value in spec.items()}
+    if isinstance(spec, list | tuple):
+        return [_legal(value) for value in spec]
+    return ILLEGAL.sub(_sign, spec) if isinstance(spec, str) else spec
+
+
+def _sign(found: re.Match[str]) -> str:
+    """The picture of a control character, else the sign of an unknown one; Vega would undo an escape."""
+    code = ord(found[0])
+    return chr(0x2400 + code) if code < 0x20 else "\ufffd"
 
 
 def png(chart: Any, *, dark: bool = False, scale: float = 2) -> bytes:

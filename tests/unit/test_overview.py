@@ -124,6 +124,9 @@ def test_odd_values_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines() == ["     a  b", "   inf  x", "1e+300", "  0.25  é"]
     with pytest.raises(FrameMetricsError, match="is not a frame"):
         frame_metrics.show(3)
+    for name in (1.5, ("a", "b")):
+        with pytest.raises(FrameMetricsError, match="which is no text; rename it"):
+            frame_metrics.show(pd.DataFrame([[1]], columns=pd.Index([name], tupleize_cols=False)))
 
 
 def test_versions(capsys: pytest.CaptureFixture[str]) -> None:

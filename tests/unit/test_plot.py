@@ -524,6 +524,15 @@ def test_pictures_of_all_kinds_of_frames_are_the_same(kind: str) -> None:
     assert specification(of_kind.plot.metrics("rr", "map", ci=0.95)) == expected
 
 
+@pytest.mark.parametrize("sign", ["\x1b", "\x00", "\ufffe"])
+def test_characters_that_no_svg_holds_are_shown_by_signs(sign: str) -> None:
+    """In a system, a column name and a title: the converter would end the process."""
+    chart = plot.metrics(frame(f"sys{sign}tem metric value", (f"a{sign}", "rr", 0.25), ("b", "rr", 0.5)))
+    text = plot.svg(chart.properties(title=f"t{sign}"))
+    assert sign not in text
+    assert all(f"{word}{chr(0x2400 + ord(sign)) if sign < ' ' else chr(0xFFFD)}" in text for word in ("sys", "a", "t"))
+
+
 def test_without_altair_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verbs do without Altair, and pictures say how to get it."""
     monkeypatch.setitem(sys.modules, "altair", None)
