@@ -181,12 +181,39 @@ def test_chosen_thresholds_are_marked() -> None:
     for picture in (irm.plot.pr, irm.plot.roc, irm.plot.gain):
         found = [row for row in rows(picture(threshold=best), "marked", "color", "threshold")[0] if row[0]]
         assert [row[1:] for row in found] == best.select("m", "threshold").rows()
-    number = rows(irm.plot.pr(threshold=0.55), "marked", "color", "at")[0]
-    assert [row[1:] for row in number if row[0]] == [("a", "0.6"), ("b", "0.9")]
+    number = rows(irm.plot.pr(threshold=0.55), "marked", "color", "at", "label")[0]
+    assert [row[1:] for row in number if row[0]] == [("a", "0.6", "0.55 (score 0.6)"), ("b", "0.9", "0.55 (score 0.9)")]
     assert not marks(irm.plot.pr(), "point")
     assert "'m'" in error(lambda: irm.plot.pr(threshold=best.drop("m")), ColumnError)
     assert "several rows" in error(lambda: irm.plot.pr(threshold=pl.concat([best, best])), BadValueError)
     assert "is not a number" in error(lambda: irm.plot.pr(threshold="f1"), BadValueError)
+
+
+def test_the_marked_point_is_that_of_the_decision() -> None:
+    """Of a long curve too, the point has the recall, precision and share of score >= threshold; the label says it."""
+    random = np.random.default_rng(5)
+    score = random.random(4000).round(5)
+    long = pl.DataFrame({"label": random.random(4000) < score, "score": score}).irm()
+    for threshold in (0.8203, 0.31, 0.0, 1.5):
+        decided = long(threshold=threshold)
+        found = dict(decided.evaluate("recall", "fpr", "precision").select("metric", "value").rows())
+        found["precision"] = found["precision"] if threshold < 1 else 1.0  # as the curve has it where nothing is found
+        ways = {"pr": ("recall", "precision"), "roc": ("fpr", "recall")}
+        for kind, names in ways.items():
+            axes = ("recall", "precision") if kind == "pr" else ("fpr", "tpr")
+            for chart in (
+                getattr(long.plot, kind)(threshold=threshold),
+                getattr(plot, kind)(long.curve(kind), threshold=threshold),
+            ):
+                (marked,) = (row[1:] for row in rows(chart, "marked", *axes, "label")[0] if row[0])
+                assert marked[:2] == pytest.approx([found[name] for name in names], abs=1e-12)
+                assert marked[2].split(" ")[0] == f"{threshold:g}"
+                assert len(rows(chart, "marked")[0]) < 1000
+    assert marked[2] == "1.5 (no score here is as high)"
+    thin = plot.roc(long.curve("roc", points=60), threshold=0.82)
+    ((_, label, at),) = [row for row in rows(thin, "marked", "label", "at")[0] if row[0]]
+    assert label == f"0.82 (score {at})"
+    assert "leave points= out" in error(lambda: long.plot.pr(points=9, threshold=0.5), BadValueError)
 
 
 def test_gain_has_the_ideal() -> None:
