@@ -129,7 +129,7 @@ def calibration(frame: Any, *, color: Names = None, facet: Names = None) -> alt.
     alt = altair()
     said = "calibration draws what curve('calibration') returns"
     tidy = read_tidy(frame, said, ("predicted", "observed", "n"), color=color, facet=facet)
-    tidy = tidy.said("points have the size of their rows; dashed: where scores are shares")
+    tidy = tidy.said("on the dashed line, scores are the shares that came true", "larger points have more rows")
     x, y = _axis("X", "predicted"), _axis("Y", "observed")
     equal = alt.Chart(values(pl.DataFrame({"predicted": [0.0, 1.0], "observed": [0.0, 1.0]})))
     size = alt.Size("n:Q", title="rows", scale=alt.Scale(range=[20, 300], zero=True), legend=None)

@@ -268,6 +268,30 @@ def test_the_matrix_has_the_shares_of_its_rows() -> None:
     assert "normalize='rows'" in error(lambda: irm.plot.confusion(normalize="rows"), UnknownNameError)
 
 
+def test_subtitles_say_what_is_drawn_in_plain_words() -> None:
+    """The level of intervals where it is known; what colours and numbers are; what the dashed line means."""
+    levels = [plot.metrics(runs.evaluate("rr", ci=0.9)), runs.plot.metrics("rr", ci=0.9), runs.plot.metrics("rr")]
+    found = [specification(chart)["title"].get("subtitle") for chart in levels]
+    assert found == [["lines are intervals"], ["lines are 90% intervals"], None]
+    assert "ci=95 is not a level" in error(lambda: plot.metrics(runs.evaluate("rr", ci=0.9), ci=95), BadValueError)
+    irm = pl.DataFrame({"label": [*"aabc"], "predicted": [*"abbc"]}).irm()
+    assert "colour: share of the true class; numbers: rows" in specification(irm.plot.confusion())["title"]["subtitle"]
+    of_prediction = specification(irm.plot.confusion(normalize="predicted"))["title"]["subtitle"]
+    assert "colour: share of the prediction; numbers: rows" in of_prediction
+    said = "on the dashed line, scores are the shares that came true"
+    assert said in specification(cases.plot.calibration(bins=2))["title"]["subtitle"]
+
+
+def test_many_distributions_stand_side_by_side() -> None:
+    """Nine systems have rows of three, two have one column; of several metrics each has a column."""
+    one = RUNS.filter(system="a")
+    nine = pl.concat(one.with_columns(system=pl.lit(f"s{i}")) for i in range(9)).irm(system="system")
+    assert specification(nine.plot.queries("rr"))["columns"] == 3
+    assert "columns" not in specification(runs.plot.queries("rr"))
+    of_two = specification(nine.plot.queries("rr", "ap"))
+    assert [list(panel["facet"]) for panel in of_two["concat"]] == [["row"]] * 2
+
+
 def test_the_most_confused_pairs_come_first() -> None:
     """Of three classes and more the wrong pairs are listed, the most frequent first; totals are no pairs."""
     irm = pl.DataFrame({"label": [*"aaabbbc"], "predicted": [*"bbacaac"]}).irm()
@@ -546,7 +570,7 @@ def test_pictures_of_all_kinds_of_frames_are_the_same(kind: str) -> None:
     """What a verb returned is drawn, whatever library it is of."""
     expected = specification(runs.plot.metrics("rr", "map", ci=0.95))
     found = as_kind(runs.evaluate("rr", "map", ci=0.95), kind)
-    assert specification(plot.metrics(found)) == expected
+    assert specification(plot.metrics(found, ci=0.95)) == expected
     of_kind = frame_metrics.IRM(as_kind(RUNS, kind), system="system")
     assert specification(of_kind.plot.metrics("rr", "map", ci=0.95)) == expected
 
