@@ -79,6 +79,7 @@ class Content:
     quantiles: pl.DataFrame | None = None
     curves: dict[str, pl.DataFrame] = field(default_factory=dict)
     queries: list[Ranked] = field(default_factory=list)
+    undefined: int = 0  # queries, of each system, without a value of the first metric: neither best nor worst
     absent: list[dict[str, str]] = field(default_factory=list)  # what could not be computed, and why
 
     @property
@@ -299,13 +300,22 @@ def _of_queries(content: Content, work: Gathering, queries: int, plan: Any) -> C
         whole = _whole(content, Gathering(irm))
         spread = work.tried("quantiles", lambda: whole.evaluate(*names, average=[*QUANTILES]))
     spread = None if spread is None else spread.filter(pl.col("metric") == content.first)
-    chosen = _extremes(content, values, queries)
-    content = replace(content, values=values, quantiles=spread, queries=chosen)
+    counted = content.results.filter(pl.col("metric") == content.first)["n_undefined"].sum()
+    defined = values if plan is None or not counted else _defined(content, work, names)
+    chosen = _extremes(content, defined, queries)
+    undefined = defined["value"].null_count()
+    content = replace(content, values=values, quantiles=spread, queries=chosen, undefined=undefined)
     return content if plan is None or not chosen else replace(content, queries=_with_results(content, work, plan))
 
 
+def _defined(content: Content, work: Gathering, names: Sequence[str]) -> pl.DataFrame:
+    """The values of queries, null where the metric is undefined, whatever the caller counts it as."""
+    told = here(work.irm(undefined="null").per_query(*names))
+    return told.filter(pl.col("metric") == content.first)
+
+
 def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
-    """The worst and best queries of each system; a query is not in both."""
+    """The worst and best queries of each system; a query is not in both, and one without a value in neither."""
     if not n or not sign_of(content.first):
         return []
     keys, found = [*content.by, *content.query], []
