@@ -69,7 +69,7 @@ def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Secti
     ----------
     pictures : those that are drawn, by the name of what they show.
     """
-    parts = (_headline, _audit, _comparison, _segments, _curves, _queries, _how, _absent)
+    parts = (_headline, _audit, _decisions, _comparison, _segments, _curves, _queries, _how, _absent)
     return [section for part in parts if (section := part(content, pictures)).blocks]
 
 
@@ -215,6 +215,22 @@ def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
             cells["share"] = Cell(f"{row['share']:.1%}", row["share"])
         rows.append([cells[name] for name in names])
     return Table(names, rows, [name in ("n", "share") for name in names], caption)
+
+
+def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Section:
+    section, frame = Section("decisions", "Decisions", _drawn(pictures, "confusion")), content.confusion
+    if frame is not None:
+        labels = [*([content.system] if content.system in frame.columns else []), "actual"]
+        cells = [cell_of("n", n) for n in frame["n"].to_list()]
+        table = _crossed(frame, labels, "predicted", "Rows by true and predicted class", cells)
+        said = frame["predicted"].unique(maintain_order=True).to_list()
+        across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in said]
+        section.blocks.append(replace(table, names=[*table.names[: len(labels)], *across]))
+    if content.classes is not None and len(content.classes):
+        made = table_of(content.classes.head(ROWS), caption="Metrics of each class", longest=LONGEST)
+        notes = [_left_out(len(content.classes))] if len(content.classes) > ROWS else []
+        section.blocks.append(replace(made, notes=[*made.notes, *notes]))
+    return section
 
 
 def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:

@@ -191,8 +191,32 @@ def test_rows_without_a_query_have_the_curves_of_their_scores() -> None:
     first, *others = found["curve_roc"]["rows"]
     assert first == {"threshold": None, "fpr": 0.0, "tpr": 0.0}
     assert len(others) == 4
-    assert "curve_calibration" not in found
-    assert "curve_calibration" in data(cases.irm, metrics=["roc_auc", "brier"])["tables"]
+    assert found["curve_calibration"]["rows"] == cases.irm.curve("calibration").to_dicts()
+    far = data(cases.with_columns(score=pl.col("score") * 3).irm)
+    assert "curve_calibration" not in far["tables"]
+    ((section, reason),) = (one.values() for one in far["absent"])
+    assert section == "curve calibration"
+    assert "needs probabilities" in reason
+
+
+def test_decisions_have_their_table_and_classes_their_metrics() -> None:
+    """Of two classes the 2x2 table, of several also metrics of each; of more than 50 it is absent."""
+    cases = pl.DataFrame({"label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.5, 0.1]}).irm(threshold=0.5)
+    found = data(cases)["tables"]
+    assert found["confusion"]["rows"] == cases.confusion().to_dicts()
+    assert "classes" not in found
+    assert "| actual | predicted: 0 | predicted: 1 |\n| :-- | --: | --: |\n| 0 | 1 | 1 |" in cases.report(format="md")
+    several = made_classes(0).drop("w")
+    irm = several.irm(by="day")
+    found = data(irm)["tables"]
+    assert found["confusion"]["rows"] == several.irm.confusion().to_dicts()
+    asked = ("accuracy", "precision", "recall", "f1", "mcc")
+    assert found["classes"]["rows"] == several.irm.per_class(*asked, layout="wide").to_dicts()
+    assert "Picture: Predicted and true classes." in irm.report()
+    many = pl.DataFrame({"label": [f"c{i}" for i in range(51)]}).with_columns(predicted="label").irm
+    (absent,) = data(many)["absent"]
+    assert absent["section"] == "confusion matrix"
+    assert "there are 51 classes, and at most 50" in absent["reason"]
 
 
 def test_every_kind_of_frame_has_the_same_report(kind: str) -> None:
