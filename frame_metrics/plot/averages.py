@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
+from frame_metrics.errors import check_level
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.charts import (
     COLORS,
@@ -33,7 +34,7 @@ BESIDE = ("k", "average", "total_over", "n", "n_undefined", "support")
 Ends: TypeAlias = tuple[str, str] | None  # the columns of an interval
 
 
-def metrics(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart:
+def metrics(frame: Any, *, ci: float | None = None, color: Names = None, facet: Names = None) -> alt.Chart:
     """Draw metrics with their intervals, a row for each system or segment, the best on top and its number in bold.
 
     Each metric has a panel, as wide as the metric's range. Without systems and segments a row is a metric, and metrics
@@ -41,15 +42,19 @@ def metrics(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Char
 
     Parameters
     ----------
-    frame : what ``evaluate`` or ``per_class`` returned in the long layout, of any kind; ``ci=`` gives intervals.
+    frame : what ``evaluate`` or ``per_class`` returned in the long layout, of any kind; its ``ci=`` gives intervals.
+    ci : the level of those intervals, which the frame does not say and the subtitle then does.
     color : the key columns that have a row, and a colour, for each value; by default the first one.
     facet : the key columns of small multiples; by default all others.
     """
     said = "metrics draws what evaluate() and per_class() return in the long layout"
     also = (*BESIDE, "ci_low", "ci_high")
+    if ci is not None:
+        check_level(ci)
     tidy = named(read_tidy(frame, said, ("metric", "value"), also, color=color, facet=facet))
     ends = ("ci_low", "ci_high") if "ci_low" in tidy.table.columns else None
-    return _in_rows(tidy.said("" if ends is None else "lines are intervals"), "Metrics", ends)
+    level = "" if ci is None else f"{100 * ci:g}% "
+    return _in_rows(tidy.said("" if ends is None else f"lines are {level}intervals"), "Metrics", ends)
 
 
 def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart:

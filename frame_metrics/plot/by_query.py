@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 SIDES = ("better", "equal", "worse")
 OF_COMPARE = ("k", "value", "baseline_value")
 ROW_HEIGHT = 70  # of a distribution, in pixels
+IN_ROWS = 3  # distributions that stand one below the other
 
 
 def differences(frame: Any, *, query: Names = None) -> alt.Chart:
@@ -116,7 +117,9 @@ def _spaced(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = None) -> alt.Chart:
-    """Draw how the values of a metric are distributed over queries, a row for each system or segment.
+    """Draw how the values of a metric are distributed over queries, for each system or segment.
+
+    Few stand in rows; more than 3 of one metric stand side by side as well.
 
     Parameters
     ----------
@@ -133,12 +136,12 @@ def queries(frame: Any, *, query: Names = None, bins: int = 20, facet: Names = N
     tidy = replace(tidy, color=tidy.facet, facet=None)
     tidy = tidy.said(f"{undefined:,} undefined values are not drawn" if undefined else "")
     source = pl.col("what" if tidy.color is None else "facet")
-    build = partial(_histogram, bins=bins)
+    build = partial(_histogram, bins=bins, alone=tidy.color is None or tidy.table["what"].n_unique() == 1)
     return in_panels(tidy.with_columns(color=source), build, "Values of queries")
 
 
-def _histogram(part: Tidy, name: str, metric: Metric, *, bins: int) -> Any:
-    """A panel with a histogram for each row."""
+def _histogram(part: Tidy, name: str, metric: Metric, *, bins: int, alone: bool) -> Any:
+    """A panel with a histogram for each row; one that stands alone uses the width for many."""
     alt = altair()
     defined = part.table.filter(pl.col("value").is_finite())
     ends = metric.range if has_ends(metric) or not len(defined) else (defined["value"].min(), defined["value"].max())
@@ -157,4 +160,5 @@ def _histogram(part: Tidy, name: str, metric: Metric, *, bins: int) -> Any:
     shown = tooltip(drawn, {"low": "from", "high": "to", "n": "queries"})
     y = alt.Y("n:Q", title="Queries", axis=alt.Axis(tickCount=3))
     bar = bars.encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.Y2("zero:Q"), tooltip=shown)
-    return multiplied(drawn, [bar], width=260, height=ROW_HEIGHT, in_rows=True)
+    in_rows = not alone or len(key.values) <= IN_ROWS
+    return multiplied(drawn, [bar], width=260, height=ROW_HEIGHT, in_rows=in_rows, small=False)

@@ -30,6 +30,7 @@ TITLES = {  # each a line, or two
 }
 DASHED = {"strokeDash": [4, 4], "strokeWidth": 1}
 FEW = 3  # marks whose texts do not stand in the way of each other
+NOTHING = "nothing is predicted"  # at the first point of a curve
 BESIDE = 60  # pixels at the right of a picture for the values of lines
 LINES = (0.0, 0.2, 0.4, 0.6, 0.8)  # where lines of equal cost begin on the left
 
@@ -52,7 +53,9 @@ def pr(
     interpolated : whether its precision is the greatest at that recall or a higher one, so that the curve has steps.
     f : values of F that have a line each.
     beta : of F, how much more recall counts than precision.
-    threshold : a number, or what ``best_threshold`` returned: the point of each curve where it is reached is marked.
+    threshold : a number, or what ``best_threshold`` returned: the point of each curve at which scores of at least so
+        much are found, that of the least such score of the frame, is marked. Where that score is another number, the
+        label names both, as "0.82 (score 0.9)": of a frame that was thinned (``points=``) the point itself may lack.
     color : the key columns that are told apart by colour; by default the first one.
     facet : the key columns of small multiples; by default all others.
     """
@@ -126,7 +129,7 @@ def calibration(frame: Any, *, color: Names = None, facet: Names = None) -> alt.
     alt = altair()
     said = "calibration draws what curve('calibration') returns"
     tidy = read_tidy(frame, said, ("predicted", "observed", "n"), color=color, facet=facet)
-    tidy = tidy.said("points have the size of their rows; dashed: where scores are shares")
+    tidy = tidy.said("on the dashed line, scores are the shares that came true", "larger points have more rows")
     x, y = _axis("X", "predicted"), _axis("Y", "observed")
     equal = alt.Chart(values(pl.DataFrame({"predicted": [0.0, 1.0], "observed": [0.0, 1.0]})))
     size = alt.Size("n:Q", title="rows", scale=alt.Scale(range=[20, 300], zero=True), legend=None)
@@ -153,7 +156,12 @@ def _read(
     tidy = thinned(tidy, columns, kept="marked").said(f"{nowhere:,} undefined points are not drawn" if nowhere else "")
     named = next((name for name in ("threshold", "k") if name in tidy.table.columns), None)
     texts = [] if named is None else [_written(value) for value in tidy.table[named].to_list()]
-    tidy = tidy.with_columns(pl.Series("order", np.arange(len(tidy.table))), pl.Series("at", texts or None, pl.String))
+    labels = [_label(*pair) for pair in zip(tidy.table["chosen"].to_list(), texts, strict=True)] if texts else []
+    tidy = tidy.with_columns(
+        pl.Series("order", np.arange(len(tidy.table))),
+        pl.Series("at", texts or None, pl.String),
+        pl.Series("label", labels or None, pl.String),
+    )
     return tidy, _axis("X", columns[0]), _axis("Y", columns[1])
 
 
@@ -161,13 +169,19 @@ def _with_marks(tidy: Tidy) -> Tidy:
     """Mark the last row of each line whose threshold is at least the one that was chosen."""
     if "threshold" not in tidy.table.columns:
         return tidy.with_columns(marked=False)
-    reached = (pl.col("threshold") >= pl.col("chosen")) & pl.col("threshold").is_finite()
+    reached = pl.col("threshold") >= pl.col("chosen")
     last = (pl.int_range(pl.len()) == reached.arg_true().last()).fill_null(False)
     return replace(tidy, table=pl.concat([part.with_columns(marked=last) for part in tidy.parts()]))
 
 
 def _written(threshold: float | None) -> str:
-    return "all rows" if threshold is None else "nothing is predicted" if threshold == np.inf else f"{threshold:.4g}"
+    return "all rows" if threshold is None else NOTHING if threshold == np.inf else f"{threshold:.4g}"
+
+
+def _label(chosen: float | None, at: str) -> str:
+    """The threshold that was given, and where the least score that reaches it is another number that too."""
+    given = _written(chosen)
+    return given if given == at else f"{given} ({'no score here is as high' if at == NOTHING else f'score {at}'})"
 
 
 def _axis(channel: str, column: str, field: str | None = None) -> Any:
@@ -203,7 +217,7 @@ def _marks(tidy: Tidy, x: Any, y: Any) -> list[Any]:
     chosen = alt.Chart().transform_filter("datum.marked")
     channels = {"x": x, "y": y, "color": _channels(tidy)["color"]}
     point = chosen.mark_point(filled=True, size=90, opacity=1, shape="diamond").encode(**channels)
-    text = chosen.mark_text(align="left", dx=8, dy=8).encode(x=x, y=y, text=alt.Text("at:N"))
+    text = chosen.mark_text(align="left", dx=8, dy=8).encode(x=x, y=y, text=alt.Text("label:N"))
     few = tidy.color is None or len(tidy.color.values) <= FEW
     return [point, text] if few else [point]
 

@@ -149,12 +149,13 @@ def confusion(frame: Any, *, normalize: Share | None = "actual", pairs: int = 10
     if pairs and len(actual) > 2 and tidy.facet is None:
         chart = altair().hconcat(chart, _pairs(tidy, pairs), spacing=40)
     of = {
-        "actual": "the rows of the same true class",
-        "predicted": "the rows of the same prediction",
-        "all": "all rows",
+        "actual": "share of the true class",
+        "predicted": "share of the prediction",
+        "all": "share of all rows",
+        None: "rows",
     }
-    notes = tidy.notes if normalize is None else (*tidy.notes, f"shares: of {of[normalize]}; blue: right")
-    return titled(chart, "Predicted and true classes", notes)
+    notes = (f"colour: {of[normalize]}; numbers: rows", "blue: right")
+    return titled(chart, "Predicted and true classes", (*tidy.notes, *notes))
 
 
 def _cells(tidy: Tidy, normalize: Share | None) -> tuple[Tidy, list[str], list[str]]:

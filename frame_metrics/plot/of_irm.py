@@ -9,6 +9,7 @@ from inspect import Parameter, Signature, signature
 from typing import Any, TypeAlias
 
 from frame_metrics.border.frames import border_of
+from frame_metrics.errors import BadValueError
 from frame_metrics.plot import averages, by_query, curves, decisions, surfaces
 from frame_metrics.plot.tidy import POINTS
 
@@ -39,13 +40,24 @@ class Picture:
         def drawn(*args: Any, **options: Any) -> Any:
             drawing = {p.name: options[p.name] for p in own if p.name in options}
             asked = {name: value for name, value in options.items() if name in of_verb or name not in drawing}
-            frame = verb(*self.given, *args, **{**self.defaults, **asked})
+            frame = verb(*self.given, *args, **{**self._defaults(drawing, asked), **asked})
             return self.draw(frame, **{**self.told(pictures.irm, frame, args, options), **drawing})
 
         theirs = list(of_verb.values())[len(self.given) :]
         shown = [*theirs, *(p for p in own if p.name not in of_verb)]
         drawn.__signature__ = Signature(sorted(shown, key=lambda p: p.kind is Parameter.KEYWORD_ONLY))  # type: ignore[attr-defined]
         return drawn
+
+    def _defaults(self, drawing: Mapping[str, Any], asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Options of the verb that nobody gave; a curve on which a threshold is marked is whole until it is drawn."""
+        if "points" not in self.defaults or drawing.get("threshold") is None:
+            return self.defaults
+        if asked.get("points") is not None:
+            raise BadValueError(
+                f"points= leaves out points of the curve, and threshold= marks one of all; leave points= out: "
+                f"at most about {POINTS} points of a line are drawn"
+            )
+        return {name: value for name, value in self.defaults.items() if name != "points"}
 
 
 def _one_metric(irm: Any, frame: Any, kinds: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:

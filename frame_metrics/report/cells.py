@@ -42,7 +42,7 @@ class Cell:
     value: float | None = None  # of a number, by which a column is sorted
     bold: bool = False
     mark: str = ""  # what stands right after the text
-    beside: str = ""  # what stands below it, smaller
+    beside: str = ""  # what stands below it, smaller, or after it in brackets
     kind: str = ""  # a word of how it looks
 
 
@@ -55,6 +55,7 @@ class Table:
     numbers: Sequence[bool]  # of each column, whether it holds numbers
     caption: str = ""
     notes: Sequence[str] = field(default_factory=list)
+    beside: str = ""  # what stands beside the values of cells
 
 
 def here(frame: Any) -> pl.DataFrame:

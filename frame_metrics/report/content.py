@@ -28,6 +28,7 @@ CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
 POINTS = 200  # of a curve of scores
 SYSTEMS, RESULTS, MISSED = 4, 10, 5  # whose queries are shown; results of a query; relevant documents it did not find
+CLASSES = 50  # of a confusion matrix
 PAIRS = 3  # whose queries are shown that differ most
 ROLES = (
     *("query", "system", "by", "score", "rank", "label", "grade", "predicted", "doc", "relevant", "class_scores"),
@@ -77,8 +78,11 @@ class Content:
     differences: pl.DataFrame | None = None  # of each query, by the first metric
     values: pl.DataFrame | None = None  # of each query, by the first metric
     quantiles: pl.DataFrame | None = None
+    confusion: pl.DataFrame | None = None
+    classes: pl.DataFrame | None = None  # metrics of each of several
     curves: dict[str, pl.DataFrame] = field(default_factory=dict)
     queries: list[Ranked] = field(default_factory=list)
+    undefined: int = 0  # queries, of each system, without a value of the first metric: neither best nor worst
     absent: list[dict[str, str]] = field(default_factory=list)  # what could not be computed, and why
 
     @property
@@ -190,6 +194,7 @@ def gathered(
     )
     content = _compared(content, work, baseline)
     content = _of_queries(content, work, queries, plan)
+    content = _of_decisions(content, work, plan)
     return replace(content, curves=_curves(content, work, plan), absent=work.absent)
 
 
@@ -275,13 +280,32 @@ def _curves(content: Content, work: Gathering, plan: Any) -> dict[str, pl.DataFr
     if columns.score is None or columns.class_scores:
         return {}
     irm = work.irm(by=None, threshold=None) if content.by else work.irm(threshold=None)
-    calibrated = {"brier", "log_loss", "ece"} & {metric.name for _, metric in content.asked}
-    for kind in ("roc", "pr", *(["calibration"] if calibrated else [])):
+    for kind in ("roc", "pr", "calibration"):
         thin = {} if kind == "calibration" else {"points": POINTS}
         curve = work.tried(f"curve {kind}", partial(irm.curve, kind, **thin))
         if curve is not None:
             found[kind] = curve
     return found
+
+
+def _of_decisions(content: Content, work: Gathering, plan: Any) -> Content:
+    """Add the confusion matrix of rows without a query, and where there are several classes, metrics of each."""
+    if plan is None or content.query:
+        return content
+    columns, irm = plan.request.columns, work.irm(by=None) if content.by else work.irm
+    confusion, several = None, bool(columns.class_scores)
+    if columns.predicted is not None or plan.conventions.threshold is not None:
+        confusion = work.tried("confusion matrix", irm.confusion)
+    if confusion is not None:
+        n = confusion["actual"].n_unique()
+        several = several or n > 2
+        if n > CLASSES:
+            reason = f"there are {n:,} classes, and at most {CLASSES} can be told apart; confusion() returns all"
+            work.absent.append({"section": "confusion matrix", "reason": reason})
+            confusion = None
+    names = [name for name, _ in content.asked]
+    classes = work.tried("classes", lambda: irm.per_class(*names, layout="wide")) if several else None
+    return replace(content, confusion=confusion, classes=classes)
 
 
 def _of_queries(content: Content, work: Gathering, queries: int, plan: Any) -> Content:
@@ -299,13 +323,22 @@ def _of_queries(content: Content, work: Gathering, queries: int, plan: Any) -> C
         whole = _whole(content, Gathering(irm))
         spread = work.tried("quantiles", lambda: whole.evaluate(*names, average=[*QUANTILES]))
     spread = None if spread is None else spread.filter(pl.col("metric") == content.first)
-    chosen = _extremes(content, values, queries)
-    content = replace(content, values=values, quantiles=spread, queries=chosen)
+    counted = content.results.filter(pl.col("metric") == content.first)["n_undefined"].sum()
+    defined = values if plan is None or not counted else _defined(content, work, names)
+    chosen = _extremes(content, defined, queries)
+    undefined = defined["value"].null_count()
+    content = replace(content, values=values, quantiles=spread, queries=chosen, undefined=undefined)
     return content if plan is None or not chosen else replace(content, queries=_with_results(content, work, plan))
 
 
+def _defined(content: Content, work: Gathering, names: Sequence[str]) -> pl.DataFrame:
+    """The values of queries, null where the metric is undefined, whatever the caller counts it as."""
+    told = here(work.irm(undefined="null").per_query(*names))
+    return told.filter(pl.col("metric") == content.first)
+
+
 def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
-    """The worst and best queries of each system; a query is not in both."""
+    """The worst and best queries of each system; a query is not in both, and one without a value in neither."""
     if not n or not sign_of(content.first):
         return []
     keys, found = [*content.by, *content.query], []

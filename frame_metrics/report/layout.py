@@ -21,6 +21,7 @@ CALLED = {
     "n_unpaired": "unpaired",
     "n_undefined": "undefined",
 }
+SAID = {"info": "note"}  # words for severities
 MDE = "mde: the difference that so many queries, or rows, are likely to show (80 % power)."
 
 
@@ -68,14 +69,14 @@ def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Secti
     ----------
     pictures : those that are drawn, by the name of what they show.
     """
-    parts = (_headline, _audit, _comparison, _segments, _curves, _queries, _how, _absent)
+    parts = (_headline, _audit, _decisions, _comparison, _segments, _curves, _queries, _how, _absent)
     return [section for part in parts if (section := part(content, pictures)).blocks]
 
 
 def verdict(content: Content) -> tuple[str, str]:
     """Return in words what the audit found, and the gravest severity."""
     counts = {one: len(content.audit.filter(pl.col("severity") == one)) for one in SEVERITIES[:3]}
-    said = [f"{n} {one}{'s' if n > 1 and one != 'info' else ''}" for one, n in counts.items() if n]
+    said = [f"{n} {SAID.get(one, one)}{'s' if n > 1 else ''}" for one, n in counts.items() if n]
     gravest = next((one for one, n in counts.items() if n), "")
     return (f"The audit found {', '.join(said)}." if said else "The audit found nothing odd."), gravest
 
@@ -140,10 +141,8 @@ def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: s
         else {}
     )
     table = _crossed(results, labels, "metric", title + _over(content, results), cells, beside)
-    notes = [f"Small: the {_level(content)}."] if content.ci else []
-    return replace(
-        table, notes=[*notes, *([f"Bold: the best {plain_text(content.system)}."] if best else []), *table.notes]
-    )
+    notes = [f"Bold: the best {plain_text(content.system)}."] if best else []
+    return replace(table, notes=[*notes, *table.notes], beside=f"the {_level(content)}" if content.ci else "")
 
 
 def _crossed(
@@ -211,11 +210,27 @@ def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
         cells = {name: cell_of(name, row[name], longest=None if name == "message" else LONGEST) for name in names}
         if severity:
             at = SEVERITIES.index(row["severity"])
-            cells["severity"] = Cell(row["severity"], float(at), kind=row["severity"])
+            cells["severity"] = Cell(SAID.get(row["severity"], row["severity"]), float(at), kind=row["severity"])
         if row["share"] is not None:
             cells["share"] = Cell(f"{row['share']:.1%}", row["share"])
         rows.append([cells[name] for name in names])
     return Table(names, rows, [name in ("n", "share") for name in names], caption)
+
+
+def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Section:
+    section, frame = Section("decisions", "Decisions", _drawn(pictures, "confusion")), content.confusion
+    if frame is not None:
+        labels = [*([content.system] if content.system in frame.columns else []), "actual"]
+        cells = [cell_of("n", n) for n in frame["n"].to_list()]
+        table = _crossed(frame, labels, "predicted", "Rows by true and predicted class", cells)
+        said = frame["predicted"].unique(maintain_order=True).to_list()
+        across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in said]
+        section.blocks.append(replace(table, names=[*table.names[: len(labels)], *across]))
+    if content.classes is not None and len(content.classes):
+        made = table_of(content.classes.head(ROWS), caption="Metrics of each class", longest=LONGEST)
+        notes = [_left_out(len(content.classes))] if len(content.classes) > ROWS else []
+        section.blocks.append(replace(made, notes=[*made.notes, *notes]))
+    return section
 
 
 def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
@@ -246,9 +261,11 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
         ]
         for row, cells in zip(shown.iter_rows(named=True), made.rows, strict=True)
     ]
-    notes = [*made.notes, f"Small: the {_level(content)} of the difference.", MDE]
+    notes = [*made.notes, MDE]
     notes += [_left_out(len(frame))] if len(frame) > ROWS else []
-    section.blocks.extend([replace(made, rows=rows, notes=notes), *_drawn(pictures, "differences"), *_moved(content)])
+    beside = f"the {_level(content)} of the difference"
+    table = replace(made, rows=rows, notes=notes, beside=beside)
+    section.blocks.extend([table, *_drawn(pictures, "differences"), *_moved(content)])
     return section
 
 
@@ -311,6 +328,10 @@ def _queries(content: Content, pictures: Mapping[str, Picture]) -> Section:
             Group(title, [_folded(one) for one in some] if explained else [_listed(content, some, title)])
         )
     systems = content.values[content.system].n_unique() if content.values is not None and content.system else 0
+    if content.undefined and content.queries:
+        one, several = ("value of a query", "values of queries") if systems > 1 else ("query", "queries")
+        said = f"{one} is" if content.undefined == 1 else f"{several} are"
+        section.blocks.append(f"{content.undefined:,} {said} undefined and not listed.")
     if systems > SYSTEMS and content.queries:
         section.blocks.append(
             f"Queries of the first {SYSTEMS} of {systems:,} systems; per_query() returns those of all."

@@ -39,11 +39,13 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     level = f" with {content.ci:.0%} intervals" if content.ci else ""
     if _few(content, content.results):
         parts = [content.results] if content.system is None else _by_metric(content.results)
-        yield "metrics", f"Metrics{level}", map(plot.metrics, parts)
+        yield "metrics", f"Metrics{level}", (plot.metrics(part, ci=content.ci) for part in parts)
     if "cutoffs" in content.curves and _few(content, content.curves["cutoffs"]):
         yield "curve cutoffs", "Metrics at cutoffs", map(plot.cutoffs, _by_metric(content.curves["cutoffs"]))
     scores = [getattr(plot, kind)(curve) for kind, curve in content.curves.items() if kind != "cutoffs"]
     yield "curve scores", f"Curves of the scores: {', '.join(content.curves)}", scores
+    if content.confusion is not None and _few(content, content.confusion.with_columns(value="n"), content.groups):
+        yield "confusion", "Predicted and true classes", [plot.confusion(content.confusion)]
     if content.differences is not None:
         keys = [name for name in content.groups if name in content.differences.columns]
         pairs = content.differences.drop_nulls("difference").partition_by([*keys, "baseline"], maintain_order=True)

@@ -169,7 +169,8 @@ def in_markdown(table: Table) -> str:
     head = [_line(map(markdown_text, table.names)), _line("--:" if number else ":--" for number in table.numbers)]
     lines = [*head, *(_line(map(_bold, row)) for row in table.rows)]
     title = [f"**{markdown_text(table.caption)}**", ""] if table.caption else []
-    notes = ["", *(markdown_text(note) for note in table.notes)] if table.notes else []
+    said = [*([f"In brackets: {table.beside}."] if table.beside else []), *table.notes]
+    notes = ["", *map(markdown_text, said)] if said else []
     return "\n".join([*title, *lines, *notes])
 
 
@@ -186,8 +187,8 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _bold(cell: Cell) -> str:
-    text = markdown_text(_marked(cell)) + (f" {markdown_text(cell.beside)}" if cell.beside else "")
-    return f"**{text}**" if cell.bold else text
+    text = markdown_text(_marked(cell))
+    return (f"**{text}**" if cell.bold else text) + (f" ({markdown_text(cell.beside)})" if cell.beside else "")
 
 
 def _marked(cell: Cell) -> str:

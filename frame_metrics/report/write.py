@@ -143,6 +143,8 @@ def _data(content: Content) -> dict[str, Any]:
     tables = {
         "results": content.results,
         "segments": content.segments,
+        "confusion": content.confusion,
+        "classes": content.classes,
         "comparison": content.comparison,
         "quantiles": content.quantiles,
         "audit": content.audit,

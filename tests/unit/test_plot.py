@@ -181,12 +181,39 @@ def test_chosen_thresholds_are_marked() -> None:
     for picture in (irm.plot.pr, irm.plot.roc, irm.plot.gain):
         found = [row for row in rows(picture(threshold=best), "marked", "color", "threshold")[0] if row[0]]
         assert [row[1:] for row in found] == best.select("m", "threshold").rows()
-    number = rows(irm.plot.pr(threshold=0.55), "marked", "color", "at")[0]
-    assert [row[1:] for row in number if row[0]] == [("a", "0.6"), ("b", "0.9")]
+    number = rows(irm.plot.pr(threshold=0.55), "marked", "color", "at", "label")[0]
+    assert [row[1:] for row in number if row[0]] == [("a", "0.6", "0.55 (score 0.6)"), ("b", "0.9", "0.55 (score 0.9)")]
     assert not marks(irm.plot.pr(), "point")
     assert "'m'" in error(lambda: irm.plot.pr(threshold=best.drop("m")), ColumnError)
     assert "several rows" in error(lambda: irm.plot.pr(threshold=pl.concat([best, best])), BadValueError)
     assert "is not a number" in error(lambda: irm.plot.pr(threshold="f1"), BadValueError)
+
+
+def test_the_marked_point_is_that_of_the_decision() -> None:
+    """Of a long curve too, the point has the recall, precision and share of score >= threshold; the label says it."""
+    random = np.random.default_rng(5)
+    score = random.random(4000).round(5)
+    long = pl.DataFrame({"label": random.random(4000) < score, "score": score}).irm()
+    for threshold in (0.8203, 0.31, 0.0, 1.5):
+        decided = long(threshold=threshold)
+        found = dict(decided.evaluate("recall", "fpr", "precision").select("metric", "value").rows())
+        found["precision"] = found["precision"] if threshold < 1 else 1.0  # as the curve has it where nothing is found
+        ways = {"pr": ("recall", "precision"), "roc": ("fpr", "recall")}
+        for kind, names in ways.items():
+            axes = ("recall", "precision") if kind == "pr" else ("fpr", "tpr")
+            for chart in (
+                getattr(long.plot, kind)(threshold=threshold),
+                getattr(plot, kind)(long.curve(kind), threshold=threshold),
+            ):
+                (marked,) = (row[1:] for row in rows(chart, "marked", *axes, "label")[0] if row[0])
+                assert marked[:2] == pytest.approx([found[name] for name in names], abs=1e-12)
+                assert marked[2].split(" ")[0] == f"{threshold:g}"
+                assert len(rows(chart, "marked")[0]) < 1000
+    assert marked[2] == "1.5 (no score here is as high)"
+    thin = plot.roc(long.curve("roc", points=60), threshold=0.82)
+    ((_, label, at),) = [row for row in rows(thin, "marked", "label", "at")[0] if row[0]]
+    assert label == f"0.82 (score {at})"
+    assert "leave points= out" in error(lambda: long.plot.pr(points=9, threshold=0.5), BadValueError)
 
 
 def test_gain_has_the_ideal() -> None:
@@ -239,6 +266,30 @@ def test_the_matrix_has_the_shares_of_its_rows() -> None:
     assert ("a", "a", 2 / 6) in rows(irm.plot.confusion(normalize="all"), "actual", "predicted", "share")[0]
     assert {row[0] for row in rows(irm.plot.confusion(normalize=None), "percent")[0]} == {""}
     assert "normalize='rows'" in error(lambda: irm.plot.confusion(normalize="rows"), UnknownNameError)
+
+
+def test_subtitles_say_what_is_drawn_in_plain_words() -> None:
+    """The level of intervals where it is known; what colours and numbers are; what the dashed line means."""
+    levels = [plot.metrics(runs.evaluate("rr", ci=0.9)), runs.plot.metrics("rr", ci=0.9), runs.plot.metrics("rr")]
+    found = [specification(chart)["title"].get("subtitle") for chart in levels]
+    assert found == [["lines are intervals"], ["lines are 90% intervals"], None]
+    assert "ci=95 is not a level" in error(lambda: plot.metrics(runs.evaluate("rr", ci=0.9), ci=95), BadValueError)
+    irm = pl.DataFrame({"label": [*"aabc"], "predicted": [*"abbc"]}).irm()
+    assert "colour: share of the true class; numbers: rows" in specification(irm.plot.confusion())["title"]["subtitle"]
+    of_prediction = specification(irm.plot.confusion(normalize="predicted"))["title"]["subtitle"]
+    assert "colour: share of the prediction; numbers: rows" in of_prediction
+    said = "on the dashed line, scores are the shares that came true"
+    assert said in specification(cases.plot.calibration(bins=2))["title"]["subtitle"]
+
+
+def test_many_distributions_stand_side_by_side() -> None:
+    """Nine systems have rows of three, two have one column; of several metrics each has a column."""
+    one = RUNS.filter(system="a")
+    nine = pl.concat(one.with_columns(system=pl.lit(f"s{i}")) for i in range(9)).irm(system="system")
+    assert specification(nine.plot.queries("rr"))["columns"] == 3
+    assert "columns" not in specification(runs.plot.queries("rr"))
+    of_two = specification(nine.plot.queries("rr", "ap"))
+    assert [list(panel["facet"]) for panel in of_two["concat"]] == [["row"]] * 2
 
 
 def test_the_most_confused_pairs_come_first() -> None:
@@ -519,7 +570,7 @@ def test_pictures_of_all_kinds_of_frames_are_the_same(kind: str) -> None:
     """What a verb returned is drawn, whatever library it is of."""
     expected = specification(runs.plot.metrics("rr", "map", ci=0.95))
     found = as_kind(runs.evaluate("rr", "map", ci=0.95), kind)
-    assert specification(plot.metrics(found)) == expected
+    assert specification(plot.metrics(found, ci=0.95)) == expected
     of_kind = frame_metrics.IRM(as_kind(RUNS, kind), system="system")
     assert specification(of_kind.plot.metrics("rr", "map", ci=0.95)) == expected
 

@@ -106,7 +106,8 @@ def test_queries_are_the_worst_and_the_best_with_their_results() -> None:
     irm = searched()
     found = data(irm, metrics=["ndcg@10"], queries=2)["queries"]
     assert [(one["system"], one["place"]) for one in found[:4]] == [("mixed", "worst")] * 2 + [("mixed", "best")] * 2
-    values = irm.per_query("ndcg@10").filter(run="new").drop_nulls("value").sort("value", maintain_order=True)
+    values = irm(undefined="null").per_query("ndcg@10").filter(run="new").drop_nulls("value")
+    values = values.sort("value", maintain_order=True)
     shown = [(one["keys"]["query"], one["value"]) for one in found if one["system"] == "new"]
     ordered = values.select("query", "value").rows()
     assert shown == [*ordered[:2], *ordered[-2:][::-1]]
@@ -115,6 +116,28 @@ def test_queries_are_the_worst_and_the_best_with_their_results() -> None:
         ranked = told.filter(pl.col("rank").is_not_null()).head(10)
         assert one["results"][: len(ranked)] == ranked.to_dicts()
         assert one["more"] == len(told) - len(one["results"])
+
+
+def test_queries_without_a_value_are_counted_and_not_listed() -> None:
+    """A query without a relevant document is neither worst nor best, also where it counts as 0."""
+    log = frame(
+        "query doc score grade",
+        *[
+            ("good", "x", 2.0, 1),
+            ("bad", "x", 2.0, 0),
+            ("bad", "y", 1.0, 1),
+            ("none", "x", 1.0, 0),
+            ("no", "x", 1.0, 0),
+        ],
+    )
+    for undefined in (None, "zero", "null"):
+        irm = log.irm(undefined=undefined)  # type: ignore[arg-type]
+        found = data(irm, metrics=["rr"], queries=9)["queries"]
+        assert [one["keys"]["query"] for one in found] == ["bad", "good"]
+        assert "2 queries are undefined and not listed." in irm.report(metrics=["rr"], format="md")
+    two = pl.concat([log.with_columns(run=pl.lit(name)) for name in "ab"]).irm(system="run")
+    assert "4 values of queries are undefined and not listed." in two.report(metrics=["rr"], format="md")
+    assert "not listed" not in log.filter(pl.col("query").is_in(["good", "bad"])).irm.report(format="md")
 
 
 def test_of_a_metric_that_is_better_when_low_the_greatest_value_is_worst() -> None:
@@ -168,8 +191,32 @@ def test_rows_without_a_query_have_the_curves_of_their_scores() -> None:
     first, *others = found["curve_roc"]["rows"]
     assert first == {"threshold": None, "fpr": 0.0, "tpr": 0.0}
     assert len(others) == 4
-    assert "curve_calibration" not in found
-    assert "curve_calibration" in data(cases.irm, metrics=["roc_auc", "brier"])["tables"]
+    assert found["curve_calibration"]["rows"] == cases.irm.curve("calibration").to_dicts()
+    far = data(cases.with_columns(score=pl.col("score") * 3).irm)
+    assert "curve_calibration" not in far["tables"]
+    ((section, reason),) = (one.values() for one in far["absent"])
+    assert section == "curve calibration"
+    assert "needs probabilities" in reason
+
+
+def test_decisions_have_their_table_and_classes_their_metrics() -> None:
+    """Of two classes the 2x2 table, of several also metrics of each; of more than 50 it is absent."""
+    cases = pl.DataFrame({"label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.5, 0.1]}).irm(threshold=0.5)
+    found = data(cases)["tables"]
+    assert found["confusion"]["rows"] == cases.confusion().to_dicts()
+    assert "classes" not in found
+    assert "| actual | predicted: 0 | predicted: 1 |\n| :-- | --: | --: |\n| 0 | 1 | 1 |" in cases.report(format="md")
+    several = made_classes(0).drop("w")
+    irm = several.irm(by="day")
+    found = data(irm)["tables"]
+    assert found["confusion"]["rows"] == several.irm.confusion().to_dicts()
+    asked = ("accuracy", "precision", "recall", "f1", "mcc")
+    assert found["classes"]["rows"] == several.irm.per_class(*asked, layout="wide").to_dicts()
+    assert "Picture: Predicted and true classes." in irm.report()
+    many = pl.DataFrame({"label": [f"c{i}" for i in range(51)]}).with_columns(predicted="label").irm
+    (absent,) = data(many)["absent"]
+    assert absent["section"] == "confusion matrix"
+    assert "there are 51 classes, and at most 50" in absent["reason"]
 
 
 def test_every_kind_of_frame_has_the_same_report(kind: str) -> None:
@@ -236,6 +283,21 @@ def test_markdown_has_the_same_numbers() -> None:
     assert "differences are significant: corrected p (holm) below 0.05" in text
 
 
+def test_intervals_stand_in_brackets_behind_their_value() -> None:
+    """Only the value is bold, and nothing is said of small letters, which Markdown has not; findings are notes."""
+    irm = searched(by="segment")
+    text = irm.report(metrics=["rr"], baseline="old", format="md")
+    number = r"\d\.\d{3}"
+    assert re.search(rf"\| \*\*{number}\*\* \({number} to {number}\) \|", text)
+    assert re.search(rf"\| {number} \({number} to {number}\) \|", text)
+    assert "Small" not in text
+    assert "In brackets: the 95 % interval." in text
+    assert "Small: the 95 % interval." in page()[1].texts
+    said = text.splitlines()[2]
+    assert re.search(r"\d notes?\.", said)
+    assert "info" not in said
+
+
 def test_the_page_needs_nothing_beside_it() -> None:
     """No tag names a file or a host; the one script is the page's own, and no other may run."""
     text, read = page()
@@ -272,9 +334,7 @@ def test_the_page_is_in_order_for_whoever_listens_to_it() -> None:
 def test_hostile_text_is_text_in_reports(tmp_path: Path) -> None:
     """Queries, documents, systems, segments, columns and the title may hold anything."""
     column = HOSTILE[0] + HOSTILE[4]
-    rows = [
-        (HOSTILE[i], HOSTILE[i - 1], name, HOSTILE[i], s, i % 2) for i in range(16) for s, name in enumerate(SYSTEMS)
-    ]
+    rows = [(HOSTILE[i], HOSTILE[i - 1], name, HOSTILE[i], s, 1) for i in range(16) for s, name in enumerate(SYSTEMS)]
     names = [f"{column}{i}" for i in range(4)]
     query, doc, system, by = names
     log = pl.DataFrame(rows, schema=[query, doc, system, by, "score", "grade"], orient="row")
