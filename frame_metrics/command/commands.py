@@ -231,7 +231,8 @@ def fill(parser: argparse.ArgumentParser, name: str) -> None:
     parser.add_argument("arguments", nargs="*", help=argparse.SUPPRESS)
     told = {
         ROLES: "Columns called query, score, label, grade and predicted play their part without a flag, beside a "
-        "query rank and doc too; --no-query, --no-score ... set one aside. Flags of several columns are repeated.",
+        "query rank and doc too; --no-query, --no-score ... set one aside, and --no-by, --no-system ... take back what "
+        "settings say. Flags of several columns are repeated.",
         CONVENTIONS: "Flags of several values are repeated. Numbers, true and false are read as such; a text that "
         "looks so stands in double quotes, as --positive '\"1\"'.",
     }

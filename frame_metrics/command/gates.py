@@ -10,6 +10,7 @@ import polars as pl
 
 from frame_metrics.border.shown import printable
 from frame_metrics.command.writing import of_value
+from frame_metrics.errors import BadValueError
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 
 # Columns of results that are no keys.
@@ -43,6 +44,17 @@ def with_gated(asked: Sequence[str], gated: Sequence[str], *, all_there: bool) -
             metrics.append(name)
             known += [metric for _, metric in read_elsewhere([name])]
     return metrics
+
+
+def check_limits(flag: str, gate: Mapping[str, float]) -> None:
+    """Raise for a limit that no value of its metric can reach."""
+    for name, limit in gate.items():
+        for _, metric in read_elsewhere([name]):
+            least, most = metric.range
+            if limit < least or limit > most:
+                raise BadValueError(
+                    f"{flag} {name}={of_value(limit)}: values of {name} are from {of_value(least)} to {of_value(most)}"
+                )
 
 
 def limits(result: pl.DataFrame, least: Mapping[str, float], most: Mapping[str, float]) -> Iterator[Outcome]:

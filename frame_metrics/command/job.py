@@ -6,8 +6,8 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from typing import Any
@@ -19,13 +19,16 @@ from frame_metrics.border.shown import DIGITS
 from frame_metrics.command import gates, outside, reading, writing
 from frame_metrics.command.commands import COMMANDS, PROGRAM, options_of
 from frame_metrics.command.options import Option, alone, verb_options
+from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_systems
 from frame_metrics.command.settings import settings
 from frame_metrics.command.texts import in_lines, in_words
 from frame_metrics.errors import BadValueError, FrameMetricsError
 from frame_metrics.metrics.parameters import is_number
+from frame_metrics.roles.resolve import FOUND
 from frame_metrics.roles.roles import Roles
 
 OK, FAILED = 0, 1  # exit codes
+SAVED = ("saved", "fail_if_worse_than")  # options that name saved numbers
 
 
 def say(message: str) -> None:
@@ -79,7 +82,8 @@ class Job:
         """Every option that was said: by a flag, else by the settings."""
         known = options_of(self.name)
         flags = {name: self._flag(known[name], value) for name, value in self.given.items() if name in known}
-        return settings(self.given.get("config"), self.name) | flags
+        said = settings(self.given.get("config"), self.name) | flags
+        return {name: value for name, value in said.items() if value is not None or name in FOUND}
 
     @staticmethod
     def _flag(option: Option, value: Any) -> Any:
@@ -120,7 +124,7 @@ class Job:
 
     @property
     def _saved_files(self) -> list[str]:
-        return [self.said[name] for name in ("saved", "fail_if_worse_than") if self.said.get(name)]
+        return [self.said[name] for name in SAVED if self.said.get(name)]
 
     def _check_judging(self) -> None:
         """Raise for what is said of judgments that are not there."""
@@ -136,6 +140,8 @@ class Job:
             gate = said.get(name) or {}
             if not isinstance(gate, dict) or not all(map(is_number, gate.values())):
                 raise BadValueError(f"{name}: {gate!r} is not a metric and its limit, as ndcg@10=0.4")
+            if "value" not in self._roles:
+                gates.check_limits(f"--{name.replace('_', '-')}", gate)
             if gate and said.get("layout") == "wide":
                 raise BadValueError(f"{name}= reads a row for each metric; leave out --layout wide")
         alpha = said.get("alpha")
@@ -196,18 +202,28 @@ class Job:
                 ids[its or (own if own in other.columns else role)] = own
         return ids
 
-    def _saved(self, name: str) -> pl.DataFrame:
+    @cached_property
+    def _saved(self) -> Saved | None:
         """Saved numbers, of one system where it is named."""
-        roles = {"query": "query", "system": "system"} | self._roles
+        flag = next((name for name in SAVED if self.said.get(name)), None)
+        if flag is None:
+            return None
+        roles, name = {"query": "query"} | self._roles, self.said[flag]
         keys = [column for role in ("query", "by") for column in reading.each(roles.get(role))]
-        frame = reading.saved(self._source([name], ""), self._log, keys)
-        system, own = self.said.get("saved_system"), str(roles["system"])
-        if system is None:
-            return frame
-        rows = frame.filter(pl.col(own).cast(pl.String) == system) if own in frame.columns else frame.clear()
-        if not len(rows):
-            raise FrameMetricsError(f"--saved-system {system}: {name} has no numbers of that system")
-        return rows
+        rows = reading.saved(self._source([name], ""), self._log, keys)
+        saved = Saved(f"--{flag.replace('_', '-')} {name}", rows, column_of(rows, roles, [*keys, "query"]))
+        system = self.said.get("saved_system")
+        return saved if system is None else replace(saved, rows=saved.of(system))
+
+    def _compared(self, metrics: list[str], **options: Any) -> pl.DataFrame:
+        """Compare systems with others, or with saved numbers: each with its own where these are of several."""
+        saved = self._saved
+        if saved is None:
+            return self.irm.compare(*metrics, baseline=self._systems(), **options).collect()
+        with saved.named():
+            if len(saved.systems) > 1 and has_systems(self._roles):
+                return each_with_itself(self.irm, metrics, saved, options)
+            return self.irm.compare(*metrics, baseline=saved.of_one(), **options).collect()
 
     # verbs
 
@@ -227,31 +243,30 @@ class Job:
         metrics = gates.with_gated(self.metrics, [*least, *most], all_there="value" in self._roles)
         result = self.irm.evaluate(*metrics, **self._of_verb()).collect()
         outcomes = list(gates.limits(result, least, most))
-        if name := self.said.get("fail_if_worse_than"):
-            compared = self.irm.compare(*metrics, baseline=self._saved(name)).collect()
-            outcomes += gates.worse(compared, self.said.get("alpha", gates.ALPHA))
+        if self._saved is not None:
+            outcomes += gates.worse(self._compared(metrics), self.said.get("alpha", gates.ALPHA))
         return result, outcomes
 
     def _per_query(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         return self.irm.per_query(*self.metrics, **self._of_verb()).collect(), []
 
-    def _baseline(self) -> Any:
-        """Saved numbers, or systems as their column holds them: whole numbers where it has some."""
-        if self._saved_files:
-            return self._saved(self._saved_files[0])
+    def _systems(self) -> Any:
+        """The systems that others are compared with, as their column holds them: whole numbers where it has some."""
         names, kind = self.said.get("baseline"), self._log.collect_schema().get(str(self._roles.get("system")))
         if names is None or kind is None or not kind.is_integer():
             return None if names is None else alone(names)
         return alone([int(one) if str(one).isdigit() else one for one in names])
 
     def _compare(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        result = self.irm.compare(*self.metrics, baseline=self._baseline(), **self._of_verb()).collect()
+        result = self._compared(self.metrics, **self._of_verb())
         alpha, gated = self.said.get("alpha", gates.ALPHA), self.said.get("fail_if_worse_than")
         return result, list(gates.worse(result, alpha)) if gated else []
 
     def _audit(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
-        saved, fail_on = [self._saved(name) for name in self._saved_files], self.said.get("fail_on")
-        result = self.irm.audit(baseline=saved[0] if saved else None, split=self.said.get("split")).collect()
+        saved, fail_on = self._saved, self.said.get("fail_on")
+        with saved.named() if saved else nullcontext():
+            rows = saved.of_one() if saved else None
+            result = self.irm.audit(baseline=rows, split=self.said.get("split")).collect()
         return result, list(gates.grave(result, fail_on)) if fail_on else []
 
     def _curve(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
@@ -264,8 +279,10 @@ class Job:
         write = getattr(self.irm, "report", None)
         if write is None:
             raise FrameMetricsError("this version of frame_metrics cannot write reports")
-        path = self.said.get("output")
-        text = write(path, metrics=self.metrics or None, baseline=self._baseline(), **self._of_verb())
+        path, saved = self.said.get("output"), self._saved
+        with saved.named() if saved else nullcontext():
+            baseline = saved.of_one() if saved else self._systems()
+            text = write(path, metrics=self.metrics or None, baseline=baseline, **self._of_verb())
         if path is None:
             with quiet_pipe():
                 writing.put(text.encode())

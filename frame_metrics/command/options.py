@@ -6,13 +6,12 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import Parameter, cleandoc, signature
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from frame_metrics.accessor import IRM
 from frame_metrics.errors import BadValueError
-from frame_metrics.roles.resolve import FOUND
 from frame_metrics.roles.roles import (
     COLUMNS,
     RESOURCES,
@@ -38,6 +37,8 @@ ELSEWHERE = (
     "path",
     "metrics",
 )  # parameters of verbs that are no plain options here
+
+_NO_ZERO = re.compile(r"-?\.\d+([eE][+-]?\d+)?")  # a number without the 0 before its point, as .5
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Option:
 def literal(text: str) -> Any:
     """Return a number, true or false, or a text, which may stand in double quotes where it looks like one of these."""
     try:
-        value = json.loads(text)
+        value = float(text) if _NO_ZERO.fullmatch(text) else json.loads(text)
     except ValueError:
         return text
     return value if isinstance(value, int | float | str) else text
@@ -154,20 +155,18 @@ _READERS: dict[Any, tuple[Callable[[Any], Any], bool, str]] = {
 def role_options() -> list[Option]:
     """Return an option for each role and convention."""
     told = described(IRM)
-    return [
-        _of_role(name, hint, told.get(name, "")) for name, hint in get_type_hints(Roles, include_extras=True).items()
-    ]
+    hints = get_type_hints(Roles, include_extras=True).items()
+    return [replace(_of_role(name, hint, told.get(name, "")), settable=True) for name, hint in hints]
 
 
 def _of_role(name: str, hint: Any, told: str) -> Option:
     group = ROLES if name in COLUMNS else VERB if name in RESOURCES else CONVENTIONS
-    takes_back = name in FOUND
     kind = get_args(hint)[0] if get_args(hint) else hint
     if get_origin(kind) is Literal:
         return Option(name, told, group, choices=get_args(kind))
     if hint in _READERS:
         read, many, metavar = _READERS[hint]
-        return Option(name, told, group, read, many, metavar=metavar, settable=takes_back)
+        return Option(name, told, group, read, many, metavar=metavar)
     if get_origin(kind) is Mapping:
         return Option(name, told, group, _scale, many=True, metavar="WORD=GRADE")
     return Option(name, told, group, literal)

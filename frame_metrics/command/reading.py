@@ -36,6 +36,9 @@ KNOWN = tuple(endings[0] for endings in ENDINGS.values())
 OF_TREC = {"run": read_run, "qrels": read_qrels}
 ROWS = 100_000  # of a text file, from which the types of its columns are read
 IDS, NUMBERS = ("query", "doc"), ("score", "value", "weight")  # roles whose columns are of text, or numbers, in CSV
+MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # with which files of these formats begin
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # with which texts of another encoding begin
+PACKED = b"\x1f\x8b"  # with which files that gzip packed begin
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -108,7 +111,7 @@ class Source:
         if "://" in name:
             return name
         with open(name, "rb") as file:
-            if file.read(2) != b"\x1f\x8b":
+            if file.read(2) != PACKED:
                 return name
         plain = os.path.join(self.folder(), "unpacked")
         try:
@@ -119,6 +122,8 @@ class Source:
         return plain
 
     def _scan(self, name: str, kind: str, partition: Mapping[str, str | None]) -> pl.LazyFrame:
+        if os.path.isfile(name):
+            _check_content(name, kind, self.option)
         if kind in OF_TREC:
             plan = OF_TREC[kind](name).lazy()
         elif kind == "parquet":
@@ -162,12 +167,31 @@ def each(said: Any) -> list[Any]:
     return [*said.values()] if isinstance(said, Mapping) else said if isinstance(said, list) else [said]
 
 
+def _check_content(name: str, kind: str, option: str) -> None:
+    """Raise for a file that is plainly of another format than the one it is to be read in."""
+    with open(name, "rb") as file:
+        first = file.read(4096)
+        file.seek(max(0, os.path.getsize(name) - 4))
+        last = file.read()
+    found = next((one for one, mark in MARKS.items() if first.startswith(mark)), None)
+    if found not in (None, kind):
+        way = f"{option} {found}" if option else f"an ending as {ENDINGS[str(found)][0]}"
+        raise FrameMetricsError(f"{name}: it is a file of {found}, and cannot be read as {kind}; say {way}")
+    if kind == "parquet" and not (found and last == MARKS["parquet"]):
+        raise FrameMetricsError(f"{name}: it is no whole file of parquet, which begins and ends with PAR1")
+    if kind not in MARKS and first.startswith(UTF_16):
+        raise FrameMetricsError(f"{name}: it is not text in UTF-8, and cannot be read as {kind}")
+
+
 def _arrow(name: str) -> pl.LazyFrame:
     """A file of Arrow, or a stream of it."""
     if "://" not in name:
         with open(name, "rb") as file:
             if file.read(6) != b"ARROW1":
-                return pl.read_ipc_stream(name).lazy()
+                try:
+                    return pl.read_ipc_stream(name).lazy()
+                except pl.exceptions.PolarsError:
+                    raise FrameMetricsError(f"{name}: it is no file of arrow, and no stream of it") from None
     return pl.scan_ipc(name, glob=False, hive_partitioning=False)
 
 

@@ -18,7 +18,7 @@ from frame_metrics.command import outside, reading, trec_eval
 from frame_metrics.command.commands import COMMANDS, HELP, PROGRAM, fill, options_of
 from frame_metrics.command.job import FAILED, OK, Job, quiet_pipe, say
 from frame_metrics.command.texts import in_words
-from frame_metrics.errors import BadValueError, FrameMetricsError, closest
+from frame_metrics.errors import BadValueError, FrameMetricsError, closest, nearest
 
 WRONG, BROKEN, INTERRUPTED, TERMINATED = 2, 3, 130, 143
 CODES = (
@@ -31,7 +31,20 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are told as others are."""
 
     def error(self, message: str) -> Any:
-        raise BadValueError(f"{message}; {self.prog} --help has the options")
+        unknown = message.removeprefix("unrecognized arguments: ").split() if message.startswith("unrec") else []
+        flags = [one.partition("=")[0] for one in unknown if one.startswith("-") and one.strip("-")]
+        raise BadValueError(self._unknown(flags) if flags else f"{message}; {self.prog} --help has the options")
+
+    def _unknown(self, flags: Sequence[str]) -> str:
+        """What is said of flags that do not exist: the nearest that does, or the commands that have it."""
+        told = []
+        for flag in dict.fromkeys(flags):
+            near = nearest(flag, [one for one in self._option_string_actions if one[:2] == flag[:2]] or ["-h"])
+            name = flag.lstrip("-").replace("-", "_")
+            its = [command for command in COMMANDS if name in options_of(command)]
+            way = f"it is of {', '.join(its)}" if its else f"did you mean {near}?" if near else "--help has the options"
+            told.append(f"{self.prog}: there is no option {flag}; {way}")
+        return "\n".join(told)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

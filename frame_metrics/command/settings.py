@@ -67,6 +67,8 @@ def _check(said: Mapping[str, Any], known: Iterable[str], where: str) -> None:
     known = {*known}
     for key in said:
         if _plain(key) not in known:
+            if isinstance(said[key], dict) and (near := closest(key, COMMANDS)):
+                raise UnknownNameError(f"{where}: there is no command {key!r}{near}")
             raise UnknownNameError(f"{where}: there is no option {key!r}{closest(_plain(key), sorted(known))}")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from frame_metrics.border.shown import printable
 from frame_metrics.errors import FrameMetricsError
-from frame_metrics.roles.resolve import FOUND
+from frame_metrics.roles.roles import Roles
 
 # A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that there is a way back.
 _FORMULA = re.compile("^('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
@@ -43,10 +43,19 @@ def in_words(error: Exception, names: Iterable[str] = ()) -> str:
     names : the options that are flags here.
     """
     if isinstance(error, FrameMetricsError):
-        return _with_flags(str(error), names)
+        return _for_files(_with_flags(str(error), names), names)
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"{error.filename}: there is no such file"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or ''}: {error.strerror}".lstrip(": ")
     return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _for_files(message: str, names: Iterable[str]) -> str:
+    """A message with the ways out that files have, and code as arguments."""
+    if "qrels" in names and "is named with --label or --grade" in message:
+        message += "; judgments in a file of their own are named with --qrels"
+    return re.sub(r"name one, as in \w+\('([^']+)'\)", r"name one behind the input, as \1", message)
 
 
 def _with_flags(message: str, names: Iterable[str]) -> str:
@@ -59,8 +68,12 @@ def _with_flags(message: str, names: Iterable[str]) -> str:
         if found[1] is None:
             return found[0]
         written = found[1].replace("_", "-")
+        if found[0] == "baseline=saved":
+            return "--saved FILE"
         if found[2] == "None":
-            return f"--no-{written}" if found[1] in FOUND else f"no --{written}"
+            return f"--no-{written}" if found[1] in Roles.__annotations__ else f"no --{written}"
+        if found[3]:
+            return " ".join(f"--{written} {one}" for one in re.split(r",\s*", found[3]))
         return f"--{written} {found[2]}" if found[2] else f"--{written}"
 
-    return re.sub(rf"\([^()]*\)|(?<![\w.])({name})=(None|True|'[^']*'|\d[\d.]*)?", flag, message)
+    return re.sub(rf"\([^()]*\)|(?<![\w.])({name})=(None|True|saved\b|'[^']*'|\[([^\[\]]+)\]|\d[\d.]*)?", flag, message)

@@ -116,8 +116,11 @@ def run(given: argparse.Namespace, open_run: Callable[[str], str]) -> None:
             raise FrameMetricsError(f"no query of {given.run} is among the judgments of {given.qrels}")
     conventions: dict[str, Any] = {"rel": 1 if given.l is None else given.l, "unjudged": "drop" if given.J else None}
     irm = IRM(results.drop("run"), doc="doc", collection_size=given.N, **conventions).judge(qrels)
-    lines = [] if not given.q else _of_queries(irm, measures, results, qrels, judged_only=given.J)
-    summary = [] if given.n else _of_all(irm, measures, results)
+    try:
+        lines = [] if not given.q else _of_queries(irm, measures, results, qrels, judged_only=given.J)
+        summary = [] if given.n else _of_all(irm, measures, results)
+    except FrameMetricsError as error:
+        raise type(error)(str(error).replace(f"rel={given.l}", f"-l {given.l}")) from None
     sys.stdout.writelines(f"{name:<22}\t{query}\t{value}\n" for name, query, value in [*lines, *summary])
     sys.stdout.flush()
 

@@ -101,7 +101,7 @@ def tabled(
     numbers = {name: dtype for name, dtype in schema.items() if dtype != pl.String and name != "p_adjusted"}
     columns = {name: number(np.array([row[name] for row in rows])).cast(dtype) for name, dtype in numbers.items()}
     correction = "tukey" if options.test == "tukey" else options.correction
-    columns["p_adjusted"] = number(_corrected(columns["p_value"].fill_null(np.nan).to_numpy(), family, correction))
+    columns["p_adjusted"] = number(corrected(columns["p_value"].fill_null(np.nan).to_numpy(), family, correction))
     columns["test"] = pl.Series([row["test"] for row in rows], dtype=pl.String)
     columns["correction"] = pl.Series([correction], dtype=pl.String).new_from_index(0, len(rows))
     return {name: columns[name] for name in schema}
@@ -136,8 +136,8 @@ def schema_of_arms(columns: Columns) -> Callable[[dict[str, Any]], dict[str, Any
     return schema
 
 
-def _corrected(p: Array, family: Array, correction: str) -> Array:
-    """P-values corrected for how many there are in each family; Tukey's are already."""
+def corrected(p: Array, family: Array, correction: str) -> Array:
+    """Return p-values corrected for how many there are in each family; Tukey's are already."""
     if correction == "tukey":
         return p
     corrected = np.full(len(p), np.nan)

@@ -485,6 +485,7 @@ def test_settings_in_a_file(place: str, capsys: pytest.CaptureFixture[str]) -> N
     [
         ("qurey = 'qid'", "settings.toml: there is no option 'qurey'; did you mean 'query'?"),
         ("[evaluate]\nfail-on = 'error'", "settings.toml, table 'evaluate': there is no option 'fail-on'"),
+        ("[evalute]\nby = 'device'", "settings.toml: there is no command 'evalute'; did you mean 'evaluate'?"),
         ("ties = 'none'", "settings.toml: --ties 'none' is not one of 'doc', 'worst', 'best', 'order', 'expected'"),
         ("margins = 1", "margins = 1 is not true or false"),
         ("query = ", "settings.toml: Invalid value"),
@@ -497,6 +498,22 @@ def test_errors_in_settings(text: str, told: str, capsys: pytest.CaptureFixture[
     write(named(), "log.parquet")
     Path("settings.toml").write_text(text)
     assert told in error(capsys, "evaluate", "log.parquet", "rr", "--config", "settings.toml")
+
+
+def test_flags_take_back_what_settings_say(capsys: pytest.CaptureFixture[str]) -> None:
+    """--no- before the name of any role, or convention, leaves it as if it was never said."""
+    write(named(), "log.parquet")
+    Path("settings.toml").write_text("by = 'device'\nsystem = 'day'\nrel = 2\nextra = { price = 'score' }\ndoc = false")
+    call = ["evaluate", "log.parquet", "rr", "--config", "settings.toml"]
+    assert_frame_equal(
+        read(out(capsys, *call, "--no-system", "--no-extra", "--no-rel")),
+        IRM(named(), by="device").evaluate("rr"),
+    )
+    got = read(out(capsys, *call, *(f"--no-{name}" for name in ("by", "system", "rel", "extra"))))
+    assert_frame_equal(got, IRM(named()).evaluate("rr"))
+    for role in get_type_hints(frame_metrics.roles.roles.Roles):
+        if role not in ("query", "score", "grade"):
+            assert_frame_equal(read(out(capsys, *call[:3], f"--no-{role.replace('_', '-')}")), got)
 
 
 def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -518,12 +535,18 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
     [
         (["evalute"], "there is no command 'evalute'; did you mean 'evaluate'?"),
         (["evaluate"], "no input is named: frame-metrics evaluate log.parquet, or - for standard input"),
-        (["evaluate", "log.parquet"], "no metric was asked for"),
+        (["evaluate", "log.parquet"], "no metric was asked for; name one behind the input, as ndcg@10"),
         (["evaluate", "none.parquet", "rr"], "none.parquet: there is no such file"),
         (["evaluate", "no*.parquet", "rr"], "no*.parquet: there is no such file"),
         (["evaluate", "log.parquet", "ndgc@10"], "there is no metric 'ndgc'; did you mean 'ndcg'?"),
         (["evaluate", "log.parquet", "rr", "--query", "qidd"], "--query 'qidd': there is no such column among"),
-        (["evaluate", "log.parquet", "rr", "--nothing"], "unrecognized arguments: --nothing"),
+        (["evaluate", "log.parquet", "rr", "--nothing"], "there is no option --nothing; --help has the options"),
+        (
+            ["evaluate", "log.parquet", "rr", "--qury", "qid"],
+            "evaluate: there is no option --qury; did you mean --query?",
+        ),
+        (["evaluate", "log.parquet", "--qury=qid"], "evaluate: there is no option --qury; did you mean --query?"),
+        (["evaluate", "log.parquet", "rr", "--split", "a"], "no option --split; it is of audit"),
         (["evaluate", "log.parquet", "rr", "--ties", "none"], "argument --ties: invalid choice: 'none'"),
         (["evaluate", "log.parquet", "rr", "--ci", "2"], "--ci 2 is not a level between 0 and 1, as 0.95"),
         (
@@ -540,14 +563,24 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
             ["compare", "log.parquet", "rr", "--saved", "notes.txt"],
             "notes.txt: the name does not say the format; give it",
         ),
-        (["evaluate", "broken.parquet", "rr"], "parquet"),
+        (["evaluate", "broken.parquet", "rr"], "broken.parquet: it is no whole file of parquet"),
+        (
+            ["evaluate", "log.parquet", "rr", "--from", "csv"],
+            "log.parquet: it is a file of parquet, and cannot be read as",
+        ),
+        (["evaluate", "log.parquet", "rr", "--from", "run"], "cannot be read as run; say --from parquet"),
+        (["evaluate", "log.parquet", "rr", "--from", "arrow"], "cannot be read as arrow; say --from parquet"),
+        (["evaluate", "words.csv", "rr", "--from", "parquet"], "words.csv: it is no whole file of parquet"),
+        (["evaluate", "words.csv", "rr", "--from", "arrow"], "words.csv: it is no file of arrow"),
+        (["evaluate", "wide.csv", "rr"], "wide.csv: it is not text in UTF-8"),
         (["evaluate", "broken.csv.gz", "rr"], "broken.csv.gz: what gzip packed cannot be read"),
         (["evaluate", "words.csv", "rr"], "could not parse `high`"),
         (["evaluate", "empty.csv", "rr"], "empty CSV"),
         (["evaluate", "empty", "rr"], "empty: there is no file in a format that is read"),
         (["evaluate", "-", "rr", "--qrels", "-"], "- is standard input, which holds one frame"),
         (["curve", "log.parquet"], "no curve is named; name one, as pr, roc"),
-        (["trec_eval", "none.qrels", "none.run"], "none.qrels: No such file or directory"),
+        (["trec_eval", "none.qrels", "none.run"], "none.qrels: there is no such file"),
+        (["evaluate", "bm25.run", "rr"], "judgments in a file of their own are named with --qrels"),
         (["convert", "log.parquet", "-o", "log.xlsx"], "the ending is not one of"),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
@@ -560,6 +593,8 @@ def test_wrong_calls(arguments: list[str], told: str, capsys: pytest.CaptureFixt
     Path("broken.csv.gz").write_bytes(gzip.compress(b"query,score,grade\na,1,1")[:-12])
     Path("words.csv").write_text("query,score,grade\na,high,1\n")
     Path("empty.csv").touch()
+    Path("wide.csv").write_text("query,score,grade\na,1,1\n", encoding="utf-16")
+    Path("bm25.run").write_text("q1 Q0 d1 1 2.5 bm25\n")
     Path("empty").mkdir()
     assert main(arguments) == 2
     printed = capsys.readouterr()

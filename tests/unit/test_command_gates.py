@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -178,10 +179,133 @@ def test_saved_numbers_of_several_systems(capsys: Captured) -> None:
     gate = ["evaluate", "log.parquet", "rr", "--fail-if-worse-than", "saved.csv"]
     system = ["--system", "run"]
     two[0].write_parquet("log.parquet")
-    assert "it has several systems" in called(capsys, *gate, *system)[2][0]
+    told = "--fail-if-worse-than saved.csv: each system is compared with its own numbers there, and the log has no 'b'"
+    assert told in called(capsys, *gate, *system)[2][0]
     assert called(capsys, *gate, *system, "--saved-system", "a")[0] == 0
     assert called(capsys, *gate, *system, "--saved-system", "b")[0] == 1
-    assert "saved.csv has no numbers of that system" in called(capsys, *gate, *system, "--saved-system", "c")[2][0]
+    told = "saved.csv has no numbers of that system; it has 'a', 'b'"
+    assert told in called(capsys, *gate, *system, "--saved-system", "c")[2][0]
+    named = called(capsys, "evaluate", "two.parquet", "rr", *gate[3:], *system, "--saved-system", "a")
+    assert (named[0], "b" in named[1]) == (0, True)
+
+
+RANKERS = {"bm25": (1, 2, 1, 3), "dense": (1, 1, 1, 1), "hybrid": (2, 2, 2, 2)}
+RANKER = ["--system", "ranker"]
+
+
+def save_rankers(capsys: Captured, name: str = "log.parquet", **now: tuple[int, ...]) -> pl.DataFrame:
+    """Save the reciprocal ranks of three rankers in a file, and write a log of this week."""
+    same = pl.when(pl.col("grade") > 0).then(pl.lit(0)).otherwise(pl.col("doc") + 1)  # a document has one grade
+    weeks = [
+        pl.concat(ranked(first * 5).with_columns(doc=same, ranker=pl.lit(one)) for one, first in week.items())
+        for week in (RANKERS, RANKERS | now)
+    ]
+    weeks[0].write_parquet("then.parquet")
+    assert called(capsys, "per-query", "then.parquet", "rr", "recall@1", *RANKER, "-o", "saved.parquet")[0] == 0
+    weeks[1].write_parquet(name)
+    return weeks[1]
+
+
+@pytest.mark.parametrize("command", ["compare", "evaluate"])
+def test_each_ranker_is_held_against_its_own_last_week(command: str, capsys: Captured) -> None:
+    """Saved numbers of several systems are each the baseline of their own system; p is corrected over all of them."""
+    log = save_rankers(capsys, dense=(3, 3, 1, 3))
+    gate = [command, "log.parquet", "rr", "recall@1", *RANKER, "--fail-if-worse-than", "saved.parquet"]
+    code, printed, said = called(capsys, *gate)
+    irm, saved = IRM(log, system="ranker"), pl.read_parquet("saved.parquet")
+    own = irm.compare("rr", "recall@1", baseline=saved.filter(ranker="dense"), correction="none").filter(ranker="dense")
+    assert [line.split()[3] for line in said] == ["rr", "recall@1"]
+    assert [f"p = {3 * p!r}" in line for p, line in zip(own["p_value"], said, strict=True)] == [True, True]
+    assert (code, "(ranker dense)" in said[0]) == (1, True)
+    if command == "compare":
+        got = pl.read_csv(io.StringIO(printed))
+        pairs = [(one, one) for one in RANKERS] * 2
+        assert got.select("ranker", "baseline").rows() == pairs
+        assert got["metric"].to_list() == ["rr"] * 3 + ["recall@1"] * 3
+        assert got.filter(ranker="dense")["p_adjusted"].to_list() == [3 * p for p in own["p_value"]]
+        assert set(got["correction"]) == {"holm"}
+
+
+def test_each_ranker_beside_its_own_per_query(capsys: Captured) -> None:
+    save_rankers(capsys, dense=(3, 3, 1, 3))
+    _, printed, _ = called(capsys, "compare", "log.parquet", "rr", *RANKER, "--saved", "saved.parquet", "--per-query")
+    got = pl.read_csv(io.StringIO(printed))
+    assert (len(got), (got["ranker"] == got["baseline"]).all()) == (60, True)
+
+
+def test_a_ranker_without_its_last_week_is_an_error(capsys: Captured) -> None:
+    """Systems that only one side has are named, and none is left out in silence."""
+    log = save_rankers(capsys, splade=(1, 1, 1, 1))
+    log.filter(pl.col("ranker") != "hybrid").write_parquet("log.parquet")
+    code, printed, said = called(capsys, "compare", "log.parquet", "rr", *RANKER, "--saved", "saved.parquet")
+    assert (code, printed) == (2, "")
+    assert "--saved saved.parquet: each system is compared with its own numbers there, " in said[0]
+    assert "and the log has no 'hybrid', and it has no 'splade'; leave out" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["evaluate", "one.parquet", "rr", "--fail-if-worse-than", "saved.parquet"],
+            "--fail-if-worse-than saved.parquet: it has the numbers of several systems, 'bm25', 'dense', 'hybrid' in "
+            "'ranker'; name one with --saved-system",
+        ),
+        (
+            ["audit", "log.parquet", *RANKER, "--saved", "saved.parquet"],
+            "--saved saved.parquet: it has the numbers of several systems",
+        ),
+        (
+            ["compare", "one.parquet", "rr", "--saved", "saved.parquet", "--saved-system", "bm52"],
+            "--saved-system bm52: --saved saved.parquet has no numbers of that system; it has 'bm25', 'dense', "
+            "'hybrid'; did you mean 'bm25'?",
+        ),
+        (
+            ["evaluate", "one.parquet", "rr", "--fail-if-worse-than", "one.parquet"],
+            "--fail-if-worse-than one.parquet: nothing has the numbers of 'rr' among",
+        ),
+        (
+            ["compare", "one.parquet", "rr", "--by", "device", "--saved", "saved.parquet", "--saved-system", "bm25"],
+            "--saved saved.parquet: it has no column 'device'",
+        ),
+        (["compare", "one.parquet", "rr"], "or give what per_query() returned of another one, as --saved FILE"),
+    ],
+    ids=["several", "audit", "system", "no numbers", "no column", "no system"],
+)
+def test_errors_of_saved_numbers_name_the_flag_and_the_file(arguments: list[str], told: str, capsys: Captured) -> None:
+    save_rankers(capsys)
+    ranked().write_parquet("one.parquet")
+    code, _, said = called(capsys, *arguments)
+    assert code == 2
+    assert told in said[0]
+    assert "baseline" not in said[0]
+
+
+def test_the_system_of_saved_numbers_is_found_beside_a_log_without(capsys: Captured) -> None:
+    """What per-query wrote says its systems, though the log has no such column."""
+    save_rankers(capsys)
+    ranked().write_parquet("one.parquet")
+    gate = ["evaluate", "one.parquet", "rr", "--fail-if-worse-than", "saved.parquet", "--saved-system"]
+    assert [called(capsys, *gate, name)[0] for name in ("bm25", "dense")] == [0, 1]
+
+
+def test_a_limit_beyond_the_range_is_a_wrong_call(capsys: Captured) -> None:
+    """A limit in percent can never be reached; values from elsewhere have no range that is known."""
+    for gate in ("--fail-under", "--fail-over"):
+        code, printed, said = called(capsys, "evaluate", "log.parquet", "ndcg@10", gate, "ndcg@10=70")
+        told = f"frame-metrics: {gate} ndcg@10=70: values of ndcg@10 are from 0 to 1"
+        assert (code, printed, said) == (2, "", [told])
+    assert called(capsys, "evaluate", "log.parquet", "rr", "--fail-under", "rr=1", "--fail-over", "rr=1")[0] == 1
+    pl.DataFrame({"query": [1, 2], "rr": [71.0, 72.0]}).write_csv("percent.csv")
+    assert called(capsys, "evaluate", "percent.csv", "--value", "rr", "--fail-under", "rr=70")[0] == 0
+
+
+def test_limits_without_the_0_before_the_point(capsys: Captured) -> None:
+    """.5 is a number, as 0.5 is."""
+    assert called(capsys, "evaluate", "log.parquet", "rr", "--fail-under", "rr=.5", "--ci", ".9")[0] == 0
+    assert called(capsys, "evaluate", "log.parquet", "rr", "--fail-over", "rr=.5")[0] == 1
+    pl.DataFrame({"query": [1, 2], "change": [-0.4, -0.4]}).write_csv("changes.csv")
+    assert called(capsys, "evaluate", "changes.csv", "--value", "change", "--fail-under", "change=-.5")[0] == 0
 
 
 # audits

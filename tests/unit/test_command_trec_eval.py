@@ -151,6 +151,8 @@ def test_standard_input(tmp_path: Path, capsys: Captured, monkeypatch: pytest.Mo
         (["-m", "P.x"], "-m P.x: the parameters are numbers with commas between"),
         (["-m", "map.5"], "-m map.5: map takes no parameters"),
         (["-m", "P.0"], "the cutoff is not a whole number from 1"),
+        (["-l", "9"], "reaches -l 9; the largest is"),
+        (["--levl", "9"], "there is no option --levl"),
         (["-l", "x"], "invalid int value: 'x'"),
     ],
 )

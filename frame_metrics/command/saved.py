@@ -1,0 +1,125 @@
+"""Saved numbers: those of which system a flag means, what is compared with them, and errors that name their file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.accessor import IRM
+from frame_metrics.errors import FrameMetricsError, UnknownNameError, closest, listed
+from frame_metrics.roles.resolve import PER_SYSTEM
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Saved numbers that a flag names."""
+
+    where: str  # the flag and the file
+    rows: pl.DataFrame
+    column: str | None  # that of their systems, if there is one
+
+    @property
+    def systems(self) -> list[str]:
+        """Return the systems, in the order of the file."""
+        return [] if self.column is None else self._texts().unique(maintain_order=True).to_list()
+
+    def _texts(self) -> pl.Series:
+        return self.rows[str(self.column)].cast(pl.String)
+
+    def of(self, system: str) -> pl.DataFrame:
+        """Return the numbers of one system, or raise."""
+        if system in self.systems:
+            return self.rows.filter(self._texts().eq_missing(system))
+        there = f"it has {listed(self.systems)}" if self.column else "no column of it says a system"
+        near = closest(system, [one for one in self.systems if one is not None])
+        raise UnknownNameError(f"--saved-system {system}: {self.where} has no numbers of that system; {there}{near}")
+
+    def of_one(self) -> pl.DataFrame:
+        """Return the numbers of the only system, or raise."""
+        if len(self.systems) < 2:
+            return self.rows
+        raise FrameMetricsError(
+            f"{self.where}: it has the numbers of several systems, {listed(self.systems[:5])} in {self.column!r}; name "
+            f"one with --saved-system"
+        )
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Let errors about the baseline name the flag and the file."""
+        try:
+            yield
+        except FrameMetricsError as error:
+            said = str(error)
+            if not said.startswith("baseline: "):
+                raise
+            told = said.removeprefix("baseline: ").partition(", or name its columns, as baseline=")[0]
+            raise FrameMetricsError(f"{self.where}: {told}") from None
+
+
+def column_of(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[str]) -> str | None:
+    """Return the column of systems: called as that of the log, or what ``per_query`` wrote beside the keys."""
+    own = str(roles.get("system") or "system")
+    if own in rows.columns:
+        return own
+    beside = [name for name in takewhile(lambda name: name != "metric", rows.columns) if name not in keys]
+    return beside[0] if len(beside) == 1 and {"metric", "value"} <= {*rows.columns} else None
+
+
+def has_systems(roles: Mapping[str, Any]) -> bool:
+    """Return True for roles that say several systems: in a column, or in a column for each."""
+    return roles.get("system") is not None or any(isinstance(roles.get(role), list) for role in PER_SYSTEM)
+
+
+def each_with_itself(irm: IRM[pl.LazyFrame], metrics: list[str], saved: Saved, options: dict[str, Any]) -> pl.DataFrame:
+    """Compare each system with its own saved numbers; p-values are corrected over all systems.
+
+    Raises
+    ------
+    FrameMetricsError
+        A system has no saved numbers, or saved numbers have no system.
+    """
+    column, parts = str(saved.column), []
+    text = pl.col(column).cast(pl.String)
+    for system in saved.systems:
+        found = irm.compare(*metrics, baseline=saved.of(system), **(options | {"correction": "none"})).collect()
+        own = found.select(text.unique(maintain_order=True)).to_series().to_list()
+        _check_same(own, saved)
+        parts.append(found.filter(text.eq_missing(system)))
+    if options.get("per_query"):
+        return pl.concat(parts)
+    numbered = pl.concat(part.with_row_index("at") for part in parts).sort("at", maintain_order=True).drop("at")
+    return _corrected(numbered, column, options)
+
+
+def _check_same(own: list[str], saved: Saved) -> None:
+    """Raise unless the log and the saved numbers have the same systems."""
+    sides = (("the log", own, saved.systems), ("it", saved.systems, own))
+    lacking = [f"{where} has no {listed(missing)}" for where, here, there in sides if (missing := _beyond(there, here))]
+    if lacking:
+        raise FrameMetricsError(
+            f"{saved.where}: each system is compared with its own numbers there, and {', and '.join(lacking)}; leave "
+            f"out what one side has alone, or name one system with --saved-system"
+        )
+
+
+def _beyond(some: list[str], others: list[str]) -> list[str]:
+    return [one for one in some if one not in others]
+
+
+def _corrected(result: pl.DataFrame, system: str, options: Mapping[str, Any]) -> pl.DataFrame:
+    """Correct p-values over systems in each segment and metric, or as the options say."""
+    from frame_metrics.verbs.differences import corrected  # which takes a while, and other commands do without
+
+    keys = [name for name in result.columns[: result.columns.index("metric") + 1] if name not in (system, "baseline")]
+    rows = [()] * len(result) if options.get("over") == "all" else result.select(keys).rows()
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(rows))}
+    family = np.array([numbers[row] for row in rows], np.int64)
+    p, correction = result["p_value"].fill_null(np.nan).to_numpy(), options.get("correction", "holm")
+    adjusted = pl.Series("p_adjusted", corrected(p, family, correction)).fill_nan(None)
+    return result.with_columns(adjusted, pl.lit(correction).alias("correction"))
