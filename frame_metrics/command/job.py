@@ -19,7 +19,7 @@ from frame_metrics.border.shown import DIGITS
 from frame_metrics.command import gates, outside, reading, writing
 from frame_metrics.command.commands import COMMANDS, PROGRAM, options_of
 from frame_metrics.command.options import Option, alone, verb_options
-from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_systems
+from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.settings import settings
 from frame_metrics.command.texts import in_lines, in_words
 from frame_metrics.errors import BadValueError, FrameMetricsError
@@ -221,7 +221,7 @@ class Job:
         if saved is None:
             return self.irm.compare(*metrics, baseline=self._systems(), **options).collect()
         with saved.named():
-            if len(saved.systems) > 1 and has_systems(self._roles):
+            if len(saved.systems) > 1 and has_column(self._roles, saved.column):
                 return each_with_itself(self.irm, metrics, saved, options)
             return self.irm.compare(*metrics, baseline=saved.of_one(), **options).collect()
 

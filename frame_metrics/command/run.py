@@ -36,7 +36,7 @@ class _Parser(argparse.ArgumentParser):
         raise BadValueError(self._unknown(flags) if flags else f"{message}; {self.prog} --help has the options")
 
     def _unknown(self, flags: Sequence[str]) -> str:
-        """What is said of flags that do not exist: the nearest that does, or the commands that have it."""
+        """Error about flags that do not exist: the nearest that does, or the commands that have it."""
         told = []
         for flag in dict.fromkeys(flags):
             near = nearest(flag, [one for one in self._option_string_actions if one[:2] == flag[:2]] or ["-h"])

@@ -71,8 +71,10 @@ def column_of(rows: pl.DataFrame, roles: Mapping[str, Any], keys: list[str]) -> 
     return beside[0] if len(beside) == 1 and {"metric", "value"} <= {*rows.columns} else None
 
 
-def has_systems(roles: Mapping[str, Any]) -> bool:
-    """Return True for roles that say several systems: in a column, or in a column for each."""
+def has_column(roles: Mapping[str, Any], column: str | None) -> bool:
+    """Return True where a column is the log's of systems too: one that is said, or made of a column for each."""
+    if column != str(roles.get("system") or "system"):
+        return False
     return roles.get("system") is not None or any(isinstance(roles.get(role), list) for role in PER_SYSTEM)
 
 

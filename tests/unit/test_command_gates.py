@@ -233,6 +233,19 @@ def test_each_ranker_beside_its_own_per_query(capsys: Captured) -> None:
     assert (len(got), (got["ranker"] == got["baseline"]).all()) == (60, True)
 
 
+def test_each_column_of_scores_beside_its_own_last_week(capsys: Captured) -> None:
+    """Columns of scores are systems too; a column that the log has not is named."""
+    ranked().with_columns(other=-pl.col("score")).write_parquet("log.parquet")
+    scores = ["--score", "score", "--score", "other"]
+    assert called(capsys, "per-query", "log.parquet", "rr", *scores, "-o", "saved.parquet")[0] == 0
+    code, printed, _ = called(capsys, "compare", "log.parquet", "rr", *scores, "--saved", "saved.parquet")
+    got = pl.read_csv(io.StringIO(printed))
+    assert (code, sorted(got.select("system", "baseline").rows())) == (0, [("other", "other"), ("score", "score")])
+    save_rankers(capsys)
+    call = ["compare", "log.parquet", "rr", "--system", "device", "--saved", "saved.parquet"]
+    assert "it has the numbers of several systems, 'bm25', 'dense', 'hybrid' in 'ranker'" in called(capsys, *call)[2][0]
+
+
 def test_a_ranker_without_its_last_week_is_an_error(capsys: Captured) -> None:
     """Systems that only one side has are named, and none is left out in silence."""
     log = save_rankers(capsys, splade=(1, 1, 1, 1))
