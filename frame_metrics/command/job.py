@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
+from math import isfinite
 from typing import Any
 
 import polars as pl
@@ -37,6 +39,8 @@ def say(message: str) -> None:
 @contextmanager
 def quiet_pipe() -> Iterator[None]:
     """Write to standard output, and stop in silence where nobody reads on, as before ``| head``."""
+    if sys.stdout is None:  # as after >&-
+        raise FrameMetricsError("standard output is closed; name a file with -o, or open it")
     try:
         yield
     except BrokenPipeError:  # what is still to be written at the end goes nowhere
@@ -113,10 +117,18 @@ class Job:
             folder = os.path.dirname(said.get(name) or "")
             if folder and not os.path.isdir(folder):
                 raise FrameMetricsError(f"--{name} {said[name]}: there is no folder {folder!r}")
+            self._check_written(f"--{name}", said.get(name))
         if "output" in said and self.name not in ("convert", "report"):
             writing.format_to(said["output"], said.get("to"))
         self._check_judging()
         self._check_gates()
+
+    def _check_written(self, flag: str, name: str | None) -> None:
+        """Raise for a file to write that is read as well."""
+        read = [*self._arguments[0], *self.said.get("qrels", ()), *self._saved_files]
+        for one in read if name and os.path.exists(name) else ():
+            if any(os.path.samefile(name or "", file) for file in [*glob.glob(one), one] if os.path.isfile(file)):
+                raise BadValueError(f"{flag} {name}: it is read as {one}; write to another file")
 
     @property
     def _saved_files(self) -> list[str]:
@@ -134,7 +146,7 @@ class Job:
         said = self.said
         for name in ("fail_under", "fail_over"):
             gate = said.get(name) or {}
-            if not isinstance(gate, dict) or not all(map(is_number, gate.values())):
+            if not isinstance(gate, dict) or not all(is_number(one) and isfinite(one) for one in gate.values()):
                 raise BadValueError(f"{name}: {gate!r} is not a metric and its limit, as ndcg@10=0.4")
             if gate and said.get("layout") == "wide":
                 raise BadValueError(f"{name}= reads a row for each metric; leave out --layout wide")
@@ -229,7 +241,7 @@ class Job:
         outcomes = list(gates.limits(result, least, most))
         if name := self.said.get("fail_if_worse_than"):
             compared = self.irm.compare(*metrics, baseline=self._saved(name)).collect()
-            outcomes += gates.worse(compared, self.said.get("alpha", gates.ALPHA))
+            outcomes += self._worse(compared, metrics)
         return result, outcomes
 
     def _per_query(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
@@ -246,8 +258,13 @@ class Job:
 
     def _compare(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         result = self.irm.compare(*self.metrics, baseline=self._baseline(), **self._of_verb()).collect()
-        alpha, gated = self.said.get("alpha", gates.ALPHA), self.said.get("fail_if_worse_than")
-        return result, list(gates.worse(result, alpha)) if gated else []
+        return result, self._worse(result, self.metrics) if self.said.get("fail_if_worse_than") else []
+
+    def _worse(self, compared: pl.DataFrame, metrics: Sequence[str]) -> list[gates.Outcome]:
+        """What the gate says of a comparison, of which the log's queries without a saved number are counted."""
+        partial = not compared.is_empty() and bool((compared["n_unpaired"] > 0).any())
+        evaluated = self.irm.evaluate(*metrics).collect() if partial else pl.DataFrame()
+        return list(gates.worse(compared, self.said.get("alpha", gates.ALPHA), evaluated))
 
     def _audit(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         saved, fail_on = [self._saved(name) for name in self._saved_files], self.said.get("fail_on")
@@ -298,6 +315,9 @@ class Job:
         failed = [one for one in outcomes if one.failed]
         for one in failed:
             say(f"gate failed: {one.told}")
+        for one in outcomes:
+            if one.noted and not one.failed:
+                say(one.noted)
         if name := self.said.get("junit"):
             outside.junit(name, outcomes)
         if outside.on_github():
