@@ -22,7 +22,7 @@ from frame_metrics.command import gates, outside, reading, writing
 from frame_metrics.command.commands import COMMANDS, PROGRAM, options_of
 from frame_metrics.command.options import Option, alone, verb_options
 from frame_metrics.command.settings import settings
-from frame_metrics.command.texts import in_lines, in_words
+from frame_metrics.command.texts import in_lines, in_words, on_github
 from frame_metrics.errors import BadValueError, FrameMetricsError
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.roles import Roles
@@ -32,7 +32,8 @@ OK, FAILED = 0, 1  # exit codes
 
 def say(message: str) -> None:
     """Print a message on standard error, with a mark before every line, so that none passes for another program's."""
-    first, *more = in_lines(message).split("\n")
+    shown = in_lines(message)
+    first, *more = (shown.replace("##[", "##\\[") if on_github() else shown).split("\n")
     print(f"{PROGRAM}: {first}", *(f"  | {line}" for line in more), sep="\n", file=sys.stderr)
 
 
@@ -320,7 +321,7 @@ class Job:
                 say(one.noted)
         if name := self.said.get("junit"):
             outside.junit(name, outcomes)
-        if outside.on_github():
+        if on_github():
             for one in failed:
                 outside.annotate(f"{PROGRAM} {self.name}", one.told)
             outside.summarise(f"{PROGRAM} {self.name}", result, outcomes)
