@@ -27,6 +27,7 @@ class Outcome:
     name: str  # of the gate, and the row
     told: str  # the numbers, as they are printed
     failed: bool
+    noted: str | None = None  # what is said where it passes
 
 
 def with_gated(asked: Sequence[str], gated: Sequence[str], *, all_there: bool) -> list[str]:
@@ -40,9 +41,9 @@ def with_gated(asked: Sequence[str], gated: Sequence[str], *, all_there: bool) -
         return []
     metrics, known = list(asked), [metric for _, metric in read_elsewhere(asked)] if asked else []
     for name in gated:
-        if any(metric not in known for _, metric in read_elsewhere([name])) and name not in metrics:
-            metrics.append(name)
-            known += [metric for _, metric in read_elsewhere([name])]
+        new = [(said, metric) for said, metric in read_elsewhere([name]) if metric not in known]
+        metrics += [said for said, _ in new]
+        known += [metric for _, metric in new]
     return metrics
 
 
@@ -82,8 +83,13 @@ def _limit(row: Mapping[str, Any], limit: float, word: str, *, value_first: bool
     return Outcome(name, told + (f"{word} {of_value(limit)}" if failed else f"at {bound}"), failed)
 
 
-def worse(result: pl.DataFrame, alpha: float) -> Iterator[Outcome]:
-    """Hold each difference of a comparison against 0: it fails where it is for the worse, and p is at most alpha."""
+def worse(result: pl.DataFrame, alpha: float, evaluated: pl.DataFrame) -> Iterator[Outcome]:
+    """Hold each difference of a comparison against 0: it fails where it is for the worse, and p is at most alpha.
+
+    Parameters
+    ----------
+    evaluated : the values of what is compared, each with its number of queries; half of them have to be compared.
+    """
     if result.is_empty():
         yield Outcome("not worse", "nothing was compared: the result has no rows", True)
     for row in result.iter_rows(named=True):
@@ -94,9 +100,24 @@ def worse(result: pl.DataFrame, alpha: float) -> Iterator[Outcome]:
         if difference is None or p is None:
             yield Outcome(name, f"{row['metric']} cannot be compared{where}: n is {row['n']}, and p is undefined", True)
             continue
+        most = _n_queries(row, keys, evaluated)
+        lacking = most - row["n"]
+        unsaved = f"{lacking} of {most} queries have no saved number" if lacking > 0 else None
+        if 2 * row["n"] < most:
+            yield Outcome(name, f"{row['metric']} cannot be compared{where}: {unsaved}, and at most half may", True)
+            continue
         failed = difference * metric_of(row["metric"]).sign < 0 and p <= alpha
         told = f"{row['metric']} is {numbers}{where}: a difference of {of_value(difference)}, p = {of_value(p)}"
-        yield Outcome(name, f"{told}, {'worse' if failed else 'not worse'} at level {of_value(alpha)}", failed)
+        told += f", {'worse' if failed else 'not worse'} at level {of_value(alpha)}"
+        noted = f"{row['metric']} was compared without some{where}: {unsaved}" if unsaved else None
+        yield Outcome(name, f"{told}; {unsaved}" if unsaved else told, failed, noted)
+
+
+def _n_queries(row: Mapping[str, Any], keys: Mapping[str, Any], evaluated: pl.DataFrame) -> int:
+    """The queries of the log that a row of a comparison could be about."""
+    own = {name: value for name, value in {**keys, "metric": row["metric"]}.items() if name in evaluated.columns}
+    found = (one["n"] for one in evaluated.iter_rows(named=True) if all(one[key] == own[key] for key in own))
+    return next(found, row["n"])
 
 
 def grave(result: pl.DataFrame, fail_on: str) -> Iterator[Outcome]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
+from math import isfinite
 from typing import Any
 
 import polars as pl
@@ -21,7 +23,7 @@ from frame_metrics.command.commands import COMMANDS, PROGRAM, options_of
 from frame_metrics.command.options import Option, alone, verb_options
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.settings import settings
-from frame_metrics.command.texts import in_lines, in_words
+from frame_metrics.command.texts import in_lines, in_words, on_github
 from frame_metrics.errors import BadValueError, FrameMetricsError
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.resolve import FOUND
@@ -33,13 +35,16 @@ SAVED = ("saved", "fail_if_worse_than")  # options that name saved numbers
 
 def say(message: str) -> None:
     """Print a message on standard error, with a mark before every line, so that none passes for another program's."""
-    first, *more = in_lines(message).split("\n")
+    shown = in_lines(message)
+    first, *more = (shown.replace("##[", "##\\[") if on_github() else shown).split("\n")
     print(f"{PROGRAM}: {first}", *(f"  | {line}" for line in more), sep="\n", file=sys.stderr)
 
 
 @contextmanager
 def quiet_pipe() -> Iterator[None]:
     """Write to standard output, and stop in silence where nobody reads on, as before ``| head``."""
+    if sys.stdout is None:  # as after >&-
+        raise FrameMetricsError("standard output is closed; name a file with -o, or open it")
     try:
         yield
     except BrokenPipeError:  # what is still to be written at the end goes nowhere
@@ -117,10 +122,18 @@ class Job:
             folder = os.path.dirname(said.get(name) or "")
             if folder and not os.path.isdir(folder):
                 raise FrameMetricsError(f"--{name} {said[name]}: there is no folder {folder!r}")
+            self._check_written(f"--{name}", said.get(name))
         if "output" in said and self.name not in ("convert", "report"):
             writing.format_to(said["output"], said.get("to"))
         self._check_judging()
         self._check_gates()
+
+    def _check_written(self, flag: str, name: str | None) -> None:
+        """Raise for a file to write that is read as well."""
+        read = [*self._arguments[0], *self.said.get("qrels", ()), *self._saved_files]
+        for one in read if name and os.path.exists(name) else ():
+            if any(os.path.samefile(name or "", file) for file in [*glob.glob(one), one] if os.path.isfile(file)):
+                raise BadValueError(f"{flag} {name}: it is read as {one}; write to another file")
 
     @property
     def _saved_files(self) -> list[str]:
@@ -138,7 +151,7 @@ class Job:
         said = self.said
         for name in ("fail_under", "fail_over"):
             gate = said.get(name) or {}
-            if not isinstance(gate, dict) or not all(map(is_number, gate.values())):
+            if not isinstance(gate, dict) or not all(is_number(one) and isfinite(one) for one in gate.values()):
                 raise BadValueError(f"{name}: {gate!r} is not a metric and its limit, as ndcg@10=0.4")
             if "value" not in self._roles:
                 gates.check_limits(f"--{name.replace('_', '-')}", gate)
@@ -244,7 +257,7 @@ class Job:
         result = self.irm.evaluate(*metrics, **self._of_verb()).collect()
         outcomes = list(gates.limits(result, least, most))
         if self._saved is not None:
-            outcomes += gates.worse(self._compared(metrics), self.said.get("alpha", gates.ALPHA))
+            outcomes += self._worse(self._compared(metrics), metrics)
         return result, outcomes
 
     def _per_query(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
@@ -259,8 +272,13 @@ class Job:
 
     def _compare(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         result = self._compared(self.metrics, **self._of_verb())
-        alpha, gated = self.said.get("alpha", gates.ALPHA), self.said.get("fail_if_worse_than")
-        return result, list(gates.worse(result, alpha)) if gated else []
+        return result, self._worse(result, self.metrics) if self.said.get("fail_if_worse_than") else []
+
+    def _worse(self, compared: pl.DataFrame, metrics: Sequence[str]) -> list[gates.Outcome]:
+        """What the gate says of a comparison, of which the log's queries without a saved number are counted."""
+        partial = not compared.is_empty() and bool((compared["n_unpaired"] > 0).any())
+        evaluated = self.irm.evaluate(*metrics).collect() if partial else pl.DataFrame()
+        return list(gates.worse(compared, self.said.get("alpha", gates.ALPHA), evaluated))
 
     def _audit(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         saved, fail_on = self._saved, self.said.get("fail_on")
@@ -315,9 +333,12 @@ class Job:
         failed = [one for one in outcomes if one.failed]
         for one in failed:
             say(f"gate failed: {one.told}")
+        for one in outcomes:
+            if one.noted and not one.failed:
+                say(one.noted)
         if name := self.said.get("junit"):
             outside.junit(name, outcomes)
-        if outside.on_github():
+        if on_github():
             for one in failed:
                 outside.annotate(f"{PROGRAM} {self.name}", one.told)
             outside.summarise(f"{PROGRAM} {self.name}", result, outcomes)

@@ -82,7 +82,7 @@ class Option:
         if given is None or self.switch:
             return given
         texts = given if isinstance(given, list) else [given]
-        if not all(isinstance(one, str) for one in texts):
+        if not all(isinstance(one, str) for one in texts) or not (texts or self.many):
             return given
         return self.read(texts) if self.many else self.read(texts[-1])
 
@@ -114,7 +114,12 @@ def pairs(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         if "=" not in text:
             raise BadValueError(f"{text!r} does not read as NAME=VALUE")
-    return {name: value for name, _, value in (text.rpartition("=") for text in texts)}
+    found: dict[str, str] = {}
+    for name, _, value in (text.rpartition("=") for text in texts):
+        if name in found:
+            raise BadValueError(f"{name!r} is said twice, with {found[name]} and with {value}; say it once")
+        found[name] = value
+    return found
 
 
 def shares(texts: Sequence[str]) -> dict[str, float]:

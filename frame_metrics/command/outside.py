@@ -37,11 +37,6 @@ def junit(name: str, outcomes: Sequence[Outcome], error: str | None = None) -> N
         xml.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)
 
 
-def on_github() -> bool:
-    """Return True in a workflow of GitHub."""
-    return os.environ.get("GITHUB_ACTIONS") == "true"
-
-
 def annotate(title: str, message: str) -> None:
     """Print an error that GitHub shows beside the run: on standard error, as standard output is the result's."""
     print(f"::error title={in_command(title, of_property=True)}::{in_command(message)}", file=sys.stderr)

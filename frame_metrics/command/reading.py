@@ -39,6 +39,7 @@ IDS, NUMBERS = ("query", "doc"), ("score", "value", "weight")  # roles whose col
 MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # with which files of these formats begin
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # with which texts of another encoding begin
 PACKED = b"\x1f\x8b"  # with which files that gzip packed begin
+SEEN = ("grade", "rank", "label")  # roles whose columns have the type of what they hold
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -144,7 +145,10 @@ class Source:
         there = pl.scan_csv(name, infer_schema=False, **options).collect_schema().names()
         types = dict.fromkeys(self._columns(IDS), pl.String) | dict.fromkeys(self._columns(NUMBERS), pl.Float64)
         types = {column: kind for column, kind in types.items() if column in there}
-        return pl.scan_csv(name, schema_overrides=types, infer_schema_length=ROWS, **options)
+        plan = pl.scan_csv(name, schema_overrides=types, infer_schema_length=ROWS, **options)
+        kinds = plan.collect_schema()
+        texts = [column for column in self._columns(SEEN) if kinds.get(column) == pl.String]
+        return plan.with_columns(pl.lit(None).alias(column) for column in texts if _empty(plan.select(column)))
 
     def _columns(self, roles: Sequence[str]) -> list[str]:
         """The columns that play some roles, by name where it is not said otherwise."""
@@ -152,8 +156,15 @@ class Source:
         return [str(column) for one in said for column in each(one)]
 
 
+def _empty(plan: pl.LazyFrame) -> bool:
+    """Return True for a column without a value: in its first rows, and then in all."""
+    return all(part.select(pl.all().is_null().all()).collect().item() for part in (plan.head(ROWS), plan))
+
+
 def piped(folder: str) -> str:
     """Return the name of a file to which what is piped in was written, so that it can be read in pieces, and twice."""
+    if sys.stdin is None:  # as after <&-
+        raise FrameMetricsError("standard input is closed; name a file")
     name = os.path.join(folder, "stdin")
     with open(name, "wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)

@@ -17,7 +17,7 @@ import polars as pl
 from frame_metrics.command import outside, reading, trec_eval
 from frame_metrics.command.commands import COMMANDS, HELP, PROGRAM, fill, options_of
 from frame_metrics.command.job import FAILED, OK, Job, quiet_pipe, say
-from frame_metrics.command.texts import in_words
+from frame_metrics.command.texts import in_words, on_github
 from frame_metrics.errors import BadValueError, FrameMetricsError, closest, nearest
 
 WRONG, BROKEN, INTERRUPTED, TERMINATED = 2, 3, 130, 143
@@ -68,7 +68,7 @@ def _failed(arguments: Sequence[str], error: Exception) -> int:
     """Say an error wherever it is looked for."""
     message = in_words(error, options_of(arguments[0]) if arguments and arguments[0] in COMMANDS else ())
     say(message)
-    if outside.on_github():
+    if on_github():
         outside.annotate(PROGRAM, message)
         outside.summarise(PROGRAM, None, [], message)
     return WRONG

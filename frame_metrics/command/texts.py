@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 
@@ -27,6 +28,17 @@ def no_formula(text: str) -> str:
 def with_formulas(text: str) -> str:
     """Return what ``no_formula`` was given."""
     return _NO_FORMULA.sub(r"\1", text)
+
+
+def on_github() -> bool:
+    """Return True in a workflow of GitHub, which runs commands that it finds in what is printed."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def no_command(text: str) -> str:
+    """Return a text in one line, in which GitHub finds no command: :: at the start of a line, ##[ anywhere."""
+    line = text.replace("\r", "\\r").replace("\n", "\\n").replace("##[", "##\\[")
+    return f"\\{line}" if line.lstrip().startswith("::") else line
 
 
 def in_command(text: str, *, of_property: bool = False) -> str:

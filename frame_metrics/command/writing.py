@@ -17,7 +17,7 @@ from frame_metrics.border.files import replacing
 from frame_metrics.border.shown import DIGITS, printable, text_of
 from frame_metrics.border.trec import write_qrels, write_run
 from frame_metrics.command.reading import ENDINGS, format_of
-from frame_metrics.command.texts import in_lines, no_formula
+from frame_metrics.command.texts import in_lines, no_command, no_formula, on_github
 from frame_metrics.errors import FrameMetricsError, check_choice, listed
 
 FOR_PEOPLE = {"table": (".txt",), "md": (".md",), "html": (".html",)}
@@ -62,7 +62,7 @@ def as_bytes(frame: pl.DataFrame, kind: str, *, formulas: str, digits: int | Non
         return (markdown(frame, digits) if kind == "md" else page(frame, digits)).encode()
     file = io.BytesIO()
     if kind in ("csv", "tsv"):
-        safe = _no_formulas(frame) if formulas == "text" else frame
+        safe = _changed(frame, no_formula) if formulas == "text" else frame
         safe.write_csv(file, separator="," if kind == "csv" else "\t")
     elif kind in ("parquet", "arrow"):
         (frame.write_parquet if kind == "parquet" else frame.write_ipc)(file)
@@ -87,6 +87,8 @@ def show(frame: pl.DataFrame, kind: str | None, formulas: str, digits: int | Non
     kind = kind or ("table" if terminal else "csv")
     if terminal and kind in ("parquet", "arrow"):
         raise FrameMetricsError(f"--to {kind}: a terminal cannot show it; name a file with -o, or pipe it on")
+    if on_github() and kind not in ("parquet", "arrow", "json", "jsonl"):
+        frame = _changed(frame, no_command)
     width = shutil.get_terminal_size().columns if terminal else None
     put(as_bytes(frame, kind, formulas=formulas, digits=digits, width=width))
 
@@ -127,11 +129,11 @@ def convert(plan: pl.LazyFrame, name: str, kind: str | None, formulas: str, role
         sinks[kind](file)
 
 
-def _no_formulas(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame without texts, and names of columns, that a spreadsheet would run."""
+def _changed(frame: pl.DataFrame, change: Callable[[str], str]) -> pl.DataFrame:
+    """Return a frame with its texts, and the names of its columns, changed."""
     texts = frame.with_columns(cs.by_dtype(pl.Categorical, pl.Enum).cast(pl.String))
-    safe = [pl.col(name).map_elements(no_formula, pl.String) for name in texts.select(cs.string()).columns]
-    return texts.with_columns(safe).rename({name: no_formula(name) for name in frame.columns})
+    safe = [pl.col(name).map_elements(change, pl.String) for name in texts.select(cs.string()).columns]
+    return texts.with_columns(safe).rename({name: change(name) for name in frame.columns})
 
 
 def _finite(frame: pl.DataFrame) -> pl.DataFrame:

@@ -401,3 +401,105 @@ def test_a_broken_pipe_is_quiet(capsys: Captured, monkeypatch: pytest.MonkeyPatc
         codes = [main(["evaluate", "log.parquet", "rr", "--fail-under", f"rr={limit}"]) for limit in (0.5, 0.9)]
     assert codes == [0, 1]
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+# wrong calls, and what is not compared
+
+
+@pytest.mark.parametrize("limit", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize("gate", ["fail-under", "fail-over"])
+def test_a_limit_is_finite(gate: str, limit: str, capsys: Captured) -> None:
+    """Settings and flags refuse a limit that nothing, or everything, passes."""
+    Path("c.toml").write_text(f"{gate} = {{ rr = {limit} }}")
+    code, printed, said = called(capsys, "evaluate", "log.parquet", "rr", "--config", "c.toml")
+    assert (code, printed) == (2, "")
+    assert "is not a metric and its limit" in said[0]
+    spelled = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[limit]
+    assert called(capsys, "evaluate", "log.parquet", "rr", f"--{gate}", f"rr={spelled}")[0] == 2
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_queries_without_a_saved_number_are_said(command: str, capsys: Captured) -> None:
+    """Where the log has more queries than were saved it is said; the gate fails where they are more than half."""
+    gate = [command, "log.parquet", "rr", "--fail-if-worse-than", "saved.parquet", "--junit", "gates.xml"]
+    save(capsys, "saved.parquet", *(1, 2, 1, 3) * 3)
+    code, _, said = called(capsys, *gate)
+    assert (code, said) == (
+        0,
+        ["frame-metrics: rr was compared without some: 8 of 20 queries have no saved number"],
+    )
+    assert "8 of 20 queries have no saved number" in Path("gates.xml").read_text()
+    save(capsys, "saved.parquet", *(1, 2, 1) * 3)
+    code, _, said = called(capsys, *gate)
+    told = "rr cannot be compared: 11 of 20 queries have no saved number, and at most half may"
+    assert (code, said) == (1, [f"frame-metrics: gate failed: {told}"])
+    assert told in Path("gates.xml").read_text()
+    save(capsys, "saved.parquet", *(1, 2, 1, 3) * 50)
+    assert called(capsys, *gate)[::2] == (0, [])  # numbers of other queries do no harm
+
+
+WRONG_TYPES = (
+    *("output = 3", "output = {a = 1}", "junit = 3", "qrels = 3", "fail-if-worse-than = 3", "metrics = 3"),
+    *("input = 3", 'input = ["log.parquet", 3]', "qrels-query = 3", "memory = []"),
+)
+
+
+@pytest.mark.parametrize("said", WRONG_TYPES)
+def test_settings_of_a_wrong_type(said: str, capsys: Captured) -> None:
+    """A value of a type that an option cannot have is a wrong call, and names the option."""
+    Path("c.toml").write_text(said)
+    code, printed, told = called(capsys, "evaluate", "log.parquet", "rr", "--config", "c.toml")
+    assert (code, printed, len(told)) == (2, "", 1)
+    name = said.partition(" =")[0].replace("metrics", "metric")
+    assert name.replace("-", "_") in told[0].replace("-", "_")
+
+
+def test_a_baseline_of_settings_may_be_a_number(capsys: Captured) -> None:
+    pl.concat([ranked().with_columns(run=run) for run in map(pl.lit, (1, 2))]).write_parquet("log.parquet")
+    Path("c.toml").write_text('system = "run"\nbaseline = 2')
+    code, printed, _ = called(capsys, "compare", "log.parquet", "rr", "--config", "c.toml")
+    assert (code, printed.splitlines()[1][:7]) == (0, "1,2,rr,")
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stdin"])
+def test_a_closed_stream_is_an_error(closed: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, closed, None)
+        name = ["-", "--from", "csv"] if closed == "stdin" else ["log.parquet"]
+        assert main(["evaluate", *name, "rr"]) == 2
+    assert "is closed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rows", ["", "1,a,2.0,\n2,b,1.0,\n"])
+@pytest.mark.parametrize("role", ["grade", "rank"])
+def test_a_csv_without_values(role: str, rows: str, capsys: Captured) -> None:
+    """A log of CSV with a header only, or without any grade, has what the same frame has in Python."""
+    names = ["query", "doc", "score" if role == "grade" else "grade", role]
+    Path("log.csv").write_text(f"{','.join(names)}\n{rows}")
+    code, printed, said = called(capsys, "evaluate", "log.csv", "rr")
+    assert (code, said) == (0, [])
+    types = dict(zip(names, (pl.String, pl.String, pl.Float64, pl.Float64), strict=True))
+    same = IRM(pl.read_csv("log.csv", schema_overrides=types)).evaluate("rr")
+    assert printed == same.write_csv()
+
+
+def test_a_gate_of_several_cutoffs(capsys: Captured) -> None:
+    """A gate adds those of its metrics that are not asked for."""
+    code, printed, said = called(capsys, "evaluate", "log.parquet", "rr@1", "--fail-under", "rr@1,2=0.1")
+    assert (code, said) == (0, [])
+    assert [line.split(",")[0] for line in printed.splitlines()[1:]] == ["rr@1", "rr@2"]
+
+
+def test_a_gate_that_is_said_twice(capsys: Captured) -> None:
+    twice = ["--fail-under", "rr=.5", "--fail-under", "rr=.9"]
+    code, printed, said = called(capsys, "evaluate", "log.parquet", "rr", *twice)
+    assert (code, printed) == (2, "")
+    assert said == ["frame-metrics: --fail-under: 'rr' is said twice, with .5 and with .9; say it once"]
+
+
+@pytest.mark.parametrize("name", ["log.parquet", "l*.parquet"])
+def test_the_input_is_not_written_over(name: str, capsys: Captured) -> None:
+    before = Path("log.parquet").read_bytes()
+    code, _, said = called(capsys, "evaluate", name, "rr", "-o", "./log.parquet")
+    assert (code, Path("log.parquet").read_bytes() == before) == (2, True)
+    assert said == [f"frame-metrics: --output ./log.parquet: it is read as {name}; write to another file"]

@@ -216,3 +216,32 @@ def test_errors_have_no_control_characters(capsys: Captured) -> None:
         said = capsys.readouterr().err
         assert CONTROLS.findall(said) == []
         assert not [line for line in said.splitlines() if line.startswith("::")]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "table", "md", "html", "json"])
+@pytest.mark.parametrize("command", ["per-query", "convert"])
+def test_github_finds_no_command_in_a_result(
+    command: str, kind: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No line of standard output begins a command in a workflow; elsewhere and in files texts are as they were."""
+    texts = ["a\n::error::one", "::error::two", " ::error::three", "a\r::error::four"]
+    pl.DataFrame({"query": texts, "score": 1.0, "grade": 1}).write_parquet("log.parquet")
+    arguments = [command, "log.parquet", *(["rr"] if command == "per-query" else []), "--to", kind]
+    assert main(arguments) == 0
+    before = capsys.readouterr().out
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert [line for line in re.split("[\r\n]", printed) if line.lstrip().startswith("::")] == []
+    assert (printed == before) == (kind == "json")
+    assert main([*arguments, "-o", "exact.csv", "--to", "csv", "--formulas", "keep"]) == 0
+    assert pl.read_csv("exact.csv")["query"].sort().to_list() == sorted(texts)
+
+
+def test_github_finds_no_command_of_the_old_kind(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    pl.DataFrame({"query": ["a ##[error]b"], "##[x]": 1.0, "grade": 1}).write_parquet("log.parquet")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert main(["convert", "log.parquet"]) == 0
+    assert capsys.readouterr().out == "query,##\\[x],grade\na ##\\[error]b,1.0,1\n"
+    assert main(["convert", "##[error].parquet"]) == 2
+    assert "##[" not in capsys.readouterr().err.splitlines()[0]
