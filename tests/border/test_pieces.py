@@ -482,8 +482,12 @@ def test_rows_that_cannot_be_taken_apart_in_pieces(stored: Any) -> None:
     """Lists of different lengths are a finding, by a row of the frame; reading stops there."""
     each = pl.DataFrame({"q": range(4000)}).with_columns(doc=pl.lit([0, 1, 2]), grade=pl.lit([0, 1, 1]))
     odd = each.with_columns(grade=pl.when(pl.col("q") == 3210).then(pl.lit([1])).otherwise("grade"))
-    (row,) = stored(odd)[1].irm(query="q", memory=SMALL).audit().collect().rows(named=True)
-    assert (row["check"], row["n"], row["example"]) == ("rows that have lists of different lengths", 1, "row 3210")
+    odd = pl.concat([odd[2000:], odd[:2000]])
+    memory, file = stored(odd)
+    at = memory.with_row_index().filter(q=3210)["index"].item()
+    (row,) = file.irm(query="q", memory=SMALL).audit().collect().rows(named=True)
+    assert (row["check"], row["n"], row["example"]) == ("rows that have lists of different lengths", 1, f"row {at}")
+    assert f"row {at} has 3 in doc and 1 in grade" in row["message"]
 
 
 # What is refused
