@@ -206,12 +206,13 @@ def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] 
     for other, its in others:
         if (odd := np.flatnonzero(its != length)).size:
             row = int(odd[0])
+            place = frame[ORDER][row] if ORDER in frame.columns else row
             raise bad_rows(
                 f"{name} and {other}",
                 odd,
                 len(frame),
                 "have lists of different lengths",
-                f"row {row} has {length[row]} in {name} and {its[row]} in {other}; give each result of a query both",
+                f"row {place} has {length[row]} in {name} and {its[row]} in {other}; give each result of a query both",
             )
     return frame, length
 

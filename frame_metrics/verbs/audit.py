@@ -12,7 +12,14 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import TIMES
 from frame_metrics.data.cases import Cases, cases_of
 from frame_metrics.data.log import Log, read_log
-from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_choice, shown
+from frame_metrics.errors import (
+    BadRowsError,
+    BadValueError,
+    FrameMetricsError,
+    NotComputableError,
+    check_choice,
+    shown,
+)
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import audited
 from frame_metrics.verbs import annotators, guards, log_checks, saved, value_checks
@@ -55,11 +62,9 @@ def audit(request: Request, fail_on: Severity | None, baseline: Any, split: Mapp
                 reading.gathered.append(pl.DataFrame())
                 return unreadable(error)
         good = good_rows(reading, looking.at_rows)
-        seen = good.seen
-        if good.error is not None:
-            n, of = len(good.rows), len(reading.table)
-            seen = [Finding("rows that cannot be read", "error", n, of, None, str(good.error))]
-        return _report(fail_on, [*part_of(good, reading).findings(reading.plan.columns), *seen])
+        part = part_of(good, reading)
+        seen = good.seen if good.error is None else [part.unread(good.error)]
+        return _report(fail_on, [*part.findings(reading.plan.columns), *seen])
 
     def unreadable(error: BadRowsError) -> Answer:
         n, row = max(len(error.rows), 1), f"row {int(error.rows[0])}" if len(error.rows) else None
@@ -100,7 +105,12 @@ class _Looking:
         sides: list[Finding] = []
         if found.sides is not None:
             sides = [*guards.of_sides(found.sides, plan.columns, plan.conventions, found.sides[TIMES])]
-        about = self._of_log(found.counts, sides, found.judged, found.cases)
+        try:
+            about = self._of_log(found.counts, sides, found.judged, found.cases)
+        except FrameMetricsError as error:  # of what is left, where rows were left out
+            if not found.part.bad:
+                raise
+            about = [found.part.unread(error)]
         return [*found.part.findings(plan.columns), *about]
 
     def _of_log(self, counts: Counted, sides: list[Finding], judged: Log, cases: Cases | None) -> list[Finding]:

@@ -58,7 +58,21 @@ class Auditing(Work):
         notes = pl.concat([_note(good, reading, ordered=ordered), self._sides(good.rows)], how="diagonal")
         table = pl.concat([pl.DataFrame(answer.columns), notes], how="diagonal")
         keys = {name: np.append(rows, np.full(len(notes), NONE)) for name, rows in answer.keys.items()}
-        return good.of_table(Answer(keys, table.to_dict(), answer.aliases), len(reading.table))
+        answer = good.of_table(Answer(keys, table.to_dict(), answer.aliases), len(reading.table))
+        return self._with_lost(answer, good, reading.table)
+
+    def _with_lost(self, answer: Answer, good: Good, table: pl.DataFrame) -> Answer:
+        """The answer, and behind it a row for each query with bad rows, which may have no others: it was in a piece."""
+        query = [name for name in self.columns.query if name in table.columns]
+        if self.judgments is None or not query:
+            return answer
+        bad = np.setdiff1d(np.arange(len(table)), good.at)
+        lost = bad[table[bad].select(pl.struct(query).is_first_distinct()).to_series().to_numpy()]
+        nothing = np.full(len(lost), NONE)
+        keys = {name: np.append(rows, lost if name in query else nothing) for name, rows in answer.keys.items()}
+        no_ranking = pl.DataFrame(schema={OWN: pl.Boolean}).clear(len(lost))
+        rows = pl.concat([pl.DataFrame(answer.columns), no_ranking], how="diagonal")
+        return replace(answer, keys=keys, columns=rows.to_dict())
 
     def _sides(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The labels and predictions that differ, where the relevant ones are named, and how often each stands."""

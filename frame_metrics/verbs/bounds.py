@@ -14,13 +14,12 @@ from frame_metrics.data.log import Block, Log
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.errors import NotComputableError, bad_rows, check_apart, check_choice
 from frame_metrics.inputs import Array
-from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.columns import Columns, judging
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import Needs
-from frame_metrics.verbs.measure import Measured, check_asked, check_grades, each_ranking
+from frame_metrics.verbs.measure import Measured, check_asked, check_grades, each_ranking, lacks_scale
 from frame_metrics.verbs.pieces import Measuring, gathered_of, work_of
 from frame_metrics.verbs.request import Reading, Request
 from frame_metrics.verbs.tidy import averaged, each_query
@@ -49,7 +48,7 @@ def bounds(request: Request, metrics: Sequence[Metrics], *, of: Of, max_grade: f
             raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
 
     if max_grade is not None:
-        asked = [(name, metric(max_grade=max_grade) if _lacks_scale(metric) else metric) for name, metric in asked]
+        asked = [(name, metric(max_grade=max_grade) if lacks_scale(metric) else metric) for name, metric in asked]
 
     def compute(reading: Reading) -> Answer:
         if reading.source is not None:
@@ -120,7 +119,7 @@ def _of_ties(log: Log, asked: Asked) -> Bounded:
 def _ordered(log: Log, asked: Asked) -> Array:
     """Values where equal scores are ordered by what each metric looks at: the gain, or what is relevant."""
     values = np.empty((len(asked), len(log.grid.pair)))
-    graded = np.array([metric.graded for _, metric in asked])
+    graded = np.array([metric.graded for _, metric in asked], bool)
     for some, one in ((graded, log), (~graded, _labelled(log))):
         at = np.flatnonzero(some).tolist()
         if at:
@@ -198,10 +197,6 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
 
     log.each_block(work)
     return Bounded(own, lower, upper, seen)
-
-
-def _lacks_scale(metric: Metric) -> bool:
-    return "max_grade" in metric.reads and metric.params.get("max_grade") is None
 
 
 def _spare(log: Log) -> Array:

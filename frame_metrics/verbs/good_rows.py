@@ -102,6 +102,7 @@ class Part:
 
     good: int = 0  # results, or rows, without errors
     every: int = 0  # all results, or rows
+    left: int = 0  # rows of the table without errors
     n: int = 0  # rows of the table, which has each result of each system
     told: int = 0  # rows of the frame
     bad: list[Bad] = field(default_factory=list)
@@ -116,6 +117,10 @@ class Part:
         found = [self._finding(one, columns) for one in bad]
         return [*found, Finding("rows", "fact", self.good, self.every, None, message)]
 
+    def unread(self, error: FrameMetricsError) -> Finding:
+        """Return an error about the rows that are left as a finding."""
+        return Finding("rows that cannot be read", "error", self.left, self.n, None, str(error))
+
     def _finding(self, one: Bad, columns: Columns) -> Finding:
         what = one.what.split(",")[0]
         check = f"{_values(one.column, columns) if what.startswith(('are ', 'differ ')) else 'rows'} that {what}"
@@ -129,7 +134,7 @@ def part_of(good: Good, reading: Reading, *, numbered: bool = True) -> Part:
     frame = table if unfolded is None else unfolded.frame
     systems = max(len(reading.plan.columns.per_system), 1)  # which have the same rows
     found, every = ((_number(some) - _bare(some)) // systems for some in (good.rows, table))
-    part = Part(found, every, _number(table), _number(frame))
+    part = Part(found, every, _number(good.rows), _number(table), _number(frame))
     for error, at in good.bad:
         said, rows = error, at
         if unfolded is not None:
@@ -172,7 +177,7 @@ def added(parts: Iterable[dict[str, Any]]) -> Part:
     whole = Part()
     bad: dict[tuple[str, str], Bad] = {}
     for one in parts:
-        for name in ("good", "every", "n", "told"):
+        for name in ("good", "every", "left", "n", "told"):
             setattr(whole, name, getattr(whole, name) + one[name])
         for held in one["bad"]:
             new = Bad(**held)

@@ -118,7 +118,7 @@ def check_grades(asked: Asked, log: Log) -> None:
     grade = log.judgment_name
     lost, top_grade = _out_of_reach(asked, log), log.conventions.in_words(log.top_grade)
     for name, metric in asked:
-        if "max_grade" in metric.reads and metric.params.get("max_grade") is None:
+        if lacks_scale(metric):
             largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {top_grade}"
             if (highest := log.conventions.highest) is not None:
                 largest = f": {highest:g}"
@@ -132,6 +132,11 @@ def check_grades(asked: Asked, log: Log) -> None:
                 f"{name}: no grade in {grade} reaches rel={log.conventions.in_words(rel)}; the largest is {top_grade}"
             )
     check_ideal(asked, log)
+
+
+def lacks_scale(metric: Metric) -> bool:
+    """Return True for a metric that needs the highest grade, and is not told it."""
+    return "max_grade" in metric.reads and metric.params.get("max_grade") is None
 
 
 def check_ideal(asked: Asked, log: Log) -> None:

@@ -24,7 +24,7 @@ from frame_metrics.roles.columns import Columns, checked, judging, key_names, ty
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
-from frame_metrics.verbs.measure import COUNTED, Measured, check_grades, check_ideal, each_ranking, measure
+from frame_metrics.verbs.measure import COUNTED, Measured, check_grades, check_ideal, each_ranking, lacks_scale, measure
 from frame_metrics.verbs.pairs import answered
 from frame_metrics.verbs.request import Plan, Reading, check_shared
 
@@ -59,6 +59,9 @@ def measured_of(
 
 def gathered_of(work: Measuring, reading: Reading) -> Measured:
     """Measure every ranking of all pieces."""
+    if any(lacks_scale(metric) for _, metric in work.asked):  # the error names the largest grade of all
+        nothing = replace(work, asked=[])
+        check_grades(work.asked, restored(gather(nothing, reading), nothing)[0])
     measured, held = _restored(gather(work, reading), work)
     check_shared(measured.log)
     check_grades(work.asked, measured.log)

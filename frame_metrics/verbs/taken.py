@@ -36,12 +36,12 @@ class Taking:
 
 
 def _ends(values: pl.Series) -> pl.Series:
-    """The least and the greatest of numbers above 0, or all values that are no numbers; of lists those within."""
+    """The least number above 0 and the greatest of all, or all values that are no numbers; of lists those within."""
     lists = isinstance(values.dtype, pl.List | pl.Array)
     each = values.explode() if lists else values
     if each.dtype.is_numeric():
-        above = each.filter((each > 0).fill_null(False))
-        each = above.filter((above == above.min()) | (above == above.max()))
+        least = each.filter((each > 0).fill_null(False)).min()
+        each = pl.Series(each.name, [least, each.max()], dtype=each.dtype)
     each = each.unique().drop_nulls()
     if not lists:
         return each

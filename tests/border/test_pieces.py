@@ -71,6 +71,17 @@ def _same(call: Call, both: tuple[Any, Any], **roles: Any) -> None:
     assert_frame_equal(found, call(memory.irm(**roles)), rel_tol=1e-12, abs_tol=1e-12)
 
 
+def _same_error(call: Call, both: tuple[Any, Any], **roles: Any) -> str:
+    """A verb raises the same of a file that is larger than memory as of a frame in memory, and says it."""
+    said = []
+    for frame in both:
+        with pytest.raises(FrameMetricsError) as raised:
+            call(frame.irm(**roles, memory=SMALL)).lazy().collect()
+        said.append((type(raised.value), str(raised.value)))
+    assert said[0] == said[1]
+    return said[0][1]
+
+
 OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
     "evaluate": (lambda irm: irm.evaluate(METRICS, ci=0.9, resamples=50), {"system": "system"}),
     "by": (lambda irm: irm.evaluate(METRICS, ci=0.9, resamples=50, margins=True), {"system": "system", "by": "device"}),
@@ -162,6 +173,48 @@ def test_bad_rows_are_found_in_pieces(judged: bool, stored: Any) -> None:
         stored(log.drop("grade")),
         **{**roles, "grade": None},
     )
+
+
+@pytest.mark.parametrize("systems", [0, 1, 3])
+def test_judged_queries_of_bad_rows_are_counted_once_in_pieces(systems: int, stored: Any) -> None:
+    """A judged query whose rows are all bad was in a piece, and is none of those that are in no piece."""
+    score = pl.when(pl.col("q") % 20 == 13).then(np.inf).otherwise("score")
+    log = _log().with_columns(score=score, by=pl.col("q") % 2).filter((pl.col("system") == "b") | (systems == 3))
+    qrels = _qrels(log)
+    roles = {**ROLES, "grade": None, "by": "by"} | ({"system": "system"} if systems else {})
+    both = stored(log.drop("grade"))
+    _same(lambda irm: irm.judge(qrels, grade="rating").audit(), both, **roles)
+    (row,) = (
+        both[1]
+        .irm(**roles, memory=SMALL)
+        .judge(qrels, grade="rating")
+        .audit()
+        .collect()
+        .filter(check="judged queries of no known segment")
+        .rows(named=True)
+    )
+    lost = qrels["q"].filter(qrels["q"].is_in([13, 33, 53, 100, 101])).n_unique()
+    assert (row["n"], row["share"]) == (lost, lost / qrels["q"].n_unique())
+
+
+@pytest.mark.parametrize("query", ["q", None])
+def test_a_split_of_a_system_without_a_share_in_pieces(query: str | None, stored: Any) -> None:
+    """What is left of rows of which some are bad has a system without a share: a finding, and else an error."""
+    arm = pl.when(pl.col("q") % 8 > 0).then(pl.format("arm {}", pl.col("q") % 2))
+    log = _log().filter(pl.col("system") == "b").with_columns(system=arm, label=pl.col("grade").fill_null(0) > 0)
+    log = pl.concat(
+        [log.drop("grade", "said")] * 4 if query is None else [log.with_columns(pl.col("grade").fill_null(0))]
+    )
+    roles = {"query": query, "score": "score", "label": "label", "system": "system", "grade": None}
+    roles |= {"threshold": 0.5} if query is None else {"doc": "doc"}
+    split = {"arm 0": 0.5, "arm 1": 0.5}
+    assert "None of system has no share" in _same_error(lambda irm: irm.audit(split=split), stored(log), **roles)
+    bad = log.with_columns(score=pl.when(pl.col("score") == 0.4).then(np.inf).otherwise("score"))
+    n, both = (bad["score"] < np.inf).sum(), stored(bad)
+    for one in both:
+        rows = one.irm(**roles, memory=SMALL).audit(split=split).lazy().collect()
+        assert rows["check"].to_list() == ["scores that are infinite", "rows that cannot be read", "rows"]
+        assert rows["n"].to_list() == [len(bad) - n, n, n]
 
 
 def test_a_gate_on_a_file_in_pieces(stored: Any) -> None:
@@ -382,6 +435,15 @@ def test_grades_of_other_queries_in_pieces(stored: Any) -> None:
         stored(log)[1].irm(**ROLES, memory=SMALL, system="system").explain("err(max_grade=1)@5", query=33).collect()
 
 
+def test_explain_beside_pieces_of_which_no_grade_is_above_0(stored: Any) -> None:
+    """Pieces, or all of them, may have grades of 0 alone, or none above it; the largest grade is that of all."""
+    log = _log()
+    for grade in (pl.when(pl.col("q") > 30).then("grade").otherwise(0), pl.lit(0), pl.lit(-1)):
+        one = log.with_columns(grade.alias("grade"))
+        _same(lambda irm: irm.explain("ndcg@5", query=33), stored(one), **ROLES, system="system")
+        _same_error(lambda irm: irm.explain("err@5", query=33), stored(one), **ROLES, system="system")
+
+
 def test_a_query_that_is_not_there_in_pieces(stored: Any) -> None:
     """To explain a query that no row has is an error, as where ids of judgments match none of the log's."""
     large = stored(_log().drop("grade"))[1].irm(**{**ROLES, "grade": None}, memory=SMALL, system="system")
@@ -420,8 +482,12 @@ def test_rows_that_cannot_be_taken_apart_in_pieces(stored: Any) -> None:
     """Lists of different lengths are a finding, by a row of the frame; reading stops there."""
     each = pl.DataFrame({"q": range(4000)}).with_columns(doc=pl.lit([0, 1, 2]), grade=pl.lit([0, 1, 1]))
     odd = each.with_columns(grade=pl.when(pl.col("q") == 3210).then(pl.lit([1])).otherwise("grade"))
-    (row,) = stored(odd)[1].irm(query="q", memory=SMALL).audit().collect().rows(named=True)
-    assert (row["check"], row["n"], row["example"]) == ("rows that have lists of different lengths", 1, "row 3210")
+    odd = pl.concat([odd[2000:], odd[:2000]])
+    memory, file = stored(odd)
+    at = memory.with_row_index().filter(q=3210)["index"].item()
+    (row,) = file.irm(query="q", memory=SMALL).audit().collect().rows(named=True)
+    assert (row["check"], row["n"], row["example"]) == ("rows that have lists of different lengths", 1, f"row {at}")
+    assert f"row {at} has 3 in doc and 1 in grade" in row["message"]
 
 
 # What is refused
@@ -508,6 +574,20 @@ def test_bad_judgments_beside_pieces(tmp_path: Path) -> None:
         BadValueError, match=rf"^rating: 1 pair has two judgments .*, rows 7, {len(twice) - 1}\); keep one"
     ):
         bare.judge(twice, grade="rating").evaluate("rr").collect()
+
+
+@pytest.mark.parametrize("judged", [False, True])
+def test_a_metric_without_its_largest_grade_in_pieces(judged: bool, stored: Any) -> None:
+    """A metric that needs the highest grade is named, with the largest grade of all pieces."""
+    log = _log()
+    both, qrels = stored(log.drop("grade") if judged else log), _qrels(log)
+    roles = {**ROLES, "system": "system"} | ({"grade": None} if judged else {})
+    calls: list[Call] = [lambda irm: irm.bounds("rr", "err@5", of="ties"), lambda irm: irm.evaluate("err@5")]
+    for call in calls:
+        one = (lambda irm, call=call: call(irm.judge(qrels, grade="rating"))) if judged else call
+        said = _same_error(one, both, **roles)
+        assert said.startswith("err@5 needs max_grade=")
+        assert said.endswith("is 2")
 
 
 def test_what_needs_the_whole_frame(tmp_path: Path) -> None:
