@@ -275,7 +275,7 @@ class Job:
         return result, self._worse(result, self.metrics) if self.said.get("fail_if_worse_than") else []
 
     def _worse(self, compared: pl.DataFrame, metrics: Sequence[str]) -> list[gates.Outcome]:
-        """What the gate says of a comparison, of which the log's queries without a saved number are counted."""
+        """The outcomes of a comparison, of which the log's queries without a saved number are counted."""
         partial = not compared.is_empty() and bool((compared["n_unpaired"] > 0).any())
         evaluated = self.irm.evaluate(*metrics).collect() if partial else pl.DataFrame()
         return list(gates.worse(compared, self.said.get("alpha", gates.ALPHA), evaluated))
