@@ -67,7 +67,7 @@ class Engine(Border):
         places = {f"c{i}": kind for i, kind in enumerate(schema.values())}
         table = self.fetched(self.mapped(columns, keys, partial(_by_place, work), places))
         table = table.rename(dict(zip(table.columns, schema, strict=True)))
-        return table if together is None else together(table)
+        return (table if together is None else together(table)).cast(pl.Schema(schema))
 
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
         return self.gathered(columns, [], partial(same_keys, keys=keys), self.types(columns))

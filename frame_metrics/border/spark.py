@@ -76,16 +76,6 @@ class SparkFrame(Engine):
 
         return together.mapInArrow(task, spark)
 
-    def gathered(
-        self,
-        columns: Sequence[str],
-        keys: Sequence[str],
-        work: Work,
-        schema: Mapping[str, Any],
-        together: Work | None = None,
-    ) -> pl.DataFrame:
-        return super().gathered(columns, keys, work, schema, together).cast(pl.Schema(schema))
-
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
         from pyspark.sql import functions
 

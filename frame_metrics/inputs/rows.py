@@ -194,8 +194,8 @@ class Rows(Segmented):
         whole = reached == self.count
         if not whole.any():
             return sums
-        held = any(values is other for other, _ in self._sums)
-        total = self.once(id(values), lambda: self.total(values)) if held else self.total(values)
+        # What cannot be written in is the same the next time, and is held by the running sums.
+        total = self.total(values) if values.flags.writeable else self.once(id(values), lambda: self.total(values))
         return np.where(whole, total, sums)
 
     def _up_to(self, k: int) -> Array:
