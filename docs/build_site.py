@@ -65,7 +65,7 @@ SECTIONS = {
     "Metrics": ["metrics.md", "conventions.md"],
     "Results": ["pictures.md", "report.md", "command.md"],
     "API": [f"api/{name}.md" for name in API],
-    "About": ["performance.md", "design.md", "architecture.md", "contributing.md", "changelog.md"],
+    "About": ["performance.md", "measured.md", "design.md", "architecture.md", "contributing.md", "changelog.md"],
 }
 
 FORMULA = re.compile(r"^(- Formula: )(.*)$", re.MULTILINE)
@@ -130,7 +130,9 @@ def page(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         about = (ast.get_docstring(ast.parse(text)) or "").replace("\n", "\n    ")
-        return f"# {path.name}\n\n    {about}\n\n```python\n{text}```\n"
+        output = path.parent / "output" / f"{path.stem}.txt"
+        printed = f"## What it prints\n\n```text\n{output.read_text(encoding='utf-8').strip(chr(10))}\n```\n"
+        return f"# {path.name}\n\n    {about}\n\n{printed}\n## The script\n\n```python\n{text}```\n"
     if path.name == "metrics.md":
         names = {*CELLS, *ENTRY.findall(text)}
         text = with_terms(FORMULA.sub(lambda line: line[1] + typeset(line[2], names), text))

@@ -1,4 +1,4 @@
-"""Write docs/metrics.md, the goals of which_measure.md, the imports, and drawings.
+"""Write docs/metrics.md, the goals of which_measure.md, the imports, drawings, and figures of the bench in all pages.
 
 python docs/generate.py [--check]      with --check, write nothing and exit with 1 if either is out of date
 """
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from drawing import drawing
+from figures import MARK, filled, measured
 from frame_metrics import plot
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
 from frame_metrics.metrics.goals import ADVICE
@@ -104,6 +105,11 @@ def main(arguments: list[str]) -> int:
     wanted[CONTRIBUTING] = HOUSE.sub(lambda _: house(), CONTRIBUTING.read_text(encoding="utf-8"))
     wanted[DRAWING] = drawing(of_house("HOUSE"), of_house("NO_FRAMES"))
     wanted[WHICH] = GOALS.sub(lambda _: goals(), WHICH.read_text(encoding="utf-8"))
+    rows = measured()
+    for path in (README, *sorted(PAGE.parent.rglob("*.md"))):
+        text = wanted.get(path) or path.read_text(encoding="utf-8")
+        if MARK.search(text):
+            wanted[path] = filled(text, rows)
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         print(f"{path.name} is out of date" if "--check" in arguments else f"{path.name} written")

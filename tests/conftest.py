@@ -87,7 +87,8 @@ def test_of(case: pytest.Item) -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark most of many cases as slow: of a test one of seven stays fast, and one at least.
 
-    Every second slow case on kinds of frames, and every second fast case, is not for the newest Python.
+    Every second slow case on kinds of frames, and every second fast case, is for the lowest versions; others are for
+    the newest Python.
     """
     for _, cases in groupby(items, test_of):
         some = [case for case in cases if not case.get_closest_marker("slow")]

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,6 +44,11 @@ def script(path: Path) -> ModuleType:
     return module
 
 
+def output_of(example: str) -> str:
+    """Return what the page of an example shows as its output: what the script printed, redirected to that file."""
+    return (ROOT / "examples" / "output" / f"{example}.txt").read_text(encoding="utf-8")
+
+
 def cells(text: str) -> list[list[str]]:
     """Return the cells of a printed table, its head first."""
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
@@ -58,10 +63,16 @@ def examples(n: int) -> settings:
     return settings(max_examples=5 * n if SEARCH else n if LONG else max(n // 5, 5))
 
 
-def every_second(*lists: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """Return every second case of a product of three lists or more, in which any two values of two lists still meet."""
-    cases = product(*map(enumerate, lists))
-    return [tuple(value for _, value in case) for case in cases if sum(place for place, _ in case) % 2 == 0]
+def pairwise_cases(*lists: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Return few cases of a product, in which any two values of two lists meet: the one that meets most, and so on."""
+    values = [list(one) for one in lists]
+    places = [[(i, j) for j in range(len(one))] for i, one in enumerate(values)]
+    apart = {pair for one, other in combinations(places, 2) for pair in product(one, other)}
+    cases, found = list(product(*places)), []
+    while apart:
+        found.append(max(cases, key=lambda case: len(apart.intersection(combinations(case, 2)))))
+        apart.difference_update(combinations(found[-1], 2))
+    return [tuple(values[i][j] for i, j in case) for case in sorted(found)]
 
 
 # Kinds of frames

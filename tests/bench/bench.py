@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 from importlib.metadata import distributions
 from importlib.util import find_spec
@@ -31,6 +32,7 @@ from bench_compare import compared, left_out_comparisons
 from bench_decisions import left_out_decisions, scores, tables
 from bench_forms import forms
 from bench_import import imported
+from bench_large import large, left_out_large
 from timing import by_turns, clock, row, show
 
 import frame_metrics
@@ -209,7 +211,7 @@ def left_out(quick: bool) -> dict[str, str]:
     """Return what cannot be measured, and why."""
     why = {"ranx": "it compiles for a minute"} if quick else {}
     why |= {name: "it is not installed" for name in PEERS if not find_spec(name)}
-    why |= left_out_decisions() | left_out_comparisons() | left_out_border()
+    why |= left_out_decisions() | left_out_comparisons() | left_out_border() | left_out_large()
     return why | ({} if Path("/proc/self/clear_refs").exists() else {"memory": "it is read from /proc"})
 
 
@@ -325,6 +327,7 @@ def main() -> None:
         "import": imported,
         "border": border,
         "forms": forms,
+        "large": large,
     }
     parser.add_argument("--rows", default="1e6,1e7,5e7", type=lambda text: [int(float(n)) for n in text.split(",")])
     parser.add_argument("--only", choices=parts, action="append", help="one part of the table; may be given again")
@@ -335,6 +338,8 @@ def main() -> None:
     options = parser.parse_args()
     options.rows, options.runs = ([4000], 1) if options.quick else (sorted(options.rows), options.runs)
     form = f"| {' | '.join('{}' if options.markdown else f'{{:{width}}}' for width in WIDTHS.values())} |"
+    if options.markdown:
+        print(f"# Measured\n\n[How to read it](performance.md). Printed by `tests/bench/bench.py`, {date.today()}.\n")
     print(machine(), *(f"{name} is left out: {why}." for name, why in left_out(options.quick).items()), "", sep="\n")
     print(form.format(*WIDTHS), form.format(*["---"] * len(WIDTHS)), sep="\n")
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from frame_metrics import IRM, FrameMetricsError
-from helpers import as_kind, as_polars, every_second
+from helpers import as_kind, as_polars, pairwise_cases
 
 pytestmark = pytest.mark.border
 
@@ -137,7 +137,7 @@ def of_polars(name: str, by: str | None = "day") -> Any:
     return verb(IRM(frame, by=by, **roles))
 
 
-@pytest.mark.parametrize(("name", "kind", "by"), every_second(VERBS, FRAME_TYPES, [None, "day"]))
+@pytest.mark.parametrize(("name", "kind", "by"), pairwise_cases(VERBS, FRAME_TYPES, [None, "day"]))
 @pytest.mark.grid(21)
 def test_kinds_agree(name: str, kind: str, by: str | None) -> None:
     """Every verb gives every kind of frame the same rows, in a frame of that kind."""

@@ -64,6 +64,7 @@ def test_the_accessor_is_official() -> None:
     assert found_by_name(frame.irm) == ["query", "score", "grade", "doc"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("npartitions", "shuffled"), [(3, True), (1, True), (3, False), (17, True)])
 @pytest.mark.grid(4)
 def test_values_are_those_of_pandas(npartitions: int, shuffled: bool) -> None:
@@ -78,6 +79,7 @@ def test_values_are_those_of_pandas(npartitions: int, shuffled: bool) -> None:
     _same(ours.per_query(*asked), theirs.per_query(*asked), "query", "metric")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("npartitions", [3, 1])
 @pytest.mark.parametrize("kind", ["pandas", "polars", "dask"])
 @pytest.mark.grid
@@ -94,6 +96,7 @@ def test_judgments_beside(npartitions: int, kind: str) -> None:
     _same_but_examples(ours.audit(), theirs.audit())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("npartitions", [3, 1, 17])
 @pytest.mark.grid
 def test_systems(npartitions: int) -> None:

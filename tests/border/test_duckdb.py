@@ -238,6 +238,7 @@ def _large() -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["hash(query, doc)", "query"])
 @pytest.mark.grid(2)
 def test_relations_larger_than_memory(con: Any, order: str) -> None:

@@ -15,9 +15,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError
+from helpers import pairwise_cases
 from inside import always_a_progress_bar
 
-SMALL = 100_000  # bytes, of which pieces have a sixteenth; the log below has more
+SMALL = 100_000  # bytes, of which pieces have a sixteenth; the log below has more than a quarter, in any two columns
+FEW_PIECES = 250_000  # the same where four columns are needed
 METRICS = ("ndcg@5", "map", "rr", "precision@3", "recall", "num_rel")
 ROLES: dict[str, Any] = {"query": "q", "score": "score", "grade": "grade", "doc": "doc"}
 Call = Callable[[IRM[Any]], Any]
@@ -52,7 +54,10 @@ def _qrels(log: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([found, pl.DataFrame({"q": [100, 101], "doc": [1, 1], "rating": [2, 0]}, schema=found.schema)])
 
 
-@pytest.fixture(params=["in order", "shuffled"])
+ORDERS = ("in order", "shuffled")
+
+
+@pytest.fixture(params=ORDERS)
 def stored(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pl.DataFrame], tuple[Any, Any]]:
     """Returns a log in memory, and the same in a file of many row groups; its queries together, or not."""
 
@@ -64,11 +69,11 @@ def stored(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pl.DataF
     return store
 
 
-def _same(call: Call, both: tuple[Any, Any], **roles: Any) -> None:
+def _same(call: Call, both: tuple[Any, Any], memory: int = SMALL, **roles: Any) -> None:
     """A verb gives the same of a file that is larger than memory as of a frame in memory."""
-    memory, file = both
-    found = call(file.irm(**roles, memory=SMALL)).collect()
-    assert_frame_equal(found, call(memory.irm(**roles)), rel_tol=1e-12, abs_tol=1e-12)
+    whole, file = both
+    found = call(file.irm(**roles, memory=memory)).collect()
+    assert_frame_equal(found, call(whole.irm(**roles)), rel_tol=1e-12, abs_tol=1e-12)
 
 
 def _same_error(call: Call, both: tuple[Any, Any], **roles: Any) -> str:
@@ -124,19 +129,20 @@ OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
 
 
 @pytest.mark.grid(12)
-@pytest.mark.parametrize("name", OF_QUERIES)
-@pytest.mark.parametrize("judged", [False, True], ids=["", "judged"])
+@pytest.mark.parametrize(
+    ("name", "judged", "stored"), pairwise_cases(OF_QUERIES, [False, True], ORDERS), indirect=["stored"]
+)
 def test_queries_in_pieces(name: str, judged: bool, stored: Any) -> None:
     """Verbs about queries give the same, intervals and p-values too, with grades in the log or beside it."""
     call, more = OF_QUERIES[name]
     log = _log()
     if not judged:
-        _same(call, stored(log), **ROLES, **more)
+        _same(call, stored(log), FEW_PIECES, **ROLES, **more)
         return
     qrels, roles = _qrels(log), {**ROLES, **more, "grade": None}
     if {"weight", "cluster"} & set(more):  # which nobody knows of queries without results
         qrels = qrels.filter(pl.col("q") < 100)
-    _same(lambda irm: call(irm.judge(qrels, grade="rating")), stored(log.drop("grade")), **roles)
+    _same(lambda irm: call(irm.judge(qrels, grade="rating")), stored(log.drop("grade")), FEW_PIECES, **roles)
 
 
 @pytest.mark.parametrize("lent", [{"by": "place"}, {"cluster": "place"}, {"weight": "size"}], ids=str)
@@ -152,6 +158,7 @@ def test_what_judgments_say_in_pieces(lent: dict[str, Any], stored: Any) -> None
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judged", [False, True], ids=["", "judged"])
 def test_bad_rows_are_found_in_pieces(judged: bool, stored: Any) -> None:
     """An audit counts the rows of every piece that are bad in one way, and names the first of them all."""
@@ -394,6 +401,7 @@ def test_a_file_that_cannot_be_read_to_its_end(memory: int | None, tmp_path: Pat
         log.irm(memory=memory).evaluate("rr").collect()
 
 
+@pytest.mark.slow
 @pytest.mark.grid(2)
 def test_a_progress_bar_over_pieces(stored: Any, capsys: Any) -> None:
     """On a terminal a bar counts the rows, and changes nothing."""
@@ -455,6 +463,7 @@ def test_a_query_that_is_not_there_in_pieces(stored: Any) -> None:
     assert large.judge(qrels, grade="rating").explain("rr", query=101).collect().is_empty()
 
 
+@pytest.mark.slow
 def test_lists_of_flags_in_pieces(stored: Any) -> None:
     """Lists hold flags where those of all pieces do: ids that are 0 and 1 in one piece may be others in the next."""
     each = pl.DataFrame({"q": range(4000)}).with_columns(doc=pl.lit([0, 1, 2]), relevant=pl.lit([0, 1, 1]))
@@ -522,6 +531,7 @@ def test_bad_pooled_rows_in_pieces(tmp_path: Path) -> None:
         ).collect()
 
 
+@pytest.mark.slow
 def test_bad_rows_of_documents_in_pieces(tmp_path: Path) -> None:
     """Documents that a system has twice, and labels that differ between systems, are counted in all pieces."""
     log = _log().with_columns(id=pl.col("q") * 1000 + pl.col("doc"))
@@ -546,6 +556,7 @@ def test_counts_that_are_bad_in_pieces(tmp_path: Path) -> None:
         large.evaluate("roc_auc").collect()
 
 
+@pytest.mark.slow
 def test_facts_of_the_whole_frame_in_pieces(tmp_path: Path) -> None:
     """What only the whole log shows is refused: no grade that is relevant, systems apart, ids of which none matches."""
     log = _log()

@@ -116,20 +116,29 @@ def spread(session: Any, table: pl.DataFrame, partitions: int = 3) -> SparkFrame
     return SparkFrame(session.createDataFrame(table.to_arrow()).repartition(partitions))
 
 
+def spreads(session: Any) -> Iterator[int]:
+    """Set partitions and batches, one after the other, and give how many partitions; of Connect one will do.
+
+    Sessions of both kinds send the same work to the same tasks.
+    """
+    connect = "connect" in type(session).__module__
+    for partitions, batch in ((3, 1000),) if connect else ((3, 1000), (1, 100_000), (17, 100_000)):
+        session.conf.set("spark.sql.shuffle.partitions", str(partitions))
+        session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(batch))
+        yield partitions
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", [1000, 100_000])
-@pytest.mark.parametrize("partitions", [1, 3, 17])
-def test_tasks_work_on_whole_queries(session: Any, partitions: int, batch: int) -> None:
+def test_tasks_work_on_whole_queries(session: Any) -> None:
     """Whatever the partitions and batches, a piece has whole queries, those whose key is null too."""
     log = rows_of(20_000, 5003)
-    session.conf.set("spark.sql.shuffle.partitions", str(partitions))
-    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(batch))
-    frame = spread(session, log, partitions)
-    with small_pieces_of_spark(2000):
-        found = frame.gathered(log.columns, KEYS, summing(), SUMS).sort(KEYS)
     expected = summing()(log).sort(KEYS)
-    assert found.drop("total").equals(expected.drop("total"))
-    assert (found["total"] - expected["total"]).abs().max() < 1e-9
+    for partitions in spreads(session):
+        frame = spread(session, log, partitions)
+        with small_pieces_of_spark(2000):
+            found = frame.gathered(log.columns, KEYS, summing(), SUMS).sort(KEYS)
+        assert found.drop("total").equals(expected.drop("total"))
+        assert (found["total"] - expected["total"]).abs().max() < 1e-9
 
 
 @pytest.mark.slow
@@ -338,19 +347,15 @@ def check_equal(found: Any, expected: pl.DataFrame) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", [1000, 100_000])
-@pytest.mark.parametrize("partitions", [1, 3, 17])
-def test_rankings_are_measured_as_on_one_machine(session: Any, partitions: int, batch: int) -> None:
+def test_rankings_are_measured_as_on_one_machine(session: Any) -> None:
     """Whatever the partitions, the batches and the order of the rows: values, intervals and p-values are equal."""
-    session.conf.set("spark.sql.shuffle.partitions", str(partitions))
-    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(batch))
     log = log_of_runs()
     roles = {"query": "query", "doc": "doc", "score": "score", "grade": "grade", "system": "run"}
-    frame = spread(session, log, partitions).frame
-    with small_pieces_of_spark(100):
-        whole = (partitions, batch) == (3, 1000)
-        for ask in RANKED.values() if whole else (RANKED["evaluate by"], RANKED["compare"]):
-            check_equal(ask(frame.irm(**roles)), ask(log.irm(**roles)))
+    for partitions in spreads(session):
+        frame = spread(session, log, partitions).frame
+        with small_pieces_of_spark(100):
+            for ask in RANKED.values() if partitions == 3 else (RANKED["evaluate by"], RANKED["compare"]):
+                check_equal(ask(frame.irm(**roles)), ask(log.irm(**roles)))
 
 
 @pytest.mark.slow

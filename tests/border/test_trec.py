@@ -715,6 +715,7 @@ def test_a_pipe_is_written_directly(tmp_path: Path, write: Any, written: bytes) 
         assert frame_metrics.read_run(tmp_path / "pipe").rows() == RUN_ROWS
 
 
+@pytest.mark.slow
 def test_the_standard_output_is_written_directly(tmp_path: Path) -> None:
     """Into a pipe, and into a file, which what is printed later still reaches."""
     code = (

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from helpers import ROOT, script
+from helpers import ROOT, output_of, script
 
 PATH = ROOT / "examples" / "choose_a_threshold.py"
 MODELS = ["logistic", "naive Bayes"]
@@ -36,7 +36,7 @@ def printed(example: Any, cases: pd.DataFrame) -> str:
         lines: list[str] = []
         patch.setattr("builtins.print", lambda *values: lines.append(" ".join(map(str, values))))
         example.report(cases, 0.99)
-    return "\n".join(lines)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def test_every_tumour_is_scored_once_by_each_model(cases: pd.DataFrame) -> None:
@@ -107,6 +107,11 @@ def test_the_report_goes_from_the_table_to_the_audit(example: Any, printed: str)
     assert len(says) > 5
     assert all(" fact " in line for line in says[1:])
     assert max(map(len, printed.splitlines())) <= 100
+
+
+def test_its_page_shows_what_is_printed(printed: str) -> None:
+    """The output on its page is that of the script without arguments."""
+    assert output_of("choose_a_threshold") == printed
 
 
 def test_docs_show_what_is_printed(printed: str) -> None:

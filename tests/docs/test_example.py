@@ -1,5 +1,6 @@
 """The example on the docstrings of this machine; its figures depend on the installed versions, so none is pinned."""
 
+import re
 import sqlite3
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from helpers import ROOT, script
+from helpers import ROOT, output_of, script
 
 PATH = ROOT / "examples" / "search_the_docs.py"
 
@@ -152,6 +153,9 @@ def test_the_report_is_printed(
     for expected in (*example.SYSTEMS, "leaks", "from pandas are the same", "recall@100", "ci_low", "audit"):
         assert expected in printed
     assert max(map(len, printed.splitlines())) <= 100
+    sentences = [line for line in output_of("search_the_docs").splitlines() if re.fullmatch(r"\w.*[.:]", line)]
+    assert len(sentences) > 5
+    assert set(sentences) - set(printed.splitlines()) == {"Try next:", sentences[-1]}  # which main prints
     written = page.read_text(encoding="utf-8")
     for expected in (*example.SYSTEMS, "## Audit", "## Comparison", "| polars |", "recall@100"):
         assert expected in written

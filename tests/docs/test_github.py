@@ -30,6 +30,7 @@ def test_actions_are_pinned_by_commit() -> None:
     assert all(pinned)
     commits = {(found[1], found[2]) for found in pinned if found}
     assert len(commits) == len({name for name, _ in commits})
+    assert "package-ecosystem: github-actions" in (ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8")
 
 
 def test_a_version_of_ruff_is_pinned_before_commits() -> None:

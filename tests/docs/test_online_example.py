@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from helpers import ROOT, script
+from helpers import ROOT, output_of, script
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +36,7 @@ def test_the_log_is_a_test_of_users(example: Any, log: pl.DataFrame) -> None:
     assert not example.log_of(30, 4).equals(example.log_of(30, 5))
 
 
+@pytest.mark.slow
 def test_the_new_arm_is_better_for_the_same_users(example: Any) -> None:
     """With far more users the truth shows: the new ranker is better, and what was before is in no arm better."""
     users = example.log_of(40_000, 0)
@@ -54,8 +55,9 @@ def test_a_split_that_lost_users_is_seen(example: Any, log: pl.DataFrame) -> Non
 
 def test_the_report_is_printed(example: Any, capsys: Any) -> None:
     """Every step is there, as text of at most 100 letters a line, and the covariate makes intervals shorter."""
-    example.main(["--users", "800"])
+    example.main([])
     printed = capsys.readouterr().out
+    assert output_of("online_test") == printed
     for expected in (
         "sample ratio mismatch",
         "device",

@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from helpers import ROOT, script
+from helpers import ROOT, output_of, script
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +55,7 @@ def test_the_gate_corrects_over_its_metrics(example: Any, tmp_path: Path, monkey
     assert shown[0]["p_adjusted"].sum() > alone["p_adjusted"].sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lost", "code"), [("0.1", 1), ("0", 0)])
 def test_the_gate(example: Any, capsys: pytest.CaptureFixture[str], lost: str, code: int) -> None:
     """A tenth of the index is missed, and the same week again is not worse."""
@@ -63,3 +64,10 @@ def test_the_gate(example: Any, capsys: pytest.CaptureFixture[str], lost: str, c
     assert "queries without results" in told
     assert ("Worse than last week: " in told) == bool(code)
     assert ("Not surely worse than last week." in told) == (not code)
+
+
+def test_the_page_shows_what_is_printed(example: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """The output on its page is that of the script without arguments."""
+    example.main([])
+    printed = capsys.readouterr().out
+    assert output_of("rag_log") == printed

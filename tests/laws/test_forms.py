@@ -10,7 +10,7 @@ import pytest
 from polars import testing as pl_testing
 
 from frame_metrics import IRM
-from helpers import KINDS, as_kind, as_polars, every_second, made_log
+from helpers import KINDS, as_kind, as_polars, made_log, pairwise_cases
 
 DRAWS: dict[str, Any] = {"ci": 0.8, "resamples": 30}
 OF_QUERIES = ("query", "segment", "user", "visits")
@@ -80,7 +80,7 @@ CALLS: dict[str, Callable[[IRM[Any]], Any]] = {
 }
 
 
-@pytest.mark.parametrize(("call", "form", "kind"), every_second(CALLS, FORMS, KINDS))
+@pytest.mark.parametrize(("call", "form", "kind"), pairwise_cases(CALLS, FORMS, KINDS))
 @pytest.mark.grid(7)
 def test_forms_of_a_log_give_equal_results(call: str, form: str, kind: str) -> None:
     frame, roles = FORMS[form]

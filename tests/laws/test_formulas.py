@@ -263,6 +263,7 @@ def test_six_cells_are_all_rows(rows: pl.DataFrame) -> None:
     assert each.select(pl.sum_horizontal(CELLS)).to_series().to_list() == lengths.to_list()
 
 
+@pytest.mark.slow
 @examples(40)
 @given(rows=undecided_rows())
 def test_averages_where_decisions_are_missing(rows: pl.DataFrame) -> None:

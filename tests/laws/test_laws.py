@@ -564,6 +564,7 @@ def test_precision_at_a_recall_level_is_that_of_the_first_rank_that_reaches_it(l
         assert row[f"iprec@{level}"] == max((precision for precision, hits in steps if hits >= start), default=0)
 
 
+@pytest.mark.slow
 @examples(40)
 @given(log=logs())
 def test_a_higher_cutoff_finds_no_less(log: pl.DataFrame) -> None:

@@ -12,7 +12,7 @@ import polars.testing as pl_testing
 import pytest
 
 from frame_metrics import IRM, FrameMetricsError, Metric
-from helpers import every_second, ready
+from helpers import pairwise_cases, ready
 from inside import REGISTRY
 
 PLACES = [(day, place) for day in ("mo", None, "tu") for place in (1, None, 2)]
@@ -62,7 +62,7 @@ def asked(log: pl.DataFrame, judgments: pl.DataFrame | None, by: list[str] | Non
     return irm if judgments is None else irm.judge(judgments)
 
 
-@pytest.mark.parametrize(("roles", "system", "judge", "average"), every_second(ROLES, SYSTEMS, CARRIED, AVERAGES))
+@pytest.mark.parametrize(("roles", "system", "judge", "average"), pairwise_cases(ROLES, SYSTEMS, CARRIED, AVERAGES))
 @pytest.mark.grid(7)
 def test_a_total_is_the_call_without_the_columns_it_is_over(
     roles: dict[str, Any], system: str | None, judge: str, average: str
@@ -101,6 +101,7 @@ def there() -> list[Metric]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", CARRIED)
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.grid(8)

@@ -218,6 +218,7 @@ def cases(draw: st.DrawFn) -> tuple[Run, Qrels]:
     return run, qrels
 
 
+@pytest.mark.slow
 @examples(75)
 @given(cases(), st.booleans())
 def test_generated_rankings_agree(case: tuple[Run, Qrels], judged_only: bool) -> None:

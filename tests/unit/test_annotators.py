@@ -15,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from frame_metrics import IRM, BadValueError, ColumnError, UnknownNameError
-from helpers import KINDS, as_kind, as_polars, error, every_second, facts, frame, made_log, real
+from helpers import KINDS, as_kind, as_polars, error, facts, frame, made_log, pairwise_cases, real
 
 RULES = ("mean", "median", "max", "majority")
 
@@ -97,7 +97,7 @@ VERBS: dict[str, Callable[[IRM[Any]], Any]] = {
 
 @pytest.mark.border
 @pytest.mark.grid(12)
-@pytest.mark.parametrize(("verb", "rule", "kind"), every_second(VERBS, RULES, KINDS))
+@pytest.mark.parametrize(("verb", "rule", "kind"), pairwise_cases(VERBS, RULES, KINDS))
 def test_every_verb_reads_the_judgments_made_one(verb: str, rule: str, kind: str) -> None:
     """The results are those of judgments that were made one before."""
     run = made_log().drop("grade").drop_nulls("score")

@@ -85,6 +85,7 @@ def test_a_rate_comes_near_the_test_of_two_proportions(seed: int) -> None:
     assert [row["relative_low"], row["relative_high"]] == pytest.approx(ends, abs=0.16 * error / row["baseline_value"])
 
 
+@pytest.mark.slow
 def test_arms_are_drawn_apart() -> None:
     """Arms with the same rows are resampled by other draws: their difference varies as that of two samples does."""
     one = made(2).drop("arm")

@@ -173,6 +173,7 @@ def random_rows(rng: np.random.Generator, docs: str) -> pl.DataFrame:
     return pl.DataFrame({"query": [0] * n, "doc": doc, "score": score, "grade": grade}, schema)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queries", [25, pytest.param(150, marks=pytest.mark.slow)])
 def test_the_bounds_of_unjudged_rows_are_reached_and_hold_for_every_judgment(queries: int) -> None:
     """On random queries, against each frame with all judgments filled in."""

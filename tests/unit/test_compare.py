@@ -174,6 +174,7 @@ def test_classical_tests_are_scipys(irm: Any, test: str) -> None:
         assert row["p_value"] == pytest.approx(scipys(test, value, base), rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 @MOSTLY_SLOW
 def test_randomization_agrees_with_many_more_draws(irm: Any) -> None:
     """The p-value of the randomization test is that of many more draws, but for its Monte Carlo error."""

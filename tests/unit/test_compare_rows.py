@@ -14,7 +14,7 @@ from polars import testing as pl_testing
 from scipy import stats
 
 from frame_metrics import IRM, BadRowsError, ColumnError, FrameMetricsError, NotComputableError
-from helpers import as_kind, as_polars, error, every_second, ready
+from helpers import as_kind, as_polars, error, pairwise_cases, ready
 from inside import REGISTRY, fisher, mcnemar, share_of
 
 Z80 = 1.959963984540054 + 0.8416212335729143  # normal quantiles at .975 and .8, from tables of the normal distribution
@@ -276,7 +276,7 @@ def resampled(frame: pl.DataFrame, metric: str, draws: int, seed: int, unit: str
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "unit", "weighted"),
-    every_second(["f1", "roc_auc", "ks", "accuracy", "brier"], [None, "user"], [False, True]),
+    pairwise_cases(["f1", "roc_auc", "ks", "accuracy", "brier"], [None, "user"], [False, True]),
 )
 def test_rows_of_both_systems_are_drawn_together(metric: str, unit: str | None, weighted: bool) -> None:
     """Interval, p-value and mde are those of documents, or clusters, drawn otherwise, but for the error of drawing."""

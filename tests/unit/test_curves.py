@@ -638,6 +638,7 @@ def test_few_points_of_an_interpolated_curve() -> None:
     check_thinned(cases(2, 200, values=90), "pr", 12, interpolated=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
 @pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
 @pytest.mark.grid(8)

@@ -1272,6 +1272,7 @@ def folds(source: str) -> pl.DataFrame:
 FOLDS = pytest.mark.parametrize("source", ["drawn", "hpc_cv.csv"])
 
 
+@pytest.mark.slow
 @FOLDS
 @pytest.mark.grid(2)
 def test_real_classes_by_fold_are_those_of_scikit_learn(source: str) -> None:

@@ -189,6 +189,7 @@ def test_chosen_thresholds_are_marked() -> None:
     assert "is not a number" in error(lambda: irm.plot.pr(threshold="f1"), BadValueError)
 
 
+@pytest.mark.slow
 def test_the_marked_point_is_that_of_the_decision() -> None:
     """Of a long curve too, the point has the recall, precision and share of score >= threshold; the label says it."""
     random = np.random.default_rng(5)
@@ -366,6 +367,7 @@ def test_values_of_queries_are_counted_in_bins() -> None:
     assert {row[0] for row in rows(runs.plot.queries("rr"), "facet")[0]} == {"a", "b"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", [0.5, 1, 2])
 def test_f_is_that_of_the_metric(beta: float) -> None:
     """The surface, its lines, and F against beta are values of fbeta."""
@@ -575,6 +577,7 @@ def test_pictures_of_all_kinds_of_frames_are_the_same(kind: str) -> None:
     assert specification(of_kind.plot.metrics("rr", "map", ci=0.95)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", ["\x1b", "\x00", "\ufffe"])
 def test_characters_that_no_svg_holds_are_shown_by_signs(sign: str) -> None:
     """In a system, a column name and a title: the converter would end the process."""

@@ -101,6 +101,7 @@ def test_a_report_is_what_the_verbs_return() -> None:
     assert found["absent"] == []
 
 
+@pytest.mark.slow
 def test_queries_are_the_worst_and_the_best_with_their_results() -> None:
     """Of each system the queries with the least and the greatest value, each with the rows of explain()."""
     irm = searched()
@@ -163,6 +164,7 @@ def test_queries_without_judged_results_have_theirs_shown() -> None:
     assert [row["contribution"] for row in best["results"]] == [1.0]
 
 
+@pytest.mark.slow
 def test_metrics_suit_the_roles() -> None:
     """Without metrics= a ranking, decisions, scores and sets each get metrics that they allow."""
     log, rows = made_log(queries=4).drop("rank"), made_classes().drop("w")
@@ -199,6 +201,7 @@ def test_rows_without_a_query_have_the_curves_of_their_scores() -> None:
     assert "needs probabilities" in reason
 
 
+@pytest.mark.slow
 def test_decisions_have_their_table_and_classes_their_metrics() -> None:
     """Of two classes the 2x2 table, of several also metrics of each; of more than 50 it is absent."""
     cases = pl.DataFrame({"label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.5, 0.1]}).irm(threshold=0.5)
@@ -234,6 +237,7 @@ def test_what_cannot_be_computed_is_named_with_the_reason() -> None:
     assert "## Not in this report" in cases.irm(system="m").report(format="md")
 
 
+@pytest.mark.slow
 def test_queries_in_several_segments_are_compared_in_each() -> None:
     """A query with a ranking in each of two segments is not compared as one ranking."""
     both = pl.concat([runs().with_columns(day=pl.lit(day)) for day in (1, 2)])
@@ -268,6 +272,7 @@ def test_long_tables_and_texts_are_cut_and_say_so() -> None:
 # Markdown and HTML
 
 
+@pytest.mark.slow
 def test_markdown_has_the_same_numbers() -> None:
     """Means with their intervals, the differences with stars, and the findings stand in tables."""
     irm = searched(by="segment")
@@ -283,6 +288,7 @@ def test_markdown_has_the_same_numbers() -> None:
     assert "differences are significant: corrected p (holm) below 0.05" in text
 
 
+@pytest.mark.slow
 def test_intervals_stand_in_brackets_behind_their_value() -> None:
     """Only the value is bold, and nothing is said of small letters, which Markdown has not; findings are notes."""
     irm = searched(by="segment")
@@ -331,6 +337,7 @@ def test_the_page_is_in_order_for_whoever_listens_to_it() -> None:
     assert len(read.named("main", "header", "footer", "nav")) == 4
 
 
+@pytest.mark.slow
 def test_hostile_text_is_text_in_reports(tmp_path: Path) -> None:
     """Queries, documents, systems, segments, columns and the title may hold anything."""
     column = HOSTILE[0] + HOSTILE[4]

@@ -63,6 +63,7 @@ def test_scores_of_two_classes_are_resampled_row_by_row(weight: str | None) -> N
     np.testing.assert_allclose(ends(found), expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("average", ["macro", "weighted"])
 @pytest.mark.grid(2)
 def test_scores_of_several_classes_are_resampled_row_by_row(average: Any) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError
 from frame_metrics.metrics import ndcg
-from helpers import KINDS, as_kind, as_polars, error, every_second, made_log
+from helpers import KINDS, as_kind, as_polars, error, made_log, pairwise_cases
 
 SCALE: dict[Any, Any] = {"Exact": 3, "Substitute": 2, "Complement": 1, "Irrelevant": 0}
 WORDS = {grade: word for word, grade in SCALE.items()}
@@ -47,7 +47,7 @@ TYPES: dict[str, Any] = {"text": pl.String, "categories": pl.Categorical, "enum"
 
 @pytest.mark.border
 @pytest.mark.grid(4)
-@pytest.mark.parametrize(("verb", "dtype", "kind"), every_second(VERBS, TYPES, KINDS))
+@pytest.mark.parametrize(("verb", "dtype", "kind"), pairwise_cases(VERBS, TYPES, KINDS))
 def test_words_give_what_their_numbers_give(verb: str, dtype: str, kind: str) -> None:
     """A log in words has the results of the same log in numbers, in every verb, type of text and kind of frame."""
     words = as_kind(TEXTS.with_columns(pl.col("grade").cast(TYPES[dtype])), kind)

@@ -420,6 +420,7 @@ row = st.tuples(st.one_of(st.integers(0, 3).map(float), st.none()), st.sampled_f
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(row, min_size=1, max_size=9), min_size=1, max_size=4), st.randoms(use_true_random=False))
 @examples(150)
 def test_values_are_those_of_the_definitions(queries: list[list[tuple[Any, Any]]], random: Any) -> None:

@@ -1,0 +1,104 @@
+"""Files larger than memory, of Parquet: the part "large" of the table of bench.py."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from math import gcd
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from timing import clock, row, show
+
+METRICS = ("ndcg@10", "ap", "rr", "precision@5", "precision@10", "recall@10", "rprec", "dcg@5", "success@1", "bpref")
+ALLOWED = {20_000_000: "500MB", 200_000_000: "1.5GB"}  # rows, and memory=
+QUICK = {5_000: "100MB"}
+BYTES = {"500MB": 5e8, "1.5GB": 1.5e9, "100MB": 1e8}
+CHUNK = 2_000_000
+STEP = 982_451_653  # a prime: multiples of it go through all rows, in no order
+
+
+def left_out_large() -> dict[str, str]:
+    """Return that nothing can be measured, and why."""
+    return {} if Path("/proc/self/fd").exists() else {"large": "memory and open files are read from /proc"}
+
+
+def write(path: Path, rows: int, shuffled: bool) -> None:
+    """Write a log in queries of 100 rows, of which 7 % are relevant, from five devices."""
+    assert gcd(STEP, rows) == 1
+    writer = None
+    for start in range(0, rows, CHUNK):
+        place = np.arange(start, min(start + CHUNK, rows), dtype=np.int64)
+        place = place * STEP % rows if shuffled else place
+        query, mixed = place // 100, (place * 2654435761) & 0xFFFFFFFF
+        score = 100 - place % 100 + (mixed >> 8) / 2**24 * 0.9
+        grade = np.where(mixed % 97 < 7, (mixed >> 4) % 3 + 1, 0).astype(np.int8)
+        columns = {"query": query, "score": score, "grade": grade, "device": (query * 40503 % 5).astype(np.int8)}
+        table = pa.table(columns)
+        writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd")
+        writer.write_table(table, row_group_size=500_000)
+    if writer:
+        writer.close()
+
+
+def temporary() -> int:
+    """Return the bytes of the files that this process has open and that have no name."""
+    found = 0
+    for link in Path("/proc/self/fd").iterdir():
+        try:
+            found += 512 * link.stat().st_blocks if "(deleted)" in os.readlink(link) else 0
+        except OSError:  # closed meanwhile
+            continue
+    return found
+
+
+def measured(path: Path, memory: str) -> tuple[float, int, int]:
+    """Return the seconds that evaluating a file takes, the memory that it adds at most, and its temporary bytes."""
+    import polars as pl
+
+    import frame_metrics  # noqa: F401  (for the accessor)
+
+    most, ended = [0], threading.Event()
+    status = lambda name: int(Path("/proc/self/status").read_text().split(name)[1].split()[0]) << 10  # noqa: E731
+    before = status("VmRSS:")
+
+    def watch() -> None:
+        while not ended.wait(0.2):
+            most[0] = max(most[0], temporary())
+
+    def call() -> Any:
+        irm: Any = pl.scan_parquet(path).irm  # type: ignore[attr-defined]
+        return irm(query="query", by="device", memory=memory).evaluate(*METRICS, ci=0.95).collect()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    seconds, _ = clock(call)
+    ended.set()
+    watcher.join()
+    return seconds, status("VmHWM:") - before, most[0]
+
+
+def large(options: argparse.Namespace) -> Iterator[list[str]]:
+    """Measure files of two sizes, in rank order and shuffled, once each and in a process of its own; one if quick."""
+    with tempfile.TemporaryDirectory() as folder:
+        for order in ("shuffled",) if options.quick else ("rank order", "shuffled"):
+            least: tuple[int, float] | None = None
+            for rows, memory in (QUICK if options.quick else ALLOWED).items():
+                write(path := Path(folder, "log.parquet"), rows, order == "shuffled")
+                with multiprocessing.get_context("spawn").Pool(1) as pool:
+                    seconds, held, spilled = pool.apply(measured, (path, memory))
+                own = f"{show(seconds)}, {held / 1e9:.2f} GB, {spilled / 1e9:.2f} GB temporary"
+                case = f"ten metrics, five segments, ci=0.95, {order}"
+                yield row("large", case, rows, [f"memory={memory}", own], held / BYTES[memory], 1)
+                least = least or (rows, seconds / rows)
+                if rows > least[0]:
+                    grown = seconds / rows / least[1]
+                    label = f"time per row, over that at {least[0]:,}: files, {order}"
+                    yield row("growth", label, rows, ["1.00 times", f"{grown:.2f} times"], grown, 1.3)
