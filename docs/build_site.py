@@ -129,10 +129,10 @@ def page(path: Path) -> str:
     """Text of a page: links lead to pages of the site, and blocks of code that stand side by side are tabs."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
-        about = (ast.get_docstring(ast.parse(text)) or "").replace("\n", "\n    ")
+        about = ast.get_docstring(ast.parse(text))
         output = path.parent / "output" / f"{path.stem}.txt"
         printed = f"## What it prints\n\n```text\n{output.read_text(encoding='utf-8').strip(chr(10))}\n```\n"
-        return f"# {path.name}\n\n    {about}\n\n{printed}\n## The script\n\n```python\n{text}```\n"
+        return f"# {path.name}\n\n{about}\n\n{printed}\n## The script\n\n```python\n{text}```\n"
     if path.name == "metrics.md":
         names = {*CELLS, *ENTRY.findall(text)}
         text = with_terms(FORMULA.sub(lambda line: line[1] + typeset(line[2], names), text))
