@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import multiprocessing
 import os
 import platform
 import tempfile
@@ -33,7 +32,7 @@ from bench_decisions import left_out_decisions, scores, tables
 from bench_forms import forms
 from bench_import import imported
 from bench_large import large, left_out_large
-from timing import by_turns, clock, row, show
+from timing import apart, by_turns, clock, row, show
 
 import frame_metrics
 
@@ -264,8 +263,7 @@ def memory(options: argparse.Namespace) -> Iterator[list[str]]:
     text = [replace(plain[-1], ids="str", roles=roles) for roles in ("doc", "grade", "judge")]
     cases = [*plain, *text, *(replace(case, library="pandas") for case in text[1:])]
     for case in cases[-1:] if options.quick else cases:
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            needed, held, grown = pool.apply(peak, (case,))
+        needed, held, grown = apart(peak, case, here=options.quick)
         figures = [f"{needed / 1e6:,.0f} MB needed", f"{(held + grown) / 1e6:,.0f} MB ({grown / 1e6:,.0f} in the call)"]
         yield row("memory", case, rows, figures, (held + grown) / needed, 3)
 

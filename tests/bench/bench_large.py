@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import tempfile
 import threading
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from timing import clock, row, show
+from timing import apart, clock, row, show
 
 METRICS = ("ndcg@10", "ap", "rr", "precision@5", "precision@10", "recall@10", "rprec", "dcg@5", "success@1", "bpref")
 ALLOWED = {20_000_000: "500MB", 200_000_000: "1.5GB"}  # rows, and memory=
@@ -92,8 +91,7 @@ def large(options: argparse.Namespace) -> Iterator[list[str]]:
             least: tuple[int, float] | None = None
             for rows, memory in (QUICK if options.quick else ALLOWED).items():
                 write(path := Path(folder, "log.parquet"), rows, order == "shuffled")
-                with multiprocessing.get_context("spawn").Pool(1) as pool:
-                    seconds, held, spilled = pool.apply(measured, (path, memory))
+                seconds, held, spilled = apart(measured, path, memory, here=options.quick)
                 own = f"{show(seconds)}, {held / 1e9:.2f} GB, {spilled / 1e9:.2f} GB temporary"
                 case = f"ten metrics, five segments, ci=0.95, {order}"
                 yield row("large", case, rows, [f"memory={memory}", own], held / BYTES[memory], 1)

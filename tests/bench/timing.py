@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,6 +20,14 @@ def by_turns(calls: Sequence[Callable[[], Any]], runs: int) -> list[float]:
     """Return the median seconds of each call; they run by turns, and the first turn does not count."""
     turns = [[clock(call)[0] for call in calls] for _ in range(runs + 1)]
     return [float(seconds) for seconds in np.median(turns[1:], axis=0)]
+
+
+def apart(call: Callable[..., Any], *arguments: Any, here: bool = False) -> Any:
+    """Return what a call gives in a process of its own, whose memory begins anew; or here, to see that it runs."""
+    if here:
+        return call(*arguments)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(call, arguments)
 
 
 def show(seconds: float) -> str:
