@@ -235,6 +235,22 @@ def test_a_gate_on_a_file_in_pieces(stored: Any) -> None:
     assert said[0] == said[1]
 
 
+@pytest.mark.parametrize("stored", ORDERS, indirect=True)
+def test_queries_that_stand_together_need_no_temporary_file(stored: Any, tmp_path: Path) -> None:
+    """A folder that went is missed where rows of a query stand apart, and only there."""
+    log, file = stored(_log())
+    (folder := tmp_path / "gone").mkdir()
+    roles = {**ROLES, "system": "system"}
+    large = file.irm(**roles, memory=SMALL, temporary=str(folder))
+    folder.rmdir()
+    if log["q"].is_sorted():
+        found = large.evaluate("rr").collect()
+        assert_frame_equal(found, log.irm(**roles).evaluate("rr"), rel_tol=1e-12, abs_tol=1e-12)
+    else:
+        with pytest.raises(FrameMetricsError, match="temporary files cannot be written in .*gone"):
+            large.evaluate("rr").collect()
+
+
 def test_clusters_that_only_judgments_say_in_pieces(stored: Any) -> None:
     """Units of a split that only the judgments know are those of the judged queries."""
     log = _log().with_columns(arm=pl.format("arm {}", pl.col("q") // 4 % 2)).filter(pl.col("system") == "b")
