@@ -247,7 +247,7 @@ def test_queries_that_stand_together_need_no_temporary_file(stored: Any, tmp_pat
         found = large.evaluate("rr").collect()
         assert_frame_equal(found, log.irm(**roles).evaluate("rr"), rel_tol=1e-12, abs_tol=1e-12)
     else:
-        with pytest.raises(FrameMetricsError, match="temporary files cannot be written in .*gone"):
+        with pytest.raises(FrameMetricsError, match=r"temporary files cannot be written in .*gone"):
             large.evaluate("rr").collect()
 
 
