@@ -1,6 +1,6 @@
 """Figures of speed and memory in the pages: all are taken from docs/measured.md, which tests/bench/bench.py printed.
 
-A page says which rows it wants by what stands in their cells, where an asterisk is any text, and which columns to show:
+A page says which rows it wants by what stands in their cells (a pattern as in file names), and which columns to show:
 
     <!-- bench: part=small; case=queries of 5, *, polars; show=ours -->1.7 ms<!-- /bench -->
 
@@ -14,7 +14,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 MEASURED = Path(__file__).parent / "measured.md"
-MARK = re.compile(r"(<!-- bench: ([^>]*) -->)(\n?).*?(<!-- /bench -->)", re.DOTALL)
+MARK = re.compile(r"(<!-- bench: ((?:(?!-->).)*) -->)(\n?)(?:(?!<!-- bench:).)*?(<!-- /bench -->)", re.DOTALL)
+ANY_MARK = re.compile(r"<!-- *(/?)bench", re.IGNORECASE)
 
 
 def measured(text: str | None = None) -> list[dict[str, str]]:
@@ -25,14 +26,19 @@ def measured(text: str | None = None) -> list[dict[str, str]]:
 
 
 def filled(text: str, rows: list[dict[str, str]]) -> str:
-    """Return a page with the figures of the table where it asks for them."""
+    """Return a page with the figures of the table where it asks for them; a mark that cannot be read is an error."""
+    if len(ANY_MARK.findall(text)) != 2 * len(MARK.findall(text)):
+        raise ValueError("not every mark is <!-- bench: part=...; show=... --> with a <!-- /bench --> behind it")
     return MARK.sub(lambda mark: f"{mark[1]}{mark[3]}{shown(mark[2], bool(mark[3]), rows)}{mark[4]}", text)
 
 
 def shown(wanted: str, as_table: bool, rows: list[dict[str, str]]) -> str:
     """Return what one mark asks for."""
-    asked = dict(one.strip().split("=", 1) for one in wanted.split(";"))
-    names = [name.strip() for name in asked.pop("show").split(",")]
+    parts = [one.strip().partition("=") for one in wanted.split(";")]
+    asked = {name: pattern for name, _, pattern in parts}
+    names = [name.strip() for name in asked.pop("show", "").split(",")]
+    if unknown := sorted({*asked, *names} - {*rows[0]}):
+        raise ValueError(f"{wanted!r}: no column {unknown[0]!r}; there are {', '.join(rows[0])}, and show= names some")
     fitting = [row for row in rows if all(fnmatchcase(row[name], pattern) for name, pattern in asked.items())]
     if not fitting or (not as_table and (len(fitting), len(names)) != (1, 1)):
         raise ValueError(f"{len(fitting)} rows of {MEASURED.name} fit {wanted!r}")

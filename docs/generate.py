@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from drawing import drawing
-from figures import MARK, filled, measured
+from figures import ANY_MARK, filled, measured
 from frame_metrics import plot
 from frame_metrics.inputs import Classes, Confusion, Ranking, Scores
 from frame_metrics.metrics.goals import ADVICE
@@ -108,7 +108,7 @@ def main(arguments: list[str]) -> int:
     rows = measured()
     for path in (README, *sorted(PAGE.parent.rglob("*.md"))):
         text = wanted.get(path) or path.read_text(encoding="utf-8")
-        if MARK.search(text):
+        if ANY_MARK.search(text):
             wanted[path] = filled(text, rows)
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:

@@ -192,10 +192,12 @@ class Buckets:
         self._held: list[pl.DataFrame] = []
 
     def add(self, batch: pl.DataFrame) -> None:
-        """Add rows; what has gathered is written once there is enough of it."""
-        self._held.append(batch)
-        if sum(one.estimated_size() for one in self._held) > self._size:
-            self._write()
+        """Add rows; what has gathered is written once there is enough of it, which may be a part of a large batch."""
+        few = max(int(len(batch) * self._size / max(batch.estimated_size(), 1)) // 2, 1)
+        for part in batch.iter_slices(few):
+            self._held.append(part)
+            if sum(map(len, self._held)) >= few:
+                self._write()
 
     def _write(self) -> None:
         """Write what has gathered, bucket by bucket."""

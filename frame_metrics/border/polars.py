@@ -72,9 +72,10 @@ class LazyPolars(Streamed, PolarsFrame):
 
     def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
         plan = self.frame.select(columns)
-        batch, batches = None, plan.collect_batches(maintain_order=True, engine="streaming")
+        as_read = self.frame.select(name for name in self._types if name in columns)  # else polars holds twice as much
+        batch, batches = None, as_read.collect_batches(maintain_order=True, engine="streaming")
         for batch in batches:
-            yield batch
+            yield batch.select(columns)
         _raise_what_ended(batches)
         if batch is None:
             yield plan.collect_schema().to_frame()

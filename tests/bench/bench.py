@@ -312,6 +312,18 @@ def machine() -> str:
     return f"{os.cpu_count()} cores ({simd}), {size:.0f} GiB of memory, Python {platform.python_version()}, {known}"
 
 
+def whole(least: int, text: str) -> int:
+    """Read a number such as 1e6."""
+    if not float(text) >= least or float(text) % 1:
+        raise argparse.ArgumentTypeError(f"{text}: expected a whole number of at least {least:,}")
+    return int(float(text))
+
+
+def sizes(text: str) -> list[int]:
+    """Read numbers of rows."""
+    return sorted({whole(1000, one) for one in text.split(",")})
+
+
 def main() -> None:
     """Print the table, each row once it is measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -327,23 +339,24 @@ def main() -> None:
         "forms": forms,
         "large": large,
     }
-    parser.add_argument("--rows", default="1e6,1e7,5e7", type=lambda text: [int(float(n)) for n in text.split(",")])
+    about = "of floor, memory, tables and scores; peers, join, cutoffs, forms and border take the least, at most 1e6"
+    parser.add_argument("--rows", default="1e6,1e7,5e7", type=sizes, help=about)
     parser.add_argument("--only", choices=parts, action="append", help="one part of the table; may be given again")
-    parser.add_argument("--runs", type=int, default=5, help="of each call, after one that does not count")
-    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--runs", type=partial(whole, 1), default=5, help="of each call, after one that does not count")
+    parser.add_argument("--markdown", action="store_true", help="as docs/measured.md has it")
     parser.add_argument("--full", action="store_true", help="every case above 20 million rows too")
     parser.add_argument("--quick", action="store_true", help="a few thousand rows, to see that everything runs")
     options = parser.parse_args()
-    options.rows, options.runs = ([4000], 1) if options.quick else (sorted(options.rows), options.runs)
+    options.rows, options.runs = ([4000], 1) if options.quick else (options.rows, options.runs)
     form = f"| {' | '.join('{}' if options.markdown else f'{{:{width}}}' for width in WIDTHS.values())} |"
-    if options.markdown:
+    if options.markdown and not (options.only or options.quick):
         print(f"# Measured\n\n[How to read it](performance.md). Printed by `tests/bench/bench.py`, {date.today()}.\n")
     print(machine(), *(f"{name} is left out: {why}." for name, why in left_out(options.quick).items()), "", sep="\n")
     print(form.format(*WIDTHS), form.format(*["---"] * len(WIDTHS)), sep="\n")
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         os.environ["NUMBA_CACHE_DIR"] = folder  # so that the first call of ranx compiles
         warnings.simplefilter("ignore")  # the peers' own
-        for name in (name for name in options.only or parts if name not in left_out(options.quick)):
+        for name in (name for name in dict.fromkeys(options.only or parts) if name not in left_out(options.quick)):
             for cells in parts[name](options):
                 print(form.format(*cells), flush=True)
 

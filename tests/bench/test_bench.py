@@ -31,11 +31,22 @@ def test_one_part_of_the_table_can_be_had_for_a_page(
     """A part by itself, in Markdown."""
     monkeypatch.setattr(sys, "argv", ["bench.py", "--quick", "--only", "small", "--markdown"])
     bench.main()
-    printed = capsys.readouterr().out
-    assert printed.startswith("# Measured\n")
-    head, _, *rows = cells(printed)
+    head, _, *rows = cells(capsys.readouterr().out)
     assert head == HEAD
     assert [row[0] for row in rows] == ["small"] * 7
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "least"), [("--rows", "0", "1,000"), ("--rows", "1e6,1.5", "1,000"), ("--runs", "0", "1")]
+)
+def test_numbers_that_cannot_be_are_refused(
+    bench: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], flag: str, value: str, least: str
+) -> None:
+    """What is expected is said."""
+    monkeypatch.setattr(sys, "argv", ["bench.py", flag, value])
+    with pytest.raises(SystemExit):
+        bench.main()
+    assert f"expected a whole number of at least {least}" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -251,6 +251,21 @@ def test_queries_that_stand_together_need_no_temporary_file(stored: Any, tmp_pat
             large.evaluate("rr").collect()
 
 
+def test_columns_are_read_in_the_order_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever part a column plays: polars holds twice as much ahead where columns are to change places."""
+    seen, read = [], pl.LazyFrame.collect_batches
+
+    def noted(plan: pl.LazyFrame, **options: Any) -> Any:
+        seen.append(plan.collect_schema().names())
+        return read(plan, **options)
+
+    monkeypatch.setattr(pl.LazyFrame, "collect_batches", noted)
+    log = _log()
+    _scanned(log, tmp_path).irm(**ROLES, by="device", system="system", memory=SMALL).evaluate("rr").collect()
+    assert {"q", "doc", "score", "grade", "device", "system"} in map(set, seen)
+    assert all(names == [name for name in log.columns if name in names] for names in seen)
+
+
 def test_clusters_that_only_judgments_say_in_pieces(stored: Any) -> None:
     """Units of a split that only the judgments know are those of the judged queries."""
     log = _log().with_columns(arm=pl.format("arm {}", pl.col("q") // 4 % 2)).filter(pl.col("system") == "b")

@@ -50,6 +50,31 @@ def test_what_does_not_fit_is_an_error(wanted: str, fit: int) -> None:
         figures.filled(f"a <!-- bench: {wanted} -->?<!-- /bench -->", ROWS)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a <!-- bench: part=small; show=ours -->1 and <!-- bench: part=small; show=ours -->1<!-- /bench -->",
+        "a <!-- bench: part=small; show=ours -->1",
+        "a <!-- bench:part=small; show=ours -->1<!-- /bench -->",
+        "a <!-- bench: part=small; show=ours -->1<!--/bench-->",
+        "a <!-- Bench: part=small; show=ours -->1<!-- /bench -->",
+    ],
+)
+def test_a_mark_that_cannot_be_read_is_an_error(text: str) -> None:
+    """Nothing is swallowed between marks, and none is left as it is."""
+    with pytest.raises(ValueError, match=r"not every mark is .* with a <!-- /bench --> behind it"):
+        figures.filled(text, ROWS)
+
+
+@pytest.mark.parametrize(
+    "wanted", ["part=small", "part=small; show=speed", "part = small; show=ours", "small; show=ours"]
+)
+def test_a_column_that_is_not_there_is_named(wanted: str) -> None:
+    """What the mark asks for is said, and the columns of the table."""
+    with pytest.raises(ValueError, match=f"'{wanted}': no column '.*'; there are part, case, rows, ours, ratio"):
+        figures.filled(f"a <!-- bench: {wanted} -->?<!-- /bench -->", ROWS)
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_no_figure_stands_in_prose_by_itself(path: Path) -> None:
     """Outside of code and marks no page says how long something takes; a mark in a line does not begin it.
