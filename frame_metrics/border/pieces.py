@@ -156,9 +156,8 @@ class Stream:
                 batch = batch.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
                 start += len(batch)
                 if buckets is None:
-                    each = batch.estimated_size() / max(len(batch), 1)
-                    size = each * n_rows
-                    buckets = Buckets(file, keys, int(size * PARTS // self.memory) + 1, self.memory // PARTS)
+                    size = batch.estimated_size() / max(len(batch), 1) * n_rows
+                    buckets = Buckets(file, keys, int(size * PARTS // self.memory) + 1, self._rows(batch))
                 buckets.add(batch)
             if buckets is not None:
                 yield from buckets.pieces()
@@ -186,17 +185,16 @@ class _Seen:
 class Buckets:
     """Rows by the hash of their query, in a file; rows of a bucket keep their order."""
 
-    def __init__(self, file: TemporaryFile, keys: Sequence[str], n: int, size: int) -> None:
-        self._file, self._keys, self._n, self._size = file, list(keys), n, size
+    def __init__(self, file: TemporaryFile, keys: Sequence[str], n: int, rows: int) -> None:
+        self._file, self._keys, self._n, self._rows = file, list(keys), n, rows
         self._parts: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # where those of each bucket stand
         self._held: list[pl.DataFrame] = []
 
     def add(self, batch: pl.DataFrame) -> None:
         """Add rows; what has gathered is written once there is enough of it, which may be a part of a large batch."""
-        few = max(int(len(batch) * self._size / max(batch.estimated_size(), 1)) // 2, 1)
-        for part in batch.iter_slices(few):
+        for part in batch.iter_slices(self._rows):
             self._held.append(part)
-            if sum(map(len, self._held)) >= few:
+            if sum(map(len, self._held)) >= self._rows:
                 self._write()
 
     def _write(self) -> None:

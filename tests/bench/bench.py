@@ -32,7 +32,7 @@ from bench_decisions import left_out_decisions, scores, tables
 from bench_forms import forms
 from bench_import import imported
 from bench_large import large, left_out_large
-from timing import apart, by_turns, clock, row, show
+from timing import apart, by_turns, clock, row, show, status
 
 import frame_metrics
 
@@ -239,7 +239,6 @@ def peers(options: argparse.Namespace) -> Iterator[list[str]]:
 
 def peak(case: Case) -> tuple[int, int, int]:
     """Return the bytes of the needed columns, what the frames add to the process, and what the call adds to that."""
-    status = lambda name: int(Path("/proc/self/status").read_text().split(name)[1].split()[0]) << 10  # noqa: E731
     ours(case, *make(replace(case, rows=2000)))()
     start = status("VmRSS:")
     log, qrels = make(case)
@@ -347,7 +346,8 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="every case above 20 million rows too")
     parser.add_argument("--quick", action="store_true", help="a few thousand rows, to see that everything runs")
     options = parser.parse_args()
-    options.rows, options.runs = ([4000], 1) if options.quick else (options.rows, options.runs)
+    if options.quick:
+        options.rows, options.runs = [4000], 1
     form = f"| {' | '.join('{}' if options.markdown else f'{{:{width}}}' for width in WIDTHS.values())} |"
     if options.markdown and not (options.only or options.quick):
         print(f"# Measured\n\n[How to read it](performance.md). Printed by `tests/bench/bench.py`, {date.today()}.\n")

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from timing import apart, by_turns, row, show
+from timing import apart, by_turns, row, show, status
 
 NEEDED = "i // 100 as query, hash(i) / 2.0**64 as score, (hash(i + 1) % 13 = 0)::int as grade"
 TEXT = "repeat(md5(i::text), 8) as text"  # 256 letters
@@ -39,7 +39,6 @@ def measured(query: str, rows: int, runs: int) -> tuple[float, int]:
     """Return the seconds that evaluating a relation takes, and the bytes that the first time adds to the process."""
     import duckdb
 
-    status = lambda name: int(Path("/proc/self/status").read_text().split(name)[1].split()[0]) << 10  # noqa: E731
     with duckdb.connect() as con:
         con.execute(f"create table log as select {NEEDED}, {TEXT} from range({min(rows, 1000)}) t(i)")
         evaluated(con.sql(query))()

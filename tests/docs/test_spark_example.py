@@ -60,5 +60,6 @@ def test_the_gate(tmp_path: Path) -> None:
 
 
 def rounded(text: str) -> list[str]:
-    """The words of a text, with its numbers to nine digits, as the last ones depend on the machine."""
-    return re.sub(r"\d\.\d{9,}", lambda number: f"{float(number[0]):.9f}", text).replace("-", "").split()
+    """The words of a table, without its borders; numbers to nine digits, as the last ones depend on the machine."""
+    words = re.sub(r"\d\.\d{9,}", lambda number: f"{float(number[0]):.9f}", text).split()
+    return [word for word in words if set(word) - {*"+-"}]
