@@ -20,7 +20,7 @@ settings.register_profile("any machine", deadline=None, suppress_health_check=[H
 # The same examples in every run, so that what fails once fails again; few of them.
 settings.register_profile("default", settings.get_profile("any machine"), derandomize=True, max_examples=20)
 # More of them: .ci/run
-settings.register_profile("long", settings.get_profile("any machine"), derandomize=True, max_examples=100)
+settings.register_profile("long", settings.get_profile("any machine"), derandomize=True, max_examples=50)
 # Others in every run, to look for what nobody has thought of: HYPOTHESIS_PROFILE=search
 settings.register_profile("search", settings.get_profile("any machine"), max_examples=500, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
@@ -87,8 +87,7 @@ def test_of(case: pytest.Item) -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark most of many cases as slow: of a test one of seven stays fast, and one at least.
 
-    Every second slow case on kinds of frames, and every second fast case, is for the lowest versions; others are for
-    the newest Python.
+    Every second case that is fast or of border is for the newest Python, the others are for the lowest versions.
     """
     for _, cases in groupby(items, test_of):
         some = [case for case in cases if not case.get_closest_marker("slow")]
@@ -97,9 +96,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if case not in fast:
                 case.add_marker("slow")
     for case in items:
-        twice = case.get_closest_marker("border") or not case.get_closest_marker("slow")
-        if twice and crc32(case.nodeid.encode()) % 2:
-            case.add_marker("lowest")
+        if case.get_closest_marker("border") or not case.get_closest_marker("slow"):
+            case.add_marker("lowest" if crc32(case.nodeid.encode()) % 2 else "newest")
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

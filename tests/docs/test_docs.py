@@ -51,11 +51,13 @@ def links(page: Path) -> list[str]:
 # Generated
 
 
+@pytest.mark.slow
 def test_generated_docs_are_current(capsys: pytest.CaptureFixture[str]) -> None:
     """What `docs/generate.py` would write is what stands on the pages."""
     assert generator.main(["--check"]) == 0, capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_generator_check_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`--check` fails where a page is out of date, and leaves it so; without it the page is written."""
     page = tmp_path / "metrics.md"

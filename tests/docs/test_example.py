@@ -142,6 +142,7 @@ def test_the_log_has_every_system_and_no_more_hits_than_asked(
     assert (log["score"] > 0).all()
 
 
+@pytest.mark.slow
 def test_the_report_is_printed(
     example: Any, judgments: pl.DataFrame, queries: list[str], log: pl.DataFrame, tmp_path: Path, capsys: Any
 ) -> None:

@@ -53,6 +53,7 @@ def test_a_split_that_lost_users_is_seen(example: Any, log: pl.DataFrame) -> Non
     assert example.split_of(lost)["check"].to_list() == ["sample ratio mismatch", "units split"]
 
 
+@pytest.mark.slow
 def test_the_report_is_printed(example: Any, capsys: Any) -> None:
     """Every step is there, as text of at most 100 letters a line, and the covariate makes intervals shorter."""
     example.main([])

@@ -24,7 +24,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     example = script(ROOT / "examples" / "search_the_docs.py")
     documents, names = example.collect([pl])
     judgments = example.grade(documents, names)
-    queries = [query for part in judgments.partition_by("library") for query in part["query"].unique().sort()[:8]]
+    queries = [query for part in judgments.partition_by("library") for query in part["query"].unique().sort()[:3]]
     kept = judgments.filter(pl.col("query").is_in(queries))
     log = example.search(documents, queries, limit=3)
     folder = tmp_path_factory.mktemp("report")

@@ -299,9 +299,9 @@ def test_segments_do_not_touch_each_other(average: str) -> None:
         assert alone.evaluate(*asked, average=average).equals(whole.filter(pl.col("segment") == segment))
 
 
-@pytest.mark.parametrize("block", [1, 7, 64])
+@pytest.mark.parametrize("block", [1, 7])
 @KINDS
-@pytest.mark.grid(15)
+@pytest.mark.grid(10)
 def test_the_size_of_blocks_does_not_matter(kind: str, block: int) -> None:
     """Values are the same to the last bit however the queries are cut into blocks."""
     expected = everything_made(kind)

@@ -37,7 +37,7 @@ def alone(of: IRM[Any], metric: str) -> list[float] | None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("logs", [4, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("logs", [4, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.grid(2)
 def test_each_value_is_the_one_that_the_metric_has_alone(kind: str, logs: int) -> None:
     """Whatever stands beside it, whichever columns are found by name, with a query or without."""

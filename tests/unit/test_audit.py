@@ -741,7 +741,7 @@ def random_log(rng: np.random.Generator) -> tuple[pl.DataFrame, dict[str, Any]]:
 SLOW = pytest.mark.slow
 
 
-@pytest.mark.parametrize(("size", "logs"), [(2, 40), *(pytest.param(n, 150, marks=SLOW) for n in (2, 1 << 18))])
+@pytest.mark.parametrize(("size", "logs"), [(2, 40), *(pytest.param(n, 75, marks=SLOW) for n in (2, 1 << 18))])
 def test_evaluate_refuses_what_has_an_error(size: int, logs: int) -> None:
     """A log has a finding of severity error just where it cannot be evaluated; each bad row is counted once."""
     outcomes = []
