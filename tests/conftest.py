@@ -87,7 +87,7 @@ def test_of(case: pytest.Item) -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark most of many cases as slow: of a test one of seven stays fast, and one at least.
 
-    Every second case that is fast or of border is for the newest Python, the others are for the lowest versions.
+    Half of the fast ones are for the newest Python, the others for the lowest versions, with half of those of border.
     """
     for _, cases in groupby(items, test_of):
         some = [case for case in cases if not case.get_closest_marker("slow")]
@@ -96,8 +96,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if case not in fast:
                 case.add_marker("slow")
     for case in items:
-        if case.get_closest_marker("border") or not case.get_closest_marker("slow"):
-            case.add_marker("lowest" if crc32(case.nodeid.encode()) % 2 else "newest")
+        slow = case.get_closest_marker("slow")
+        if crc32(case.nodeid.encode()) % 2:
+            if case.get_closest_marker("border") or not slow:
+                case.add_marker("lowest")
+        elif not slow:
+            case.add_marker("newest")
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -100,8 +100,31 @@ def _mcc(truth: Array, said: Array, sample_weight: Array | None = None) -> float
     return skl.matthews_corrcoef(truth, said, sample_weight=sample_weight) if both else nan
 
 
+KNOWN: dict[Any, Any] = {}
+
+
+def _once(function: Theirs, truth: Array, said: Array, weight: Array | None, **options: Any) -> Any:
+    """Return several values of scikit-learn's, computed once for a case."""
+    arrays = (one.tobytes() for one in (truth, said, weight) if one is not None)
+    key = (function, *arrays, *options.values())
+    if key not in KNOWN:
+        KNOWN[key] = function(truth, said, labels=[0, 1], sample_weight=weight, **options)
+    return KNOWN[key]
+
+
 def _cells(i: int, j: int) -> Theirs:
-    return lambda t, p, sample_weight=None: skl.confusion_matrix(t, p, labels=[0, 1], sample_weight=sample_weight)[i, j]
+    return lambda t, p, sample_weight=None: _once(skl.confusion_matrix, t, p, sample_weight)[i, j]
+
+
+def _of_class(place: int, label: int = 1, *, off: bool = False, beta: float = 1.0) -> Theirs:
+    """Precision (0), recall (1) or F (2) of a class; off: how much it lacks to 1."""
+
+    def value(truth: Array, said: Array, sample_weight: Array | None = None) -> float:
+        function = skl.precision_recall_fscore_support
+        raw = float(_once(function, truth, said, sample_weight, beta=beta, zero_division=nan)[place][label])
+        return 1 - raw if off else raw
+
+    return value
 
 
 def _share(side: str) -> Theirs:
@@ -131,8 +154,8 @@ def _jaccard(truth: Array, said: Array, sample_weight: Array | None = None) -> f
 
 
 def _ratio(place: int) -> Theirs:
-    return lambda t, p, sample_weight=None: skl.class_likelihood_ratios(
-        t, p, labels=[0, 1], sample_weight=sample_weight, replace_undefined_by=nan
+    return lambda t, p, sample_weight=None: _once(
+        skl.class_likelihood_ratios, t, p, sample_weight, replace_undefined_by=nan
     )[place]
 
 
@@ -146,19 +169,19 @@ TWO: dict[str, Theirs] = {
     "bias": _share("said"),
     "accuracy": _of(skl.accuracy_score),
     "error_rate": _of(skl.zero_one_loss),
-    "precision": _of(skl.precision_score, zero_division=nan),
-    "recall": _of(skl.recall_score, zero_division=nan),
-    "specificity": _of(skl.recall_score, pos_label=0, zero_division=nan),
-    "npv": _of(skl.precision_score, pos_label=0, zero_division=nan),
-    "fallout": _of(skl.recall_score, off=True, pos_label=0, zero_division=nan),
-    "miss_rate": _of(skl.recall_score, off=True, zero_division=nan),
-    "fdr": _of(skl.precision_score, off=True, zero_division=nan),
-    "fomr": _of(skl.precision_score, off=True, pos_label=0, zero_division=nan),
-    "f1": _of(skl.f1_score, zero_division=nan),
-    "fbeta(beta=2)": _of(skl.fbeta_score, beta=2, zero_division=nan),
-    "fbeta(beta=0.5)": _of(skl.fbeta_score, beta=0.5, zero_division=nan),
-    "inverse_f1": _of(skl.f1_score, pos_label=0, zero_division=nan),
-    "inverse_fbeta(beta=2)": _of(skl.fbeta_score, beta=2, pos_label=0, zero_division=nan),
+    "precision": _of_class(0),
+    "recall": _of_class(1),
+    "specificity": _of_class(1, 0),
+    "npv": _of_class(0, 0),
+    "fallout": _of_class(1, 0, off=True),
+    "miss_rate": _of_class(1, off=True),
+    "fdr": _of_class(0, off=True),
+    "fomr": _of_class(0, 0, off=True),
+    "f1": _of_class(2),
+    "fbeta(beta=2)": _of_class(2, beta=2),
+    "fbeta(beta=0.5)": _of_class(2, beta=0.5),
+    "inverse_f1": _of_class(2, 0),
+    "inverse_fbeta(beta=2)": _of_class(2, 0, beta=2),
     "jaccard": _jaccard,
     "mcc": _mcc,
     "kappa": _of(skl.cohen_kappa_score),
@@ -189,9 +212,6 @@ def two_classes() -> list[Case]:
         Case(np.array([t for t, _ in rows]), np.array([p for _, p in rows]), rng.integers(1, 40, len(rows)) / 8)
         for rows in tables
     ]
-
-
-KNOWN: dict[Any, float] = {}
 
 
 def asked(of: dict[str, Theirs], name: str, truth: Array, other: Array, weight: Array | None) -> float:
