@@ -174,11 +174,10 @@ def random_rows(rng: np.random.Generator, docs: str) -> pl.DataFrame:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("queries", [25, pytest.param(150, marks=pytest.mark.slow)])
-def test_the_bounds_of_unjudged_rows_are_reached_and_hold_for_every_judgment(queries: int) -> None:
+def test_the_bounds_of_unjudged_rows_are_reached_and_hold_for_every_judgment() -> None:
     """On random queries, against each frame with all judgments filled in."""
     rng = np.random.default_rng(0)
-    wide = 0
+    queries, wide = 150, 0
     for _ in range(queries):
         log = random_rows(rng, "abcdef")
         if not log["grade"].drop_nulls().len():

@@ -56,7 +56,7 @@ def test_rel_is_rounded_to_the_type_of_the_grades(kind: str, rel: float) -> None
     beside = IRM(as_kind(GRADED.drop("grade"), kind), query="query", doc="doc").judge(qrels)
     run = IRM(as_kind(GRADED.with_columns(run=pl.lit("x")), kind), query="query", doc="doc", system="run")
     for irm in (IRM(log, query="query"), IRM(log, query="query", doc="doc"), beside, run):
-        for ties in ("worst", "best", "expected"):
+        for ties in ("worst", "best", "expected") if kind == "polars" else ("expected",):
             assert column(irm(rel=rel, ties=ties).evaluate("num_rel", "num_rel_ret")) == [relevant] * 2
             assert column(irm(ties=ties).evaluate(f"num_rel(rel={rel})", f"tp(rel={rel})")) == [relevant] * 2
         assert column(irm(rel=rel, unjudged="drop").evaluate("tp", "num_rel")) == [relevant] * 2
