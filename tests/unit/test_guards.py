@@ -147,6 +147,8 @@ def test_decisions_that_a_few_rows_may_put_below_chance() -> None:
     assert WORSE not in checks(IRM(table(tp=0, fp=4, fn=4, tn=0)))
     assert WORSE not in checks(IRM(table(tp=45, fp=55, fn=55, tn=45)))
     assert WORSE not in checks(IRM(table(tp=0, fp=18, fn=1, tn=1)))
+    assert WORSE not in checks(IRM(table(tp=10, fp=3, fn=87, tn=0)))  # three of a hundred rows are not relevant
+    assert WORSE not in checks(IRM(table(tp=10, fp=87, fn=3, tn=0)))  # or not predicted
     some = table(tp=0, fp=20, fn=20, tn=0).with_columns(pl.when(pl.int_range(40) % 5 == 0).then("predicted"))
     assert WORSE not in checks(IRM(some))
 
