@@ -96,12 +96,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if case not in fast:
                 case.add_marker("slow")
     for case in items:
-        slow = case.get_closest_marker("slow")
-        if crc32(case.nodeid.encode()) % 2:
-            if case.get_closest_marker("border") or not slow:
-                case.add_marker("lowest")
-        elif not slow:
-            case.add_marker("newest")
+        half = "lowest" if crc32(case.nodeid.encode()) % 2 else "newest"
+        if not case.get_closest_marker("slow") or (half == "lowest" and case.get_closest_marker("border")):
+            case.add_marker(half)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

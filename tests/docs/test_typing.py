@@ -19,11 +19,6 @@ from inside import CHOICES, COLUMNS, Roles
 USES = Path(__file__).with_name("uses.py").read_text(encoding="utf-8")
 
 
-def line(text: str) -> int:
-    """Where a text stands."""
-    return next(number for number, held in enumerate(USES.splitlines(), start=1) if text in held)
-
-
 @pytest.mark.slow
 def test_pyright(tmp_path: Path) -> None:
     """pyright, strict, sees the frame that went in come out, and refuses what is wrong, as mypy does."""
@@ -36,9 +31,10 @@ def test_pyright(tmp_path: Path) -> None:
     assert ran.returncode == 1, ran.stdout + ran.stderr
     found = json.loads(ran.stdout)["generalDiagnostics"]
     errors = {one["range"]["start"]["line"] + 1: one["message"] for one in found if one["severity"] == "error"}
-    wrong = [number for number, held in enumerate(USES.splitlines(), start=1) if "# type: ignore[" in held]
-    assert sorted(errors) == wrong, ran.stdout
-    assert 'No parameter named "querry"' in errors[line('log(querry="q")')]
+    wrong = {number: held for number, held in enumerate(USES.splitlines(), start=1) if "# type: ignore[" in held}
+    assert sorted(errors) == [*wrong], ran.stdout
+    (misspelt,) = (number for number, held in wrong.items() if 'log(querry="q")' in held)
+    assert 'No parameter named "querry"' in errors[misspelt]
 
 
 # The roles, written down once

@@ -104,25 +104,25 @@ KNOWN: dict[Any, Any] = {}
 
 
 def _once(function: Theirs, truth: Array, said: Array, weight: Array | None, **options: Any) -> Any:
-    """Return several values of scikit-learn's, computed once for a case."""
+    """Return what a peer gives of a case, computed once: many tests look at the same cases."""
     arrays = (one.tobytes() for one in (truth, said, weight) if one is not None)
     key = (function, *arrays, *options.values())
     if key not in KNOWN:
-        KNOWN[key] = function(truth, said, labels=[0, 1], sample_weight=weight, **options)
+        KNOWN[key] = function(truth, said, sample_weight=weight, **options)
     return KNOWN[key]
 
 
 def _cells(i: int, j: int) -> Theirs:
-    return lambda t, p, sample_weight=None: _once(skl.confusion_matrix, t, p, sample_weight)[i, j]
+    return lambda t, p, sample_weight=None: _once(skl.confusion_matrix, t, p, sample_weight, labels=(0, 1))[i, j]
 
 
 def _of_class(place: int, label: int = 1, *, off: bool = False, beta: float = 1.0) -> Theirs:
     """Precision (0), recall (1) or F (2) of a class; off: how much it lacks to 1."""
 
     def value(truth: Array, said: Array, sample_weight: Array | None = None) -> float:
-        function = skl.precision_recall_fscore_support
-        raw = float(_once(function, truth, said, sample_weight, beta=beta, zero_division=nan)[place][label])
-        return 1 - raw if off else raw
+        options = {"labels": (0, 1), "beta": beta, "zero_division": nan}
+        both = _once(skl.precision_recall_fscore_support, truth, said, sample_weight, **options)[place]
+        return 1 - float(both[label]) if off else float(both[label])
 
     return value
 
@@ -155,7 +155,7 @@ def _jaccard(truth: Array, said: Array, sample_weight: Array | None = None) -> f
 
 def _ratio(place: int) -> Theirs:
     return lambda t, p, sample_weight=None: _once(
-        skl.class_likelihood_ratios, t, p, sample_weight, replace_undefined_by=nan
+        skl.class_likelihood_ratios, t, p, sample_weight, labels=(0, 1), replace_undefined_by=nan
     )[place]
 
 
@@ -215,11 +215,8 @@ def two_classes() -> list[Case]:
 
 
 def asked(of: dict[str, Theirs], name: str, truth: Array, other: Array, weight: Array | None) -> float:
-    """A peer's value, computed once: many tests look at the same cases."""
-    key = (id(of), name, truth.tobytes(), other.tobytes(), b"" if weight is None else weight.tobytes())
-    if key not in KNOWN:
-        KNOWN[key] = quiet(of[name], truth, other, sample_weight=weight)
-    return KNOWN[key]
+    """A peer's value, without its warnings."""
+    return quiet(_once, of[name], truth, other, weight)
 
 
 def expected_two(names: Iterable[str], cases: Sequence[Case], *, weighted: bool) -> Any:
