@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations
-from math import sqrt
+from math import atan, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -172,6 +172,13 @@ def test_classical_tests_are_scipys(irm: Any, test: str) -> None:
     """The p-values of the t-test, of Wilcoxon's and of the sign test are scipy's."""
     for row, value, base in compared(irm, test=test):
         assert row["p_value"] == pytest.approx(scipys(test, value, base), rel=1e-12, abs=1e-12)
+
+
+def test_a_t_test_of_two_queries() -> None:
+    """Differences of .5 and .75 have t = 5 and one degree of freedom, of which p is 2 arctan(1 / 5) / pi."""
+    values = pl.DataFrame({"query": [1, 2, 1, 2], "system": [*"aabb"], "value": [0.0, 0.25, 0.5, 1.0]})
+    (p,) = values.irm(value="value", system="system").compare(test="t")["p_value"]
+    assert p == pytest.approx(2 * atan(1 / 5) / pi, rel=1e-12)
 
 
 @pytest.mark.slow

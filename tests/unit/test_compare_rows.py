@@ -207,6 +207,13 @@ def test_areas_get_delongs_test(metric: str, slope: int, seed: int) -> None:
     assert (row["wins"], row["effect_size"]) == (None, None)
 
 
+def test_scores_that_order_rows_alike_differ_by_nothing_for_sure() -> None:
+    """Twice the scores make the same ranking: the interval of the difference has no width, as its variance is 0."""
+    frame = drawn().with_columns(score=pl.when(system="b").then(2.0).otherwise(1.0) * pl.col("score").first().over("doc"))
+    row = row_of(frame, "roc_auc")
+    assert (row["test"], row["difference"], row["ci_low"], row["ci_high"], row["p_value"]) == ("delong", 0, 0, 0, 1)
+
+
 def test_rows_without_a_score_are_below_all() -> None:
     """A row that one system gives no score is ranked last there, and stays in the pair."""
     frame = drawn(seed=1).with_columns(score=pl.when(pl.int_range(120) % 7 > 0).then("score"))
