@@ -51,17 +51,22 @@ def pytest_unconfigure() -> None:
 PARAM = type(pytest.param(None))
 
 
-def places(item: pytest.Item) -> Iterator[int]:
-    """Where the parameters of a case stand, each in its own list."""
+def places(item: pytest.Item) -> Iterator[tuple[int, int]]:
+    """Where the parameters of a case stand, each in its own list, and how long the list is."""
     params = dict(item.callspec.params)  # type: ignore[attr-defined]
     for mark in item.iter_markers("parametrize"):
         names, values = mark.args
         names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
         given = [one.values if isinstance(one, PARAM) else one if len(names) > 1 else (one,) for one in values]
         held = [params.pop(name) for name in names]
-        yield next(i for i, one in enumerate(given) if all(map(is_, one, held)))
+        yield next(i for i, one in enumerate(given) if all(map(is_, one, held))), len(given)
     if params.get("kind") in KINDS:  # the fixture, which no mark names
-        yield KINDS.index(params["kind"])
+        yield KINDS.index(params["kind"]), len(KINDS)
+
+
+def diagonal(case: pytest.Item) -> int:
+    """The number of the diagonal, in the product of its lists, that a case stands on; each test begins elsewhere."""
+    return sum(place for place, _ in places(case)) + crc32(test_of(case).encode())
 
 
 def is_fast(case: pytest.Item) -> bool:
@@ -70,12 +75,20 @@ def is_fast(case: pytest.Item) -> bool:
     Of a grid those on every third diagonal are, or on every nth, so that there are some of any long parameter; else two
     of the five kinds of frames are. Which ones differs from test to test.
     """
-    turn = crc32(test_of(case).encode())
     if grid := case.get_closest_marker("grid"):
-        return (sum(places(case)) + turn) % (grid.args[0] if grid.args else 3) == 0
+        return diagonal(case) % (grid.args[0] if grid.args else 3) == 0
     if getattr(case, "callspec", None) and case.callspec.params.get("kind") in KINDS:
-        return (sum(places(case)) + turn) % len(KINDS) in (0, 2)
+        return diagonal(case) % len(KINDS) in (0, 2)
     return True
+
+
+def is_thorough(case: pytest.Item) -> bool:
+    """Whether a case of two lists or more is left to who runs all: any but those on every fourth diagonal.
+
+    Where the shorter lists are so short that a value of the longest would then have no case, every third or second one.
+    """
+    shorter = sorted(size for _, size in places(case))[:-1]
+    return (diagonal(case) + 1) % min(4, 1 + sum(shorter) - len(shorter)) != 0
 
 
 def test_of(case: pytest.Item) -> str:
@@ -85,7 +98,7 @@ def test_of(case: pytest.Item) -> str:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark most of many cases as slow: of a test one of seven stays fast, and one at least.
+    """Mark most of many cases as slow: of a test one of seven stays fast, and one at least; most others of two lists are thorough.
 
     Half of the fast ones are for the newest Python, the others for the lowest versions, with half of those of border.
     """
@@ -95,6 +108,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for case in some:
             if case not in fast:
                 case.add_marker("slow")
+                if is_thorough(case):
+                    case.add_marker("thorough")
     for case in items:
         half = "lowest" if crc32(case.nodeid.encode()) % 2 else "newest"
         if not case.get_closest_marker("slow") or (half == "lowest" and case.get_closest_marker("border")):

@@ -97,7 +97,7 @@ def test_judgments_beside(npartitions: int, kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("npartitions", [3, 1, 17])
+@pytest.mark.parametrize("npartitions", [3, 1, 7])
 @pytest.mark.grid
 def test_systems(npartitions: int) -> None:
     """Systems, of rows of their own in any partitions or of columns of scores, are compared as in pandas."""
@@ -126,7 +126,7 @@ CASES = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("npartitions", [3, 1, 17])
+@pytest.mark.parametrize("npartitions", [3, 1, 7])
 @pytest.mark.grid
 def test_rows_without_a_query(npartitions: int) -> None:
     """Decisions and scores are counted in the partitions: values, intervals and tables are those of pandas."""
