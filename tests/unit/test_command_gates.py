@@ -246,6 +246,15 @@ def test_each_column_of_scores_beside_its_own_last_week(capsys: Captured) -> Non
     assert "it has the numbers of several systems, 'bm25', 'dense', 'hybrid' in 'ranker'" in called(capsys, *call)[2][0]
 
 
+def test_two_saved_rankers_are_several(capsys: Captured) -> None:
+    """The numbers of two are no more those of one than the numbers of three."""
+    log = save_rankers(capsys)
+    pl.read_parquet("saved.parquet").filter(pl.col("ranker") != "dense").write_parquet("saved.parquet")
+    log.filter(ranker="bm25").write_parquet("log.parquet")
+    call = ["evaluate", "log.parquet", "rr", "--fail-if-worse-than", "saved.parquet"]
+    assert "it has the numbers of several systems, 'bm25', 'hybrid' in 'ranker'" in called(capsys, *call)[2][0]
+
+
 def test_a_ranker_without_its_last_week_is_an_error(capsys: Captured) -> None:
     """Systems that only one side has are named, and none is left out in silence."""
     log = save_rankers(capsys, splade=(1, 1, 1, 1))

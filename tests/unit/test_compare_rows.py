@@ -209,7 +209,8 @@ def test_areas_get_delongs_test(metric: str, slope: int, seed: int) -> None:
 
 def test_scores_that_order_rows_alike_differ_by_nothing_for_sure() -> None:
     """Twice the scores make the same ranking: the interval of the difference has no width, as its variance is 0."""
-    frame = drawn().with_columns(score=pl.when(system="b").then(2.0).otherwise(1.0) * pl.col("score").first().over("doc"))
+    times = pl.when(system="b").then(2.0).otherwise(1.0)
+    frame = drawn().with_columns(score=times * pl.col("score").first().over("doc"))
     row = row_of(frame, "roc_auc")
     assert (row["test"], row["difference"], row["ci_low"], row["ci_high"], row["p_value"]) == ("delong", 0, 0, 0, 1)
 

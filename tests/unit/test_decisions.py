@@ -430,6 +430,14 @@ def test_averages_over_classes_are_those_of_scikit_learn(average: Any, weighted:
     assert wrong(found(mine), expected) == []
 
 
+def test_an_undefined_micro_average_of_one_row_is_filled() -> None:
+    """Nothing is predicted of a segment's only row: its precision, 0/0, is what undefined= says."""
+    rows = pl.DataFrame({"part": [1, 2, 2], "label": [*"aab"], "predicted": [None, *"aa"]})
+    for undefined, value in (("zero", 0.0), ("one", 1.0), ("null", None)):
+        irm = rows.irm(by="part", classes=["a", "b"], undefined=undefined)
+        assert irm.evaluate("precision", average="micro")["value"].to_list() == [value, 0.5]
+
+
 @EVERY_OTHER_WEIGHTED
 def test_undefined_classes_leave_the_mean_where_they_are_null(weighted: bool, every: int) -> None:
     """`undefined="null"` takes classes with a/0 out of the mean, as zero_division=nan does."""

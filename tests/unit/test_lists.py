@@ -405,6 +405,14 @@ def test_systems_share_what_is_not_listed_as_relevant() -> None:
     assert tables[0].rows() == tables[1].rows() == columns.irm(score=["A", "B"]).thresholds("f1").rows()
 
 
+def test_systems_share_what_is_not_listed_where_the_segment_is_null() -> None:
+    """A result that is listed is relevant for all systems, and no second time not relevant, in a segment called null too."""
+    lists = pl.DataFrame({"query": [0, 0], "day": [None, None], "system": [*"BA"], "doc": [["d0"], ["d2"]]})
+    irm = lists.with_columns(relevant=pl.Series([["d5", "d2"]] * 2)).irm(system="system")
+    asked = ("rr", "recall", "judged@5", "bpref")
+    assert irm(by="day").evaluate(*asked)["value"].to_list() == irm.evaluate(*asked)["value"].to_list()
+
+
 def test_nothing_found_is_no_error_about_ids() -> None:
     log = pl.DataFrame({"query": ["a", "b"], "doc": [["x"], ["z"]], "relevant": [["w"], ["y"]]})
     assert values(log.irm.per_query("rr")) == [0.0, 0.0]

@@ -333,6 +333,7 @@ def test_a_ranked_metric_without_a_query_names_the_other_of_its_name(metric: str
     ("text", "error", "words"),
     [
         ("ndcg@3..1", BadValueError, ["'3..1'", "a range of rising whole numbers from 1"]),
+        ("ndcg@3..3", BadValueError, ["'3..3'", "a range of rising whole numbers from 1"]),
         ("ndcg@0..5", BadValueError, ["'0..5'", "a range of rising whole numbers from 1"]),
         ("ndcg@1..2..3", BadValueError, ["'1..2..3'", "a range"]),
         ("iprec@0.1..0.5", BadValueError, ["'0.1..0.5'", "a range"]),
