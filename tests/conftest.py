@@ -98,9 +98,10 @@ def test_of(case: pytest.Item) -> str:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark most of many cases as slow: of a test one of seven stays fast, and one at least; most others of two lists are thorough.
+    """Mark most of many cases as slow: of a test one of seven stays fast, and one at least.
 
-    Half of the fast ones are for the newest Python, the others for the lowest versions, with half of those of border.
+    Of two lists or more most of the others are thorough too. Half of the fast ones are for the newest Python, the
+    others for the lowest versions, with half of those of border.
     """
     for _, cases in groupby(items, test_of):
         some = [case for case in cases if not case.get_closest_marker("slow")]

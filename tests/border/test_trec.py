@@ -378,7 +378,7 @@ def test_memory_is_bounded_where_nothing_can_be_read(tmp_path: Path) -> None:
         "        print(peak() - before, error)\n"
     )
     # A shell starts it, since a process begins with the peak of the one that it comes from. Polars gives memory back at
-    # once, so that what is held is measured, and not what is kept for later: up to 80 MB more, in some runs and not in others.
+    # once, so that what is held is measured, and not what is kept for later: up to 80 MB more, in some runs.
     command = ["sh", "-c", '"$0" -c "$1"; exit $?', sys.executable, code]
     at_once = {**os.environ, "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0"}
     printed = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True, env=at_once).stdout.splitlines()

@@ -406,7 +406,7 @@ def test_systems_share_what_is_not_listed_as_relevant() -> None:
 
 
 def test_systems_share_what_is_not_listed_where_the_segment_is_null() -> None:
-    """A result that is listed is relevant for all systems, and no second time not relevant, in a segment called null too."""
+    """A result that is listed is relevant for all systems, and not a second time not relevant, there too."""
     lists = pl.DataFrame({"query": [0, 0], "day": [None, None], "system": [*"BA"], "doc": [["d0"], ["d2"]]})
     irm = lists.with_columns(relevant=pl.Series([["d5", "d2"]] * 2)).irm(system="system")
     asked = ("rr", "recall", "judged@5", "bpref")
