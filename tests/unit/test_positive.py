@@ -65,6 +65,16 @@ def test_what_is_no_value_is_an_error(positive: Any) -> None:
     assert "is not a label, or a list of different ones" in error(lambda: HAM.irm(positive=positive), BadValueError)
 
 
+def test_grades_are_neither_positive_nor_classes() -> None:
+    """What is relevant among grades is said by rel=; positive= is then about predictions alone."""
+    graded = pl.DataFrame({"score": [0.9, 0.5, 0.1], "grade": [2, 1, 0], "predicted": ["spam", "ham", "ham"]})
+    said = error(lambda: graded.irm(positive="spam", predicted=None).evaluate("roc_auc"))
+    assert said == "positive= is a label, and grade is a grade; say rel=, or name label="
+    said = error(lambda: graded.irm(classes=["spam", "ham"]).evaluate("accuracy"))
+    assert said == "classes= is about classes, and grade is a grade; name label="
+    assert graded.irm(positive="spam").evaluate("recall", "precision")["value"].to_list() == [0.5, 1.0]
+
+
 @pytest.mark.parametrize("roles", [{}, {"query": "query"}], ids=["pooled", "queries"])
 def test_a_positive_that_no_row_has_is_a_warning(roles: dict[str, Any]) -> None:
     """It may be another spelling; where a row has it, predicted or true, it is none."""
