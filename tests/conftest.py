@@ -49,6 +49,7 @@ def pytest_unconfigure() -> None:
 
 
 PARAM = type(pytest.param(None))
+DOZEN = 12  # of so few cases each may be the only one of its kind
 
 
 def places(item: pytest.Item) -> Iterator[tuple[int, int]]:
@@ -100,8 +101,8 @@ def test_of(case: pytest.Item) -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark most of many cases as slow: of a test one of seven stays fast, and one at least.
 
-    Of two lists or more most of the others are thorough too. Half of the fast ones are for the newest Python, the
-    others for the lowest versions, with half of those of border.
+    Of many cases of two lists or more most of the others are thorough too. Half of the fast ones are for the newest
+    Python, the others for the lowest versions, with half of those of border.
     """
     for _, cases in groupby(items, test_of):
         some = [case for case in cases if not case.get_closest_marker("slow")]
@@ -109,7 +110,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for case in some:
             if case not in fast:
                 case.add_marker("slow")
-                if is_thorough(case):
+                if len(some) > DOZEN and is_thorough(case):
                     case.add_marker("thorough")
     for case in items:
         half = "lowest" if crc32(case.nodeid.encode()) % 2 else "newest"
