@@ -181,17 +181,27 @@ class Plan:
             except BadRowsError as error:
                 raise _of_counted(error, table, self.columns) from None
 
-        read, gathers = [*self.columns.needed, *self.also], apart if in_pieces else None
-        question = Question(read, run, of_types, self._read_judgments, gathers, self.request.limits)
+        gathers = apart if in_pieces else None
+        question = Question(self._read, run, of_types, self._read_judgments, gathers, self.request.limits)
         return self.request.border.answer(question)
+
+    def at_once(self, compute: Callable[[Reading], Any]) -> Any:
+        """Read the columns into memory and compute, as ``answer`` does; what is computed is given as it is."""
+        table = self.request.border.in_memory(self._read).read(self._read)
+        return self._answered(table, self._read_judgments(), compute, None)
+
+    @property
+    def _read(self) -> list[str]:
+        """The columns of the frame that are read."""
+        return [*self.columns.needed, *self.also]
 
     def _answered(
         self,
         table: pl.DataFrame,
         beside: Beside,
-        compute: Callable[[Reading], Answer],
+        compute: Callable[[Reading], Any],
         unreadable: Callable[[BadRowsError], Answer] | None,
-    ) -> Answer:
+    ) -> Any:
         """Compute from a table that was read, with a row for each result; the parameters are those of ``answer``."""
         if not self._unfolds:
             return compute(Reading(self, table, beside, self.judged))

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.border.protocol import Beside, Border
+from frame_metrics.border.protocol import Border
 from frame_metrics.data.grid import Grid, with_another
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.judgments import kind_of_ids, wider
@@ -25,21 +25,27 @@ from frame_metrics.errors import (
     NotComputableError,
     UnknownNameError,
     listed,
+    shown,
 )
 from frame_metrics.inputs import Array, name_of
 from frame_metrics.metrics.elsewhere import is_known, metric_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns, key_names
 from frame_metrics.roles.resolve import ROW
-from frame_metrics.roles.roles import Roles
+from frame_metrics.roles.roles import RESOURCES, Roles
 from frame_metrics.verbs import values
 from frame_metrics.verbs.measure import Measured
 from frame_metrics.verbs.pairs import Pairing, all_filled, in_order
-from frame_metrics.verbs.request import Plan, Reading, Request
+from frame_metrics.verbs.request import Plan, Request
 from frame_metrics.verbs.value_checks import Turnover
 
 LAMBDA = "<lambda>"  # the name of every function without one
 NAME = "saved"  # the baseline's, where no column says its system
+# Roles beside value= that a baseline does not take, and why.
+NOT_THEIRS = {
+    **dict.fromkeys(("weight", "cluster"), "is of a query, which the frame says for both sides; name it there"),
+    **dict.fromkeys(RESOURCES, "is of a frame that is read in pieces, and saved numbers are read at once"),
+}
 
 
 def is_frame(baseline: Any) -> bool:
@@ -107,6 +113,9 @@ def _checked(request: Request, own: Columns) -> Request:
             "it has no value=, and compare() takes numbers that were computed; give what per_query() returned"
         )
     theirs = request.columns
+    for role, why in NOT_THEIRS.items():
+        if request.roles.get(role) is not None:
+            raise ColumnError(f"{role}={shown(request.roles[role])} {why}; say {role}=None in the baseline")
     if len(theirs.query) != len(own.query):
         raise ColumnError(f"its query is {len(theirs.query)} columns, and that of the frame {len(own.query)}")
     if theirs.by != own.by:
@@ -196,20 +205,19 @@ def paired_with(here: Measured, plan: Plan) -> Pairing:
 def read_saved(plan: Plan, asked: Asked | None = None) -> Measured:
     """Read saved numbers of one system; of all metrics that there are where none is asked for."""
     with _of_the_baseline():
-        return _read(plan, asked)
+        there: Measured = plan.at_once(lambda reading: values.measured(reading, asked))
+        _check_one_system(there, plan)
+        return there
 
 
-def _read(plan: Plan, asked: Asked | None) -> Measured:
-    border, needed = plan.request.border, plan.columns.needed
-    table = border.in_memory(needed).read(needed)
-    there = values.measured(Reading(plan, table, Beside(None, {})), asked)
+def _check_one_system(there: Measured, plan: Plan) -> None:
+    """Raise for saved numbers of several systems."""
     if len(there.log.grid.system_row) > 1:
         names = there.log.keys_at(["system"], there.log.grid.system_row)["system"].to_list()
         raise BadValueError(
             f"{plan.columns.system}: it has several systems, {listed(names[:5])}, and each query is compared with one "
             "number; keep the rows of one system"
         )
-    return there
 
 
 def _name(log: Log) -> str:
