@@ -106,7 +106,7 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | No
             f"several={roles['several']!r} is of grades, and {judged.label} is a label; say 'majority' or 'max', or "
             "name it with grade="
         )
-    _check_classes(roles, columns)
+    _check_classes(roles, columns, judged or columns)
     if not columns.query:
         _check_pooled(roles, columns)
     options = [option.name for option in fields(Conventions)]
@@ -142,8 +142,8 @@ def _check_scale(roles: Mapping[str, Any], judging: Columns) -> None:
         raise ColumnError(f"scale= is about words that are grades, and {other}")
 
 
-def _check_classes(roles: Mapping[str, Any], columns: Columns) -> None:
-    """Raise for what is said of classes and leaves nothing to do."""
+def _check_classes(roles: Mapping[str, Any], columns: Columns, judging: Columns) -> None:
+    """Raise for what is said of classes and leaves nothing to do; ``judging`` has the columns of the judgments."""
     positive = roles.get("positive") is not None
     of_several = [f"{name}=" for name in ("classes", "match") if roles.get(name) is not None]
     of_several += ["score={class: column}"] * bool(columns.class_scores)
@@ -151,11 +151,13 @@ def _check_classes(roles: Mapping[str, Any], columns: Columns) -> None:
         raise ColumnError(f"positive= is for two classes, {of_several[0]} for several; name one of them")
     if columns.query:
         _refuse(roles, OF_ROWS, "about the rows of a segment; say query=None")
-    graded = columns.grade and not columns.label
+    graded = judging.grade and not judging.label
     if graded and of_several:
-        raise ColumnError(f"{of_several[0]} is about classes, and {columns.grade} is a grade; name label=")
-    if graded and positive and not columns.predicted:
-        raise ColumnError(f"positive= is a label, and {columns.grade} is a grade; say rel=, or name label=")
+        raise ColumnError(f"{of_several[0]} is about classes, and {judging.grade} is a grade; name label=")
+    if positive and not columns.predicted and graded:
+        raise ColumnError(f"positive= is a label, and {judging.grade} is a grade; say rel=, or name label=")
+    if positive and not columns.predicted and judging.relevant:
+        raise ColumnError(f"positive= is a label, and {judging.relevant} lists ids; say positive=None")
 
 
 def _check_pooled(roles: Mapping[str, Any], columns: Columns) -> None:

@@ -1,0 +1,240 @@
+"""Each role that is declared changes a result or is refused, in every verb and in a baseline."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
+from typing import Any, NamedTuple
+
+import polars as pl
+import pytest
+
+from frame_metrics import IRM, FrameMetricsError, Ranking, metric
+from frame_metrics.roles.roles import CHOICES, RESOURCES, Roles
+from helpers import as_polars
+
+Call = Callable[[Any, Sequence[str]], Any]  # of an irm, and the metrics that are asked for
+ROLES = [role for role in Roles.__annotations__ if role not in RESOURCES]  # which change no number by what they mean
+VERBS = {name for name, method in vars(IRM).items() if hasattr(method, "__wrapped__") and name[0] != "_"}
+FEW: dict[str, Any] = {"permutations": 20, "resamples": 20}
+
+# Values of a role that is no column, nor one of a few texts. The column of a role is called as it, with an "_".
+TRIED: dict[str, Sequence[Any]] = {
+    "rel": (2,),
+    "scale": ({0: 1, 1: 0, 2: 3, 3: 2},),
+    "collection_size": (100,),
+    "positive": (0, "c"),
+    "classes": ([2, 0, 1], [*"xdoc"]),
+    "threshold": (0.4,),
+    "abstain": ([1], ["d"]),
+    "extra": ({"price": "extra_"},),
+}
+# Calls of each verb, whose name is the first word. A report prints the roles, and calls the others.
+CALLS: dict[str, Call] = {
+    "judge": lambda irm, asked: irm.judge(qrels()).evaluate(*asked, ci=0.9, resamples=20),
+    "evaluate": lambda irm, asked: irm.evaluate(*asked, ci=0.9, resamples=20),
+    "per_query": lambda irm, asked: irm.per_query(*asked),
+    "per_class": lambda irm, asked: irm.per_class("recall", "precision"),
+    "confusion": lambda irm, asked: irm.confusion(),
+    "thresholds": lambda irm, asked: irm.thresholds("precision"),
+    "best_threshold": lambda irm, asked: irm.best_threshold("precision"),
+    "curve of scores": lambda irm, asked: irm.curve("pr"),
+    "curve of cutoffs": lambda irm, asked: irm.curve(f"{asked[0]}@k", cutoffs=3, ci=0.9, resamples=20),
+    "compare": lambda irm, asked: irm.compare(*asked, **FEW),
+    "compare with the majority": lambda irm, asked: irm.compare(*asked, against="majority", **FEW),
+    "compare arms": lambda irm, asked: irm.compare(*asked, paired=False, **FEW),
+    "explain": lambda irm, asked: irm.explain(asked[0], query=1),
+    "bounds": lambda irm, asked: irm.bounds(asked[0], of="ties"),
+    "audit": lambda irm, asked: irm.audit(),
+    "compare with saved numbers": lambda irm, asked: irm.compare(*asked, baseline=saved(*asked), **FEW),
+    "audit with saved numbers": lambda irm, asked: irm.audit(baseline=saved(*asked)),
+    "compare as a baseline": lambda irm, asked: (
+        saved(*asked).irm(query="query_", value=asked).compare(baseline=irm, **FEW)
+    ),
+    "audit as a baseline": lambda irm, asked: saved(*asked).irm(query="query_", value=asked).audit(baseline=irm),
+}
+
+
+# Roles that a call takes and has no use for, by what the rows are of: its result is about something else.
+SCORES = "predicted cluster extra ties"
+POOLED = "rank grade doc extra"
+COUNTED = f"{POOLED} cluster"
+UNREAD = {
+    "queries": {
+        "judge": "label n_relevant",
+        "per_query": "weight cluster",
+        "thresholds": SCORES,
+        "best_threshold": SCORES,
+        "curve of scores": f"{SCORES} undefined",
+        "curve of cutoffs": "predicted threshold",
+        "explain": "predicted weight cluster collection_size undefined",
+        "bounds": "cluster extra",
+        "audit": "weight cluster extra collection_size ties undefined",
+        "audit with saved numbers": "weight cluster extra collection_size ties undefined",
+    },
+    "rows": {
+        "evaluate": POOLED,
+        "per_class": COUNTED,
+        "confusion": f"{COUNTED} undefined",
+        "thresholds": f"{COUNTED} predicted",
+        "best_threshold": f"{COUNTED} predicted",
+        "curve of scores": f"{COUNTED} predicted undefined",
+        "compare": "rank grade extra",
+        "compare with the majority": POOLED,
+        "compare arms": POOLED,
+        "audit": f"{COUNTED} undefined",
+    },
+    "numbers": {
+        "per_query": "weight cluster",
+        "audit": "weight cluster undefined",
+        "audit with saved numbers": "weight cluster undefined",
+        "audit as a baseline": "system undefined",
+    },
+}
+
+
+class Setting(NamedTuple):
+    """A frame, the roles that verbs are called with, and the metrics that are asked for."""
+
+    of: str  # what the rows are of
+    frame: pl.DataFrame
+    roles: Mapping[str, Any]
+    asked: Sequence[str] = ()
+    judgments: bool = False
+
+    def irm(self, **more: Any) -> Any:
+        """The frame with its roles, and others instead of them or beside."""
+        irm = IRM(self.frame, **{role: said for role, said in ({**self.roles} | more).items() if said is not ...})
+        return irm.judge(qrels()) if self.judgments else irm
+
+
+@cache
+def log() -> pl.DataFrame:
+    """Results of two systems for the same queries: equal scores, unjudged rows, and a query without a relevant one."""
+    rng, rows = random.Random(5), []
+    grades = {(query, doc): rng.randint(0, 3) * (query != 3) for query, doc in product(range(1, 7), "abcdefg")}
+    unjudged = rng.sample([*grades], 9)
+    for system, query in product("pq", range(1, 7)):
+        keys = {"system_": system, "query_": query, "by_": "tm"[query % 2], "cluster_": query // 2}
+        for rank, doc in enumerate(rng.sample("abcdefg", 5), 1):
+            grade = None if (query, doc) in unjudged else grades[query, doc]
+            label = None if grade is None else int(grade > 1)
+            result = {"doc_": doc, "rank_": rank, "score_": rng.randint(0, 3) / 4, "predicted_": rng.randint(0, 1)}
+            numbers = {
+                "weight_": query / 2,
+                "count_": query,
+                "n_relevant_": 6,
+                "extra_": rng.random(),
+                "value_": rng.random(),
+            }
+            rows.append(keys | result | {"grade_": grade, "label_": label, "relevant_": ["a", "b"]} | numbers)
+    return pl.DataFrame(rows)
+
+
+@cache
+def qrels() -> pl.DataFrame:
+    """Judgments of some documents, some of which no system has found."""
+    return (
+        log().select("query_", "grade_", doc_=pl.col("doc_").replace("a", "h")).unique(["query_", "doc_"]).drop_nulls()
+    )
+
+
+def saved(*metrics: str) -> pl.DataFrame:
+    """Numbers of the queries, a column for each metric."""
+    first = log().unique("query_", maintain_order=True)
+    return first.select("query_", "by_", *((pl.col("value_") / at).alias(name) for at, name in enumerate(metrics, 2)))
+
+
+def settings() -> Iterator[Setting]:
+    """Frames of every sort, with the roles that belong to it."""
+    frame, of_one = log(), log().filter(system_="p")
+    place = {"query": "query_", "score": "score_"}
+    both = place | {"system": "system_", "doc": "doc_"}
+    graded = both | {"grade": "grade_"}
+    yield Setting("queries", frame, graded | {"ties": "worst"}, ("ndcg", "recall", "roc_auc"))
+    yield Setting("queries", frame, both | {"label": "label_"}, ("recall", "map"))
+    yield Setting("queries", frame, graded | {"collection_size": 50}, ("tn", "specificity"))
+    twice = pl.concat([frame, frame.filter(pl.col("rank_") == 4).with_columns(score_=pl.lit(0.9))])
+    yield Setting("queries", twice, graded | {"duplicates": "first"}, ("ndcg",))
+    yield Setting(
+        "queries", frame, {"query": "query_", "rank": "rank_", "grade": "grade_", "system": "system_"}, ("map",)
+    )
+    yield Setting("queries", frame.drop("label_"), both, ("ndcg", "recall"), judgments=True)
+    yield Setting("queries", frame, graded | {"extra": {"price": "extra_"}}, ("spend",))
+    lists = of_one.group_by("query_", "by_", maintain_order=True).agg("doc_", relevant_=pl.col("doc_").head(2))
+    yield Setting("queries", lists, {"query": "query_", "doc": "doc_", "relevant": "relevant_"}, ("recall", "map"))
+    arms = frame.with_columns(query_=pl.col("query_") + 10 * (pl.col("system_") == "q"))
+    yield Setting("queries", arms, graded, ("recall", "tp"))
+    rows = {"query": None, "label": "label_", "doc": "doc_", "system": "system_"}
+    known = frame.unique(["system_", "doc_"], maintain_order=True)
+    known = known.with_columns(label_=pl.col("doc_").replace_strict([*"abcdefg"], [1, 0, 1, 0, None, 0, 1]))
+    yield Setting("rows", known, rows | {"score": "score_", "threshold": 0.5}, ("accuracy", "recall"))
+    yield Setting("rows", known, rows | {"score": "score_"}, ("roc_auc", "brier"))
+    yield Setting("rows", known, rows | {"predicted": "predicted_"}, ("accuracy", "npv"))
+    text = {"label_": [*"cdocdoc"], "predicted_": [*"dcddccd"]}
+    classes = known.with_columns(
+        pl.col("doc_").replace_strict([*"abcdefg"], said).alias(of) for of, said in text.items()
+    )
+    yield Setting("rows", classes, rows | {"predicted": "predicted_"}, ("accuracy", "recall"))
+    first = frame.unique(["system_", "query_"], maintain_order=True)
+    first = first.with_columns(value_=pl.when(pl.col("query_") != 2).then("value_"))
+    numbers = {"query": "query_", "value": "value_"}
+    yield Setting("numbers", first, numbers | {"system": "system_"}, ("value_",))
+    yield Setting("numbers", first.filter(system_="p"), numbers, ("value_",))
+
+
+def tried(role: str, frame: pl.DataFrame) -> Sequence[Any]:
+    """Values that a role may have: one that no column of ours is made for has every column."""
+    column = [] if f"{role}_" in log().columns else frame.columns
+    return CHOICES.get(role) or TRIED.get(role) or ([f"{role}_"] if f"{role}_" in frame.columns else column)
+
+
+def outcome(setting: Setting, call: Call, **more: Any) -> str | None:
+    """Everything that a call returns, as text; None where it is refused."""
+    try:
+        return repr(as_polars(call(setting.irm(**more), setting.asked)).rows())
+    except FrameMetricsError:
+        return None
+
+
+@pytest.fixture(autouse=True)
+def _own() -> None:
+    """Put a metric in the registry that reads a column of the frame."""
+
+    @metric(range=(0, math.inf), best=None)
+    def spend(run: Ranking, k: int | None = None) -> Any:
+        """Sum of the prices of the first k results."""
+        price = run.column("price")
+        return price.total_within(k, price.value)
+
+
+def test_every_verb_is_called() -> None:
+    """The law has a call of each verb but report, and of each with a baseline: numbers beside, and beside numbers."""
+    assert {name.split()[0] for name in CALLS} == VERBS - {"report"}
+    compared = {verb for verb in VERBS - {"report"} if "baseline" in inspect.signature(getattr(IRM, verb)).parameters}
+    assert compared == {"compare", "audit"}
+    assert {f"{verb} {how}" for verb in compared for how in ("with saved numbers", "as a baseline")} <= {*CALLS}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_no_role_is_ignored(name: str) -> None:
+    """A role that a verb takes changes what it returns, but for those that have no part in what it computes."""
+    changed: set[tuple[str, str]] = set()
+    taken: set[tuple[str, str]] = set()
+    for setting in settings():
+        plain = outcome(setting, CALLS[name])
+        for role in ROLES:
+            key = setting.of, role
+            if key in changed:
+                continue
+            without = outcome(setting, CALLS[name], **{role: ...}) if role in setting.roles else plain
+            found = [outcome(setting, CALLS[name], **{role: said}) for said in tried(role, setting.frame)]
+            found = [one for one in found if one is not None]
+            taken |= {key} if found else set()
+            changed |= {key} if any(one != without for one in found) else set()
+    known = {(of, role) for of, calls in UNREAD.items() for role in calls.get(name, "").split()}
+    assert taken - changed == known
