@@ -738,7 +738,8 @@ class IRM(Generic[Frame]):
             roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every metric. Where rows
             have a ``weight`` or a ``cluster`` only the last is left.
         correction : of p-values for testing many pairs: "holm", "bonferroni", "bh" (Benjamini-Hochberg) or "none".
-        over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows.
+        over : what is corrected together: the pairs of a "metric" in one segment, with all baselines, or "all" rows, of
+            all metrics and segments. Two systems are one pair: ten metrics of them are then ten tests that stand alone.
         unanswered : a query that only one of two systems answers is counted with "zero" for the other, or "drop" leaves
             it out (with "tukey" for all pairs, as it looks at all systems of a query at once); either way it is in
             ``n_unpaired``. Rows that only one system has are always left out, and counted there; so are queries that
@@ -759,12 +760,13 @@ class IRM(Generic[Frame]):
         A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
         relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
         standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the difference that so
-        many queries would show with 80 % power at level 1 - ``ci``), test, correction. wins are the queries on
-        which the system is better than the baseline, by the metric's direction (less of fdr or brier), and where none
-        is known, as of a latency in ``value``, those with the greater value. Rows are sorted by segment, then metric as
-        asked for, system and baseline; several baselines stand as they are given. Where ``cluster`` is named, fewer
-        than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the standard error that clusters
-        give. Where ``weight`` is, means, their difference and its deviation are weighted, and mde rests on the
+        many queries would show with 80 % power at level 1 - ``ci``), test, n_tests (how many p-values were corrected
+        together, or with "none" would have been), correction (null where n_tests is not above 1). wins are the queries
+        on which the system is better than the baseline, by the metric's direction (less of fdr or brier), and where
+        none is known, as of a latency in ``value``, those with the greater value. Rows are sorted by segment, then
+        metric as asked for, system and baseline; several baselines stand as they are given. Where ``cluster`` is named,
+        fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the standard error that
+        clusters give. Where ``weight`` is, means, their difference and its deviation are weighted, and mde rests on the
         robust standard error of a weighted mean; counts are of queries. With ``per_query``: by..., the query columns,
         the system, baseline, metric, k, value, baseline_value, difference.
 
@@ -777,8 +779,8 @@ class IRM(Generic[Frame]):
         relative_low, relative_high (its interval; null unless both means are above 0, or below), ci_low, ci_high,
         p_value, p_adjusted, effect_size (difference / standard deviation over the queries of an arm), n and baseline_n
         (queries), n_units and baseline_n_units (clusters where they are named, else queries), n_undefined, mde, test,
-        correction. An arm of fewer than two units leaves intervals, p-values and mde null. With ``covariate`` the means
-        are those of arms with one mean covariate. Without a query n counts rows, and effect_size is null.
+        n_tests, correction. An arm of fewer than two units leaves intervals, p-values and mde null. With ``covariate``
+        the means are those of arms with one mean covariate. Without a query n counts rows, and effect_size is null.
 
         Raises
         ------

@@ -122,6 +122,4 @@ def _corrected(result: pl.DataFrame, system: str, options: Mapping[str, Any]) ->
     rows = [()] * len(result) if options.get("over") == "all" else result.select(keys).rows()
     numbers = {key: number for number, key in enumerate(dict.fromkeys(rows))}
     family = np.array([numbers[row] for row in rows], np.int64)
-    p, correction = result["p_value"].fill_null(np.nan).to_numpy(), options.get("correction", "holm")
-    adjusted = pl.Series("p_adjusted", corrected(p, family, correction)).fill_nan(None)
-    return result.with_columns(adjusted, pl.lit(correction).alias("correction"))
+    return result.with_columns(**corrected(result["p_value"], family, options.get("correction", "holm")))

@@ -23,7 +23,7 @@ EQUAL = 1e-12  # values that differ by no more are equally good
 P_VALUES = ("p_value", "p_adjusted")
 # Columns of results that count something; those of keys and cutoffs are shown as they are.
 COUNTS = (
-    *("n", "n_undefined", "n_unpaired", "n_units", "baseline_n", "baseline_n_units", "support"),
+    *("n", "n_undefined", "n_unpaired", "n_units", "baseline_n", "baseline_n_units", "n_tests", "support"),
     *("wins", "ties", "losses", "tp", "fp", "fn", "tn", "up", "un"),
 )
 NAMING = ("metric", "k", "average", "total_over", "class", "baseline")  # columns that say what a value is of
@@ -204,12 +204,16 @@ def table_of(
             rows[at].append(Cell(cell.text, cell.value, (at, name) in best, mark))
     notes = [f"Bold: the best {plain_text(over)}."] if best else []
     if marked:
-        corrected = sorted({str(one) for one in frame["correction"]}) if "correction" in frame.columns else []
-        by = f" ({', '.join(corrected)})" if corrected else ""
-        notes.append(f"{SIGNIFICANT} p_adjusted < {alpha:g}{by}.")
+        by = corrections(frame)
+        notes.append(f"{SIGNIFICANT} p_adjusted < {alpha:g}{f' ({by})' if by else ''}.")
     numbers = [frame[name].dtype.is_numeric() for name in names]
     said = called or {}
     return Table([plain_text(said.get(name, name)) for name in names], rows, numbers, plain_text(caption), notes)
+
+
+def corrections(frame: pl.DataFrame) -> str:
+    """Return the corrections of p-values, in words; nothing where each stands alone."""
+    return ", ".join(frame["correction"].drop_nulls().unique().sort()) if "correction" in frame.columns else ""
 
 
 def result_table(frame: Any, caption: str | None, over: str | None, digits: int, alpha: float) -> Table:

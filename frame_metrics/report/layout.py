@@ -8,7 +8,17 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from frame_metrics.report.cells import NOTHING, Cell, Table, best_cells, cell_of, number_text, plain_text, table_of
+from frame_metrics.report.cells import (
+    NOTHING,
+    Cell,
+    Table,
+    best_cells,
+    cell_of,
+    corrections,
+    number_text,
+    plain_text,
+    table_of,
+)
 from frame_metrics.report.content import PAIRS, SYSTEMS, Content, Ranked
 
 ROWS = 200  # of a table of segments, or of differences, that are shown
@@ -239,10 +249,9 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
         return section
     tested = frame["p_adjusted"].drop_nulls()
     n = int((tested < ALPHA).sum())
-    corrected = ", ".join(sorted({str(one) for one in frame["correction"]}))
-    section.blocks.append(
-        f"{n} of {len(tested)} differences are significant: corrected p ({corrected}) below {ALPHA:g}."
-    )
+    by = corrections(frame)
+    p = f"corrected p ({by})" if by else "p"
+    section.blocks.append(f"{n} of {len(tested)} differences are significant: {p} below {ALPHA:g}.")
     shown = frame.head(ROWS)
     rare = ("n_unpaired", "n_undefined")
     counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
@@ -252,8 +261,9 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
     system = [content.system] if content.system in frame.columns else []
     only = [*(name for name in content.by if name in frame.columns), "metric", *system, "baseline", "value"]
     only += ["baseline_value", "difference", "p_adjusted", *wins, "n", *counted, "mde"]
+    called = CALLED if by else CALLED | {"p_adjusted": "p"}
     caption = f"Differences ({tests[0]} test)" if len(tests) == 1 else "Differences"
-    made = table_of(shown, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=CALLED)
+    made = table_of(shown, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=called)
     rows = [
         [
             replace(cell, beside=_interval(content, row)) if name == "difference" else cell

@@ -16,17 +16,19 @@ from frame_metrics.inputs import Array
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats.significance import adjusted
-from frame_metrics.verbs.tidy import labels, number
+from frame_metrics.verbs.tidy import labels, number, whole
 
 EACH = ("value", "baseline_value", "difference")
 NUMBERS = (*EACH, "relative", "ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
 COUNTS = ("wins", "ties", "losses", "n", "n_unpaired", "n_undefined")
 SCHEMA: dict[str, Any] = dict.fromkeys(NUMBERS, pl.Float64) | dict.fromkeys(COUNTS, pl.Int64)
-SCHEMA |= {"mde": pl.Float64, "test": pl.String, "correction": pl.String}
+TESTED = {"mde": pl.Float64, "test": pl.String, "n_tests": pl.Int64, "correction": pl.String}
+SCHEMA |= TESTED
 OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, "relative", "relative_low", "relative_high"), pl.Float64)
 OF_ARMS |= dict.fromkeys(("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size"), pl.Float64)
 OF_ARMS |= dict.fromkeys(("n", "baseline_n", "n_units", "baseline_n_units", "n_undefined"), pl.Int64)
-OF_ARMS |= {"mde": pl.Float64, "test": pl.String, "correction": pl.String}
+OF_ARMS |= TESTED
+CORRECTED = ("p_adjusted", "n_tests", "correction")
 RESULT = ("baseline", "metric", "k", *SCHEMA)
 
 OfQueries = Literal["randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey"]
@@ -97,13 +99,13 @@ def tabled(
 ) -> dict[str, pl.Series]:
     """Return the columns of rows, by segment, then metric, then pair of systems; p-values are corrected here."""
     segment, metric, _ = places(len(rows), metrics, pairs)
-    family = segment * metrics + metric if options.over == "metric" else np.zeros(len(rows), np.int64)
-    numbers = {name: dtype for name, dtype in schema.items() if dtype != pl.String and name != "p_adjusted"}
+    at_once = options.test == "tukey"  # whose p-values are those of all pairs together, and of one metric
+    by_metric = at_once or options.over == "metric"
+    family = segment * metrics + metric if by_metric else np.zeros(len(rows), np.int64)
+    numbers = {name: dtype for name, dtype in schema.items() if dtype != pl.String and name not in CORRECTED}
     columns = {name: number(np.array([row[name] for row in rows])).cast(dtype) for name, dtype in numbers.items()}
-    correction = "tukey" if options.test == "tukey" else options.correction
-    columns["p_adjusted"] = number(corrected(columns["p_value"].fill_null(np.nan).to_numpy(), family, correction))
+    columns |= corrected(columns["p_value"], family, "tukey" if at_once else options.correction)
     columns["test"] = pl.Series([row["test"] for row in rows], dtype=pl.String)
-    columns["correction"] = pl.Series([correction], dtype=pl.String).new_from_index(0, len(rows))
     return {name: columns[name] for name in schema}
 
 
@@ -136,11 +138,15 @@ def schema_of_arms(columns: Columns) -> Callable[[dict[str, Any]], dict[str, Any
     return schema
 
 
-def corrected(p: Array, family: Array, correction: str) -> Array:
-    """Return p-values corrected for how many there are in each family; Tukey's are already."""
-    if correction == "tukey":
-        return p
-    corrected = np.full(len(p), np.nan)
+def corrected(p_value: pl.Series, family: Array, correction: str) -> dict[str, pl.Series]:
+    """Return p-values corrected for how many there are in each family, how many these are, and the correction.
+
+    Tukey's are corrected already. Where a family has one p-value nothing is corrected, and the correction is null.
+    """
+    p = p_value.fill_null(np.nan).to_numpy()
+    out = np.full(len(p), np.nan)
     for one in np.unique(family):
-        corrected[family == one] = adjusted(p[family == one], correction)
-    return corrected
+        out[family == one] = adjusted(p[family == one], "none" if correction == "tukey" else correction)
+    n_tests = np.bincount(family, ~np.isnan(p), minlength=1)[family]
+    said = pl.Series([correction], dtype=pl.String).new_from_index(0, len(p)).set(pl.Series(n_tests < 2), None)
+    return dict(zip(CORRECTED, (number(out), whole(n_tests), said), strict=True))

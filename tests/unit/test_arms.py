@@ -21,10 +21,10 @@ SEEDS = range(4)
 COLUMNS = (
     ["baseline", "metric", "k", "value", "baseline_value", "difference", "relative", "relative_low", "relative_high"]
     + ["ci_low", "ci_high", "p_value", "p_adjusted", "effect_size", "n", "baseline_n", "n_units", "baseline_n_units"]
-    + ["n_undefined", "mde", "test", "correction"]
+    + ["n_undefined", "mde", "test", "n_tests", "correction"]
 )
 TESTS = ("randomization", "t", "z", "bootstrap")
-NEEDS_UNITS = ["relative_low", "relative_high", "ci_low", "ci_high", "p_value", "p_adjusted", "mde"]
+NEEDS_UNITS = ["relative_low", "relative_high", "ci_low", "ci_high", "p_value", "p_adjusted", "mde", "correction"]
 
 
 def log_of(values: dict[str, Any], **columns: Any) -> pl.DataFrame:
@@ -371,9 +371,10 @@ def test_more_arms_and_several_baselines() -> None:
     irm = frame.irm(system="arm", cluster="user")
     found = irm.compare("dcg@1", **given)
     assert found.select("arm", "baseline").rows() == [("B", "A"), ("C", "A"), ("C", "B")]
-    for row in found.drop("p_adjusted").rows(named=True):
+    family = ("p_adjusted", "n_tests", "correction")
+    for row in found.drop(family).rows(named=True):
         two = frame.filter(pl.col("arm").is_in([row["arm"], row["baseline"]])).irm(system="arm", cluster="user")
-        alone = two.compare("dcg@1", baseline=row["baseline"], **given).drop("p_adjusted")
+        alone = two.compare("dcg@1", baseline=row["baseline"], **given).drop(family)
         assert alone.row(0, named=True) == row
     p = sorted(found["p_value"])
     holm = [min(3 * p[0], 1), max(2 * p[1], 3 * p[0]), max(p[2], 2 * p[1], 3 * p[0])]

@@ -478,6 +478,36 @@ def test_no_correction() -> None:
     assert found["correction"].to_list() == ["none"] * 3
 
 
+@pytest.mark.parametrize(
+    ("systems", "options", "expected"),
+    [
+        (2, {}, [(1, None)] * 3),
+        (2, {"correction": "none"}, [(1, None)] * 3),
+        (2, {"test": "tukey", "over": "all"}, [(1, None)] * 3),
+        (2, {"over": "all"}, [(3, "holm")] * 3),
+        (2, {"over": "all", "paired": False}, [(3, "holm")] * 3),
+        (3, {}, [(3, "holm")] * 9),
+        (3, {"baseline": "a", "correction": "bh"}, [(2, "bh")] * 6),
+        (3, {"paired": False}, [(3, "holm")] * 9),
+        (3, {"test": "tukey"}, [(3, "tukey")] * 9),
+    ],
+)
+def test_how_many_p_values_were_corrected_together(systems: int, options: Any, expected: list[Any]) -> None:
+    """n_tests counts the p-values of the family; of one that stands alone nothing was corrected."""
+    found = of(noisy(8, systems=systems)).compare("cg", "rr", "map", permutations=50, resamples=20, **options)
+    assert found.select("n_tests", "correction").rows() == expected
+    if expected[0][1] is None:
+        assert found["p_adjusted"].equals(found["p_value"].rename("p_adjusted"))
+
+
+def test_p_values_that_are_null_are_no_tests() -> None:
+    """A segment without a judgment has no p-value: it is not among those that are corrected together."""
+    frame = made(noisy(5, systems=2), part=["x"] * 3 + ["y"] * 2)
+    frame = frame.with_columns(grade=pl.when(pl.col("part") == "x").then("grade"))
+    irm = IRM(frame, system="system", by="part")
+    assert irm.compare("cg", over="all").select("p_value", "n_tests", "correction")[1].row(0) == (None, 1, None)
+
+
 # Tukey
 
 
@@ -590,7 +620,7 @@ def test_a_comparison_worked_by_hand() -> None:
     assert (row["wins"], row["ties"], row["losses"], row["n"]) == (2, 1, 1, 4)
     assert row["effect_size"] == pytest.approx(1 / sqrt(10 / 3), rel=1e-12)  # differences 2, 0, -1, 3
     assert row["p_value"] == 0.5  # of the signs of 2, 1 and 3: +++ and ---, ++- with 1 last, and its mirror
-    assert (row["test"], row["correction"]) == ("randomization", "holm")
+    assert (row["test"], row["n_tests"], row["correction"]) == ("randomization", 1, None)
 
 
 def test_columns_of_the_result() -> None:
@@ -598,7 +628,7 @@ def test_columns_of_the_result() -> None:
     found = of(noisy(5), part=["x"] * 5).compare("rr@3")
     assert " ".join(found.columns) == (
         "part system baseline metric k value baseline_value difference relative ci_low ci_high p_value p_adjusted "
-        "effect_size wins ties losses n n_unpaired n_undefined mde test correction"
+        "effect_size wins ties losses n n_unpaired n_undefined mde test n_tests correction"
     )
     assert found.select("metric", "k").rows() == [("rr@3", 3)]
     each = of(noisy(5), part=["x"] * 5).compare("rr@3", per_query=True)
@@ -634,7 +664,8 @@ def test_several_baselines() -> None:
     for row in found.iter_rows(named=True):
         one = irm.compare(row["metric"], baseline=row["baseline"], correction="none")
         (alone,) = one.filter(pl.col("system") == row["system"]).iter_rows(named=True)
-        assert {**row, "p_adjusted": None, "correction": None} == {**alone, "p_adjusted": None, "correction": None}
+        family = dict.fromkeys(("p_adjusted", "n_tests", "correction"))
+        assert row | family == alone | family
     each = irm.compare("cg", baseline=["d", "a"], per_query=True)
     assert each.select("system", "baseline").unique(maintain_order=True).rows() == pairs
 
@@ -851,7 +882,7 @@ def test_pairs_of_systems_have_their_own_queries(unanswered: str) -> None:
     rows = {(row["system"], row["baseline"]): row for row in three.iter_rows(named=True)}
     for other, one in combinations("abc", 2):
         two = row_of(of({other: values[other], one: values[one]}), unanswered=unanswered, correction="none")
-        assert same(rows[one, other], two)
+        assert same(rows[one, other] | {"n_tests": 1, "correction": None}, two)
 
 
 def test_a_query_with_null_scores_only_is_not_answered() -> None:
