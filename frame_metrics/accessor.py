@@ -486,15 +486,19 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: system, by..., the query columns, metric, k, value; null where undefined, unless
-        the metric's reference says 0.
+        A frame of the caller's kind: system, by..., the query columns, metric, k, value, undefined. Where ``undefined``
+        is true the metric has no value, and ``value`` is what stands for it: null, unless the metric's reference says 0
+        or ``undefined=`` something else; of numbers in ``value=``, those that are null. A wide one: the keys and a
+        column for each metric.
 
         Examples
         --------
         >>> import polars as pl, frame_metrics
-        >>> log = pl.DataFrame({"query": ["b", "b", "a"], "score": [2.0, 1.0, 3.0], "grade": [0, 3, 1]})
+        >>> log = pl.DataFrame({"query": ["b", "b", "a", "c"], "score": [2.0, 1.0, 3.0, 1.0], "grade": [0, 3, 1, 0]})
         >>> log.irm.per_query("rr", layout="wide").rows()
-        [('b', 0.5), ('a', 1.0)]
+        [('b', 0.5), ('a', 1.0), ('c', 0.0)]
+        >>> log.irm.per_query("rr").filter(~pl.col("undefined"))["query"].to_list()
+        ['b', 'a']
         """
         from frame_metrics.verbs.evaluate import per_query
 
@@ -825,9 +829,10 @@ class IRM(Generic[Frame]):
         columns, the document if one is named, rank, gain (of its grade; for metrics that ask only whether it is
         relevant, 0 or 1), discount (the weight of its rank in cg, dcg, ndcg and rbp, before anything is divided; null
         for others), contribution (by how much the result changes the metric's value, those below it being taken away;
-        they add up to the value; null where it is undefined), judged. Then the documents that have a gain and add
-        nothing: those past the cutoff, and with a null rank those that were not retrieved, as far as they are known by
-        name. Every system has rows: for one, keep its rows of the result.
+        they add up to the value; null where it is undefined), judged, undefined (whether the metric is, for this
+        ranking). Then the documents that have a gain and add nothing: those past the cutoff, and with a null rank those
+        that were not retrieved, as far as they are known by name. Every system has rows: for one, keep its rows of the
+        result.
 
         Raises
         ------

@@ -31,7 +31,8 @@ NUMBERS = (
     *("value", "baseline_value", "difference", "relative", "relative_low", "relative_high", "ci_low", "ci_high"),
     *(*P_VALUES, "effect_size", "mde", "lower", "upper", "tied", "judged", "share", "threshold"),
 )
-OF_RESULTS = {*COUNTS, *NAMING, *NUMBERS, "test", "correction", "check", "severity", "example", "message"}
+WORDS = ("test", "correction", "undefined", "check", "severity", "example", "message")
+OF_RESULTS = {*COUNTS, *NAMING, *NUMBERS, *WORDS}
 
 
 @dataclass(frozen=True)

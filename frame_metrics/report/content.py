@@ -323,18 +323,11 @@ def _of_queries(content: Content, work: Gathering, queries: int, plan: Any) -> C
         whole = _whole(content, Gathering(irm))
         spread = work.tried("quantiles", lambda: whole.evaluate(*names, average=[*QUANTILES]))
     spread = None if spread is None else spread.filter(pl.col("metric") == content.first)
-    counted = content.results.filter(pl.col("metric") == content.first)["n_undefined"].sum()
-    defined = values if plan is None or not counted else _defined(content, work, names)
+    defined = values.with_columns(pl.when(~pl.col("undefined")).then("value"))
     chosen = _extremes(content, defined, queries)
     undefined = defined["value"].null_count()
     content = replace(content, values=values, quantiles=spread, queries=chosen, undefined=undefined)
     return content if plan is None or not chosen else replace(content, queries=_with_results(content, work, plan))
-
-
-def _defined(content: Content, work: Gathering, names: Sequence[str]) -> pl.DataFrame:
-    """The values of queries, null where the metric is undefined, whatever the caller counts it as."""
-    told = here(work.irm(undefined="null").per_query(*names))
-    return told.filter(pl.col("metric") == content.first)
 
 
 def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:

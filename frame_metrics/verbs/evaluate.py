@@ -14,6 +14,7 @@ from frame_metrics.errors import (
     ColumnError,
     NotComputableError,
     UnknownNameError,
+    check_apart,
     check_bool,
     check_choice,
     check_level,
@@ -41,6 +42,7 @@ Layout = Literal["long", "wide"]
 Interval = Literal["delong", "bootstrap"]
 
 
+LONG = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "undefined": pl.Boolean}  # what per_query() returns
 BESIDE = ("total_over", "average", "n")  # columns beside those of metrics in a wide result
 
 
@@ -177,6 +179,8 @@ def per_query(request: Request, metrics: Sequence[Metrics], *, layout: Layout) -
     check_asked(asked, plan)
     if layout == "wide":
         check_wide([name for name, _ in asked], plan.columns)
+    else:
+        check_apart(plan.columns.keys, LONG)
     columns = _columns(asked, layout)
     return plan.answer_of_segments(
         lambda reading: each_query(measured_of(reading, asked), layout),
@@ -188,14 +192,15 @@ def per_query(request: Request, metrics: Sequence[Metrics], *, layout: Layout) -
 
 def _columns(asked: Asked, layout: Layout) -> dict[str, Any]:
     """The columns of values beside the keys, and their types."""
-    long = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
-    return {name: pl.Float64 for name, _ in asked} if layout == "wide" else long
+    return {name: pl.Float64 for name, _ in asked} if layout == "wide" else LONG
 
 
 def _each_value(request: Request, metrics: Sequence[Metrics], layout: Layout) -> Any:
     """Return numbers that were computed elsewhere as they are."""
     plan = values.plan_of(request)
     named = values.asked_of(metrics, plan.columns)
+    if layout == "long":
+        check_apart(plan.columns.keys, LONG)
 
     def compute(reading: Reading) -> Answer:
         measured = values.measured(reading, named)

@@ -30,6 +30,7 @@ SCHEMA: dict[str, Any] = {
     "discount": pl.Float64,
     "contribution": pl.Float64,
     "judged": pl.Boolean,
+    "undefined": pl.Boolean,
 }
 
 
@@ -156,7 +157,8 @@ def _explained(
         added = pl.Series(nothing[missed["of"].to_numpy()], nan_to_null=True)
         table = pl.concat([table, missed.drop("doc").with_columns(contribution=added)], how="diagonal")
     table = table.sort("of", "rank", -pl.col("gain"), nulls_last=True, maintain_order=True)
-    return table.with_columns(ranking=pl.Series(own[table["of"].to_numpy()]))
+    of = table["of"].to_numpy()
+    return table.with_columns(ranking=pl.Series(own[of]), undefined=pl.Series(np.isnan(nothing)[of]))
 
 
 def _answer(log: Log, table: pl.DataFrame) -> Answer:

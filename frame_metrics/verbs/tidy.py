@@ -170,7 +170,9 @@ def each_query(measured: Measured, layout: str = "long") -> Answer:
     if layout == "wide":
         return Answer(keys, {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)})
     metric = np.tile(np.arange(len(values)), len(at))
+    undefined = np.isnan(measured.values[:, at])
     long = labels(measured.asked, metric) | {"value": number(np.stack(values).T.ravel())}
+    long["undefined"] = pl.Series(np.ascontiguousarray(undefined.T).ravel())
     return Answer({name: np.repeat(rows, len(values)) for name, rows in keys.items()}, long)
 
 
