@@ -37,8 +37,8 @@ def show(frame: Any) -> None:
     >>> import polars as pl, frame_metrics
     >>> log = pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [0, None]})
     >>> frame_metrics.show(log.irm.per_query("rr"))
-    query  metric  k  value
-        1  rr           0.0
+    query  metric  k  value  undefined
+        1  rr           0.0  True
     >>> frame_metrics.show(log.irm.audit())
     warning  queries without relevant documents: 1 (1 of all), for example 1
         metrics that divide by the relevant documents are undefined; undefined= says what they become

@@ -560,7 +560,8 @@ def test_a_query_of_two_segments_is_a_query_in_each() -> None:
     """The same query id in two segments is two rankings."""
     log = pl.DataFrame({"query": [1, 1, 1, 1], "seg": list("xxyy"), "score": [2.0, 1, 2, 1], "grade": [1, 0, 0, 1]})
     assert values(log.irm(by="seg").evaluate("rr")) == [1, 0.5]
-    assert log.irm(by="seg").per_query("rr").rows() == [("x", 1, "rr", None, 1.0), ("y", 1, "rr", None, 0.5)]
+    found = log.irm(by="seg").per_query("rr").rows()
+    assert found == [("x", 1, "rr", None, 1.0, False), ("y", 1, "rr", None, 0.5, False)]
 
 
 def test_a_segment_in_which_nothing_can_be_evaluated_keeps_its_row() -> None:

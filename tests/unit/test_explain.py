@@ -66,7 +66,7 @@ def test_ndcg_by_hand() -> None:
     """A gain, the discount of its rank, and their product over the ideal."""
     found = LOG.irm(doc="doc").explain("ndcg", query="a")
     ideal = 3 + 1 / math.log2(3)
-    assert found.columns == ["query", "doc", "rank", "gain", "discount", "contribution", "judged"]
+    assert found.columns == ["query", "doc", "rank", "gain", "discount", "contribution", "judged", "undefined"]
     expected = [
         ("a", "x", 1, 1, 1, 1 / ideal),
         ("a", "y", 2, 0, 1 / math.log2(3), 0),
@@ -129,7 +129,7 @@ def test_systems_and_segments_of_a_query() -> None:
         }
     )
     found = log.irm(query="qid", system="run", by="day").explain("rr", query=7)
-    assert found.columns == ["run", "day", "qid", "rank", "gain", "discount", "contribution", "judged"]
+    assert found.columns == ["run", "day", "qid", "rank", "gain", "discount", "contribution", "judged", "undefined"]
     rows = found.filter(pl.col("run") == "p").select("day", "rank", "contribution").rows()
     assert rows == [("u", 2, 0.5), ("u", 5, 0.0), ("v", 1, 1.0)]
 
@@ -243,7 +243,7 @@ def test_a_judged_query_without_results(kind: str) -> None:
     judged = IRM(as_kind(run, kind)).judge(as_kind(qrels, kind))
     full, missed, none = (as_polars(judged.explain("recall", query=query)) for query in ("a", "b", "c"))
     assert full["contribution"].to_list() == [1]
-    assert missed.rows() == [("b", "x", None, 1, None, 0, True)]
+    assert missed.rows() == [("b", "x", None, 1, None, 0, True, False)]
     assert none.columns == full.columns
     assert none.is_empty()
     assert error(lambda: judged.explain("recall", query="u")) == "query='u': none of its documents is judged"

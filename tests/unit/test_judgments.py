@@ -541,7 +541,7 @@ def test_lazy_judgments_are_not_read_before_the_result_is() -> None:
     irm = RUN.lazy().map_batches(note).irm.judge(QRELS.lazy().map_batches(note))
     result = irm.per_query("rr", "recall")
     assert isinstance(result, pl.LazyFrame)
-    assert result.collect_schema().names() == ["query", "metric", "k", "value"]
+    assert result.collect_schema().names() == ["query", "metric", "k", "value", "undefined"]
     assert ran == []
     assert result.collect().equals(RUN.irm.judge(QRELS).per_query("rr", "recall"))
     assert sorted(ran)[0] == len(RUN)

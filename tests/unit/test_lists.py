@@ -46,7 +46,7 @@ def test_lists_in_rank_order_against_lists_of_relevant_documents(kind: str) -> N
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_row_is_a_query_where_none_is_named(kind: str) -> None:
     found = as_polars(IRM(as_kind(RAG, kind)).per_query("rr"))
-    assert found.columns == ["row", "metric", "k", "value"]
+    assert found.columns == ["row", "metric", "k", "value", "undefined"]
     assert found["row"].to_list() == [0, 1, 2]
     assert found.schema["row"] == pl.Int64
     lost = as_polars(IRM(as_kind(RAG, kind)).explain("ndcg", query=1))
@@ -419,7 +419,7 @@ def test_nothing_found_is_no_error_about_ids() -> None:
     assert odd(log.irm).filter(check="nothing found that is relevant")["n"].to_list() == [2]
     assert "nothing found that is relevant" not in odd(RAG.irm(query="qid"))["check"].to_list()
     log = pl.DataFrame({"query": ["a", "b"], "doc": [["x"], []], "relevant": [None, ["y"]]})
-    assert log.irm.per_query("rr").rows() == [("b", "rr", None, 0.0)]
+    assert log.irm.per_query("rr").rows() == [("b", "rr", None, 0.0, False)]
 
 
 def test_a_row_without_results_is_a_query_that_a_system_has() -> None:
@@ -501,7 +501,7 @@ def test_each_column_is_a_system(kind: str) -> None:
 
 
 def test_one_column_may_be_a_list_of_one() -> None:
-    assert TWO.irm(score=["a"]).per_query("rr").rows() == [("a", 1, "rr", None, 0.5)]
+    assert TWO.irm(score=["a"]).per_query("rr").rows() == [("a", 1, "rr", None, 0.5, False)]
 
 
 @pytest.mark.parametrize("kind", KINDS)

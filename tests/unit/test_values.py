@@ -162,6 +162,7 @@ def test_names_match_after_reading() -> None:
     saved = (
         original()
         .per_query("ndcg@5", "map")
+        .drop("undefined")
         .vstack(pl.DataFrame({"query": ["q00"], "metric": ["Faith (0-1)@3"], "k": [3], "value": [0.5]}))
     )
     log = saved.irm(value="value")
@@ -207,7 +208,7 @@ def test_a_query_that_a_system_has_no_number_of() -> None:
     log = frame.irm(system="s", value="ms")
     assert log.evaluate().select("value", "n", "n_undefined").rows() == [(2.0, 3, 0), (4.0, 1, 2)]
     assert log(undefined="zero").evaluate().select("value", "n").rows() == [(2.0, 3), (2.0, 2)]
-    assert log.per_query().rows()[-1] == ("y", 3, "ms", None, None)
+    assert log.per_query().rows()[-1] == ("y", 3, "ms", None, None, True)
 
 
 def test_columns_of_a_saved_result_play_no_other_part() -> None:
