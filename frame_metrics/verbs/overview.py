@@ -70,8 +70,7 @@ def overview(request: Request) -> Overview:
         looked_at, played, then = None, _named(request), f"first settle: {error}"
     rows = "" if looked_at is None else f", {looked_at[1]:,} {'row' if looked_at[1] == 1 else 'rows'}"
     title = f"IRM of a {kind_of(frame)}{rows}{', judged beside' if request.judgments is not None else ''}"
-    first = None if looked_at is None else looked_at[0]
-    parts = [_part(role, columns, first, found=role in request.found) for role, columns in played.items()]
+    parts = [_part(role, columns, looked_at, found=role in request.found) for role, columns in played.items()]
     said = ", ".join(
         f"{name}={value!r}" for name, value in request.roles.items() if name not in COLUMNS or value is None
     )
@@ -103,20 +102,20 @@ def _as_columns(said: Any) -> tuple[str, ...]:
     return (said,) if isinstance(said, str) else tuple(map(str, said))
 
 
-def _part(role: str, columns: tuple[str, ...], first: Border | None, *, found: bool) -> Part:
-    values = "" if first is None or len(columns) != 1 else _values(first, columns[0])
+def _part(role: str, columns: tuple[str, ...], looked_at: tuple[Border, int] | None, *, found: bool) -> Part:
+    values = "" if looked_at is None or len(columns) != 1 else _values(*looked_at, columns[0])
     return Part(role, printable(", ".join(columns)), values, "found by name" if found else "")
 
 
-def _values(first: Border, column: str) -> str:
-    """The first different values of a column."""
+def _values(first: Border, n_rows: int, column: str) -> str:
+    """The first different values of a column, and dots where there are more of them, or rows not looked at."""
     try:
         values = first.read([column])[column]
     except Exception:  # it cannot be read, which a verb will say
         return ""
     different = list(dict.fromkeys(map(_shown, values.drop_nulls())))
-    more = [", ..."] if len(different) > VALUES else []
-    return ", ".join(different[:VALUES]) + "".join(more)
+    more = ["..."] if len(different) > VALUES or n_rows > LOOKED_AT else []
+    return ", ".join([*different[:VALUES], *more])
 
 
 def _shown(value: Any) -> str:

@@ -43,6 +43,17 @@ def test_roles_are_shown_with_values(kind: str) -> None:
         assert values == [[]] * 4
 
 
+def test_values_of_rows_that_were_not_looked_at() -> None:
+    """Dots say that later rows were not read: of a log sorted by system the first one is not the only one."""
+    log = pl.DataFrame({"query": 1, "score": 1.0, "grade": [None] * 100 + [3], "run": ["a"] * 100 + ["b"]})
+    values = [
+        [line.removesuffix("found by name").split()[2:] for line in repr(log[:n].irm(system="run")).splitlines()[1:5]]
+        for n in (100, 101)
+    ]
+    assert values[0] == [["1"], ["1.0"], [], ["'a'"]]
+    assert values[1] == [["1,", "..."], ["1.0,", "..."], ["..."], ["'a',", "..."]]
+
+
 @pytest.mark.parametrize(
     ("roles", "then"),
     [
