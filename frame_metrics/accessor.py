@@ -36,7 +36,15 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.roles.needs import Needs
 from frame_metrics.roles.resolve import FOUND, PER_SYSTEM
-from frame_metrics.roles.roles import MAKE_IT, Roles, Several, check_roles, is_foreign
+from frame_metrics.roles.roles import (
+    MAKE_IT,
+    Roles,
+    Several,
+    check_roles,
+    is_foreign,
+    option_called,
+    role_called,
+)
 from frame_metrics.verbs.request import Request
 
 if TYPE_CHECKING:
@@ -152,7 +160,10 @@ def _misused(verb: Callable[..., Any], args: tuple[Any, ...], options: Mapping[s
             both = ", which reads the judgments too" if (name, option) == ("judge", "scale") else ""
             way = way or f"takes no roles; say irm({option}={shown(value)}).{name}(...){both}"
             return ColumnError(f"{name}() {way}")
-        return UnknownNameError(f"{name}() has no option {option!r}{INSTEAD.get(option) or closest(option, own)}")
+        role = role_called(option)
+        meant = f"; say irm({role}={shown(value)}).{name}(...)" if role and role not in own else ""
+        hint = INSTEAD.get(option) or meant or option_called(option, own) or closest(role or option, own)
+        return UnknownNameError(f"{name}() has no option {option!r}{hint}")
     return BadValueError(f"{name}(): {error.replace('keyword-only ', '')}")  # which Python says from 3.12 on
 
 
@@ -239,7 +250,8 @@ class IRM(Generic[Frame]):
     positive : the label, and prediction, that is relevant, or a list of them, where they are not 0 and 1. Tables then
         show true and false.
     classes : the classes in their order, where there are several; by default those that stand on either side, sorted.
-    threshold : a row is predicted positive when its score is at least this.
+    threshold : a row is predicted positive when its score is at least this: a number, or a column with that of each
+        row, as the one of its segment.
     abstain : predicted classes that are no decision, as "other".
     match : predicted classes are clusters, each to be taken for a true class: "best" one to one, so that most rows are
         right, "informedness" one to one by what a bookmaker pays, or "majority", several to one. Measures of the

@@ -22,7 +22,16 @@ from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, NotComputableError, listed
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import Columns, key_columns, label_column, refuse, role_columns, score_column, type_of
+from frame_metrics.roles.columns import (
+    Columns,
+    key_columns,
+    label_column,
+    reaches,
+    refuse,
+    role_columns,
+    score_column,
+    type_of,
+)
 from frame_metrics.roles.conventions import Conventions
 
 MOST = 1_000_000_000  # documents that are counted and not listed, which become rows all the same
@@ -109,7 +118,8 @@ def read_cases(
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
         if conventions.threshold is not None:
-            out["predicted"] = (out["score"] >= conventions.threshold).fill_null(False).cast(pl.Int8)
+            each = role_columns(frame, columns, ("threshold",))
+            out["predicted"] = reaches(out["score"], each.get("threshold", conventions.threshold))
     out |= _class_scores(frame, columns, classes) | _of_rows(frame, columns)
     rows = _judged(pl.DataFrame(out), columns, conventions, binary, unjudged)
     rows = rows.filter(pl.col("count") > 0) if columns.count else rows
@@ -246,8 +256,8 @@ def _listed(log: Log, *, ranks: bool) -> pl.DataFrame:
         columns["score"] = -table["rank"].cast(pl.Float64)
     elif "score" in table.columns:
         columns["score"] = table["score"].cast(pl.Float64)
-    if log.conventions.threshold is not None:
-        columns["predicted"] = (columns["score"] >= log.conventions.threshold).fill_null(False).cast(pl.Int8)
+    if isinstance(threshold := log.conventions.threshold, int | float):
+        columns["predicted"] = reaches(columns["score"], threshold)
     elif "predicted" in table.columns:
         columns["predicted"] = table["predicted"]
     return pl.DataFrame(columns)

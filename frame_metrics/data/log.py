@@ -301,8 +301,8 @@ class Block:
         log, rows, threshold = self.log, self.rows, self.log.conventions.threshold
         grade, label = rows.judgments()
         score = rows.column("score") if scored or threshold is not None else None
-        decision = rows.column("predicted")
-        if threshold is not None and score is not None:
+        decision = rows.column("predicted")  # where each row has a threshold, they have been compared
+        if isinstance(threshold, int | float) and score is not None:
             decision = score >= threshold
         known = log.known_relevant
         return Ranking(
@@ -372,7 +372,8 @@ def read_log(
         positive=conventions.positive,
         scale=conventions.scale,
     )
-    systems = systems_of(log, columns) if columns.per_system and later and not arms else None
+    alike = columns.per_system and not columns.threshold  # rows of systems differ in one column
+    systems = systems_of(log, columns) if alike and later and not arms else None
     log = log if systems is None else systems.first
     log, row, repeated = (log, None, None) if later else _first_places(log, columns)
     log, judged = _judged(log, columns, judgments, conventions, apart=systems is None, whole=piece is None)

@@ -44,6 +44,7 @@ class Columns:
     n_relevant: str | None = None
     annotator: str | None = None  # of judgments beside the log only
     collection_size: str | None = None
+    threshold: str | None = None
     relevant: str | None = None
     class_scores: tuple[tuple[Any, str], ...] = ()
     extra: tuple[tuple[str, str], ...] = ()  # names that users' metrics know, and their columns
@@ -142,6 +143,8 @@ def checked(
     out |= {EXTRA + name: _extra_column(frame[column], column) for name, column in columns.extra}
     if not judged_elsewhere:
         _refuse_bare(out, columns)
+    if "threshold" in out:
+        out["predicted"] = reaches(out["score"], out.pop("threshold"))
     return pl.DataFrame(out) if out else frame.select()
 
 
@@ -178,6 +181,7 @@ def role_columns(
         "count": partial(_amount_column, role="count"),
         "n_relevant": partial(_amount_column, role="n_relevant"),
         "collection_size": partial(_amount_column, role="collection size"),
+        "threshold": partial(_threshold_column, held=frame.schema.get(str(columns.score), pl.Null)),
         "cluster": _cluster_column,
         "covariate": _covariate_column,
     }
@@ -335,6 +339,19 @@ def _past_exact(values: pl.Series) -> pl.Series:
     if values.dtype in (pl.Int64, pl.Int128):
         return ((values > EXACT) | (values < -EXACT)).fill_null(False)
     return (values > EXACT).fill_null(False) if values.dtype in (pl.UInt64, pl.UInt128) else pl.Series([False])
+
+
+def _threshold_column(values: pl.Series, column: str, held: Any) -> pl.Series:
+    """Return the threshold of each row as its score's column holds it, none missing."""
+    values = number_column(values, column, "threshold", finite=False)
+    refuse_nan(values, column, "give every row one")
+    refuse_null(column, values, "have no threshold", "give every row one")
+    return values.cast(held if held.is_float() else pl.Float64).cast(pl.Float64)
+
+
+def reaches(score: pl.Series, threshold: pl.Series | float) -> pl.Series:
+    """Return the decision about each row: 1 where its score is at least the threshold, 0 without a score."""
+    return (score.cast(pl.Float64) >= threshold).fill_null(False).cast(pl.Int8)
 
 
 def _rank_column(values: pl.Series, column: str) -> pl.Series:

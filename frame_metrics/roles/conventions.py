@@ -32,7 +32,7 @@ class Conventions:
     collection_size: float | bool | None = None
     positive: tuple[Any, ...] | None = None
     classes: tuple[Any, ...] | None = None
-    threshold: float | None = None
+    threshold: float | str | None = None  # one for all rows, or the column that has each one's
     abstain: tuple[Any, ...] = ()
     match: str | None = None
     grade_type: str = "Float64"
@@ -70,7 +70,8 @@ class Conventions:
 
     def in_types(self, score: str, grade: str) -> Conventions:
         """Return the same with threshold and rel as columns of scores and grades of these types hold them."""
-        threshold = None if self.threshold is None else _as_held(self.threshold, score)
+        held = self.threshold is None or isinstance(self.threshold, str)
+        threshold = self.threshold if held else _as_held(self.threshold, score)
         grade = grade if self.scale is None else "Float64"
         return replace(self, rel=_as_held(self.rel, grade), threshold=threshold, grade_type=grade)
 

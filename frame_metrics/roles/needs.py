@@ -138,6 +138,7 @@ def read_by(
         score=columns.score if needs.score or (ordered and not columns.rank) else None,
         rank=columns.rank if ordered else None,
         predicted=columns.predicted if needs.predicted else None,
+        threshold=columns.threshold if needs.score else None,
         extra=tuple(pair for pair in columns.extra if pair[0] in needs.extra),
     )
     return replace(read, lists=tuple(one for one in columns.lists if one in read.needed)) if columns.lists else read

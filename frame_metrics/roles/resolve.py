@@ -183,8 +183,8 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     named: dict[str, Any] = {role: column for role, column in roles.items() if role in COLUMNS and column is not None}
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
     extra = named.pop("extra", {})
-    size = roles.get("collection_size")
-    sized = {"collection_size": size} if isinstance(size, str) else {}
+    either = {role: roles.get(role) for role in ("collection_size", "threshold")}  # a number, or a column of them
+    sized = {role: said for role, said in either.items() if isinstance(said, str)}
     several = {f"score of {one!r}": column for one, column in scores.items()}
     several |= {f"extra of {one!r}": column for one, column in extra.items()}
     for role, value in (named | several | sized).items():

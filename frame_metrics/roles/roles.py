@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, cast, get_args, get_origin, get_type_hints
 
@@ -103,7 +103,7 @@ Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classe
 Positive: TypeAlias = Annotated[Any | None, "a label, or a list of different ones", _are_labels]
 Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True", _is_size]
 Grade: TypeAlias = Annotated[float | str | None, "a grade", _is_grade]
-Score: TypeAlias = Annotated[float | None, "a score", _is_known]
+Threshold: TypeAlias = Annotated[float | str | None, "a score, or the name of a column", _is_grade]
 Memory: TypeAlias = Annotated[int | str | None, "a number of bytes, or a text as '2GB'", is_memory]
 Folder: TypeAlias = Annotated[str | os.PathLike[str] | None, "the path of a folder that is there", _is_folder]
 
@@ -136,7 +136,7 @@ class Roles(TypedDict, total=False):
     duplicates: Duplicates | None
     positive: Positive
     classes: Classes
-    threshold: Score
+    threshold: Threshold
     abstain: Classes
     match: Match | None
     memory: Memory
@@ -174,6 +174,27 @@ LIKELY = {
 }
 
 
+# What options are called elsewhere: roles here, or options of a verb.
+GROUPED = ("groupby", "group_by")
+OF_VERBS = {"wide": ("layout='wide'", "evaluate"), "cuped": ("covariate=", "compare")}
+
+
+def role_called(name: str) -> str | None:
+    """Return the role that another library, or a log, calls so; None where none is."""
+    called = LIKELY | {"by": GROUPED}
+    return next((role for role, names in called.items() if name.lower() in names), None)
+
+
+def option_called(name: str, own: Collection[str] = ()) -> str:
+    """Return a hint that names the option of a verb that is called so elsewhere, or nothing.
+
+    ``own`` are the options of the verb that was asked.
+    """
+    said, verb = OF_VERBS.get(name.lower(), ("", ""))
+    of = "" if said.partition("=")[0] in own else f" of {verb}()"
+    return f"; did you mean {said}{of}?" if said else ""
+
+
 def names_as_text(value: Any) -> Any:
     """Return the name of a column, or several, as text: pandas calls some columns by an integer."""
     if isinstance(value, Mapping):
@@ -192,8 +213,8 @@ def check_roles(roles: dict[str, Any]) -> None:
     """Raise for a role or option that does not exist, or has a value it cannot have."""
     for name, value in roles.items():
         if name not in _HINTS:
-            meant = next((role for role, names in LIKELY.items() if name.lower() in names), nearest(name, _HINTS))
-            hint = did_you_mean(meant) if meant else f"; there are {listed(_HINTS)}"
+            meant = role_called(name) or nearest(name, _HINTS)
+            hint = did_you_mean(meant) if meant else option_called(name) or f"; there are {listed(_HINTS)}"
             raise UnknownNameError(f"there is no role or option {name!r}{hint}")
         if name in CHOICES and value is not None:
             check_choice(name, value, CHOICES[name])

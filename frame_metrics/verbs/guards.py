@@ -362,6 +362,8 @@ def of_sides(
 def guarded(cases: Cases) -> Iterator[Finding]:
     """Give the findings about decisions and scores, pooled in each segment."""
     columns, threshold = cases.columns, cases.conventions.threshold
-    said = columns.predicted if threshold is None else f"{columns.score} >= {threshold:g}"
+    said = (
+        columns.predicted if threshold is None else f"{columns.score} >= {columns.threshold or format(threshold, 'g')}"
+    )
     words = {"score": columns.score, "said": said, "true": columns.label or columns.grade or "the judgments"}
     return run_checks(words, Pooled(cases, inputs_of(cases, segments_of(cases.cells))))

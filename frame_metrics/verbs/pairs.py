@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, time
 from functools import cached_property
 from typing import Any
 
@@ -185,14 +186,24 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
 
 
 def _number(baseline: Any, names: list[Any], column: str) -> int:
-    """The number of the system that is called so."""
+    """The number of the system that is called so; a text, or a day, may stand for the date or time that it says."""
     try:
         return names.index(baseline)
     except (ValueError, TypeError):  # the latter of what cannot be compared with a name
+        said = str(baseline) if isinstance(baseline, str | date) else ""
+        dated = [at for at, name in enumerate(names) if isinstance(name, date) and said in _written(name)]
+        if dated:
+            return dated[0]
         raise BadValueError(
             f"baseline={shown(baseline)} is not among the systems of {column}: "
             f"{listed(names[:5])}{closest(baseline, names)}"
         ) from None
+
+
+def _written(when: date) -> tuple[str, ...]:
+    """Return a date or time as text; midnight is written as its day too."""
+    midnight = isinstance(when, datetime) and when.time() == time()
+    return (str(when), when.isoformat(), *([str(when.date())] if midnight else []))  # type: ignore[attr-defined]
 
 
 def in_order(log: Log) -> tuple[Array, Array]:

@@ -43,8 +43,9 @@ LAMBDA = "<lambda>"  # the name of every function without one
 NAME = "saved"  # the baseline's, where no column says its system
 # Roles beside value= that a baseline does not take, and why.
 NOT_THEIRS = {
-    **dict.fromkeys(("weight", "cluster"), "is of a query, which the frame says for both sides; name it there"),
-    **dict.fromkeys(RESOURCES, "is of a frame that is read in pieces, and saved numbers are read at once"),
+    "weight": "the weights of queries are those of the frame",
+    "cluster": "the clusters of queries are those of the frame",
+    **dict.fromkeys(RESOURCES, "saved numbers are read at once, and only the frame may be read in pieces"),
 }
 
 
@@ -115,7 +116,7 @@ def _checked(request: Request, own: Columns) -> Request:
     theirs = request.columns
     for role, why in NOT_THEIRS.items():
         if request.roles.get(role) is not None:
-            raise ColumnError(f"{role}={shown(request.roles[role])} {why}; say {role}=None in the baseline")
+            raise ColumnError(f"{role}={shown(request.roles[role])}: {why}; name it there, and say {role}=None here")
     if len(theirs.query) != len(own.query):
         raise ColumnError(f"its query is {len(theirs.query)} columns, and that of the frame {len(own.query)}")
     if theirs.by != own.by:

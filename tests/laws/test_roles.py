@@ -29,7 +29,7 @@ TRIED: dict[str, Sequence[Any]] = {
     "collection_size": (100,),
     "positive": (0, "c"),
     "classes": ([2, 0, 1], [*"xdoc"]),
-    "threshold": (0.4,),
+    "threshold": ("threshold_", 0.4),
     "abstain": ([1], ["d"]),
     "extra": ({"price": "extra_"},),
 }
@@ -128,6 +128,7 @@ def log() -> pl.DataFrame:
                 "weight_": query / 2,
                 "count_": query,
                 "n_relevant_": 6,
+                "threshold_": query / 9,
                 "extra_": rng.random(),
                 "value_": rng.random(),
             }

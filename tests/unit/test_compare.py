@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from datetime import date
 from functools import cache
 from itertools import combinations
 from math import atan, pi, sqrt
@@ -668,6 +669,23 @@ def test_several_baselines() -> None:
         assert row | family == alone | family
     each = irm.compare("cg", baseline=["d", "a"], per_query=True)
     assert each.select("system", "baseline").unique(maintain_order=True).rows() == pairs
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("kind", ["polars", "pandas"])
+def test_a_baseline_that_is_a_date(kind: str, zone: str | None) -> None:
+    """A text finds the day, or time, that it writes among systems of dates, and a day finds its midnight."""
+    days = [date(2026, 11, 2), date(2026, 11, 3)]
+    log = pl.DataFrame({"query": [1, 1], "score": 1.0, "grade": [1, 0], "system": days})
+    times = log.with_columns(pl.col("system").cast(pl.Datetime).dt.replace_time_zone(zone))
+    for frame in (log, times):
+        irm = IRM(as_kind(frame, kind), system="system")
+        for baseline in ("2026-11-03", ["2026-11-03"], str(frame["system"][1]), days[1]):
+            assert as_polars(irm.compare("rr", baseline=baseline))["difference"].to_list() == [1.0]
+        said = error(lambda irm=irm: irm.compare("rr", baseline="2026-11-04"), BadValueError)  # type: ignore[misc]
+        assert said.startswith("baseline='2026-11-04' is not among the systems of system")
+    late = times.with_columns(pl.col("system") + pl.duration(hours=9))
+    assert "not among" in error(lambda: late.irm(system="system").compare("rr", baseline="2026-11-03"))
 
 
 @pytest.mark.parametrize("over", ["metric", "all"])

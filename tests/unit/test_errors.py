@@ -1296,7 +1296,8 @@ def test_a_query_in_the_index_is_no_column() -> None:
 
 @pytest.mark.parametrize(
     ("role", "meant"),
-    [("relevance", "grade"), ("docid", "doc"), ("prediction", "predicted"), ("qeury", "query"), ("Position", "rank")],
+    [("relevance", "grade"), ("docid", "doc"), ("prediction", "predicted"), ("qeury", "query"), ("Position", "rank")]
+    + [("clicked", "label"), ("groupby", "by"), ("group_by", "by")],
 )
 def test_an_unknown_role_gets_the_one_that_was_meant(role: str, meant: str) -> None:
     """By what it is called elsewhere, or by its spelling."""
@@ -1380,6 +1381,34 @@ def test_any_rel_is_compared_with_grades_of_any_type(grades: Any, rel: float) ->
         (
             lambda: LOG_OF_TWO.irm.compare("rr", average="q0.95"),  # type: ignore[call-arg]
             "compare() has no option 'average'; other averages are those of evaluate(), side by side with by=",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.evaluate("rr", groupby="device"),  # type: ignore[call-arg]
+            "evaluate() has no option 'groupby'; say irm(by='device').evaluate(...)",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.per_query("rr", position="shown"),  # type: ignore[call-arg]
+            "per_query() has no option 'position'; say irm(rank='shown').per_query(...)",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.evaluate("rr", wide=True),  # type: ignore[call-arg]
+            "evaluate() has no option 'wide'; did you mean layout='wide'?",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm(wide=True),  # type: ignore[call-arg]
+            "there is no role or option 'wide'; did you mean layout='wide' of evaluate()?",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.compare("rr", cuped="before"),  # type: ignore[call-arg]
+            "compare() has no option 'cuped'; did you mean covariate=?",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.evaluate("rr", cuped="before"),  # type: ignore[call-arg]
+            "evaluate() has no option 'cuped'; did you mean covariate= of compare()?",
+        ),
+        (
+            lambda: LOG_OF_TWO.irm.judge(LOG_OF_TWO, relevance="rel"),  # type: ignore[call-arg]
+            "judge() has no option 'relevance'; did you mean 'grade'?",
         ),
         (
             lambda: LOG_OF_TWO.irm.evaluate(metrics=["rr"]),

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from frame_metrics import IRM, BadValueError
+from frame_metrics import IRM, BadValueError, ColumnError
 from helpers import error, odd
 
 HAM = pl.DataFrame({"label": ["ham"] * 4, "predicted": ["spam", "ham", "ham", None]})
@@ -84,3 +84,13 @@ def test_a_positive_that_no_row_has_is_a_warning(roles: dict[str, Any]) -> None:
     assert found["message"].item().startswith("no label and no prediction is 'Spam'; there are 'ham', 'spam'")
     assert odd(log(positive="spam")).filter(check="no positive in any row").is_empty()
     assert odd(log(positive=["Spam", "ham"])).filter(check="no positive in any row").is_empty()
+
+
+def test_a_label_is_none_where_judgments_are_grades_or_lists() -> None:
+    """positive= beside graded judgments, or lists of relevant ids, is an error, as it is of a log's own grades."""
+    run = pl.DataFrame({"query": [1], "doc": ["x"], "score": [1.0], "relevant": [["x"]]})
+    qrels = run.select("query", "doc", grade=pl.lit(1))
+    said = error(lambda: run.irm(positive=0, relevant=None).judge(qrels).evaluate("rr"), ColumnError)
+    assert said == "positive= is a label, and grade is a grade; say rel=, or name label="
+    said = error(lambda: run.irm(positive=0).evaluate("rr"), ColumnError)
+    assert said == "positive= is a label, and relevant lists ids; say positive=None"

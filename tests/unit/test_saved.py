@@ -268,6 +268,26 @@ def test_a_baseline_with_its_roles() -> None:
     assert said == "baseline: its segments are by=['day'], and those of the frame by=[]"
 
 
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        (
+            {"weight": "w"},
+            "weight='w': the weights of queries are those of the frame; name it there, and say weight=None here",
+        ),
+        ({"cluster": "w"}, "cluster='w': the clusters of queries are those of the frame"),
+        ({"memory": "1GB"}, "memory='1GB': saved numbers are read at once, and only the frame may be read in pieces"),
+        ({"rel": 2}, "rel= says nothing of value="),
+    ],
+)
+def test_a_baseline_takes_no_role_that_it_would_not_read(roles: dict[str, Any], message: str) -> None:
+    """Weights and clusters are those of the frame; what the baseline says of them is an error, and not passed over."""
+    kept = saved(w=[1.0, 2.0, 3.0])
+    baseline = kept.irm(value="value", **roles)
+    for call in (lambda: this().irm.compare("rr", baseline=baseline), lambda: this().irm.audit(baseline=baseline)):
+        assert error(call, ColumnError).startswith(f"baseline: {message}")
+
+
 def drawn(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Numbers of two metrics in three segments, and saved ones of most of the same queries, some null on both sides."""
     random = np.random.default_rng(seed)
