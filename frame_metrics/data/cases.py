@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -118,8 +119,8 @@ def read_cases(
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
         if conventions.threshold is not None:
-            each = role_columns(frame, columns, ("threshold",))
-            out["predicted"] = reaches(out["score"], each.get("threshold", conventions.threshold))
+            each: Any = role_columns(frame, columns, ("threshold",)).get("threshold", conventions.threshold)
+            out["predicted"] = reaches(out["score"], each)
     out |= _class_scores(frame, columns, classes) | _of_rows(frame, columns)
     rows = _judged(pl.DataFrame(out), columns, conventions, binary, unjudged)
     rows = rows.filter(pl.col("count") > 0) if columns.count else rows

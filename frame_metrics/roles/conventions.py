@@ -70,8 +70,8 @@ class Conventions:
 
     def in_types(self, score: str, grade: str) -> Conventions:
         """Return the same with threshold and rel as columns of scores and grades of these types hold them."""
-        held = self.threshold is None or isinstance(self.threshold, str)
-        threshold = self.threshold if held else _as_held(self.threshold, score)
+        own = self.threshold
+        threshold = _as_held(own, score) if isinstance(own, int | float) else own
         grade = grade if self.scale is None else "Float64"
         return replace(self, rel=_as_held(self.rel, grade), threshold=threshold, grade_type=grade)
 

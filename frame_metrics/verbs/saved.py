@@ -115,8 +115,8 @@ def _checked(request: Request, own: Columns) -> Request:
         )
     theirs = request.columns
     for role, why in NOT_THEIRS.items():
-        if request.roles.get(role) is not None:
-            raise ColumnError(f"{role}={shown(request.roles[role])}: {why}; name it there, and say {role}=None here")
+        if (said := request.roles.get(role)) is not None:
+            raise ColumnError(f"{role}={shown(said)}: {why}; name it there, and say {role}=None here")
     if len(theirs.query) != len(own.query):
         raise ColumnError(f"its query is {len(theirs.query)} columns, and that of the frame {len(own.query)}")
     if theirs.by != own.by:
