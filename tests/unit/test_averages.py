@@ -165,6 +165,21 @@ def test_a_geometric_mean_is_weighted_too() -> None:
     assert values(found) == pytest.approx([(1 / 2 * 1 / 4) ** (1 / 4)])
 
 
+@pytest.mark.parametrize("average", ["macro", "weighted", "gmean"])
+def test_a_mean_of_equal_values_is_that_value(average: str) -> None:
+    """Rounded sums take no mean of equal values below or above them, in segments, comparisons and over classes too."""
+    equal = pl.DataFrame({"query": range(300), "value": [n / 100 for n in range(1, 101) for _ in range(3)]})
+    equal = equal.with_columns(segment="value", w=pl.col("query") % 7 + 1.1, system=pl.lit("a"))
+    irm = equal.irm(value="value", by="segment", **({"weight": "w"} if average == "weighted" else {}))
+    means = irm.evaluate(average=average)
+    assert values(means) == values(means, "segment")
+    both = pl.concat([equal, equal.with_columns(pl.col("value") / 2, system=pl.lit("b"))])
+    compared = both.irm(value="value", system="system", by="segment").compare(baseline="a")
+    assert compared["baseline_value"].to_list() == compared["segment"].to_list()
+    classes = pl.DataFrame({"label": [*"abcabc"] * 5, "predicted": [*"abcabc"] * 3 + [*"bcabca"] * 2})
+    assert classes.irm().evaluate("recall", average="macro")["value"].item() == 0.6
+
+
 def test_a_micro_average_is_the_metric_of_the_summed_counts() -> None:
     """Counts are pooled over the queries, and the metric is computed once."""
     found = (
