@@ -16,8 +16,8 @@ from frame_metrics.errors import BadValueError, ColumnError, NotComputableError,
 from frame_metrics.inputs.rows import Array
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.roles.columns import Columns
-from frame_metrics.stats.averages import no_further
 from frame_metrics.stats import significance
+from frame_metrics.stats.averages import no_further
 from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
 from frame_metrics.verbs import values
 from frame_metrics.verbs.compare_arms import arms_compared, check_arms

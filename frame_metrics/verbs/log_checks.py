@@ -165,6 +165,12 @@ def queries_without_a_cluster(block: RankedBlock) -> Array | None:
     return np.isnan(block.said["cluster"]) if "cluster" in block.said else None
 
 
+@check("error", of=RankedBlock.evaluated)
+def queries_without_a_collection_size(block: RankedBlock) -> Array | None:
+    """judged queries without results have no {columns.collection_size}; give the judgments such a column too"""
+    return np.isnan(block.said["size"]) if "size" in block.said else None
+
+
 def _graded(log: Log, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
     """Judgments whose grade is marked, with the keys of the first."""
     table = log.judgments
@@ -364,7 +370,7 @@ def judged_in_the_top(counts: Counted) -> Seen | None:
 @check("fact")
 def relevant_documents(counts: Counted) -> Seen:
     """documents that are relevant, of all that are judged; found or not"""
-    only_counted = counts.log.columns.n_relevant and counts.log.judges_itself
+    only_counted = counts.log.columns.n_relevant
     return Seen(counts.of_queries(counts.relevant), None if only_counted else counts.of_queries(counts.judged))
 
 

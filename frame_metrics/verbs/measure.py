@@ -85,7 +85,7 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
         )
     if judgments.label and ("rel" in metric.params or conventions.rel != 1):
         raise NotComputableError(f"{name}: rel= is a grade, and {judgments.label} says already what is relevant")
-    counted = columns.n_relevant and judgments is columns and "n_relevant" in metric.reads
+    counted = columns.n_relevant and "n_relevant" in metric.reads
     if counted and np.float32(conventions.variant(metric)[0]) != np.float32(conventions.rel):
         raise NotComputableError(
             f"{name}: {columns.n_relevant} counts what is relevant at rel={conventions.in_words(conventions.rel)} only"
@@ -142,7 +142,7 @@ def lacks_scale(metric: Metric) -> bool:
 def check_ideal(asked: Asked, log: Log) -> None:
     """Raise for a metric that needs grades of documents that are only counted."""
     for name, metric in asked:
-        if log.columns.n_relevant and log.judges_itself and "ideal" in metric.reads and log.graded:
+        if log.columns.n_relevant and "ideal" in metric.reads and log.graded:
             raise NotComputableError(
                 f"{name} needs the grades of all relevant documents, and {log.columns.n_relevant} only counts them; "
                 "list them, or say n_relevant=None to take the ideal from the listed rows"
@@ -183,6 +183,8 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     by_variant: dict[tuple[float, bool], list[int]] = {}
     for i, (_, metric) in enumerate(asked):
         by_variant.setdefault(log.conventions.variant(metric), []).append(i)
+    if any("tn" in metric.reads for _, metric in asked):
+        log.of_queries("collection_size")  # which raises where it is not known
     scored = any(metric.input is Scores or "score" in metric.reads for _, metric in asked)
     check_probabilities(asked, log.table, columns)
     strict = [(name, metric) for name, metric in asked if not metric.orders(log.conventions.ties)]

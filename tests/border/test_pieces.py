@@ -145,17 +145,30 @@ def test_queries_in_pieces(name: str, judged: bool, stored: Any) -> None:
     _same(lambda irm: call(irm.judge(qrels, grade="rating")), stored(log.drop("grade")), FEW_PIECES, **roles)
 
 
-@pytest.mark.parametrize("lent", [{"by": "place"}, {"cluster": "place"}, {"weight": "size"}], ids=str)
+LENT = [{"by": "place"}, {"cluster": "place"}, {"weight": "size"}, {"collection_size": "size"}]
+
+
+@pytest.mark.parametrize("lent", LENT, ids=str)
 @pytest.mark.grid
 def test_what_judgments_say_in_pieces(lent: dict[str, Any], stored: Any) -> None:
-    """Segments, clusters and weights that only the judgments have are those of their queries."""
+    """Segments, clusters, weights and sizes that only the judgments have are those of their queries."""
     log = _log()
-    qrels = _qrels(log).with_columns(place=pl.format("p{}", pl.col("q") % 4), size=pl.col("q") + 1)
+    qrels = _qrels(log).with_columns(place=pl.format("p{}", pl.col("q") % 4), size=pl.col("q") + 10_000)
+    metrics = (*METRICS, *["tn", "fallout"] * ("collection_size" in lent))
     _same(
-        lambda irm: irm.judge(qrels, grade="rating").evaluate(METRICS, ci=0.9, resamples=50, margins="by" in lent),
+        lambda irm: irm.judge(qrels, grade="rating").evaluate(metrics, ci=0.9, resamples=50, margins="by" in lent),
         stored(log.drop("grade")),
         **{**ROLES, "grade": None, "system": "system", **lent},
     )
+
+
+def test_a_collection_size_that_nobody_says_in_pieces(stored: Any) -> None:
+    """Of judged queries in no piece too it is an error where true negatives are read, and a finding."""
+    log = _log().with_columns(size=pl.col("q") + 10_000)
+    both, roles = stored(log.drop("grade")), {**ROLES, "grade": None, "system": "system", "collection_size": "size"}
+    _same_error(lambda irm: irm.judge(_qrels(log), grade="rating").evaluate("fallout"), both, **roles)
+    _same(lambda irm: irm.judge(_qrels(log), grade="rating").evaluate("recall"), both, **roles)
+    _same(lambda irm: irm.judge(_qrels(log), grade="rating").audit(), both, **roles)
 
 
 @pytest.mark.slow

@@ -183,7 +183,7 @@ def too_small() -> frame_metrics.IRM[pl.DataFrame]:
 
 
 def unweighted() -> frame_metrics.IRM[pl.DataFrame]:
-    return RUN.with_columns(visits=2).irm(weight="visits").judge(no_results().judgments[0])  # type: ignore[index]
+    return RUN.with_columns(visits=9).irm(weight="visits").judge(no_results().judgments[0])  # type: ignore[index]
 
 
 def out_of_reach() -> frame_metrics.IRM[pl.DataFrame]:
@@ -240,6 +240,13 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "more documents than collection_size": (too_small, "error", 1, 1 / 2, "q1"),
     "queries without a weight": (unweighted, "error", 2, 2 / 4, "q3"),
     "queries without a cluster": (lambda: unweighted()(weight=None, cluster="visits"), "error", 2, 2 / 4, "q3"),
+    "queries without a collection size": (
+        lambda: unweighted()(weight=None, collection_size="visits"),
+        "error",
+        2,
+        2 / 4,
+        "q3",
+    ),
     "grades that do not reach rel": (out_of_reach, "error", 3, 3 / 6, "q1"),
     "nothing to evaluate": (lambda: RUN.with_columns(grade=None).irm, "error", 1, None, ""),
     "accuracy that hides the recall": (half_found, "warning", 1, 1, ""),
@@ -283,6 +290,7 @@ def test_a_check_is_silent_about_the_rest(check: str) -> None:
         "nothing to evaluate": {"queries without judgments"},
         "queries without a weight": {"queries without results"},
         "queries without a cluster": {"queries without results"},
+        "queries without a collection size": {"queries without results"},
         "grades that do not reach rel": {"queries without relevant documents"},
         "unjudged in the top 10": {"unjudged results"},
         "unjudged results": {"unjudged in the top 10"},
