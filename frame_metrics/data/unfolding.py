@@ -17,8 +17,7 @@ from frame_metrics.border.protocol import Beside
 from frame_metrics.data.judgments import kind_of_ids, of_the_judgments, wider
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows, listed
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import EXACT
-from frame_metrics.roles.columns import TEXTS, Columns, number_column, refuse
+from frame_metrics.roles.columns import TEXTS, Columns, number_column
 from frame_metrics.roles.resolve import ROW, SYSTEM
 
 BARE = "\0bare"  # marks a row that stands for a query without results; such rows are the last
@@ -262,10 +261,7 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
         held = ", ".join(f"{name!r} is {values.dtype}" for name, values in own.items())
         raise BadValueError(f"{held}; give the columns of the systems one type")
     for name, values in own.items() if len(kinds) > 1 else ():
-        if values.dtype.is_integer():  # which would be rounded where others are floats
-            past = (values.cast(pl.Int128).abs() > EXACT).fill_null(False)
-            refuse(name, past, "are past 2**53, beside systems with floats", "rescale them")
-        elif values.dtype in TEXTS:
+        if values.dtype in TEXTS:
             own[name] = values.cast(pl.String)
     return own
 

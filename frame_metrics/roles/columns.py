@@ -233,14 +233,22 @@ def refuse_nan(values: pl.Series, column: str, remedy: str = NULL) -> None:
         refuse(column, values.is_nan().fill_null(False), "are NaN", remedy)
 
 
-def number_column(values: pl.Series, column: str, role: str, *, finite: bool = True) -> pl.Series:
-    """Return a column of numbers, of finite ones if ``finite``, booleans as 0 and 1; nulls stay."""
+def number_column(values: pl.Series, column: str, role: str, *, finite: bool = True, exact: bool = True) -> pl.Series:
+    """Return a column of numbers, booleans as 0 and 1; nulls stay.
+
+    Parameters
+    ----------
+    finite : whether infinite numbers and NaN are refused.
+    exact : whether whole numbers are refused that float64, in which everything is computed, rounds.
+    """
     if values.dtype == pl.Boolean:
         return values.cast(pl.Int8)
     if values.dtype == pl.Null:
         return values.cast(pl.Float64)
     if not values.dtype.is_numeric():
         raise BadValueError(f"{column}: a {role} is a number, and this column is {values.dtype}; convert it")
+    if exact:
+        refuse(column, _past_exact(values), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
     if values.dtype.is_decimal() or values.dtype in (pl.Int128, pl.UInt128):
         values = values.cast(pl.Float64)
     if finite:
@@ -323,30 +331,29 @@ def value_column(values: pl.Series, column: str) -> pl.Series:
 
 def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: bool = False) -> pl.Series:
     """Return scores: numbers, null where the document was not retrieved; finite ones, or, if none is null, later."""
-    given, values = values, number_column(values, column, "score", finite=False)
-    refuse(column, _past_exact(given), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
+    values = number_column(values, column, "score", finite=False)
     if values.null_count() or not later:
         refuse_infinite(values, column, remedy)
     return values
 
 
 def _past_exact(values: pl.Series) -> pl.Series:
-    """Mark the integers that float64 cannot tell from their neighbours."""
-    if values.dtype in (pl.Int64, pl.Int128):
-        return ((values > EXACT) | (values < -EXACT)).fill_null(False)
-    return (values > EXACT).fill_null(False) if values.dtype in (pl.UInt64, pl.UInt128) else pl.Series([False])
+    """Mark the whole numbers, and decimals of that size, that float64 cannot tell from their neighbours."""
+    kind = values.dtype
+    if not (kind.is_decimal() or kind in (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)):
+        return pl.Series([False])
+    far = values > EXACT
+    return (far if kind.is_unsigned_integer() else far | (values < -EXACT)).fill_null(False)
 
 
 def _rank_column(values: pl.Series, column: str) -> pl.Series:
     """Return ranks: whole numbers from 1, null where the document was not retrieved."""
-    given, values = values, number_column(values, column, "rank")
+    given, values = values, number_column(values, column, "rank", exact=False)
     refuse(column, (values < 1).fill_null(False), "are below 1", "ranks count from 1: add 1 if these count from 0")
     if values.dtype.is_float():
         broken = (values != values.floor()).fill_null(False)
         refuse(column, broken, "are not whole", "a rank is a position: 1, 2, 3 ...")
-    far = (
-        (values > EXACT).fill_null(False) if given.dtype.is_float() or given.dtype.is_decimal() else _past_exact(given)
-    )
+    far = (values > EXACT).fill_null(False) if given.dtype.is_float() else _past_exact(given)
     refuse(column, far, "are past 2**53", "a rank is a position: 1, 2, 3 ...")
     return values
 
@@ -363,7 +370,7 @@ def label_column(
         raise BadValueError(
             f"{column}: a {role} is 0 or 1, and this column is {values.dtype}; name the one with positive="
         )
-    values = number_column(values, column, role)
+    values = number_column(values, column, role, exact=False)
     wrong = ~((values == 0) | (values == 1)).fill_null(True)
     remedy = f"say label=None, grade={column!r} if these are grades, or name the relevant one with positive="
     refuse(column, wrong, "are neither 0 nor 1", remedy if role == "label" else "name the relevant one with positive=")
@@ -430,7 +437,6 @@ def _amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
 
 def _extra_column(values: pl.Series, column: str) -> pl.Series:
     """Return numbers that users' metrics read, null where there is none."""
-    refuse(column, _past_exact(values), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
     return number_column(values, column, "value of extra=").cast(pl.Float64)
 
 

@@ -183,7 +183,11 @@ def too_small() -> frame_metrics.IRM[pl.DataFrame]:
 
 
 def unweighted() -> frame_metrics.IRM[pl.DataFrame]:
-    return RUN.with_columns(visits=9).irm(weight="visits").judge(no_results().judgments[0])  # type: ignore[index]
+    return RUN.with_columns(visits=2).irm(weight="visits").judge(no_results().judgments[0])  # type: ignore[index]
+
+
+def unsized() -> frame_metrics.IRM[pl.DataFrame]:
+    return RUN.with_columns(docs=9).irm(collection_size="docs").judge(no_results().judgments[0])  # type: ignore[index]
 
 
 def out_of_reach() -> frame_metrics.IRM[pl.DataFrame]:
@@ -240,13 +244,7 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "more documents than collection_size": (too_small, "error", 1, 1 / 2, "q1"),
     "queries without a weight": (unweighted, "error", 2, 2 / 4, "q3"),
     "queries without a cluster": (lambda: unweighted()(weight=None, cluster="visits"), "error", 2, 2 / 4, "q3"),
-    "queries without a collection size": (
-        lambda: unweighted()(weight=None, collection_size="visits"),
-        "error",
-        2,
-        2 / 4,
-        "q3",
-    ),
+    "queries without a collection size": (unsized, "error", 2, 2 / 4, "q3"),
     "grades that do not reach rel": (out_of_reach, "error", 3, 3 / 6, "q1"),
     "nothing to evaluate": (lambda: RUN.with_columns(grade=None).irm, "error", 1, None, ""),
     "accuracy that hides the recall": (half_found, "warning", 1, 1, ""),

@@ -160,7 +160,7 @@ SIZED = {
 @pytest.mark.parametrize("where", SIZED)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_judgments_may_hold_the_collection_sizes_of_queries_without_results(where: str, kind: str) -> None:
-    """A column of sizes gives what the number gives, in all averages: a judged query without results has true negatives.
+    """A column of sizes gives what the number gives, in all averages: a query without results has true negatives.
 
     One query of the log has no judgment, and is in no mean.
     """

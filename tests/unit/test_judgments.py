@@ -18,7 +18,7 @@ from polars import testing as pl_testing
 
 import frame_metrics
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
-from helpers import KINDS, as_kind, as_polars, error, frame
+from helpers import as_kind, as_polars, error, frame
 from inside import equal_hashes, small_blocks
 
 
