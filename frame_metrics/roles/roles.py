@@ -168,7 +168,7 @@ LIKELY = {
     ),
     "doc": ("docid", "doc_id", "docno", "document", "document_id", "product_id", "item", "item_id", "pid", "url"),
     "score": ("sim", "similarity", "bm25", "prob", "proba", "probability", "y_score", "y_prob", "pred_score"),
-    "rank": ("position", "pos", "place"),
+    "rank": ("position", "pos", "place", "rnk", "ranking"),
     "label": ("y_true", "y", "target", "relevant", "is_relevant", "clicked", "click", "true", "actual", "class"),
     "grade": ("relevance", "rel", "rating", "gain", "relevance_label", "judgment", "judgement"),
     "predicted": ("y_pred", "prediction", "pred", "decision", "predicted_label", "predicted_class"),

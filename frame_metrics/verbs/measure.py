@@ -18,6 +18,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns, refuse
 from frame_metrics.stats.averages import Averages, Tally, averages_of, pooled, tally
 from frame_metrics.stats.quantiles import level_of
+from frame_metrics.verbs.misread import check_level, undecided_shares
 from frame_metrics.verbs.request import Plan
 
 COUNTED = 8  # what the table of a query has to be summed
@@ -113,10 +114,11 @@ def check_probability(name: str, score: pl.Series, column: str) -> None:
     refuse(column, (score < 0) | (score > 1), "are not between 0 and 1", f"{name} needs probabilities")
 
 
-def check_grades(asked: Asked, log: Log) -> None:
-    """Raise for a metric that the grades do not determine."""
+def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
+    """Raise for a metric that the grades do not determine; ``some``: whether the log has some of its grades only."""
     grade = log.judgment_name
     lost, top_grade = _out_of_reach(asked, log), log.conventions.in_words(log.top_grade)
+    shares = undecided_shares(log)
     for name, metric in asked:
         if lacks_scale(metric):
             largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {top_grade}"
@@ -131,6 +133,8 @@ def check_grades(asked: Asked, log: Log) -> None:
             raise NotComputableError(
                 f"{name}: no grade in {grade} reaches rel={log.conventions.in_words(rel)}; the largest is {top_grade}"
             )
+        if "relevant" in metric.reads and "rel" not in metric.params:
+            check_level(shares, grade, name, some=some)
     check_ideal(asked, log)
 
 

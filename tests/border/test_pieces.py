@@ -475,13 +475,14 @@ def test_grades_of_other_queries_in_pieces(stored: Any) -> None:
     low = pl.when(pl.col("q") == 33).then(pl.col("grade") / 4).otherwise("grade")
     log = _log().with_columns(grade=low, words=pl.format("g{}", pl.col("grade")))
     scale = {"g0": 0, "g1": 0.5, "g2": 1}
-    _same(lambda irm: irm.explain("recall", query=33), stored(log), **ROLES, system="system")
+    _same(lambda irm: irm.explain("recall", query=33), stored(log), **ROLES, system="system", rel=1)
     _same(
         lambda irm: irm.explain("recall", query=33),
         stored(log),
         **{**ROLES, "grade": "words"},
         system="system",
         scale=scale,
+        rel="g2",
     )
     with pytest.raises(BadValueError, match="max_grade=1, but the largest grade in grade is 2"):
         stored(log)[1].irm(**ROLES, memory=SMALL, system="system").explain("err(max_grade=1)@5", query=33).collect()

@@ -103,7 +103,7 @@ def test_every_verb_reads_the_judgments_made_one(verb: str, rule: str, kind: str
     """The results are those of judgments that were made one before."""
     run = made_log().drop("grade").drop_nulls("score")
     runs = pl.concat([run.with_columns(system=pl.lit("a")), run.with_columns(-pl.col("score"), system=pl.lit("b"))])
-    irm = IRM(as_kind(runs, kind), query="query", doc="doc", score="score", system="system", rank=None)
+    irm = IRM(as_kind(runs, kind), query="query", doc="doc", score="score", system="system", rank=None, rel=1)
     several = irm.judge(as_kind(drawn().drop("segment"), kind), several=rule, annotator="rater")
     one = as_polars(VERBS[verb](several))
     other = as_polars(VERBS[verb](irm.judge(as_kind(reduced(drawn(), rule), kind))))
