@@ -18,6 +18,7 @@ NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 FEW, MANY = 3, 8  # words that errors show: of those that are wrong, and of all
+MOST = 1000  # rows among which a text is looked for
 OF_ROWS = ("count", "classes", "abstain", "match")  # roles and options of rows that are no results of a query
 EXTRA = "extra:"  # what the inside name of a column begins with that only users' metrics read
 # Roles that say one thing of all results of a query.
@@ -246,6 +247,7 @@ def number_column(values: pl.Series, column: str, role: str, *, finite: bool = T
     if values.dtype == pl.Null:
         return values.cast(pl.Float64)
     if not values.dtype.is_numeric():
+        refuse_lists_as_text(values, column)
         raise BadValueError(f"{column}: a {role} is a number, and this column is {values.dtype}; convert it")
     if exact:
         refuse(column, _past_exact(values), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
@@ -260,6 +262,7 @@ def grade_column(values: pl.Series, column: str, scale: Scale | None = None) -> 
     """Return grades: numbers, or of words those that a scale gives them; null where not judged."""
     if scale is None:
         if values.dtype in TEXTS:
+            refuse_lists_as_text(values, column)
             raise _words_without_scale(values, column)
         return number_column(values, column, "grade")
     whole = all(grade is None or isinstance(grade, int) for grade in scale.values())
@@ -315,6 +318,18 @@ def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
     return BadValueError(f"{what}; give each word a grade, as scale={{{', '.join(shown_words)}}}, or convert it")
 
 
+def refuse_lists_as_text(values: pl.Series, column: str) -> None:
+    """Raise for texts each of which is a list, as pandas writes them to CSV: ['a', 'b']."""
+    if values.dtype not in TEXTS:
+        return
+    some = values.head(MOST).drop_nulls().head(MANY).cast(pl.String).str.strip_chars()
+    if len(some) and (some.str.starts_with("[") & some.str.ends_with("]")).all() and some.str.contains("[,' \"]").any():
+        raise BadValueError(
+            f"{column}: its values are texts of lists, as {shown(some[0])}, which is how a file of CSV holds lists; make "
+            f"them lists before, as [ast.literal_eval(one) for one in frame[{column!r}]]"
+        )
+
+
 def refuse_infinite(values: pl.Series, column: str, remedy: str = NULL) -> None:
     """Raise if any number is NaN or infinite."""
     if values.dtype.is_float() and not values.is_finite().all():
@@ -367,6 +382,7 @@ def label_column(
     if values.dtype == pl.Boolean or values.null_count() == len(values):
         return values.cast(pl.Int8, strict=False)
     if values.dtype in TEXTS:
+        refuse_lists_as_text(values, column)
         raise BadValueError(
             f"{column}: a {role} is 0 or 1, and this column is {values.dtype}; name the one with positive="
         )
@@ -379,6 +395,7 @@ def label_column(
 
 def _doc_column(values: pl.Series, column: str) -> pl.Series:
     """Return document ids of any type, none missing."""
+    refuse_lists_as_text(values, column)
     refuse_null(column, values, "have no document", "drop them, or give them one")
     refuse_nan(values, column, "drop them, or give them one")
     return values

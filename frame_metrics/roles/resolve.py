@@ -162,7 +162,10 @@ def _relevant(
     if others:
         raise ColumnError(f"relevant={column!r} says what is relevant, and {others[0]}= does too; name one of them")
     if not holds_lists(column):
-        raise ColumnError(f"relevant={column!r} holds no lists of ids; what is said of a row is its label=")
+        raise ColumnError(
+            f"relevant={column!r} holds no lists of ids; what is said of a row is its label=, and lists that "
+            f"CSV made text become lists with [ast.literal_eval(one) for one in frame[{column!r}]]"
+        )
     return {"relevant": column}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.classes import level_unsaid, shares_among
+from frame_metrics.data.classes import SCALE, level_unsaid, none_below, shares_among
 from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs.rows import NONE
@@ -13,8 +13,9 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.roles import LIKELY
 
-# Facts of a piece, in its first row: columns of scores that are positions there, or not; how many grades are shares.
-FACTS = POSITIONS, SCORES, SHARES = "\0positions", "\0scores", "\0shares"
+# Facts of a piece, in its first row: columns of scores that are positions there, or not; how many grades are shares;
+# the lowest grades.
+FACTS = POSITIONS, SCORES, SHARES, LOWEST = "\0positions", "\0scores", "\0shares", "\0lowest"
 
 
 def _called_positions(columns: Columns) -> list[str]:
@@ -99,8 +100,22 @@ def check_level(shares: int, column: str, name: str = "", *, some: bool = False)
         raise NotComputableError(f"{name}{': ' * bool(name)}{'at least ' * some}{level_unsaid(shares, column)}")
 
 
+def _lowest(log: Log) -> pl.Series:
+    """The lowest grades of a log, as many as are a scale."""
+    if LOWEST in log.table.columns:
+        return log.table[LOWEST].drop_nulls().explode().unique()
+    grades = log.judgments.get_column("grade", default=pl.Series([], dtype=pl.Float64))
+    return grades.cast(pl.Float64).fill_nan(None).drop_nulls().unique().bottom_k(SCALE)
+
+
+def all_relevant(log: Log) -> bool:
+    """Return True where no grade is below ``rel``, and there are three or more."""
+    return "label" not in log.judgments.columns and none_below(_lowest(log), log.conventions.rel)
+
+
 def facts_of(log: Log, n: int) -> dict[str, pl.Series]:
     """Return what a piece says of both, in ``n`` rows."""
     called = [pl.Series([sorted(names)], dtype=pl.List(pl.String)) for names in _told_apart(log)]
     told = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([n_shares(log)], dtype=pl.Int64)}
+    told |= {LOWEST: pl.Series([_lowest(log)], dtype=pl.List(pl.Float64))}
     return {name: value.extend_constant(None, max(n - 1, 0)).head(n) for name, value in told.items()}

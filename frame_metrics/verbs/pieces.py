@@ -15,7 +15,7 @@ from frame_metrics.data.blocks import Rankings, codes, numbers
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.judgments import read_judgments, refuse_strangers
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.data.unfolding import flags_for_ids
+from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import BadRowsError, ColumnError, NotComputableError, in_number
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
@@ -117,7 +117,7 @@ class Work(ABC):
         answer = self.answer(reading, piece, ordered=ORDER in reading.table.columns)
         if reading.unfolded is None or not self.plan.columns.relevant:
             return answer
-        flags = pl.Series([reading.unfolded.flags], dtype=pl.Boolean)
+        flags = pl.Series([reading.unfolded.flags], dtype=pl.Int64)
         return replace(answer, columns=answer.columns | {FLAGS: flags.new_from_index(0, len(answer.columns[MATCHED]))})
 
     def _of_queries(self, piece: pl.DataFrame) -> pl.DataFrame:
@@ -215,7 +215,7 @@ def gather(work: Work, reading: Reading) -> pl.DataFrame:
 
 def check_flags(table: pl.DataFrame, work: Work) -> None:
     """Raise for lists of relevant ids that hold flags in some piece, and nothing else in any."""
-    if FLAGS in table.columns and table[FLAGS].any() and table[FLAGS].all():
+    if FLAGS in table.columns and are_flags(table[FLAGS].unique().to_list()):
         raise flags_for_ids(str(work.plan.columns.relevant))
 
 

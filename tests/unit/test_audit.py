@@ -199,6 +199,25 @@ def graded(grade: float) -> frame_metrics.IRM[pl.DataFrame]:
     return CLEAN.with_columns(grade=pl.when(here).then(grade).otherwise("grade")).irm(query="query")
 
 
+def rated() -> frame_metrics.IRM[pl.DataFrame]:
+    return CLEAN.with_columns(grade=pl.int_range(pl.len()).over("query") + 1).irm(query="query")
+
+
+def positions() -> frame_metrics.IRM[pl.DataFrame]:
+    position = pl.col("score").rank("ordinal", descending=True).over("query")
+    return CLEAN.with_columns(Place=position).irm(query="query", score="Place")
+
+
+def turned(sign: int = 1) -> frame_metrics.IRM[pl.DataFrame]:
+    """Scores from 1 to 6 in each ranking, of which the lowest two are those of relevant documents; one is missed."""
+    rows = [(q, f"d{n}", float(n if sign > 0 else 7 - n), int(n < 3)) for q in range(12) for n in range(1, 7)]
+    return log(*rows, *((q, "missed", None, 1) for q in range(12))).irm(query="query")
+
+
+def otherwise() -> frame_metrics.IRM[pl.DataFrame]:
+    return six(RUN).with_columns(seg=pl.lit("u")).irm(by="seg").judge(six(QRELS).with_columns(seg=pl.lit("U")))
+
+
 def half_found(found: int = 1, judged: int = 4, size: int = 1000) -> frame_metrics.IRM[pl.DataFrame]:
     """The results of two queries, of four relevant documents each, in a collection; the others were not retrieved."""
     rows = [(q, f"d{i}", 9.0 - i if i < found else None, 1) for q in ("q1", "q2") for i in range(judged)]
@@ -251,7 +270,12 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "rankings split over segments": (split, "warning", 1, 1 / 24, "q1 0"),
     "queries in several segments": (asked_again, "info", 1, 1 / 23, "q2 3"),
     "grades below 0": (lambda: graded(-1.0), "warning", 1, 1 / 6, "q2"),
-    "grades with a fraction": (lambda: graded(0.5), "info", 1, 1 / 6, "q2"),
+    "grades with a fraction": (lambda: graded(1.5), "info", 1, 1 / 6, "q2"),
+    "grades between 0 and 1": (lambda: graded(0.5), "error", 1, 1 / 6, "q2"),
+    "no grade below rel": (rated, "warning", 6, 1, "q1"),
+    "positions given as scores": (positions, "error", 2, 1, ""),
+    "scores that count from 1": (turned, "warning", 12, 1, ""),
+    "segments that judgments name otherwise": (otherwise, "warning", 12, 1, "q1 0"),
 }
 
 
@@ -293,6 +317,12 @@ def test_a_check_is_silent_about_the_rest(check: str) -> None:
         "unjudged in the top 10": {"unjudged results"},
         "unjudged results": {"unjudged in the top 10"},
         "ranks that begin late": {"ranks with gaps"},
+        "grades between 0 and 1": {"grades with a fraction"},
+        "segments that judgments name otherwise": {
+            "queries without judgments",
+            "queries without results",
+            "segments of few queries",
+        },
         "rankings split over segments": {
             "queries in several segments",
             "ranks with gaps",
