@@ -325,8 +325,8 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
     some = values.head(MOST).drop_nulls().head(MANY).cast(pl.String).str.strip_chars()
     if len(some) and (some.str.starts_with("[") & some.str.ends_with("]")).all() and some.str.contains("[,' \"]").any():
         raise BadValueError(
-            f"{column}: its values are texts of lists, as {shown(some[0])}, which is how a file of CSV holds lists; make "
-            f"them lists before, as [ast.literal_eval(one) for one in frame[{column!r}]]"
+            f"{column}: its values are texts of lists, as {shown(some[0])}, which is how CSV holds lists; make them "
+            f"lists before, as [ast.literal_eval(one) for one in frame[{column!r}]]"
         )
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import polars as pl
 import pytest
 
-from frame_metrics import IRM, ColumnError, NotComputableError
+from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
 from helpers import KINDS, as_kind, as_polars, error
 from inside import in_pieces
 
@@ -162,3 +163,77 @@ def test_a_report_of_grades_between_0_and_1(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "grades between 0 and 1" in page
     assert "2 grades lie between 0 and 1 in grade" in page
+
+
+# Flags that are given as ids, and lists that are texts
+
+FLAGGED = "relevant: its lists hold flags, and relevant= is a list of ids; say relevant=None, label='relevant'"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("docs", "flags"),
+    [
+        ([["a", "b"], ["c", "d"]], [[1, 0], [0, 1]]),
+        ([[10, 20], [30, 40]], [[1, 0], [0, 1]]),
+        ([[10, 20], [30]], [[0, 1], [1]]),
+        ([[10.5, 20.5], [30.5]], [[0, 1], [1]]),
+    ],
+)
+def test_flags_that_are_given_as_ids(docs: list[list[Any]], flags: list[list[int]], kind: str) -> None:
+    """Lists of 0 and 1, as long as the row's documents, none of which is 0 or 1, are an error that offers label=."""
+    log = as_kind(pl.DataFrame({"query": [1, 2], "doc": docs, "relevant": flags}), kind)
+    assert error(lambda: IRM(log).evaluate("recall"), BadValueError).startswith(FLAGGED)
+    assert as_polars(IRM(log, relevant=None, label="relevant").evaluate("recall"))["value"].item() == 1
+
+
+@pytest.mark.parametrize(
+    ("docs", "ids", "recall"),
+    [
+        ([[10, 1], [30, 40]], [[1, 0], [0, 1]], 0.25),
+        ([[10, 20], [30, 40]], [[1], [0, 1]], 0),
+        ([[1], [0]], [[1], [0]], 1),
+        ([[10, 20], [30]], [[20, 7], [30]], 0.75),
+        ([[10], [30]], [[], []], 0),
+    ],
+)
+def test_ids_that_look_like_flags(docs: list[list[int]], ids: list[list[int]], recall: float) -> None:
+    """A document of that id, a list of another length, or another number: these are ids."""
+    log = pl.DataFrame(
+        {"query": [1, 2], "doc": docs, "relevant": ids}, schema_overrides={"relevant": pl.List(pl.Int64)}
+    )
+    assert log.irm.evaluate("recall")["value"].item() == recall
+
+
+def test_flags_that_are_given_as_ids_in_pieces() -> None:
+    """All pieces tell it together: one document of id 1 in the last row makes all of them ids."""
+    log = pl.DataFrame({"query": range(40), "doc": [[10 + i, 90 + i] for i in range(40)], "relevant": [[1, 0]] * 40})
+    assert error(lambda: in_pieces(log.irm).evaluate("recall"), BadValueError).startswith(FLAGGED)
+    ids = pl.concat([log, pl.DataFrame({"query": [99], "doc": [[1, 2]], "relevant": [[1, 0]]})])
+    assert as_polars(in_pieces(ids.irm(query="query")).evaluate("recall"))["n"].item() == 41
+
+
+@pytest.mark.parametrize("column", ["doc", "score", "label", "grade", "rank"])
+def test_lists_that_are_texts(column: str, tmp_path: Path) -> None:
+    """Lists that pandas wrote to CSV come back as texts: an error says so, and how they become lists again."""
+    lists = {"doc": [["a", "b"], ["c"]], "score": [[2.0, 1.0], [1.0]], "label": [[1, 0], [1]]}
+    lists |= {"grade": [[1, 0], [1]], "rank": [[1, 2], [1]]}
+    roles = {"doc": "doc", column: column} | ({} if column in ("label", "grade") else {"label": "flag"})
+    roles |= {} if column in ("score", "rank") else {"score": "number"}
+    plain = {"query": [1, 2], "flag": [1, 0], "number": [1.0, 2.0], "doc": [*"xy"]}
+    log = pd.DataFrame(plain | {column: lists[column]})
+    log.to_csv(tmp_path / "log.csv", index=False)
+    texts = pd.read_csv(tmp_path / "log.csv")
+    said = error(lambda: IRM(texts, query="query", **roles).evaluate("rr"), BadValueError)
+    assert said == (
+        f"{column}: its values are texts of lists, as {str(lists[column][0])!r}, which is how CSV holds lists; make "
+        f"them lists before, as [ast.literal_eval(one) for one in frame[{column!r}]]"
+    )
+
+
+def test_lists_of_relevant_documents_that_are_texts() -> None:
+    """The error of a column that holds no lists says it too; ids in brackets are ids."""
+    log = pl.DataFrame({"query": [1], "doc": ["a"], "score": [1.0], "gold": ["['a', 'b']"]})
+    assert "ast.literal_eval(one) for one in frame['gold']" in error(lambda: log.irm(relevant="gold").evaluate("rr"))
+    bracketed = pl.DataFrame({"query": [1, 1], "doc": ["[1]", "[2]"], "score": [2.0, 1.0], "label": [1, 0]})
+    assert bracketed.irm(doc="doc").evaluate("rr")["value"].item() == 1
