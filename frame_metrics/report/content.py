@@ -205,7 +205,7 @@ def _evaluated(work: Gathering, asked: _Asked, **options: Any) -> tuple[_Asked, 
     try:
         return asked, here(work.irm.evaluate(*(name for name, _ in asked), **options))
     except NotComputableError:
-        some = [one for one in asked if work.tried(one[0], lambda name=one[0]: work.irm.evaluate(name)) is not None]
+        some = [one for one in asked if work.tried(one[0], partial(work.irm.evaluate, one[0])) is not None]
         if not some:
             raise
         return some, here(work.irm.evaluate(*(name for name, _ in some), **options))
