@@ -229,14 +229,16 @@ class IRM(Generic[Frame]):
         counted, ``n`` and intervals are those of the rows that it stands for; times ``weight`` where both are named.
     cluster : which queries belong together (their user, their session, their text), one value per query; without a
         query, which rows. Intervals and tests then take clusters, and not queries or rows, as independent.
-    n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved.
+    n_relevant : how many relevant documents the query has in all, where the frame holds only those retrieved; not
+        beside judgments or ``relevant``, which list them.
     extra : more columns of numbers, a mapping from the names by which metrics of your own read them, as
         ``run.column("price")``, to columns of the frame; null where there is no value.
     value : a number that was computed elsewhere (what ``per_query`` returned and was saved, a judge's score, a
         latency), one for each query and metric, null where it is undefined; or several columns. The frame's column
         ``metric`` names the metric, else the column of values does. Goes with ``query``, ``system``, ``by``,
         ``weight`` and ``cluster``, and into ``evaluate``, ``per_query``, ``compare`` and ``audit``.
-    rel : the least grade that is relevant, 1 by default; it may be a word of ``scale``.
+    rel : the least grade that is relevant, 1 by default; it may be a word of ``scale``. It has to be said where some
+        grades lie between 0 and 1 and others reach 1.
     scale : the grade of each word, as ``{"Exact": 3, "Irrelevant": 0}``, where grades are text, categories or other
         codes; None as a grade says that the word is no judgment. Gains and other grades are then those numbers.
     collection_size : the number of documents in the collection, a column of it, or True if the frame lists all.

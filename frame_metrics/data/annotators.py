@@ -9,7 +9,9 @@ import polars as pl
 from frame_metrics.roles.columns import judging
 
 RULES = {
-    "mean": lambda value: value.sort().mean(),  # sorted, so that the order of the rows does not show in the last digit
+    # Sorted, so that the order of the rows does not show in the last digit; sums are rounded, and the mean of equal
+    # grades is that grade.
+    "mean": lambda value: value.sort().mean().clip(value.min(), value.max()),
     "median": lambda value: value.median(),
     "max": lambda value: value.max(),
     "majority": lambda value: value.drop_nulls().mode().min(),

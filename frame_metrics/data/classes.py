@@ -13,6 +13,7 @@ from frame_metrics.inputs.rows import NONE, Array
 from frame_metrics.roles.columns import TEXTS, Columns, grade_column, label_column, largest_grade, refuse_nan, same_as
 from frame_metrics.roles.conventions import Conventions
 
+SCALE = 3  # so many grades are no yes or no
 MOST = 1000  # more different values are ids, and no classes
 
 
@@ -90,7 +91,28 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
     if out_of_reach(grade, conventions.rel):
         rel, top = (conventions.in_words(one) for one in (conventions.rel, largest_grade(grade)))
         raise NotComputableError(f"no grade in {columns.grade} reaches rel={rel}; the largest is {top}")
+    marks = shares_among(grade)
+    if marks.any() and not conventions.rel_said and largest_grade(grade) >= 1:
+        n = marks.sum() if columns.count is None else frame[columns.count].filter(marks).sum()
+        raise NotComputableError(level_unsaid(int(n), str(columns.grade)))
     return (grade >= float(conventions.rel)).cast(pl.Int8)
+
+
+def shares_among(grade: pl.Series) -> pl.Series:
+    """Mark the grades strictly between 0 and 1, as prices and click rates have: is one of them relevant?"""
+    some = (grade > 0) & (grade < 1) if grade.dtype.is_float() else pl.Series([False])
+    return some.fill_null(False)
+
+
+def level_unsaid(n: int, column: str) -> str:
+    """Return what an error says of grades between 0 and 1 beside others that reach 1, where ``rel`` was not given."""
+    lie = "1 grade lies" if n == 1 else f"{n} grades lie"
+    return f"{lie} between 0 and 1 in {column}, and others reach 1: say the least grade that is relevant, as rel=1"
+
+
+def none_below(grade: pl.Series, rel: float) -> bool:
+    """Return True where there are three grades or more, and each is relevant, as of ratings from 1 to 5."""
+    return grade.drop_nulls().n_unique() >= SCALE and bool((grade >= float(rel)).all())
 
 
 def out_of_reach(grade: pl.Series, rel: float) -> bool:

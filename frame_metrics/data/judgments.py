@@ -31,6 +31,7 @@ from frame_metrics.roles.scale import Scale
 ONCE = "keep one of each"
 COMBINE = f"{ONCE}, or say judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
 SOMEBODY = "give every judgment the one who gave it"
+SAID_BESIDE = ("weight", "cluster", "collection_size")  # roles that say one thing of a query, which judgments may have
 UNITS = ("ms", "us", "ns")  # of time, the finest last
 
 
@@ -40,7 +41,7 @@ class Judged:
 
     pairs: pl.DataFrame  # segment, query and document of every judgment, with its grade or label, laid query by query
     keys: list[str]  # what a judgment belongs to: the query, and the columns of the segment that judgments carry
-    names: pl.DataFrame  # the distinct values of the keys, with weight and cluster where the judgments have them
+    names: pl.DataFrame  # the distinct values of the keys, with what the judgments say of a query
     pool: Pools  # the judgments of each row of ``names``
     row: Array  # row of the judgments' frame for each row of ``names``
     order: Array | None  # the row of ``pairs`` at each place of ``pool``; None where they are the same
@@ -102,7 +103,7 @@ def _judged_rows(
     refuse_null(columns.doc, docs, "are missing", "drop them")
     refuse_nan(docs, columns.doc, "drop them")
     out["doc"] = _like(docs, wider(ours, docs.dtype), columns.doc, str(log_columns.doc), ours)
-    out |= role_columns(frame, columns, ("grade", "label", "weight", "cluster"), scale=scale)
+    out |= role_columns(frame, columns, ("grade", "label", *SAID_BESIDE), scale=scale)
     if columns.cluster and "cluster" in log.columns:
         clusters, ours = out["cluster"], log["cluster"].dtype
         out["cluster"] = _like(clusters, wider(ours, clusters.dtype), columns.cluster, columns.cluster, ours)
@@ -118,7 +119,7 @@ def _judged_rows(
     table = table if every else table.filter(judges)
     lent = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.lent}
     keys = [key for key in (*by, *query) if key not in lent]
-    for said, column in (lent | {"weight": columns.weight, "cluster": columns.cluster}).items():
+    for said, column in (lent | {role: getattr(columns, role) for role in SAID_BESIDE}).items():
         if column and table.select(*keys, said).n_unique() > table.select(keys).n_unique():
             odd = table.filter(pl.col(said).n_unique().over(keys) > 1).select(query).row(0)
             raise BadValueError(

@@ -84,12 +84,10 @@ class Log:
     def known_relevant(self) -> Array | None:
         """Relevant documents of each ranking's query, where a column counts them."""
         values = self.grid.rankings.values
-        if "n_relevant" not in values or not self.judges_itself:
-            return None
-        return self.grid.amounts("n_relevant", str(self.columns.n_relevant))
+        return self.grid.amounts("n_relevant", str(self.columns.n_relevant)) if "n_relevant" in values else None
 
     def of_queries(self, role: str) -> Array | None:
-        """The weight or cluster of each ranking's query, from the log or else the judgments; None if not named."""
+        """What is said of each ranking's query, by the log or else the judgments; None for a role that is not named."""
         said, column = self.said_of_queries(role), getattr(self.columns, role)
         if said is not None and column in self.columns.lent and self.grid.pool is not None:
             said = np.where(self.grid.pool.lengths > 0, said, 0)  # a query without judgments is in no mean
@@ -127,7 +125,7 @@ class Log:
         return mine.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
     def sizes(self, block: slice | Array) -> Array | None:
-        """Documents in the collection, for the rankings of a block."""
+        """Documents in the collection, for the rankings of a block; NaN where neither log nor judgments say it."""
         if self.conventions.documents is not None:
             return np.full(len(self.grid.pair[block]), self.conventions.documents)
         return None if self._sizes is None else self._sizes[block]
@@ -135,9 +133,9 @@ class Log:
     @cached_property
     def _sizes(self) -> Array | None:
         """Documents in the collection of each ranking's query: as a column says, or the most that a system lists."""
-        grid, column = self.grid, self.columns.collection_size
+        grid = self.grid
         if self.conventions.collection_size is not True:
-            return None if column is None else grid.amounts("collection_size", column)
+            return self.said_of_queries("collection_size")
         most = np.zeros(int(grid.pair.max(initial=-1)) + 1)
         np.maximum.at(most, grid.pair, grid.rankings.lengths)
         return most[grid.pair]

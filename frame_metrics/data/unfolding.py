@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,13 +17,13 @@ from frame_metrics.border.protocol import Beside
 from frame_metrics.data.judgments import kind_of_ids, of_the_judgments, wider
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows, listed
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import EXACT
-from frame_metrics.roles.columns import TEXTS, Columns, number_column, refuse
+from frame_metrics.roles.columns import TEXTS, Columns, number_column
 from frame_metrics.roles.resolve import ROW, SYSTEM
 
 BARE = "\0bare"  # marks a row that stands for a query without results; such rows are the last
 ORIGIN = "\0origin"  # the order of the rows that they were made of, where some are bare
 TOLD = "\0told"  # marks the rows of a query of which it is said what is relevant, though it may be nothing
+NO_FLAGS, KNOWN_IDS, UNKNOWN_IDS, FLAGS = range(4)  # how far lists of relevant ids are flags
 LABEL = "\0label"  # of the documents that are listed as relevant
 
 
@@ -39,11 +39,11 @@ class Unfolded:
     judged: Columns | None  # which of their columns is which
     to_read: list[str]  # those that are there
     beside_origin: Array | None  # the row of the frame of judgments that each is made of; None where it is the same
-    flags: bool | None = False  # whether lists of relevant ids hold flags; None where they may
+    flags: int | None = None  # how far lists of relevant ids are flags, as ``_flags`` says
 
     def check_flags(self) -> None:
         """Raise for lists that say of each result whether it is relevant, and are no ids."""
-        if self.flags:
+        if are_flags([self.flags]):
             raise flags_for_ids(str(self.columns.relevant))
 
     def folded(self, answer: Answer) -> Answer:
@@ -120,7 +120,7 @@ def unfold(
         Lists of one row differ in length, a query has two rows, or two rows tell its relevant documents otherwise.
     """
     whole, origin, beside_origin = frame, np.arange(len(frame)), None
-    flags: bool | None = False
+    flags: int | None = None
     if ROW in columns.made:
         number = pl.col(ORDER) if ORDER in whole.columns else pl.int_range(pl.len(), dtype=pl.Int64)
         whole = whole.with_columns(number.alias(ROW))
@@ -262,15 +262,12 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
         held = ", ".join(f"{name!r} is {values.dtype}" for name, values in own.items())
         raise BadValueError(f"{held}; give the columns of the systems one type")
     for name, values in own.items() if len(kinds) > 1 else ():
-        if values.dtype.is_integer():  # which would be rounded where others are floats
-            past = (values.cast(pl.Int128).abs() > EXACT).fill_null(False)
-            refuse(name, past, "are past 2**53, beside systems with floats", "rescale them")
-        elif values.dtype in TEXTS:
+        if values.dtype in TEXTS:
             own[name] = values.cast(pl.String)
     return own
 
 
-def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Columns, Array, bool | None]:
+def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Columns, Array, int | None]:
     """The documents that are listed as relevant, a row each, the row of the frame that tells each, and ``_flags``."""
     relevant = str(columns.relevant)
     keys = [name for name in (*columns.by, *columns.query) if name not in columns.lent]
@@ -315,18 +312,32 @@ def _with_results(
     return Beside(PolarsFrame(both), beside.columns), np.append(origin, found[BARE].to_numpy())
 
 
-def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> bool | None:
-    """Tell whether lists say of each result whether it is relevant, and are no ids; None where both may be."""
+def are_flags(told: Iterable[int | None]) -> bool:
+    """Return True where all pieces of a frame together hold flags, by what ``_flags`` tells of each."""
+    known = [one for one in told if one is not None]
+    return bool(known) and min(known) > NO_FLAGS and (max(known) == FLAGS or min(known) == UNKNOWN_IDS)
+
+
+def _flags(ids: pl.DataFrame, columns: Columns, frame: pl.DataFrame) -> int | None:
+    """Tell whether lists say of each result whether it is relevant, and are no ids; None where there is no id.
+
+    ``FLAGS``: an id is there twice. ``UNKNOWN_IDS``: the lists are of 0 and 1, as long as those of the documents, none
+    of which is 0 or 1. ``KNOWN_IDS``: the same, and some document is. ``NO_FLAGS``: all else.
+    """
     name, doc = str(columns.relevant), str(columns.doc)
     values = ids[name]
     if values.dtype == pl.Boolean:
         raise flags_for_ids(name)
     if not values.dtype.is_numeric() or doc not in columns.lists or not ((values == 0) | (values == 1)).all():
-        return False
+        return NO_FLAGS
     held = _as_lists(frame, [name, doc])
     if not (held[name].list.len() == held[doc].list.len()).fill_null(True).all():
-        return False
-    return bool(ids.select(pl.struct(BARE, name).is_duplicated().any()).item()) or None
+        return NO_FLAGS
+    if ids.select(pl.struct(BARE, name).is_duplicated().any()).item():
+        return FLAGS
+    docs = held[doc].explode()
+    known = docs.dtype.is_numeric() and ((docs == 0) | (docs == 1)).any()
+    return KNOWN_IDS if known else UNKNOWN_IDS if len(values) else None
 
 
 def flags_for_ids(name: str) -> BadValueError:

@@ -65,9 +65,12 @@ class Ranking(Listed):
         return run.condensed() if condensed else run
 
     def condensed(self) -> Ranking:
-        """Return the rankings without their unjudged rows, as if these did not exist: they are in no cell."""
+        """Return the rankings without their unjudged rows, as if these had not been retrieved: they are in no cell.
+
+        What was not retrieved stays in the collection, as a document that only the judgments have.
+        """
         keep = self.grade >= 0 if self.label is None else self.judged
-        lengths = sums_between(keep, self.starts, self.starts + self.lengths)
+        lengths, n_ret = (sums_between(keep, self.starts, self.starts + n) for n in (self.lengths, self.n_ret))
 
         def kept(values: Array | None) -> Array | None:
             return None if values is None else values[keep]
@@ -76,14 +79,14 @@ class Ranking(Listed):
             self,
             grade=self.grade[keep],
             lengths=lengths,
-            n_ret=sums_between(keep, self.starts, self.starts + self.n_ret),
+            n_ret=n_ret,
             shown=None,
             label=kept(self.label),
             score=kept(self.score),
             decision=kept(self.decision),
             tie=kept(self.tie),
             extra={name: values[keep] for name, values in self.extra.items()},
-            size=None if self.size is None else self.size - (self.lengths - lengths),
+            size=None if self.size is None else self.size - (self.n_ret - n_ret),
             pool=None if self.pool is None else self.pool.condensed(),
         )
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.shown import versions
-from frame_metrics.errors import FrameMetricsError, kind_of
+from frame_metrics.errors import FrameMetricsError, NotComputableError, kind_of
 from frame_metrics.inputs import Confusion, Ranking
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
@@ -111,6 +111,9 @@ class Content:
         return self.audit.filter(pl.col("severity") != "fact")
 
 
+_Asked: TypeAlias = list[tuple[str, Metric]]
+
+
 def default_metrics(columns: Any, judged: Any, *, threshold: bool) -> tuple[str, ...]:
     """Return metrics that suit the roles that are played; none where the frame says them itself."""
     decided = threshold or columns.predicted is not None
@@ -165,9 +168,8 @@ def gathered(
     """
     columns, work = request.columns, Gathering(irm)
     asked, plan = _planned(request, metrics)
-    names = [name for name, _ in asked]
-    results = here(irm.evaluate(*names, ci=ci, **({"margins": True} if columns.by else {})))
-    if not names:
+    asked, results = _evaluated(work, asked, ci=ci, **({"margins": True} if columns.by else {}))
+    if not asked:
         asked = [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
     segments = None
     if columns.by:
@@ -196,6 +198,17 @@ def gathered(
     content = _of_queries(content, work, queries, plan)
     content = _of_decisions(content, work, plan)
     return replace(content, curves=_curves(content, work, plan), absent=work.absent)
+
+
+def _evaluated(work: Gathering, asked: _Asked, **options: Any) -> tuple[_Asked, pl.DataFrame]:
+    """The metrics that the grades determine, and their values; of the others, if these are not all, it is noted why."""
+    try:
+        return asked, here(work.irm.evaluate(*(name for name, _ in asked), **options))
+    except NotComputableError:
+        some = [one for one in asked if work.tried(one[0], partial(work.irm.evaluate, one[0])) is not None]
+        if not some:
+            raise
+        return some, here(work.irm.evaluate(*(name for name, _ in some), **options))
 
 
 def _planned(request: Any, metrics: Sequence[Any]) -> tuple[list[tuple[str, Metric]], Any]:

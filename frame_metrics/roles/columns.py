@@ -18,6 +18,7 @@ NULL = "drop them, or make them null"
 ABSENT = "drop them, or make them null if the document was not retrieved"
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 FEW, MANY = 3, 8  # words that errors show: of those that are wrong, and of all
+MOST = 1000  # rows among which a text is looked for
 OF_ROWS = ("count", "classes", "abstain", "match")  # roles and options of rows that are no results of a query
 EXTRA = "extra:"  # what the inside name of a column begins with that only users' metrics read
 # Roles that say one thing of all results of a query.
@@ -237,14 +238,23 @@ def refuse_nan(values: pl.Series, column: str, remedy: str = NULL) -> None:
         refuse(column, values.is_nan().fill_null(False), "are NaN", remedy)
 
 
-def number_column(values: pl.Series, column: str, role: str, *, finite: bool = True) -> pl.Series:
-    """Return a column of numbers, of finite ones if ``finite``, booleans as 0 and 1; nulls stay."""
+def number_column(values: pl.Series, column: str, role: str, *, finite: bool = True, exact: bool = True) -> pl.Series:
+    """Return a column of numbers, booleans as 0 and 1; nulls stay.
+
+    Parameters
+    ----------
+    finite : whether infinite numbers and NaN are refused.
+    exact : whether whole numbers are refused that float64, in which everything is computed, rounds.
+    """
     if values.dtype == pl.Boolean:
         return values.cast(pl.Int8)
     if values.dtype == pl.Null:
         return values.cast(pl.Float64)
     if not values.dtype.is_numeric():
+        refuse_lists_as_text(values, column)
         raise BadValueError(f"{column}: a {role} is a number, and this column is {values.dtype}; convert it")
+    if exact:
+        refuse(column, _past_exact(values), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
     if values.dtype.is_decimal() or values.dtype in (pl.Int128, pl.UInt128):
         values = values.cast(pl.Float64)
     if finite:
@@ -256,6 +266,7 @@ def grade_column(values: pl.Series, column: str, scale: Scale | None = None) -> 
     """Return grades: numbers, or of words those that a scale gives them; null where not judged."""
     if scale is None:
         if values.dtype in TEXTS:
+            refuse_lists_as_text(values, column)
             raise _words_without_scale(values, column)
         return number_column(values, column, "grade")
     whole = all(grade is None or isinstance(grade, int) for grade in scale.values())
@@ -311,6 +322,18 @@ def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
     return BadValueError(f"{what}; give each word a grade, as scale={{{', '.join(shown_words)}}}, or convert it")
 
 
+def refuse_lists_as_text(values: pl.Series, column: str) -> None:
+    """Raise for texts each of which is a list, as pandas writes them to CSV: ['a', 'b']."""
+    if values.dtype not in TEXTS:
+        return
+    some = values.head(MOST).drop_nulls().head(MANY).cast(pl.String).str.strip_chars()
+    if len(some) and (some.str.starts_with("[") & some.str.ends_with("]")).all() and some.str.contains("[,' \"]").any():
+        raise BadValueError(
+            f"{column}: its values are texts of lists, as {shown(some[0])}, which is how CSV holds lists; make them "
+            f"lists before, as [ast.literal_eval(one) for one in frame[{column!r}]]"
+        )
+
+
 def refuse_infinite(values: pl.Series, column: str, remedy: str = NULL) -> None:
     """Raise if any number is NaN or infinite."""
     if values.dtype.is_float() and not values.is_finite().all():
@@ -327,18 +350,19 @@ def value_column(values: pl.Series, column: str) -> pl.Series:
 
 def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: bool = False) -> pl.Series:
     """Return scores: numbers, null where the document was not retrieved; finite ones, or, if none is null, later."""
-    given, values = values, number_column(values, column, "score", finite=False)
-    refuse(column, _past_exact(given), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
+    values = number_column(values, column, "score", finite=False)
     if values.null_count() or not later:
         refuse_infinite(values, column, remedy)
     return values
 
 
 def _past_exact(values: pl.Series) -> pl.Series:
-    """Mark the integers that float64 cannot tell from their neighbours."""
-    if values.dtype in (pl.Int64, pl.Int128):
-        return ((values > EXACT) | (values < -EXACT)).fill_null(False)
-    return (values > EXACT).fill_null(False) if values.dtype in (pl.UInt64, pl.UInt128) else pl.Series([False])
+    """Mark the whole numbers, and decimals of that size, that float64 cannot tell from their neighbours."""
+    kind = values.dtype
+    if not (kind.is_decimal() or kind in (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)):
+        return pl.Series([False])
+    far = values > EXACT
+    return (far if kind.is_unsigned_integer() else far | (values < -EXACT)).fill_null(False)
 
 
 def _threshold_column(values: pl.Series, column: str, held: Any) -> pl.Series:
@@ -356,14 +380,12 @@ def reaches(score: pl.Series, threshold: pl.Series | float) -> pl.Series:
 
 def _rank_column(values: pl.Series, column: str) -> pl.Series:
     """Return ranks: whole numbers from 1, null where the document was not retrieved."""
-    given, values = values, number_column(values, column, "rank")
+    given, values = values, number_column(values, column, "rank", exact=False)
     refuse(column, (values < 1).fill_null(False), "are below 1", "ranks count from 1: add 1 if these count from 0")
     if values.dtype.is_float():
         broken = (values != values.floor()).fill_null(False)
         refuse(column, broken, "are not whole", "a rank is a position: 1, 2, 3 ...")
-    far = (
-        (values > EXACT).fill_null(False) if given.dtype.is_float() or given.dtype.is_decimal() else _past_exact(given)
-    )
+    far = (values > EXACT).fill_null(False) if given.dtype.is_float() else _past_exact(given)
     refuse(column, far, "are past 2**53", "a rank is a position: 1, 2, 3 ...")
     return values
 
@@ -377,10 +399,11 @@ def label_column(
     if values.dtype == pl.Boolean or values.null_count() == len(values):
         return values.cast(pl.Int8, strict=False)
     if values.dtype in TEXTS:
+        refuse_lists_as_text(values, column)
         raise BadValueError(
             f"{column}: a {role} is 0 or 1, and this column is {values.dtype}; name the one with positive="
         )
-    values = number_column(values, column, role)
+    values = number_column(values, column, role, exact=False)
     wrong = ~((values == 0) | (values == 1)).fill_null(True)
     remedy = f"say label=None, grade={column!r} if these are grades, or name the relevant one with positive="
     refuse(column, wrong, "are neither 0 nor 1", remedy if role == "label" else "name the relevant one with positive=")
@@ -389,6 +412,7 @@ def label_column(
 
 def _doc_column(values: pl.Series, column: str) -> pl.Series:
     """Return document ids of any type, none missing."""
+    refuse_lists_as_text(values, column)
     refuse_null(column, values, "have no document", "drop them, or give them one")
     refuse_nan(values, column, "drop them, or give them one")
     return values
@@ -447,7 +471,6 @@ def _amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
 
 def _extra_column(values: pl.Series, column: str) -> pl.Series:
     """Return numbers that users' metrics read, null where there is none."""
-    refuse(column, _past_exact(values), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
     return number_column(values, column, "value of extra=").cast(pl.Float64)
 
 

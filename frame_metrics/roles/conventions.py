@@ -23,6 +23,7 @@ class Conventions:
     """Choices where the field disagrees."""
 
     rel: float = 1
+    rel_said: bool = False  # whether the caller said it
     several: str | None = None  # the rule that makes one of several judgments of a document; of those beside only
     scale: Scale | None = None  # the grade of each word, where grades are words
     ties: str = "worst"
@@ -116,7 +117,7 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | No
     if "positive" in said:
         said["positive"] = tuple(several(said["positive"]))
     if "rel" in said:
-        said["rel"] = level(said["rel"], said.get("scale"))
+        said |= {"rel": level(said["rel"], said.get("scale")), "rel_said": True}
     if isinstance(size := said.get("collection_size"), str) or size is False:
         del said["collection_size"]
     return Conventions(**{"ties": "doc" if columns.doc else "worst"} | said)

@@ -10,7 +10,7 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.roles import COLUMNS, LIKELY, Roles, names_as_text, with_texts
 
 OF_QUERIES = ("rank", "doc")
-OF_A_QUERY = ("by", "weight", "cluster")  # which the judgments may say instead of the log
+OF_A_QUERY = ("by", "weight", "cluster", "collection_size")  # which the judgments may say instead of the log
 FOUND = ("query", "score", "label", "grade", "predicted", *OF_QUERIES, "relevant")  # the last beside a query only
 OF_RESULTS = ("doc", "score", "rank", "label", "grade", "predicted")  # of one result, or lists of those of a query
 PER_SYSTEM = ("score", "rank", "predicted")  # may be a column for each system
@@ -49,7 +49,14 @@ def resolve(
     if roles.get("value") is not None:
         return _of_values(roles, available, judged=judged, hint=hint)
     theirs = [column for column in judgments or () if column not in available]
-    lent = [column for role in OF_A_QUERY for column in _several(roles.get(role)) if column in theirs]
+    named_so = (roles.get(role) for role in OF_A_QUERY)  # a collection size may be a number, or True
+    lent = [
+        column
+        for said in named_so
+        if not isinstance(said, float | int)
+        for column in _several(said)
+        if column in theirs
+    ]
 
     def where(role: str, column: str) -> str:
         """A hint that says where a column stands that the log does not have."""
@@ -77,6 +84,12 @@ def resolve(
     columns |= _pair(roles, ("score", "rank"), found)
     columns |= _relevant(named, found, judged, holds_lists)
     judged = judged or "relevant" in columns
+    if judged and columns.get("n_relevant"):
+        whose = f"relevant={columns['relevant']!r}" if "relevant" in columns else "judge()"
+        raise ColumnError(
+            f"n_relevant={columns['n_relevant']!r} counts the relevant documents of a query, and {whose} lists them; "
+            "leave one out: say n_relevant=None to count those that are listed"
+        )
     columns |= {"label": None, "grade": None} if judged else _pair(roles, ("label", "grade"), found)
     if "query" in found and not judged:
         _check_query(columns, roles)
@@ -149,7 +162,10 @@ def _relevant(
     if others:
         raise ColumnError(f"relevant={column!r} says what is relevant, and {others[0]}= does too; name one of them")
     if not holds_lists(column):
-        raise ColumnError(f"relevant={column!r} holds no lists of ids; what is said of a row is its label=")
+        raise ColumnError(
+            f"relevant={column!r} holds no lists of ids; what is said of a row is its label=, and lists that "
+            f"CSV made text become lists with [ast.literal_eval(one) for one in frame[{column!r}]]"
+        )
     return {"relevant": column}
 
 
@@ -310,7 +326,7 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     query = _query_of_judgments(given.get("query"), available, columns.query)
     judgment = _judgment(given, available, roles)
     by = tuple(column for column in columns.by if column in available)
-    of_query: dict[str, Any] = {role: getattr(columns, role) for role in ("weight", "cluster")}
+    of_query: dict[str, Any] = {role: getattr(columns, role) for role in OF_A_QUERY[1:]}
     of_query = {role: column for role, column in of_query.items() if column in available}
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
     if given.get("annotator") is None:

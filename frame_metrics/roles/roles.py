@@ -16,6 +16,7 @@ from frame_metrics.errors import (
     nearest,
     shown,
 )
+from frame_metrics.inputs.rows import EXACT
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.conventions import Conventions, several
 from frame_metrics.roles.memory import is_memory
@@ -78,7 +79,7 @@ def _is_folder(value: Any) -> bool:
 
 
 def _is_size(value: Any) -> bool:
-    return isinstance(value, bool | str) or (_is_known(value) and 0 <= value < float("inf") and value == int(value))
+    return isinstance(value, bool | str) or (_is_known(value) and 0 <= value <= EXACT and value == int(value))
 
 
 # What a role or an option may be stands in its annotation, in words, which errors repeat, and as a rule.
@@ -167,7 +168,7 @@ LIKELY = {
     ),
     "doc": ("docid", "doc_id", "docno", "document", "document_id", "product_id", "item", "item_id", "pid", "url"),
     "score": ("sim", "similarity", "bm25", "prob", "proba", "probability", "y_score", "y_prob", "pred_score"),
-    "rank": ("position", "pos", "place"),
+    "rank": ("position", "pos", "place", "rnk", "ranking"),
     "label": ("y_true", "y", "target", "relevant", "is_relevant", "clicked", "click", "true", "actual", "class"),
     "grade": ("relevance", "rel", "rating", "gain", "relevance_label", "judgment", "judgement"),
     "predicted": ("y_pred", "prediction", "pred", "decision", "predicted_label", "predicted_class"),

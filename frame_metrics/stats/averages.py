@@ -27,11 +27,26 @@ class Tally:
     defined: Array  # whether each query counts, shape (queries,)
     undefined: Array  # whether the metric was undefined for each query, shape (queries,)
     level: float | None = None  # of a quantile, for which the one column is put in order and not summed
+    held: Array | None = None  # of a mean, the values that it is of, NaN where undefined, shape (queries,)
 
 
 def _quotient(sums: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         return sums[0] / sums[1]
+
+
+def no_further(mean: Array, values: Array) -> Array:
+    """Return means, none less than the least of its values or more than the greatest, as rounded sums may make them.
+
+    A mean of equal values is that value, so that it keeps a limit that they keep.
+
+    Parameters
+    ----------
+    mean : shape (means,).
+    values : NaN for those that are in no mean, shape (values, means).
+    """
+    ends = (ufunc.reduce(values, axis=0, initial=np.nan) for ufunc in (np.fmin, np.fmax))
+    return np.clip(mean, *ends)
 
 
 def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[str]:
@@ -72,13 +87,15 @@ def tally(
     level = level_of(average)
     if average == "sum" or level is not None:
         return Tally(average, (values,), lambda sums: sums[0], defined, undefined, level)
+    held = filled
     if average == "gmean":
+        held = np.maximum(filled, FLOOR)
         values = np.log(np.maximum(values, FLOOR)) * defined
     plain = weight is None or average == "macro"
     columns = (values, defined) if plain else (values * weight, defined * weight)
     if average == "gmean":
-        return Tally("gmean", columns, lambda sums: np.exp(_quotient(sums)), defined, undefined)
-    return Tally(average, columns, _quotient, defined, undefined)
+        return Tally("gmean", columns, lambda sums: np.exp(_quotient(sums)), defined, undefined, held=held)
+    return Tally(average, columns, _quotient, defined, undefined, held=held)
 
 
 def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tally:
@@ -115,6 +132,10 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
             each[i] = quantile_within(one.columns[0], one.defined, group, n, one.level)[None]
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.stack([one.finish(own) for one, own in zip(tallies, each, strict=True)])
+    means = [i for i, one in enumerate(tallies) if one.held is not None]
+    held = [one.held for one in tallies if one.held is not None]
+    # Sums are rounded: see ``no_further``.
+    value[means] = np.clip(value[means], *(within(group, n, held, ends) for ends in (np.fmin, np.fmax)))
     return np.stack([np.where(rests_on == 0, np.nan, value), rests_on, undefined])
 
 
@@ -124,8 +145,10 @@ def _summed(tallies: list[Tally]) -> tuple[list[Array], Array]:
     return [column for columns in own for column in columns], np.cumsum([len(columns) for columns in own])[:-1]
 
 
-def within(group: Array | None, n: int, columns: Sequence[Array] | Array) -> Array:
+def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc: np.ufunc = np.add) -> Array:
     """Return the sums of columns within groups, shape (columns, n); all in one group where ``group`` is None.
+
+    Another ``ufunc`` gives another number than the sum; a group without rows has 0.
 
     A group's rows are summed side by side, so that its sum is the same to the last bit whatever other groups there are.
     Rows of group -1 are in none.
@@ -142,7 +165,7 @@ def within(group: Array | None, n: int, columns: Sequence[Array] | Array) -> Arr
         if (before := held.setdefault(id(column), i)) < i:
             out[i] = out[before]
         elif len(there) and len(column):
-            out[i, there] = np.add.reduceat(column[order], first, dtype=np.float64)
+            out[i, there] = ufunc.reduceat(column[order], first, dtype=np.float64)
     return out
 
 

@@ -23,7 +23,7 @@ from frame_metrics.verbs.request import Plan, Reading
 
 NOTE, SIDE = "\0note", "\0side:"  # columns of rows that stand for no ranking
 HAS, WHOLE, AMOUNT, SIZE = "\0has:", "\0whole:", "\0amount:", "\0size"
-AMOUNTS = ("evaluated", "judged", "relevant", "results", "hits")  # of what is ``Counted``
+AMOUNTS = ("evaluated", "judged", "relevant", "results", "hits", "ranks", "numbered")  # of what is ``Counted``
 
 
 @dataclass(frozen=True, eq=False)

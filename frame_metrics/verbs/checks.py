@@ -21,6 +21,7 @@ from frame_metrics.roles.columns import Columns, judging, key_names
 Look = Callable[[Any], Any]
 TOP = 10  # the cutoff that is looked at
 RARE = 0.1  # with less than this share, or more than the rest, accuracy says little
+SURE = 3.0  # standard errors below chance that are no chance
 POOR = 0.5  # recall below this is poor
 
 
@@ -168,6 +169,14 @@ class RankedBlock:
         marked[self.run.starts[self.run.starts < len(score)]] = False
         return self.run.count_of(marked, None)
 
+    def numbered(self) -> Array:
+        """Return whether the scores that order each ranking are 1, 2, 3 ... in some order."""
+        run, score = self.run, self.rows.score
+        if score is None or "rank" in self.rows.cells:
+            return np.zeros(run.n_queries, bool)
+        from_below = np.repeat(run.starts + run.n_ret, run.lengths) - np.arange(len(score))
+        return run.count_of(self.rows.ordered(score) != from_below, None) == 0
+
 
 @dataclass(frozen=True, eq=False)
 class Counted:
@@ -179,6 +188,8 @@ class Counted:
     relevant: Array  # and those that are relevant
     results: Array  # documents that each ranking retrieved
     hits: Array  # and those of them that are relevant
+    ranks: Array  # the sum of the ranks of these
+    numbered: Array  # whether the scores of each ranking are 1, 2, 3 ... in some order
     size: Array | None  # documents in the collection, of each ranking's query; None where not known
     has: Array  # how often each ranking has what each check of blocks looks for, shape (checks, rankings)
     looked: Array  # what the shares are of, shape (WHOLES, rankings)
@@ -229,8 +240,8 @@ def counted(log: Log) -> Counted:
         the log was read from.
     """
     n, checks, shares = len(log.grid.pair), of_blocks(), wholes()
-    judged, relevant, results, hits = np.zeros((4, n), np.int64)
-    evaluated = np.zeros(n, bool)
+    judged, relevant, results, hits, ranks = np.zeros((5, n), np.int64)
+    evaluated, numbered = np.zeros((2, n), bool)
     has, looked = np.zeros((len(checks), n), np.int32), np.zeros((len(shares), n), np.int32)
 
     def work(block: Block) -> None:
@@ -238,7 +249,9 @@ def counted(log: Log) -> Counted:
         run = block.ranking(scored="score" in rows.cells and "rank" not in rows.cells)
         evaluated[at] = run.evaluated
         judged[at], relevant[at], results[at], hits[at] = run.n_judged, run.n_relevant, run.n_ret, run.hits()
+        ranks[at] = run.total(run.rank)
         ranked = RankedBlock(log, rows, run, {role: values[at] for role, values in said.items() if values is not None})
+        numbered[at] = ranked.numbered()
         for share, of in zip(looked, shares, strict=True):
             share[at] = 1 if of is None else of(ranked)
         for own, one in zip(has, checks, strict=True):
@@ -249,7 +262,8 @@ def counted(log: Log) -> Counted:
         said = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}
     said |= {role: log.said_of_queries(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
     log.each_block(work)
-    return Counted(log, evaluated, judged, relevant, results, hits, said["size"], has, looked, seen_of(log))
+    amounts = (evaluated, judged, relevant, results, hits, ranks, numbered)
+    return Counted(log, *amounts, said["size"], has, looked, seen_of(log))
 
 
 def seen_of(log: Log) -> dict[Check, Seen]:

@@ -17,6 +17,7 @@ from frame_metrics.inputs.rows import Array
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.roles.columns import Columns
 from frame_metrics.stats import significance
+from frame_metrics.stats.averages import no_further
 from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
 from frame_metrics.verbs import values
 from frame_metrics.verbs.compare_arms import arms_compared, check_arms
@@ -203,8 +204,8 @@ def _described(value: Array, base: Array, weight: Array | None, sign: int) -> di
     row |= {"wins": (better > 0).sum(), "ties": (better == 0).sum(), "losses": (better < 0).sum(), "n": n}
     if not n or (weight is not None and not weight.any()):
         return row
-    each = (np.average(values, weights=weight) for values in (value, base, difference))
-    row |= zip(EACH, map(float, each), strict=True)
+    each = np.stack([value, base, difference])
+    row |= zip(EACH, map(float, no_further(np.average(each, axis=1, weights=weight), each.T)), strict=True)
     row["relative"] = row["difference"] / abs(row["baseline_value"]) if row["baseline_value"] else np.nan
     return row
 

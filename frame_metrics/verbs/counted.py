@@ -16,7 +16,10 @@ from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Piece
 from frame_metrics.errors import ColumnError
 from frame_metrics.inputs.rows import NONE
+from frame_metrics.roles.columns import largest_grade
+from frame_metrics.verbs.misread import SHARES, check_level, check_positions, positions_in, undecided, undecided_shares
 from frame_metrics.verbs.pieces import (
+    GRADE,
     PLACED,
     SYSTEM,
     Work,
@@ -90,6 +93,7 @@ def cases_read(
         return read_cases(reading.table, columns, conventions, named=named, unjudged=unjudged)
     if source is None:
         log = reading.log(single=True, totals=totals)
+        check_level(undecided_shares(log), log.judgment_name)
         table, cases = reading.table, cases_of(log, queries=queries, ranks=ranks, unjudged=unjudged)
     else:
         table = pl.DataFrame(schema=source.border.types(columns.needed))
@@ -125,6 +129,12 @@ def cases_in_pieces(
     columns = work.columns
     names = [*columns.by, *(columns.query if queries else ())]
     table = gather(work, reading)
+    if kind is Counting:  # and not an audit, which goes on
+        judging = work.plan.judged or columns
+        check_positions(positions_in(table, columns))
+        if not judging.label:
+            shares = undecided(int(table[SHARES].sum()), largest_grade(table[GRADE]), work.plan.conventions)
+            check_level(shares, str(judging.grade))
     conventions, order = conventions_of(work, table), [pl.min(ORDER)] if ORDER in table.columns else []
     case = [name for name in CASE if name in table.columns]
     table = table.group_by(SYSTEM, PLACED, *names, *case, maintain_order=True).agg(pl.sum(TIMES), *order)

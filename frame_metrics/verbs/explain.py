@@ -138,7 +138,7 @@ def _explained(
     grades : those of the whole frame, where the log is a part of it.
     """
     own, ((name, metric),) = _rankings_of(log, values, query), asked
-    check_grades(asked, with_grades(log, grades))
+    check_grades(asked, with_grades(log, grades), some=grades is not None)
     grid, document, block = log.grid, log.columns.doc, Block(log, own, alike=True)
     rel, condensed = log.conventions.variant(metric)
     run = block.ranking(scored="score" in metric.reads).variant(rel, condensed)

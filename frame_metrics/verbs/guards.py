@@ -12,17 +12,16 @@ import polars as pl
 
 from frame_metrics.border.pieces import TIMES
 from frame_metrics.data.cases import Cases, number_of, read_cases
-from frame_metrics.data.classes import distinct_values, out_of_reach, unlike
+from frame_metrics.data.classes import distinct_values, none_below, out_of_reach, shares_among, unlike
 from frame_metrics.data.groups import segments_of
 from frame_metrics.errors import closest, listed
 from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.roles.columns import Columns, grade_column, largest_grade, one_of, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.checks import POOR, RARE, Finding, Keys, Seen, check, run_checks, seen_in
+from frame_metrics.verbs.checks import POOR, RARE, SURE, Finding, Keys, Seen, check, run_checks, seen_in
 from frame_metrics.verbs.pooled import Inputs, each_class, inputs_of, one_metric, two_by_two
 
-SURE = 3.0  # standard errors below chance that are no chance
 ENOUGH = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds
 FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
 
@@ -32,6 +31,7 @@ class Grades(NamedTuple):
 
     values: pl.Series
     rel: float
+    said: bool  # whether the caller said it
     times: pl.Series | None  # how many rows each stands for
     numbered: bool  # whether rows have numbers
 
@@ -44,6 +44,29 @@ def grades_that_do_not_reach_rel(grades: Grades) -> Seen | None:
         return None
     n, of = (number_of(grades.times, marks, len(values)) for marks in (good, values.is_not_null()))
     return Seen(n, of, f"row {good.arg_true()[0]}" if grades.numbered else None)
+
+
+@check("error")
+def grades_between_0_and_1(grades: Grades) -> Seen | None:
+    """others reach 1, and rel= is not said: nothing tells whether these are relevant, as of prices and shares; every
+    metric is an error
+    """
+    values, marks = grades.values, shares_among(grades.values)
+    if grades.said or not largest_grade(values) >= 1 or not marks.any():
+        return None
+    n, of = (number_of(grades.times, some, len(values)) for some in (marks, values.is_not_null()))
+    return Seen(n, of, f"row {marks.arg_true()[0]}" if grades.numbered else None)
+
+
+@check("warning")
+def no_grade_below_rel(grades: Grades) -> Seen | None:
+    """all that is judged is relevant at rel={rel}, though grades differ: of ratings from 1 to 5 say the least that is
+    relevant, as rel=4
+    """
+    if not none_below(grades.values, grades.rel):
+        return None
+    n = number_of(grades.times, grades.values.is_not_null(), len(grades.values))
+    return Seen(n, n)
 
 
 class Sides(NamedTuple):
@@ -318,11 +341,13 @@ def rows_without_a_score(cases: Cases) -> Seen | None:
 def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> list[Finding]:
     """Return the findings about rows without a query, those of nothing and plain facts too; raise for bad values."""
     conventions = conventions.in_types(type_of(rows, columns.score), type_of(rows, columns.grade))
-    times = role_columns(rows, columns, ("count",)).get("count")
+    times, about = role_columns(rows, columns, ("count",)).get("count"), list[Finding]()
     if columns.grade and not columns.label:
         grades = grade_column(rows[columns.grade], columns.grade, conventions.scale)
         reach = {"rel": conventions.in_words(conventions.rel), "largest": conventions.in_words(largest_grade(grades))}
-        if lost := [*run_checks(reach, Grades(grades, conventions.rel, times, TIMES not in rows.columns))]:
+        held = Grades(grades, conventions.rel, conventions.rel_said, times, TIMES not in rows.columns)
+        about = [*run_checks(reach, held)]
+        if lost := [one for one in about if one.severity == "error"]:
             return lost  # nothing else can be computed
     cases = read_cases(rows, columns, conventions)
     system = (columns.system,) if columns.system else ()
@@ -331,7 +356,7 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
     judgments = Judgments(rows[str(columns.label or columns.grade)], times)
     words = {"columns": columns, "by": ", ".join(columns.by), "judgment": "label" if columns.label else "grade"}
     sides = of_sides(rows, columns, conventions, times, several=not cases.binary)
-    return [*sides, *guarded(cases), *run_checks(words, keys, judgments, cases)]
+    return [*about, *sides, *guarded(cases), *run_checks(words, keys, judgments, cases)]
 
 
 def of_sides(

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.blocks import spans
-from frame_metrics.data.classes import out_of_reach
+from frame_metrics.data.classes import out_of_reach, shares_among
 from frame_metrics.data.groups import as_text, segments_of
 from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array, ratio
@@ -18,6 +18,7 @@ from frame_metrics.roles.columns import key_names
 from frame_metrics.verbs.checks import (
     POOR,
     RARE,
+    SURE,
     TOP,
     Counted,
     Finding,
@@ -28,6 +29,7 @@ from frame_metrics.verbs.checks import (
     run_checks,
     seen_in,
 )
+from frame_metrics.verbs.misread import all_relevant, positions, undecided_shares
 
 FEW = 10  # a segment with fewer queries is small
 ORDER = {
@@ -165,6 +167,12 @@ def queries_without_a_cluster(block: RankedBlock) -> Array | None:
     return np.isnan(block.said["cluster"]) if "cluster" in block.said else None
 
 
+@check("error", of=RankedBlock.evaluated)
+def queries_without_a_collection_size(block: RankedBlock) -> Array | None:
+    """judged queries without results have no {columns.collection_size}; give the judgments such a column too"""
+    return np.isnan(block.said["size"]) if "size" in block.said else None
+
+
 def _graded(log: Log, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
     """Judgments whose grade is marked, with the keys of the first."""
     table = log.judgments
@@ -200,6 +208,45 @@ def grades_that_do_not_reach_rel(log: Log) -> Seen | None:
     return None if "label" in log.judgments.columns else _graded(log, lambda grade: grade > 0)
 
 
+@check("error", only=undecided_shares)
+def grades_between_0_and_1(log: Log) -> Seen | None:
+    """others reach 1, and rel= is not said: nothing tells whether these are relevant, as of prices and shares; metrics
+    of what is relevant are errors
+    """
+    return None if "label" in log.judgments.columns else _graded(log, shares_among)
+
+
+@check("warning", only=all_relevant)
+def no_grade_below_rel(log: Log) -> Seen | None:
+    """all that is judged is relevant at rel={rel}, though grades differ: of ratings from 1 to 5 say the least that is
+    relevant, as rel=4
+    """
+    return None if "label" in log.judgments.columns else _graded(log, lambda grade: grade.is_not_null())
+
+
+@check("error")
+def positions_given_as_scores(counts: Counted) -> Seen:
+    """{columns.score} has whole numbers from 1, different in each ranking: name it with rank=, or rename it if it is a
+    score; every metric is an error
+    """
+    return Seen(len(counts.log.grid.pair) if positions(counts.log) else 0, len(counts.log.grid.pair))
+
+
+@check("warning")
+def scores_that_count_from_1(counts: Counted) -> Seen:
+    """the scores of every ranking are 1, 2, 3 ... in some order, and the relevant documents have the low ones, which is
+    no accident: if {columns.score} is a position, name it with rank=
+    """
+    some = counts.results > 0
+    if not counts.numbered[some].all():
+        return Seen(0, int(some.sum()))
+    n, good = counts.results[some].astype(np.float64), counts.hits[some].astype(np.float64)
+    # Sums of ranks, as in the test of Mann and Whitney (1947).
+    above = (counts.ranks[some] - good * (n + 1) / 2).sum()
+    spread = np.sqrt((good * (n - good) * (n + 1) / 12).sum())
+    return Seen(int(some.sum()) if spread and above > SURE * spread else 0, int(some.sum()))
+
+
 @check("warning")
 def nothing_found_that_is_relevant(counts: Counted) -> Seen | None:
     """no result of any query is in its list of relevant documents; do both write ids the same way?"""
@@ -233,6 +280,23 @@ def judged_queries_of_no_known_segment(log: Log) -> Seen:
     lost = names.join(known, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
     row = names.with_columns(row=pl.Series(judged.row)).join(lost, on=judged.keys, how="semi", nulls_equal=True)["row"]
     return Seen(len(lost), len(names), as_text(lost), at=_place(log, row[:1], beside=True))
+
+
+@check("warning")
+def segments_that_judgments_name_otherwise(log: Log) -> Seen:
+    """the log has these queries in other segments than the judgments: none of their results there is judged; do both
+    write {by} the same way?
+    """
+    judged, (_, by, query) = log.judged, key_names(log.columns)
+    if judged is None or log.judges_itself or not set(by) & set(judged.keys):
+        return Seen(0)
+    theirs = judged.names.select(judged.keys)
+    ours = log.keys_at(judged.keys, log.grid.rankings.first_row).unique(maintain_order=True)
+    ours = ours.join(theirs, on=query, how="semi", nulls_equal=True, maintain_order="left")
+    agree = ours.join(theirs, on=judged.keys, how="semi", nulls_equal=True)
+    each = ours.select(query).unique(maintain_order=True)
+    odd = each.join(agree, on=query, how="anti", nulls_equal=True, maintain_order="left")
+    return Seen(len(odd), len(each), as_text(odd[:1]))
 
 
 @check("warning")
@@ -364,7 +428,7 @@ def judged_in_the_top(counts: Counted) -> Seen | None:
 @check("fact")
 def relevant_documents(counts: Counted) -> Seen:
     """documents that are relevant, of all that are judged; found or not"""
-    only_counted = counts.log.columns.n_relevant and counts.log.judges_itself
+    only_counted = counts.log.columns.n_relevant
     return Seen(counts.of_queries(counts.relevant), None if only_counted else counts.of_queries(counts.judged))
 
 

@@ -18,6 +18,7 @@ from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns, refuse
 from frame_metrics.stats.averages import Averages, Tally, averages_of, pooled, tally
 from frame_metrics.stats.quantiles import level_of
+from frame_metrics.verbs.misread import check_level, undecided_shares
 from frame_metrics.verbs.request import Plan
 
 COUNTED = 8  # what the table of a query has to be summed
@@ -85,7 +86,7 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
         )
     if judgments.label and ("rel" in metric.params or conventions.rel != 1):
         raise NotComputableError(f"{name}: rel= is a grade, and {judgments.label} says already what is relevant")
-    counted = columns.n_relevant and judgments is columns and "n_relevant" in metric.reads
+    counted = columns.n_relevant and "n_relevant" in metric.reads
     if counted and np.float32(conventions.variant(metric)[0]) != np.float32(conventions.rel):
         raise NotComputableError(
             f"{name}: {columns.n_relevant} counts what is relevant at rel={conventions.in_words(conventions.rel)} only"
@@ -113,10 +114,11 @@ def check_probability(name: str, score: pl.Series, column: str) -> None:
     refuse(column, (score < 0) | (score > 1), "are not between 0 and 1", f"{name} needs probabilities")
 
 
-def check_grades(asked: Asked, log: Log) -> None:
-    """Raise for a metric that the grades do not determine."""
+def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
+    """Raise for a metric that the grades do not determine; ``some``: whether the log has some of its grades only."""
     grade = log.judgment_name
     lost, top_grade = _out_of_reach(asked, log), log.conventions.in_words(log.top_grade)
+    shares = undecided_shares(log)
     for name, metric in asked:
         if lacks_scale(metric):
             largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {top_grade}"
@@ -131,6 +133,8 @@ def check_grades(asked: Asked, log: Log) -> None:
             raise NotComputableError(
                 f"{name}: no grade in {grade} reaches rel={log.conventions.in_words(rel)}; the largest is {top_grade}"
             )
+        if "relevant" in metric.reads and "rel" not in metric.params:
+            check_level(shares, grade, name, some=some)
     check_ideal(asked, log)
 
 
@@ -142,7 +146,7 @@ def lacks_scale(metric: Metric) -> bool:
 def check_ideal(asked: Asked, log: Log) -> None:
     """Raise for a metric that needs grades of documents that are only counted."""
     for name, metric in asked:
-        if log.columns.n_relevant and log.judges_itself and "ideal" in metric.reads and log.graded:
+        if log.columns.n_relevant and "ideal" in metric.reads and log.graded:
             raise NotComputableError(
                 f"{name} needs the grades of all relevant documents, and {log.columns.n_relevant} only counts them; "
                 "list them, or say n_relevant=None to take the ideal from the listed rows"
@@ -183,6 +187,8 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     by_variant: dict[tuple[float, bool], list[int]] = {}
     for i, (_, metric) in enumerate(asked):
         by_variant.setdefault(log.conventions.variant(metric), []).append(i)
+    if any("tn" in metric.reads for _, metric in asked):
+        log.of_queries("collection_size")  # which raises where it is not known
     scored = any(metric.input is Scores or "score" in metric.reads for _, metric in asked)
     check_probabilities(asked, log.table, columns)
     strict = [(name, metric) for name, metric in asked if not metric.orders(log.conventions.ties)]

@@ -15,7 +15,7 @@ from frame_metrics.data.blocks import Rankings, codes, numbers
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.judgments import read_judgments, refuse_strangers
 from frame_metrics.data.log import Log, Piece
-from frame_metrics.data.unfolding import flags_for_ids
+from frame_metrics.data.unfolding import are_flags, flags_for_ids
 from frame_metrics.errors import BadRowsError, ColumnError, NotComputableError, in_number
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
@@ -25,6 +25,7 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
 from frame_metrics.verbs.measure import COUNTED, Measured, check_grades, check_ideal, each_ranking, lacks_scale, measure
+from frame_metrics.verbs.misread import FACTS, check_positions, facts_of, positions
 from frame_metrics.verbs.pairs import answered
 from frame_metrics.verbs.request import Plan, Reading, check_shared
 
@@ -64,6 +65,7 @@ def gathered_of(work: Measuring, reading: Reading) -> Measured:
         check_grades(work.asked, restored(gather(nothing, reading), nothing)[0])
     measured, held = _restored(gather(work, reading), work)
     check_shared(measured.log)
+    check_positions(positions(measured.log))
     check_grades(work.asked, measured.log)
     reading.gathered.append(held)
     return measured
@@ -115,7 +117,7 @@ class Work(ABC):
         answer = self.answer(reading, piece, ordered=ORDER in reading.table.columns)
         if reading.unfolded is None or not self.plan.columns.relevant:
             return answer
-        flags = pl.Series([reading.unfolded.flags], dtype=pl.Boolean)
+        flags = pl.Series([reading.unfolded.flags], dtype=pl.Int64)
         return replace(answer, columns=answer.columns | {FLAGS: flags.new_from_index(0, len(answer.columns[MATCHED]))})
 
     def _of_queries(self, piece: pl.DataFrame) -> pl.DataFrame:
@@ -213,7 +215,7 @@ def gather(work: Work, reading: Reading) -> pl.DataFrame:
 
 def check_flags(table: pl.DataFrame, work: Work) -> None:
     """Raise for lists of relevant ids that hold flags in some piece, and nothing else in any."""
-    if FLAGS in table.columns and table[FLAGS].any() and table[FLAGS].all():
+    if FLAGS in table.columns and are_flags(table[FLAGS].unique().to_list()):
         raise flags_for_ids(str(work.plan.columns.relevant))
 
 
@@ -287,7 +289,7 @@ def facts(log: Log, n: int) -> dict[str, pl.Series]:
     matched = log.judged is None or any(log.table[name].is_not_nan().any() for name in names)
     known = {GRADE: pl.Series([top], dtype=kind), LABELLED: pl.Series(["label" in names])}
     known[MATCHED] = pl.Series([matched])
-    return {name: value.new_from_index(0, n) for name, value in known.items()}
+    return {name: value.new_from_index(0, n) for name, value in known.items()} | facts_of(log, n)
 
 
 def system_numbers(log: Log, every: pl.Series | None) -> Array:
@@ -341,7 +343,7 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
     inside = [*system, *by, *query]
     log = table.select(pl.col(name).alias(own) for own, name in zip(inside, columns.keys, strict=True))
     facts = {GRADE: "grade"} | ({LABELLED: "label"} if table[LABELLED].any() else {})
-    log = log.with_columns(table[name].alias(own) for name, own in facts.items())
+    log = log.with_columns(*(table[name].alias(own) for name, own in facts.items()), *(table[name] for name in FACTS))
     said = {
         role: table[name].to_numpy() for role, name in (("weight", WEIGHT), ("covariate", COVARIATE)) if name in table
     }

@@ -19,7 +19,7 @@ from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Scores
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import refuse
-from frame_metrics.stats.averages import Averages
+from frame_metrics.stats.averages import Averages, no_further
 from frame_metrics.stats.delong import area_variance, around
 from frame_metrics.verbs.measure import COUNTED, check_parameters, check_probabilities, check_probability
 from frame_metrics.verbs.request import Plan
@@ -250,7 +250,7 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
     seen, raw = source.seen.T, each_class(inputs, metric)
     values = np.where(seen, inputs.cases.conventions.filled(name, metric, raw, seen), np.nan)
     undefined = (np.isnan(raw) & seen).sum(axis=0)
-    known = ~np.isnan(values)
+    held, known = values, ~np.isnan(values)
     values = np.where(known, values, 0)
     if average == "sum":
         return Values(values.sum(axis=0), undefined, average)
@@ -263,7 +263,7 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
         weight = _table(inputs).predicted.T
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = (values * weight * known).sum(axis=0) / (weight * known).sum(axis=0)
-    return Values(mean, undefined, average)
+    return Values(no_further(mean, held), undefined, average)
 
 
 def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:

@@ -38,7 +38,7 @@ def _there(numbers: Measured) -> Array:
 def _counted(numbers: Measured) -> Counted:
     """The log of numbers as one of rankings that are all evaluated."""
     one, none = np.ones(len(numbers.evaluated), np.int64), np.zeros((0, len(numbers.evaluated)), np.int64)
-    return Counted(numbers.log, one > 0, one, one, one, one, None, none, none, {})
+    return Counted(numbers.log, one > 0, one, one, one, one, one, one < 0, None, none, none, {})
 
 
 @check("error", name="nothing to evaluate")

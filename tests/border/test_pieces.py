@@ -145,17 +145,30 @@ def test_queries_in_pieces(name: str, judged: bool, stored: Any) -> None:
     _same(lambda irm: call(irm.judge(qrels, grade="rating")), stored(log.drop("grade")), FEW_PIECES, **roles)
 
 
-@pytest.mark.parametrize("lent", [{"by": "place"}, {"cluster": "place"}, {"weight": "size"}], ids=str)
+LENT = [{"by": "place"}, {"cluster": "place"}, {"weight": "size"}, {"collection_size": "size"}]
+
+
+@pytest.mark.parametrize("lent", LENT, ids=str)
 @pytest.mark.grid
 def test_what_judgments_say_in_pieces(lent: dict[str, Any], stored: Any) -> None:
-    """Segments, clusters and weights that only the judgments have are those of their queries."""
+    """Segments, clusters, weights and sizes that only the judgments have are those of their queries."""
     log = _log()
-    qrels = _qrels(log).with_columns(place=pl.format("p{}", pl.col("q") % 4), size=pl.col("q") + 1)
+    qrels = _qrels(log).with_columns(place=pl.format("p{}", pl.col("q") % 4), size=pl.col("q") + 10_000)
+    metrics = (*METRICS, *["tn", "fallout"] * ("collection_size" in lent))
     _same(
-        lambda irm: irm.judge(qrels, grade="rating").evaluate(METRICS, ci=0.9, resamples=50, margins="by" in lent),
+        lambda irm: irm.judge(qrels, grade="rating").evaluate(metrics, ci=0.9, resamples=50, margins="by" in lent),
         stored(log.drop("grade")),
         **{**ROLES, "grade": None, "system": "system", **lent},
     )
+
+
+def test_a_collection_size_that_nobody_says_in_pieces(stored: Any) -> None:
+    """Of judged queries in no piece too it is an error where true negatives are read, and a finding."""
+    log = _log().with_columns(size=pl.col("q") + 10_000)
+    both, roles = stored(log.drop("grade")), {**ROLES, "grade": None, "system": "system", "collection_size": "size"}
+    _same_error(lambda irm: irm.judge(_qrels(log), grade="rating").evaluate("fallout"), both, **roles)
+    _same(lambda irm: irm.judge(_qrels(log), grade="rating").evaluate("recall"), both, **roles)
+    _same(lambda irm: irm.judge(_qrels(log), grade="rating").audit(), both, **roles)
 
 
 @pytest.mark.slow
@@ -462,13 +475,14 @@ def test_grades_of_other_queries_in_pieces(stored: Any) -> None:
     low = pl.when(pl.col("q") == 33).then(pl.col("grade") / 4).otherwise("grade")
     log = _log().with_columns(grade=low, words=pl.format("g{}", pl.col("grade")))
     scale = {"g0": 0, "g1": 0.5, "g2": 1}
-    _same(lambda irm: irm.explain("recall", query=33), stored(log), **ROLES, system="system")
+    _same(lambda irm: irm.explain("recall", query=33), stored(log), **ROLES, system="system", rel=1)
     _same(
         lambda irm: irm.explain("recall", query=33),
         stored(log),
         **{**ROLES, "grade": "words"},
         system="system",
         scale=scale,
+        rel="g2",
     )
     with pytest.raises(BadValueError, match="max_grade=1, but the largest grade in grade is 2"):
         stored(log)[1].irm(**ROLES, memory=SMALL, system="system").explain("err(max_grade=1)@5", query=33).collect()

@@ -37,7 +37,7 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "ties": (None, "doc", "worst", "best", "order", "expected"),
     "judge": ("in the log", "beside", "beside, by", "beside, by the first"),
     "undefined": (None, "zero", "one", "null", "raise"),
-    "collection_size": (None, 60),
+    "collection_size": (None, 60, "column"),
 }
 # What says nothing together, and is an error.
 APART: tuple[tuple[str, tuple[Any, ...], str, tuple[Any, ...]], ...] = (
@@ -46,6 +46,7 @@ APART: tuple[tuple[str, tuple[Any, ...], str, tuple[Any, ...]], ...] = (
     ("doc", (False,), "judge", ("beside", "beside, by", "beside, by the first")),
     ("judgment", ("label", "grade and label"), "rel", (2,)),
     ("judgment", ("label",), "words", (True,)),
+    ("n_relevant", (True,), "judge", ("beside", "beside, by", "beside, by the first")),
     ("by", ("none",), "judge", ("beside, by",)),
     ("by", ("none", "one", "one, null"), "judge", ("beside, by the first",)),
 )
@@ -144,8 +145,8 @@ class Case(NamedTuple):
 
     @property
     def counted(self) -> bool:
-        """Whether the relevant documents are counted: judgments beside the log list them."""
-        return bool(self.setting["n_relevant"]) and self.judgments is None
+        """Whether the relevant documents are counted."""
+        return bool(self.setting["n_relevant"])
 
     @property
     def asked(self) -> list[str]:
@@ -155,7 +156,7 @@ class Case(NamedTuple):
             asked.remove("ndcg@3")  # the grades of the documents that are only counted are not known
         if "score" in self.setting["place"]:
             asked.append("roc_auc")
-        if self.setting["collection_size"] and not self.setting["unjudged"]:
+        if self.setting["collection_size"]:
             asked += ["tn", "specificity"]
         return asked
 
@@ -183,7 +184,7 @@ def made(setting: Setting, seed: int) -> Case:
     for row in rows:
         q = next(i for i, query in enumerate(queries) if query.items() <= row.items())
         s = next(i for i, segment in enumerate(segments) if segment.items() <= row.items())
-        row["w"] = q % 4
+        row["w"], row["size"] = q % 4, 60 + q
         good = [known for (at, _), known in truth[s].items() if at == q and _relevant(known, setting)]
         row["total"] = len(good) + q % 2
     rng.shuffle(rows)
@@ -198,7 +199,7 @@ def made(setting: Setting, seed: int) -> Case:
             keys = {**{name: segment[name] for name in case.carried}, **queries[q]}
             # A judged query of no result belongs to a segment only if the judgments say which.
             if tuple(keys.values()) in kept or case.carried == case.by:
-                judgments[(*keys.values(), doc)] = {**keys, "doc": doc, **known, "w": q % 4}
+                judgments[(*keys.values(), doc)] = {**keys, "doc": doc, **known, "w": q % 4, "size": 60 + q}
     return case._replace(judgments=rng.sample(list(judgments.values()), len(judgments)))
 
 
@@ -262,12 +263,14 @@ def asked_of(case: Case) -> Any:
     said |= {"rel": "right" if setting["words"] else 2} if setting["rel"] == 2 else {}
     said |= {"scale": {word: grade for grade, word in WORDS.items()}} if setting["words"] else {}
     said |= {"n_relevant": "total"} if setting["n_relevant"] else {}
+    said |= {"collection_size": "size"} if setting["collection_size"] == "column" else {}
     judgment = {role: role for role in ("grade", "label") if role in setting["judgment"]}
     frame = _in_words(pl.DataFrame(case.rows, infer_schema_length=None), setting)
     if case.judgments is None:
         return frame.irm(**said, **judgment)
     beside = _in_words(pl.DataFrame(case.judgments, infer_schema_length=None), setting)
     left_out = [name for name in ("grade", "label") if name not in judgment] + ["w"] * (not setting["weight"])
+    left_out += ["size"] * (setting["collection_size"] != "column")
     return frame.drop("grade", "label").irm(**said).judge(beside.drop(left_out), **judgment)
 
 
@@ -328,7 +331,9 @@ def values_of(case: Case) -> tuple[dict[Key, dict[str, float | None]], list[Key]
         rankings.setdefault((of(row, system), of(row, case.by), of(row, case.query)), []).append(row)
     systems = list(dict.fromkeys(key[0] for key in rankings))
     pairs = list(dict.fromkeys(key[1:] for key in rankings))
-    weights = {of(row, case.query): row["w"] for row in [*rows, *(case.judgments or [])]}
+    weights, sizes = (
+        {of(row, case.query): row[name] for row in [*rows, *(case.judgments or [])]} for name in ("w", "size")
+    )
 
     shared: dict[Key, dict[str, Row]] = {}  # judgments by segment, as far as they say it, and query
     belongs = case.by if case.judgments is None else case.carried
@@ -355,7 +360,8 @@ def values_of(case: Case) -> tuple[dict[Key, dict[str, float | None]], list[Key]
                 pool = _who_found_most([rankings.get((other, segment, query), []) for other in systems], case)
         if any(known.judged for known in pool):
             total = next((row["total"] for run in systems for row in rankings.get((run, segment, query), [])), 0)
-            found[run, segment, query] = measured(rows_known, pool, total if case.counted else None, case)
+            size = sizes[query] if setting["collection_size"] == "column" else setting["collection_size"]
+            found[run, segment, query] = measured(rows_known, pool, total if case.counted else None, size, case)
     segments = list(dict.fromkeys(segment for segment, _ in pairs))
     return found, list(product(systems, segments)), weights
 
@@ -378,7 +384,7 @@ def _who_found_most(rankings: Sequence[list[Row]], case: Case) -> list[Known]:
 
 
 def measured(
-    listed: list[tuple[Row, Known]], pool: list[Known], total: int | None, case: Case
+    listed: list[tuple[Row, Known]], pool: list[Known], total: int | None, size: int | None, case: Case
 ) -> dict[str, float | None]:
     """Compute the metrics of one ranking.
 
@@ -387,17 +393,17 @@ def measured(
     listed : its rows, in the order of the frame, and what is known of them.
     pool : what is known of the judged documents of its query, listed or not.
     total : how many relevant documents there are, where that was counted.
+    size : how many documents there are, where that is said.
     """
-    dropped, rows = case.setting["unjudged"] == "drop", len(listed)
+    dropped = case.setting["unjudged"] == "drop"
     if dropped:
+        # What is retrieved and dropped is in no cell; what is not retrieved is there all the same.
+        size = size and size - sum(_place(row, case) < math.inf and not known.counts for row, known in listed)
         listed, pool = [(row, known) for row, known in listed if known.counts], [one for one in pool if one.counts]
     relevant = sum(known.relevant for known in pool) if total is None else total
     retrieved = sorted((pair for pair in listed if _place(pair[0], case) < math.inf), key=lambda p: _place(p[0], case))
     hits = sum(known.relevant for _, known in retrieved)
     gains = sorted((known.gain for known in pool), reverse=True) if total is None else [1.0] * total
-    size = case.setting["collection_size"]
-    if size and dropped:
-        size -= rows - len(listed)  # what is dropped is in no cell
     table = {"tp": hits, "fp": len(retrieved) - hits, "fn": relevant - hits}
     values: dict[str, float | None] = {
         **table,
@@ -407,7 +413,7 @@ def measured(
     }
     if size:
         values["tn"] = size - sum(table.values())
-        values["specificity"] = values["tn"] / (size - relevant)  # of 60 documents some are not relevant
+        values["specificity"] = values["tn"] / (size - relevant)  # of 60 documents or more some are not relevant
     orders = [_in_ranks(order, case, dropped) for order in _orders(retrieved, case)]
     means = {name: [one[name] for one in (_ordered(order, relevant, gains) for order in orders)] for name in ORDERED}
     for name, each in means.items():

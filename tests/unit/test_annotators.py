@@ -18,6 +18,7 @@ from frame_metrics import IRM, BadValueError, ColumnError, UnknownNameError
 from helpers import KINDS, as_kind, as_polars, error, facts, frame, made_log, pairwise_cases, real
 
 RULES = ("mean", "median", "max", "majority")
+MANY = [(f"d{n}", n) for n in range(1, 101)]  # documents with their grades in hundredths
 
 
 RUN = frame("query doc score", ("q", "x", 4.0), ("q", "y", 3.0), ("q", "z", 2.0), ("q", "u", 1.0))
@@ -102,7 +103,7 @@ def test_every_verb_reads_the_judgments_made_one(verb: str, rule: str, kind: str
     """The results are those of judgments that were made one before."""
     run = made_log().drop("grade").drop_nulls("score")
     runs = pl.concat([run.with_columns(system=pl.lit("a")), run.with_columns(-pl.col("score"), system=pl.lit("b"))])
-    irm = IRM(as_kind(runs, kind), query="query", doc="doc", score="score", system="system", rank=None)
+    irm = IRM(as_kind(runs, kind), query="query", doc="doc", score="score", system="system", rank=None, rel=1)
     several = irm.judge(as_kind(drawn().drop("segment"), kind), several=rule, annotator="rater")
     one = as_polars(VERBS[verb](several))
     other = as_polars(VERBS[verb](irm.judge(as_kind(reduced(drawn(), rule), kind))))
@@ -522,3 +523,16 @@ def test_raters_of_haystack_agree() -> None:
         one, other = wide[pair.split(", ")].dropna().to_numpy().astype(int).T
         expected = [cohen_kappa_score(one, other, labels=[0, 1, 2, 3], weights=w) for w in (None, "quadratic")]
         assert beside[pair][1:] == (len(one), pytest.approx(expected, abs=5.1e-4))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_judgment_of_equal_grades_is_that_grade(kind: str, rule: str) -> None:
+    """Every rule makes of equal grades that grade, to the last bit, so that it is relevant where each of them is."""
+    unanimous = frame("query doc grade n", *(("q", doc, hundredths / 100, hundredths) for doc, hundredths in MANY))
+    several = pl.concat([unanimous.sample(fraction=1, shuffle=True, seed=seed) for seed in range(3)])
+    run = IRM(as_kind(unanimous.select("query", "doc", score=-pl.col("n").cast(pl.Float64)), kind))
+    judged = run.judge(as_kind(several.drop("n"), kind), several=rule)
+    gained = as_polars(judged.explain("cg", query="q")).select("doc", "gain")
+    assert dict(gained.rows()) == {doc: hundredths / 100 for doc, hundredths in MANY}
+    assert as_polars(judged(rel=0.7).evaluate("num_rel"))["value"].item() == sum(n >= 70 for _, n in MANY)

@@ -417,7 +417,7 @@ def test_neither_the_order_of_rows_nor_names_matter(test: str) -> None:
 def test_every_kind_of_frame(kind: str) -> None:
     """Results are of the caller's kind, with the columns and types that a plan says before it runs."""
     frame = made(6).with_columns(day=pl.col("query") % 2)
-    roles: dict[str, Any] = {"system": "arm", "by": "day", "cluster": "user", "weight": "weight"}
+    roles: dict[str, Any] = {"system": "arm", "by": "day", "cluster": "user", "weight": "weight", "rel": 1}
     given: dict[str, Any] = {"paired": False, "covariate": "before", "permutations": 200}
     told = frame.irm(**roles).compare("dcg@1", "rr", **given)
     found = IRM(as_kind(frame, kind), **roles).compare("dcg@1", "rr", **given)
@@ -620,7 +620,7 @@ def test_what_is_drawn_and_z_need_no_scipy(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(__import__("sys").modules, "scipy", None)
     for test in ("randomization", "z", "bootstrap"):
         assert versus(ARMS, test=test, permutations=50)["p_value"] is not None
-    said = error(lambda: ARMS.irm(system="arm").compare("rr", paired=False, test="t"), NotComputableError)
+    said = error(lambda: ARMS.irm(system="arm").compare("dcg@1", paired=False, test="t"), NotComputableError)
     assert said == "test='t' needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
 
 
@@ -700,9 +700,9 @@ def test_numbers_from_elsewhere(kind: str) -> None:
 def test_a_saved_baseline_is_of_pairs() -> None:
     """It says the numbers of the same queries, so that there is something to pair."""
     irm = ARMS.irm(system=None)
-    said = error(lambda: irm.compare("rr", baseline=irm.per_query("rr"), paired=False), NotComputableError)
+    said = error(lambda: irm.compare("dcg", baseline=irm.per_query("dcg"), paired=False), NotComputableError)
     assert said == "baseline= as a frame is paired query by query; say paired=True"
-    said = error(lambda: ARMS.irm(system="arm").audit(baseline=irm.per_query("rr"), split={"A": 0.5, "B": 0.5}))
+    said = error(lambda: ARMS.irm(system="arm").audit(baseline=irm.per_query("dcg"), split={"A": 0.5, "B": 0.5}))
     assert said == "split= looks at each arm over its own queries, and baseline= at all; say one of them"
 
 

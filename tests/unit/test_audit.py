@@ -186,6 +186,10 @@ def unweighted() -> frame_metrics.IRM[pl.DataFrame]:
     return RUN.with_columns(visits=2).irm(weight="visits").judge(no_results().judgments[0])  # type: ignore[index]
 
 
+def unsized() -> frame_metrics.IRM[pl.DataFrame]:
+    return RUN.with_columns(docs=9).irm(collection_size="docs").judge(no_results().judgments[0])  # type: ignore[index]
+
+
 def out_of_reach() -> frame_metrics.IRM[pl.DataFrame]:
     return CLEAN.irm(query="query", rel=2)
 
@@ -193,6 +197,25 @@ def out_of_reach() -> frame_metrics.IRM[pl.DataFrame]:
 def graded(grade: float) -> frame_metrics.IRM[pl.DataFrame]:
     here = (pl.col("query") == "q2") & (pl.col("doc") == "a")
     return CLEAN.with_columns(grade=pl.when(here).then(grade).otherwise("grade")).irm(query="query")
+
+
+def rated() -> frame_metrics.IRM[pl.DataFrame]:
+    return CLEAN.with_columns(grade=pl.int_range(pl.len()).over("query") + 1).irm(query="query")
+
+
+def positions() -> frame_metrics.IRM[pl.DataFrame]:
+    position = pl.col("score").rank("ordinal", descending=True).over("query")
+    return CLEAN.with_columns(Place=position).irm(query="query", score="Place")
+
+
+def turned(sign: int = 1) -> frame_metrics.IRM[pl.DataFrame]:
+    """Scores from 1 to 6 in each ranking, of which the lowest two are those of relevant documents; one is missed."""
+    rows = [(q, f"d{n}", float(n if sign > 0 else 7 - n), int(n < 3)) for q in range(12) for n in range(1, 7)]
+    return log(*rows, *((q, "missed", None, 1) for q in range(12))).irm(query="query")
+
+
+def otherwise() -> frame_metrics.IRM[pl.DataFrame]:
+    return six(RUN).with_columns(seg=pl.lit("u")).irm(by="seg").judge(six(QRELS).with_columns(seg=pl.lit("U")))
 
 
 def half_found(found: int = 1, judged: int = 4, size: int = 1000) -> frame_metrics.IRM[pl.DataFrame]:
@@ -240,13 +263,19 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "more documents than collection_size": (too_small, "error", 1, 1 / 2, "q1"),
     "queries without a weight": (unweighted, "error", 2, 2 / 4, "q3"),
     "queries without a cluster": (lambda: unweighted()(weight=None, cluster="visits"), "error", 2, 2 / 4, "q3"),
+    "queries without a collection size": (unsized, "error", 2, 2 / 4, "q3"),
     "grades that do not reach rel": (out_of_reach, "error", 3, 3 / 6, "q1"),
     "nothing to evaluate": (lambda: RUN.with_columns(grade=None).irm, "error", 1, None, ""),
     "accuracy that hides the recall": (half_found, "warning", 1, 1, ""),
     "rankings split over segments": (split, "warning", 1, 1 / 24, "q1 0"),
     "queries in several segments": (asked_again, "info", 1, 1 / 23, "q2 3"),
     "grades below 0": (lambda: graded(-1.0), "warning", 1, 1 / 6, "q2"),
-    "grades with a fraction": (lambda: graded(0.5), "info", 1, 1 / 6, "q2"),
+    "grades with a fraction": (lambda: graded(1.5), "info", 1, 1 / 6, "q2"),
+    "grades between 0 and 1": (lambda: graded(0.5), "error", 1, 1 / 6, "q2"),
+    "no grade below rel": (rated, "warning", 6, 1, "q1"),
+    "positions given as scores": (positions, "error", 2, 1, ""),
+    "scores that count from 1": (turned, "warning", 12, 1, ""),
+    "segments that judgments name otherwise": (otherwise, "warning", 12, 1, "q1 0"),
 }
 
 
@@ -283,10 +312,17 @@ def test_a_check_is_silent_about_the_rest(check: str) -> None:
         "nothing to evaluate": {"queries without judgments"},
         "queries without a weight": {"queries without results"},
         "queries without a cluster": {"queries without results"},
+        "queries without a collection size": {"queries without results"},
         "grades that do not reach rel": {"queries without relevant documents"},
         "unjudged in the top 10": {"unjudged results"},
         "unjudged results": {"unjudged in the top 10"},
         "ranks that begin late": {"ranks with gaps"},
+        "grades between 0 and 1": {"grades with a fraction"},
+        "segments that judgments name otherwise": {
+            "queries without judgments",
+            "queries without results",
+            "segments of few queries",
+        },
         "rankings split over segments": {
             "queries in several segments",
             "ranks with gaps",

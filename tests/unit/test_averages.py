@@ -151,6 +151,46 @@ def test_the_judgments_may_hold_the_weights_of_queries_without_results() -> None
         log.irm(weight="w").judge(qrels.drop("w")).evaluate("rr")
 
 
+SIZED = {
+    "in both": {"in_log": True, "beside": True},
+    "in the judgments": {"in_log": False, "beside": True},
+}
+
+
+@pytest.mark.parametrize("where", SIZED)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_judgments_may_hold_the_collection_sizes_of_queries_without_results(where: str, kind: str) -> None:
+    """A column of sizes gives what the number gives, in all averages: a query without results has true negatives.
+
+    One query of the log has no judgment, and is in no mean.
+    """
+    log = pl.DataFrame({"query": [1, 2, 9], "doc": [*"xxx"], "score": [2.0, 1.0, 1.0], "size": [100, 50, 7]})
+    qrels = pl.DataFrame({"query": [1, 2, 3], "doc": [*"xxq"], "grade": [0, 1, 1], "size": [100, 50, 20]})
+    run = as_kind(log if SIZED[where]["in_log"] else log.drop("size"), kind)
+    irm = IRM(run, collection_size="size").judge(as_kind(qrels, kind))
+    found = as_polars(irm.evaluate("tn", "accuracy", average=["macro", "micro"])).drop("k")
+    assert found.select("metric", "average", "value", "n").rows() == [
+        ("tn", "macro", pytest.approx((99 + 49 + 19) / 3), 3),
+        ("tn", "sum", 99 + 49 + 19, 3),
+        ("accuracy", "macro", pytest.approx((0.99 + 1 + 0.95) / 3), 3),
+        ("accuracy", "micro", pytest.approx(168 / 170), 3),
+    ]
+
+
+def test_a_collection_size_that_nobody_says_is_an_error_where_it_is_read() -> None:
+    """True negatives of a judged query without results need its collection's size, as its mean needs its weight."""
+    log = pl.DataFrame({"query": [1], "doc": ["x"], "score": [2.0], "size": [100]})
+    irm = log.irm(collection_size="size").judge(pl.DataFrame({"query": [1, 3], "doc": ["x", "q"], "grade": [0, 1]}))
+    assert values(irm.evaluate("recall")) == [0]
+    for call in (irm.evaluate, irm.per_query):
+        with pytest.raises(BadValueError, match="size: 1 judged queries without results have no collection_size"):
+            call("fallout")
+    assert irm.audit().filter(check="queries without a collection size")["example"].item() == "3"
+    other = pl.DataFrame({"query": [1, 3], "doc": ["x", "q"], "grade": [0, 1], "size": [99, 5]})
+    with pytest.raises(BadValueError, match="size: log and judgments differ in the value of a query"):
+        irm.judge(other).evaluate("fallout")
+
+
 def test_a_geometric_mean_has_a_floor() -> None:
     """exp of the mean of logarithms, values below 1e-5 taken as 1e-5."""
     found = four_queries().irm.evaluate("rr", average="gmean")
@@ -163,6 +203,21 @@ def test_a_geometric_mean_is_weighted_too() -> None:
     """With weights, it is exp of the weighted mean of logarithms."""
     found = weighted({"a": 2, "b": 1, "c": 1, "d": 0}).irm(weight="w").evaluate("rr", average="gmean")
     assert values(found) == pytest.approx([(1 / 2 * 1 / 4) ** (1 / 4)])
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted", "gmean"])
+def test_a_mean_of_equal_values_is_that_value(average: str) -> None:
+    """Rounded sums take no mean of equal values below or above them, in segments, comparisons and over classes too."""
+    equal = pl.DataFrame({"query": range(300), "value": [n / 100 for n in range(1, 101) for _ in range(3)]})
+    equal = equal.with_columns(segment="value", w=pl.col("query") % 7 + 1.1, system=pl.lit("a"))
+    irm = equal.irm(value="value", by="segment", **({"weight": "w"} if average == "weighted" else {}))
+    means = irm.evaluate(average=average)
+    assert values(means) == values(means, "segment")
+    both = pl.concat([equal, equal.with_columns(pl.col("value") / 2, system=pl.lit("b"))])
+    compared = both.irm(value="value", system="system", by="segment").compare(baseline="a")
+    assert compared["baseline_value"].to_list() == compared["segment"].to_list()
+    classes = pl.DataFrame({"label": [*"abcabc"] * 5, "predicted": [*"abcabc"] * 3 + [*"bcabca"] * 2})
+    assert classes.irm().evaluate("recall", average="macro")["value"].item() == 0.6
 
 
 def test_a_micro_average_is_the_metric_of_the_summed_counts() -> None:

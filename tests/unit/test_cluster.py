@@ -68,7 +68,7 @@ def test_a_cluster_for_each_query_is_no_cluster(seed: int, average: Any) -> None
     n = len(values)
     frame = frame_of(values, np.random.default_rng(seed).permutation(n), day=np.arange(n) % 3)
     asked = ("precision@1", "tp@1") if average == "micro" else ("dcg@1", "tp@1")
-    irm = IRM(frame, system="system", by="day")
+    irm = IRM(frame, system="system", by="day", rel=1)
     given: Any = {"average": average, "ci": 0.9, "margins": True}
     assert irm(cluster="user").evaluate(*asked, **given).equals(irm.evaluate(*asked, **given))
 
@@ -505,7 +505,7 @@ def test_verbs_that_draw_nothing_are_as_without() -> None:
     """Means, queries, explanations, audits, tables and curves are what they are without clusters."""
     values, cluster = values_of(8)
     frame = frame_of(values, cluster).with_columns(doc=pl.col("system"))
-    irm = IRM(frame, system="system", doc="doc", grade="grade", score="score")
+    irm = IRM(frame, system="system", doc="doc", grade="grade", score="score", rel=1)
     for verb in (
         lambda one: one.evaluate("dcg@1", "rr"),
         lambda one: one.per_query("dcg@1"),

@@ -40,6 +40,21 @@ def test_a_dropped_row_is_in_no_cell(roles: dict[str, Any], tn: int) -> None:
     ) == cells(irm)
 
 
+@pytest.mark.parametrize("size", [50, "size"])
+def test_a_document_that_was_not_retrieved_is_a_true_negative_wherever_it_stands(size: int | str) -> None:
+    """Of 50 documents one is found, one found wrongly: 48 others, also where one of negative grade is in the log.
+
+    It stands in no row, in a row, in a row of one of two equal systems, or in the judgments beside the log.
+    """
+    log = pl.DataFrame({"query": 1, "doc": [*"abc"], "score": [4.0, 3.0, None], "grade": [1, 0, -1], "size": 50})
+    roles: dict[str, Any] = {"query": "query", "collection_size": size, "unjudged": "drop"}
+    beside = log[:2].drop("grade").irm(**roles).judge(log.drop("score"))
+    for irm in (log[:2].irm(**roles), log.irm(**roles), beside):
+        assert cells(irm) == [1, 1, 0, 48]
+    two = pl.concat([log.with_columns(system=pl.lit("a")), log[:2].with_columns(system=pl.lit("b"))])
+    assert two.irm(**roles, system="system").per_query("tn")["value"].to_list() == [48, 48]
+
+
 @pytest.mark.parametrize("roles", [{"threshold": 3.0}, {"predicted": "said"}])
 def test_pooled_rows_of_queries_are_those_of_the_condensed_lists(roles: dict[str, Any]) -> None:
     """What confusion() counts is what evaluate() counts, negative grades included."""

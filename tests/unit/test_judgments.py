@@ -674,6 +674,35 @@ def test_n_relevant_says_how_many_documents_are_relevant_in_all() -> None:
     assert irm(undefined="null").evaluate("recall").select("n", "n_undefined").row(0) == (2, 1)
 
 
+COUNTED_TWICE: dict[str, Any] = {
+    "evaluate": lambda irm: irm.evaluate("recall"),
+    "per_query": lambda irm: irm.per_query("ndcg"),
+    "compare": lambda irm: irm(system="run").compare("rr"),
+    "bounds": lambda irm: irm.bounds("rr", of="ties"),
+    "explain": lambda irm: irm.explain("rr", query=1),
+    "curve": lambda irm: irm.curve("recall@k"),
+    "thresholds": lambda irm: irm.thresholds("recall"),
+    "audit": lambda irm: irm.audit(),
+}
+
+
+@pytest.mark.parametrize("verb", COUNTED_TWICE)
+@pytest.mark.parametrize("kind", KINDS)
+def test_relevant_documents_are_listed_or_counted_and_not_both(kind: str, verb: str) -> None:
+    """Beside judgments, or lists of relevant documents, n_relevant= is an error in every verb, whatever it says."""
+    call = COUNTED_TWICE[verb]
+    run = pl.DataFrame({"query": [1, 1], "doc": [*"xy"], "score": [2.0, 1.0], "run": [*"ab"], "n": [1, 1]})
+    irm, qrels = IRM(as_kind(run, kind), n_relevant="n"), as_kind(run.select("query", "doc", grade=1), kind)
+    assert error(lambda: call(irm.judge(qrels)), ColumnError) == (
+        "n_relevant='n' counts the relevant documents of a query, and judge() lists them; leave one out: "
+        "say n_relevant=None to count those that are listed"
+    )
+    listed = run.with_columns(relevant=pl.Series([["x"], ["x"]]))
+    for roles in ({}, {"relevant": "relevant"}):
+        message = error(lambda roles=roles: call(IRM(as_kind(listed, kind), n_relevant="n", **roles)), ColumnError)
+        assert message.startswith("n_relevant='n' counts the relevant documents of a query, and relevant='relevant' ")
+
+
 def test_n_relevant_cannot_stand_for_grades() -> None:
     """An ideal of graded documents cannot be taken from their number."""
     graded = COUNTED.with_columns(grade=pl.col("grade") * 2)

@@ -543,7 +543,7 @@ def test_decisions_of_each_system(kind: str) -> None:
         (
             {"score": ["a", "huge"]},
             BadRowsError,
-            "huge: 1 of 3 rows is past 2**53, beside systems with floats (row 0); rescale them",
+            "huge: 1 of 3 rows is past 2**53, where float64 cannot tell integers apart (row 0); rescale them",
         ),
         (
             {"predicted": ["label2", "text"], "query": None},

@@ -148,10 +148,12 @@ def test_a_scale_of_gains_with_fractions() -> None:
     """Grades may be fractions, as the gains of ESCI, where only Exact reaches 1."""
     esci = {"Exact": 1.0, "Substitute": 0.1, "Complement": 0.01, "Irrelevant": 0.0}
     irm = FOUR.irm(scale=esci)
-    assert irm.evaluate("cg", "num_rel")["value"].to_list() == [pytest.approx(1.1), 1]
+    assert irm.evaluate("cg")["value"].to_list() == [pytest.approx(1.1)]
+    assert "num_rel: 1 grade lies between 0 and 1 in grade" in error(lambda: irm.evaluate("num_rel"))
+    assert irm(rel="Exact").evaluate("num_rel")["value"].item() == 1
     assert irm(rel="Substitute").evaluate("num_rel")["value"].item() == 2
     held = FOUR.with_columns(pl.col("grade").replace_strict(esci)).irm
-    assert irm.evaluate("ndcg", "ap").equals(held.evaluate("ndcg", "ap"))
+    assert irm(rel="Exact").evaluate("ndcg", "ap").equals(held(rel=1).evaluate("ndcg", "ap"))
 
 
 def test_rel_is_not_rounded_where_grades_are_words() -> None:

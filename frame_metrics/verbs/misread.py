@@ -1,0 +1,121 @@
+"""Columns that are something else than they are given as: positions that are called scores, shares that are grades."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.classes import SCALE, level_unsaid, none_below, shares_among
+from frame_metrics.data.log import Log
+from frame_metrics.errors import ColumnError, NotComputableError
+from frame_metrics.inputs.rows import NONE
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.roles import LIKELY
+
+# Facts of a piece, in its first row: columns of scores that are positions there, or not; how many grades are shares;
+# the lowest grades.
+FACTS = POSITIONS, SCORES, SHARES, LOWEST = "\0positions", "\0scores", "\0shares", "\0lowest"
+
+
+def _called_positions(columns: Columns) -> list[str]:
+    """The columns of scores that are called as positions are, where no ranks are named."""
+    if columns.rank or not columns.score or not columns.query:
+        return []
+    names = columns.per_system if columns.score == columns.together else (columns.score,)
+    return [name for name in names if name.strip().lower() in ("rank", *LIKELY["rank"])]
+
+
+def _told_apart(log: Log) -> tuple[set[str], set[str]]:
+    """The columns called as positions whose values are whole, at least 1 and different in each ranking; the others."""
+    found: tuple[set[str], set[str]] = set(), set()
+    grid, rankings = log.grid, log.grid.rankings
+    for name in _called_positions(log.columns) if "score" in rankings.values else ():
+        own = np.arange(len(rankings.lengths))
+        if log.columns.per_system:
+            rows = grid.system_row
+            mine = log.keys_at(["system"], rows[rows != NONE])["system"].cast(pl.String) == name
+            own = np.flatnonzero(np.isin(grid.system, mine.arg_true().to_numpy()))
+        score = rankings.values["score"][rankings.places(own)].astype(np.float64)
+        held = pl.DataFrame({"ranking": np.repeat(own, rankings.lengths[own]), "score": score})
+        held = held.filter(pl.col("score").is_not_nan())
+        whole = ((held["score"] >= 1) & (held["score"] == held["score"].floor())).all()
+        if len(held):
+            found[not whole or held.is_duplicated().any()].add(name)
+    return found
+
+
+def positions_in(table: pl.DataFrame, columns: Columns) -> list[str]:
+    """Return the columns that are positions, and given as scores, by the facts of all pieces."""
+    positions, scores = ({*table[name].drop_nulls().explode().drop_nulls()} for name in (POSITIONS, SCORES))
+    return [name for name in _called_positions(columns) if name in positions - scores]
+
+
+def positions(log: Log) -> list[str]:
+    """Return the columns that are positions, and given as scores."""
+    if POSITIONS in log.table.columns:
+        return positions_in(log.table, log.columns)
+    found = _told_apart(log)[0]
+    return [name for name in _called_positions(log.columns) if name in found]
+
+
+def check_positions(named: list[str]) -> None:
+    """Raise for positions that are given as scores: the last would count as the first."""
+    if named:
+        given = named[0] if len(named) == 1 else named
+        raise ColumnError(
+            f"score={given!r}: its values are whole, from 1, and different in each ranking, as positions are; the best "
+            f"result has the highest score, and the least position: say rank={given!r}, or rename it if it is a score"
+        )
+
+
+def n_shares(log: Log) -> int:
+    """Return how many judgments of a log are grades strictly between 0 and 1."""
+    if SHARES in log.table.columns:
+        return int(log.table[SHARES].sum())
+    table = log.judgments
+    return int(shares_among(table["grade"]).sum()) if "grade" in table.columns else 0
+
+
+def undecided_shares(log: Log) -> int:
+    """Return how many such grades there are of which nothing says whether they are relevant, where others reach 1."""
+    labelled = "label" in log.judgments.columns
+    return undecided(0 if labelled else n_shares(log), log.top_grade, log.conventions)
+
+
+def undecided(shares: int, top: float, conventions: Conventions) -> int:
+    """Return the number of grades between 0 and 1 where none says from where they are relevant, else 0."""
+    return shares if top >= 1 and not conventions.rel_said else 0
+
+
+def check_level(shares: int, column: str, name: str = "", *, some: bool = False) -> None:
+    """Raise where so many grades of a column are not said to be relevant or not.
+
+    Parameters
+    ----------
+    name : of the metric that reads it.
+    some : whether there may be more of them.
+    """
+    if shares:
+        raise NotComputableError(f"{name}{': ' * bool(name)}{'at least ' * some}{level_unsaid(shares, column)}")
+
+
+def _lowest(log: Log) -> pl.Series:
+    """The lowest grades of a log, as many as are a scale."""
+    if LOWEST in log.table.columns:
+        return log.table[LOWEST].drop_nulls().explode().unique()
+    grades = log.judgments.get_column("grade", default=pl.Series([], dtype=pl.Float64))
+    return grades.cast(pl.Float64).fill_nan(None).drop_nulls().unique().bottom_k(SCALE)
+
+
+def all_relevant(log: Log) -> bool:
+    """Return True where no grade is below ``rel``, and there are three or more."""
+    return "label" not in log.judgments.columns and none_below(_lowest(log), log.conventions.rel)
+
+
+def facts_of(log: Log, n: int) -> dict[str, pl.Series]:
+    """Return what a piece says of both, in ``n`` rows."""
+    called = [pl.Series([sorted(names)], dtype=pl.List(pl.String)) for names in _told_apart(log)]
+    told = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([n_shares(log)], dtype=pl.Int64)}
+    told |= {LOWEST: pl.Series([_lowest(log)], dtype=pl.List(pl.Float64))}
+    return {name: value.extend_constant(None, max(n - 1, 0)).head(n) for name, value in told.items()}
