@@ -95,7 +95,32 @@ def as_polars(table: Any) -> pl.DataFrame:
     if any(pa.types.is_fixed_size_list(field.type) for field in fields):  # which would be sliced where others are
         whole = whole.combine_chunks()
     read = pl.from_arrow(whole)
-    return read if isinstance(read, pl.DataFrame) else read.to_frame()
+    read = read if isinstance(read, pl.DataFrame) else read.to_frame()
+    marked = [_marked(values, field.type) for values, field in zip(read, table.schema, strict=True)]
+    return read.with_columns(values for values in marked if values is not None)
+
+
+def _marked(values: pl.Series, kind: Any) -> pl.Series | None:
+    """Return intervals and periods of pandas in a type that says their sides or their frequency; None for others.
+
+    Values of different types are never equal: that of an interval that is closed on the left is called so.
+    """
+    said = getattr(kind, "extension_name", None)
+    if said == "pandas.interval":
+        left = "[" if kind.closed in ("left", "both") else "("
+        right = "]" if kind.closed in ("right", "both") else ")"
+        return values.struct.rename_fields([f"{left}left", f"right{right}"])
+    if said == "pandas.period":
+        held = pl.struct(values.alias(f"period[{kind.freq}]"))
+        return pl.select(pl.when(values.is_not_null()).then(held).alias(values.name)).to_series()
+    return None
+
+
+def _unmarked(values: pl.Series, kind: Any) -> pl.Series:
+    """Return what was marked so as the type that is stored has it."""
+    if not isinstance(values.dtype, pl.Struct):
+        return values
+    return values.struct.rename_fields([field.name for field in kind]) if kind.num_fields else values.struct[0]
 
 
 def as_series(name: str, column: Any) -> pl.Series:
@@ -191,7 +216,7 @@ def as_type(values: pl.Series, kind: Any) -> Any:
     import pyarrow.compute as pc
 
     if isinstance(kind, pa.BaseExtensionType):
-        return as_type(values, kind.storage_type).cast(kind)
+        return as_type(_unmarked(values, kind.storage_type), kind.storage_type).cast(kind)
     if pa.types.is_run_end_encoded(kind):
         plain = as_type(values, kind.value_type)
         return pc.run_end_encode(plain, run_end_type=kind.run_end_type)  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.border.engine import Engine
-from frame_metrics.border.pandas import PandasFrame
+from frame_metrics.border.pandas import OF_PANDAS, PandasFrame, of_pandas
 from frame_metrics.border.pieces import TIMES, hashes
 from frame_metrics.border.protocol import Beside, Work
 from frame_metrics.errors import BadValueError
@@ -71,9 +71,10 @@ class DaskFrame(Engine):
         from dask.dataframe import from_pandas
 
         sources = {answer.source(name) for name in answer.keys}
-        keys = _as_pandas(table.select(name for name in table.columns if name in sources))
+        read = table.select(name for name in table.columns if name in sources)
+        keys = _as_pandas(read)
         types = {name: self._empty.column(name).dtype for name in keys.columns if name in self.names()}
-        keys = keys.assign(**{name: _in_type(keys[name], kind) for name, kind in types.items()})
+        keys = keys.assign(**{name: _in_type(keys[name], read[name], kind) for name, kind in types.items()})
         keys.columns = [self._empty.label(name) for name in keys.columns]
         table = PandasFrame(keys).given_back(answer, table, beside)
         return from_pandas(table, npartitions=1)  # type: ignore[no-untyped-call]
@@ -114,8 +115,10 @@ def _as_pandas(table: pl.DataFrame) -> Any:
     return table.to_pandas(use_pyarrow_extension_array=True)
 
 
-def _in_type(values: Any, dtype: Any) -> Any:
-    """Return values in a type of pandas, if it holds every one of them."""
+def _in_type(values: Any, read: pl.Series, dtype: Any) -> Any:
+    """Return values, which were read so, in a type of pandas, if it holds every one of them."""
+    if type(dtype).__name__ in OF_PANDAS:
+        return of_pandas(read, dtype)
     try:
         held = values.astype(dtype)
     except (TypeError, ValueError):

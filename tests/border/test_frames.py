@@ -8,9 +8,11 @@ import weakref
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -118,6 +120,8 @@ PANDAS_KEYS = {
         for u in ("s", "ms", "us", "ns")
     },
     "period": pd.Series(pd.period_range("2024-01", periods=4, freq="M")),
+    "interval": pd.Series(pd.interval_range(0.0, 4.0, closed="left")),
+    "sparse": pd.Series(pd.arrays.SparseArray([1.5, 0.0, 2.0])),
     "object of str": _objects("b", "a", "c", "d"),
     "object of int": _objects(5, 3, -4, 1),
     "object of huge int": _objects(2**64 - 1, 2**64 - 2, 3, 4),
@@ -356,6 +360,44 @@ def test_intervals_of_pandas() -> None:
     said = error(lambda: IRM(frame[["score"]].assign(label=intervals)).evaluate("roc_auc"))
     assert said.startswith("label: values of type Struct")
     assert said.endswith("are no classes; make them text")
+
+
+OF_PANDAS = {
+    **{f"closed {closed}": pd.interval_range(0, 3, closed=closed) for closed in ("left", "right", "both", "neither")},
+    **{f"every {freq}": pd.period_range("2024", periods=3, freq=freq) for freq in ("D", "2D", "M", "h", "min")},
+}
+
+
+@pytest.mark.parametrize(("kind", "other"), [*product(("pandas", "pyarrow"), repeat=2), ("dask", "pandas")])
+@pytest.mark.parametrize(("own", "beside"), [*product(OF_PANDAS, repeat=2)])
+@pytest.mark.grid(25)
+def test_ids_that_only_pandas_has(own: str, beside: str, kind: str, other: str) -> None:
+    """Intervals closed on other sides, and periods of another frequency, are no ids in common; others are joined."""
+    log = pd.DataFrame({"query": OF_PANDAS[own][:2], "doc": "x", "score": 1.0})
+    qrels = pd.DataFrame({"query": OF_PANDAS[beside], "doc": "x", "grade": 1})
+    made = {"pandas": lambda f: f, "pyarrow": pa.Table.from_pandas, "dask": lambda f: dd.from_pandas(f, npartitions=2)}
+
+    def measured() -> Any:
+        return IRM(made[kind](log)).judge(made[other](qrels)).per_query("rr", layout="wide")
+
+    if own != beside:
+        said = error(measured, BadValueError)
+        assert said.startswith("query of the judgments is ")
+        assert said.endswith("; give both one type")
+        return
+    found = measured()
+    found = found.compute() if kind == "dask" else found if kind == "pandas" else found.to_pandas()
+    assert list(found["query"]) == list(OF_PANDAS[own])
+    assert found["query"].dtype == OF_PANDAS[own].dtype
+    assert list(found["rr"]) == [1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("role", ["score", "grade", "weight"])
+def test_sparse_numbers(role: str) -> None:
+    """Numbers that pandas keeps sparse are numbers."""
+    columns: Any = {"query": [1, 1, 2], "score": [2.0, 1.0, 1.0], "grade": [0, 1, 1], "weight": [2.0, 2.0, 0.0]}
+    sparse = pd.DataFrame(columns).astype({role: pd.SparseDtype(float, 0.0)})
+    assert _values(IRM(sparse, weight="weight").evaluate("rr"), "value") == [0.5]
 
 
 def test_extension_types_of_polars() -> None:
