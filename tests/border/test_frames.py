@@ -21,7 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from frame_metrics import IRM, BadValueError, FrameMetricsError
+from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError
+from helpers import VERBS as EVERY_VERB
 from helpers import as_kind, as_polars, error
 from inside import read, small_blocks
 
@@ -416,16 +417,43 @@ def test_extension_types_of_polars() -> None:
 def test_names_that_are_patterns(name: str, kind: str) -> None:
     """A column whose name polars takes for a pattern is refused by name, in every kind of frame."""
     frame = as_kind(pl.DataFrame({"query": [1, 2], "score": [1.0, 2.0], "label": [1, 0]}), kind)
-    frame = frame.rename(columns={"query": name}) if kind.startswith("pandas") else _renamed(frame, name)
+    frame = _called(frame, "query", name)
     said = error(lambda: IRM(frame, query=name).evaluate("rr"))
     assert said == f"polars takes the name {name!r} for a pattern of names; rename the column"
     assert as_polars(IRM(frame).evaluate("roc_auc"))["value"].to_list() == [0.0]
 
 
-def _renamed(frame: Any, name: str) -> Any:
+@pytest.mark.parametrize("name", ["\0", "\0bare", "\0order", "\0times", "\0mine"])
+@pytest.mark.parametrize("verb", EVERY_VERB)
+@pytest.mark.grid(3)
+def test_names_of_our_own(verb: str, name: str, kind: str) -> None:
+    """Columns whose names begin as those of our own columns are refused in every verb and part; others do no harm."""
+    rows, call, needed = EVERY_VERB[verb]
+    for column in needed:
+        if column != "run":
+            frame = _called(as_kind(pl.DataFrame(rows), kind), column, name)
+            said = error(lambda: call(IRM(frame, **{column: name})), ColumnError)  # noqa: B023
+            in_c = kind == "pyarrow"  # where the null character ends a name
+            said_of = f"{column}={name!r}: there is no such column" if in_c else f"a column is called {name!r}; "
+            assert said.startswith(said_of)
+    as_polars(call(IRM(_called(as_kind(pl.DataFrame(rows).with_columns(other=1), kind), "other", name))))
+
+
+def test_names_of_our_own_in_judgments() -> None:
+    """Judgments too have no column of such a name."""
+    qrels = pl.DataFrame({"query": [1], "\0doc": ["x"], "grade": [1]})
+    log = pl.DataFrame({"query": [1], "doc": ["x"], "score": [1.0]})
+    for frame in (log, log.lazy()):
+        assert "'\\x00doc'" in error(lambda: frame.irm.judge(qrels, doc="\0doc").evaluate("rr"), ColumnError)  # noqa: B023
+
+
+def _called(frame: Any, column: str, name: str) -> Any:
+    """Return a frame of any kind in which a column has another name."""
+    if isinstance(frame, pd.DataFrame):
+        return frame.rename(columns={column: name})
     if isinstance(frame, pa.Table):
-        return frame.rename_columns([name, *frame.column_names[1:]])
-    return frame.rename({"query": name})
+        return frame.rename_columns([name if one == column else one for one in frame.column_names])
+    return frame.rename({column: name})
 
 
 @pytest.mark.parametrize("role", ["by", "system", "query", "doc", "cluster"])
