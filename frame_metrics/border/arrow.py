@@ -157,7 +157,19 @@ def readable(name: str, column: Any) -> Any:
         pl.from_arrow(pa.nulls(1, column.type))
     except (pa.ArrowException, pl.exceptions.PolarsError, NotImplementedError):
         raise BadValueError(f"{name}: the column is {kind}, which cannot be read; cast it to another type") from None
+    if "decimal128" in str(kind):
+        _check_digits(name, column)
     return column
+
+
+def _check_digits(name: str, column: Any) -> None:
+    """Raise for a number of more digits than a decimal has, which DuckDB gives for one of 128 bits; polars panics."""
+    import pyarrow as pa
+
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        raise BadValueError(f"{name}: the column has numbers of more than {DIGITS} digits; cast it to text") from None
 
 
 def narrow(values: pl.Series) -> pl.Series:

@@ -26,16 +26,13 @@ def border_of(frame: Any) -> Border:
         return PolarsFrame(frame)
     if isinstance(frame, pl.LazyFrame):
         return LazyPolars(frame)
-    pandas = sys.modules.get("pandas")  # asked without importing it: if the frame is pandas', someone has
-    if pandas is not None and isinstance(frame, pandas.DataFrame):
+    if _is_of("pandas", frame):
         return PandasFrame(frame)
-    spark = sys.modules.get("pyspark.sql.dataframe")
-    if spark is not None and isinstance(frame, spark.DataFrame):
+    if _is_of("pyspark.sql.dataframe", frame):
         return SparkFrame(frame)
     if type(frame).__module__.startswith("pyspark.pandas"):
         raise BadValueError(f"a {kind_of(frame)} of pandas on Spark is not read: give what its to_spark() returns")
-    dask = sys.modules.get("dask.dataframe")
-    if dask is not None and isinstance(frame, dask.DataFrame):
+    if _is_of("dask.dataframe", frame):
         return DaskFrame(frame)
     if is_duckdb(frame):
         return DuckDBFrame(frame)
@@ -44,6 +41,14 @@ def border_of(frame: Any) -> Border:
     raise BadValueError(
         f"a {kind_of(frame)} is not a frame: give a pandas or polars DataFrame, a polars LazyFrame or an Arrow table"
     )
+
+
+def _is_of(module: str, frame: Any) -> bool:
+    """Return True for a DataFrame of a module, which is not imported for it: if the frame is of it, someone has.
+
+    A module that another thread is still importing may not have the class yet.
+    """
+    return isinstance(frame, getattr(sys.modules.get(module), "DataFrame", ()))
 
 
 def given_as(library: str, table: pl.DataFrame) -> Any:
