@@ -12,7 +12,8 @@ from frame_metrics.border.engine import Engine
 from frame_metrics.border.pandas import OF_PANDAS, PandasFrame, of_pandas
 from frame_metrics.border.pieces import TIMES, hashes
 from frame_metrics.border.protocol import Beside, Work
-from frame_metrics.errors import BadValueError
+from frame_metrics.border.sent import Sent
+from frame_metrics.errors import BadValueError, ColumnError, listed
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
@@ -45,12 +46,13 @@ class DaskFrame(Engine):
 
     def in_memory(self, columns: Sequence[str]) -> PandasFrame:
         self.check(columns)
-        return PandasFrame(self._taken(columns).compute())
+        return PandasFrame(self._computed(self._taken(columns)))
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         return self.in_memory(columns).read(columns)
 
     def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]) -> Any:
+        from cloudpickle import dumps
         from dask.delayed import delayed
 
         types, taken = self.types(columns), self._taken(columns)
@@ -58,14 +60,26 @@ class DaskFrame(Engine):
             meta = _with_place(taken._meta, types, keys)
             taken = taken.map_partitions(_with_place, types, list(keys), meta=meta).shuffle(on=PLACE)
         meta = _as_pandas(pl.DataFrame(schema=pl.Schema(schema)))
-        return taken.map_partitions(_worked, types, delayed(work, traverse=False), meta=meta)
+        return taken.map_partitions(_worked, types, delayed(Sent(work, dumps), traverse=False), meta=meta)
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
         each = self.gathered(columns, [], _counted, {**self.types(columns), TIMES: pl.Int64()})
         return each.group_by(columns, maintain_order=True).agg(pl.sum(TIMES))
 
     def fetched(self, frame: Any) -> pl.DataFrame:
-        return pl.from_pandas(frame.compute())
+        return pl.from_pandas(self._computed(frame))
+
+    def _computed(self, frame: Any) -> Any:
+        """Run a frame of Dask; raises for a partition that lacks a column, which pandas says in its own words."""
+        try:
+            return frame.compute()
+        except KeyError as error:
+            lacking = [name for name in self.names() if repr(self._empty.label(name)) in str(error)]
+            if not lacking:
+                raise
+            raise ColumnError(
+                f"a partition has no column {listed(lacking)}, and the frame has; give every partition all columns"
+            ) from None
 
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
         from dask.dataframe import from_pandas

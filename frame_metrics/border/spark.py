@@ -17,6 +17,7 @@ from frame_metrics.border.engine import Engine
 from frame_metrics.border.pieces import TIMES, whole_queries
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside, Border, Work
+from frame_metrics.border.sent import Sent
 from frame_metrics.errors import BadValueError, NotComputableError
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ HELD: dict[Any, Any] = {
     pl.Enum: pl.String,
 }
 OWN_ERROR = re.compile(r".*^frame_metrics\.errors\.(\w+): (.*?)(?:\n SQLSTATE: \w+)?\s*\Z", re.MULTILINE | re.DOTALL)
-LACKING = re.compile(r"^ModuleNotFoundError: No module named '(frame_metrics|numpy|polars|pyarrow)'", re.MULTILINE)
+LACKING = re.compile(
+    r"^ModuleNotFoundError: No module named '((?:frame_metrics|numpy|polars|pyarrow)[\w.]*)'", re.MULTILINE
+)
 
 
 class SparkFrame(Engine):
@@ -65,14 +68,21 @@ class SparkFrame(Engine):
         return self.spread(PolarsFrame(table).given_back(answer, table, beside))
 
     def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]) -> Any:
+        from pyspark.cloudpickle import dumps
+
         together, places = self._taken(columns), [f"c{columns.index(key)}" for key in keys]
         if keys:
             together = together.repartition(*places).sortWithinPartitions(*places)
         names, rows, spark = list(columns), PIECE_ROWS, _spark_schema(schema)
         arrow = _arrow_schema(spark)
 
-        def task(batches: Iterable[Any]) -> Iterator[Any]:
+        def measured(batches: Iterable[Any]) -> Iterator[Any]:
             return _measured(batches, names, keys, rows, work, arrow)
+
+        sent = Sent(measured, dumps)
+
+        def task(batches: Iterable[Any]) -> Iterator[Any]:  # which Spark takes apart as it does no other object
+            yield from sent(batches)
 
         return together.mapInArrow(task, spark)
 
@@ -202,7 +212,7 @@ def _errors_of_tasks() -> Iterator[None]:
         if lacking := LACKING.search(str(error)):
             raise NotComputableError(
                 f"a worker of Spark cannot import {lacking[1]}: install frame_metrics for the Python of the workers, "
-                "which PYSPARK_PYTHON names"
+                "which PYSPARK_PYTHON names, in the version that is here"
             ) from None
         own = OWN_ERROR.search(str(error))
         if own is None or not hasattr(errors, own[1]):

@@ -3,6 +3,7 @@
 import copy
 import datetime as dt
 import gc
+import sys
 import uuid
 import weakref
 from collections.abc import Callable
@@ -10,9 +11,13 @@ from decimal import Decimal
 from functools import cache
 from itertools import product
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import dask.dataframe as dd
+import duckdb
+import narwhals
+import narwhals.stable.v1
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -948,16 +953,71 @@ def test_one_row(kind: str) -> None:
 
 @pytest.mark.parametrize(
     "frame",
-    [{"query": [1]}, [1], 5, None, "log.csv", np.zeros((2, 2)), pl.Series([1]), pd.Series([1]), pa.array([1]), pd],
+    [[1], 5, None, np.zeros((2, 2)), pl.Series([1]), pd.Series([1]), pa.array([1]), pd],
     ids=lambda frame: type(frame).__name__,
 )
 def test_what_is_no_frame(frame: Any) -> None:
     """What is not a frame is refused when it is named, by its library and class."""
     library, name = type(frame).__module__.split(".")[0], type(frame).__name__
     kind = name if library == "builtins" else f"{library}.{name}"
-    assert error(lambda: IRM(frame)) == (
-        f"a {kind} is not a frame: give a pandas or polars DataFrame, a polars LazyFrame or an Arrow table"
-    )
+    assert error(lambda: IRM(frame)) == f"a {kind} is not a frame; {EVERY_KIND}"
+
+
+DUCKDB = "its table('log') or sql('from log')"
+EVERY_KIND = (
+    "frames are DataFrames of pandas, polars, Dask, Spark and narwhals, LazyFrames of polars, relations of DuckDB, and "
+    "what exports Arrow, as tables and datasets of pyarrow and tables of Ibis"
+)
+
+
+def _made(module: str, name: str) -> Any:
+    """An object of a class of a library that is not here."""
+    return type(name, (), {"__module__": module})()
+
+
+@pytest.mark.parametrize(
+    ("made", "kind", "way"),
+    [
+        (lambda: {"query": [1]}, "dict", "polars.DataFrame(...) or pandas.DataFrame(...)"),
+        (lambda: "a.csv", "str", "polars.read_csv('a.csv'), or of a file of TREC frame_metrics.read_run('a.csv'),"),
+        (
+            lambda: Path("b.parquet"),
+            f"pathlib.{type(Path()).__name__}",
+            "polars.scan_parquet('b.parquet'), or of a file of TREC frame_metrics.read_run('b.parquet'),",
+        ),
+        (lambda: _made("ray.data.dataset", "Dataset"), "ray.Dataset", "its select_columns(...).to_pandas()"),
+        (lambda: _made("modin.pandas.dataframe", "DataFrame"), "modin.DataFrame", "its modin.to_pandas()"),
+        (lambda: narwhals.from_native(pl.LazyFrame()), "narwhals.LazyFrame", "its to_native()"),
+        (duckdb.connect, f"{duckdb.DuckDBPyConnection.__module__}.DuckDBPyConnection", DUCKDB),
+    ],
+    ids=lambda case: case if isinstance(case, str) else "",
+)
+def test_the_line_that_makes_a_frame(made: Callable[[], Any], kind: str, way: str) -> None:
+    """What is not a frame, and can be made one, is refused with the line that does it, and with every kind."""
+    assert error(lambda: IRM(made())) == f"a {kind} is not a frame: {way} makes it one; {EVERY_KIND}"
+
+
+@pytest.mark.parametrize("module", [narwhals, narwhals.stable.v1])
+@pytest.mark.parametrize("native", ["polars", "pandas", "pyarrow"])
+def test_frames_of_narwhals(native: str, module: Any) -> None:
+    """A DataFrame of narwhals comes back as one, over the library that it wraps, with the numbers of that."""
+    log = pl.DataFrame({"query": [1, 1, 2], "doc": [1, 2, 1], "score": [1.0, 2.0, 3.0], "grade": [1, 0, 1]})
+    frame, qrels = as_kind(log, native), as_kind(log.drop("score"), native)
+    for call in (lambda irm: irm.evaluate("rr", ci=0.9), lambda irm: irm.audit(), lambda irm: irm.per_query("rr")):
+        found = call(IRM(module.from_native(frame)))
+        assert type(found) is type(module.from_native(frame))
+        assert type(found.to_native()) is type(frame)
+        assert as_polars(found.to_native()).equals(as_polars(call(IRM(frame))))
+        judged = call(IRM(module.from_native(frame), grade=None).judge(module.from_native(qrels)))
+        assert as_polars(judged.to_native()).equals(as_polars(call(IRM(frame, grade=None).judge(qrels))))
+    assert repr(IRM(module.from_native(frame))).startswith("IRM of a narwhals.DataFrame, 3 rows")
+
+
+def test_a_library_that_is_still_being_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that another thread is still importing, and has no frames yet, does no harm."""
+    for name in ("pandas", "dask.dataframe", "pyspark.sql.dataframe"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    assert IRM(pa.table(LOG), query=None).evaluate("roc_auc").num_rows == 1
 
 
 def test_a_frame_of_spark_is_not_pulled_to_one_machine() -> None:

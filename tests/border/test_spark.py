@@ -18,7 +18,7 @@ from polars.testing import assert_frame_equal
 import frame_metrics
 from frame_metrics import BadRowsError, BadValueError, ColumnError, KernelError, NotComputableError
 from helpers import ROOT, error, made_log, output_of, script
-from inside import TIMES, SparkFrame, few_distinct_rows, small_pieces_of_spark, whole_queries
+from inside import TIMES, SparkFrame, few_distinct_rows, of_version, small_pieces_of_spark, whole_queries
 
 KEYS = ["query", "day"]
 SUMS = {"query": pl.String, "day": pl.String, "n": pl.UInt32, "total": pl.Float64}
@@ -172,6 +172,18 @@ def test_errors_of_tasks(session: Any) -> None:
     lacking = ModuleNotFoundError("No module named 'polars'")
     with pytest.raises(NotComputableError, match="cannot import polars: install frame_metrics for the Python of"):
         frame.gathered(log.columns, KEYS, raising(lacking), SUMS)
+
+
+@pytest.mark.slow
+def test_workers_of_another_version(session: Any) -> None:
+    """A worker with another version raises instead of measuring, and the error has both."""
+    frame = spread(session, pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [0, 1]})).frame
+    with of_version("0.0.7"):
+        said = error(lambda: frame.irm.evaluate("rr").toPandas(), NotComputableError)
+    assert said.startswith(
+        f"a worker has frame_metrics {frame_metrics.__version__}, and was sent work by frame_metrics"
+    )
+    assert said.endswith(" 0.0.7; install one version for both")
 
 
 @pytest.mark.slow
