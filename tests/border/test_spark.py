@@ -88,6 +88,7 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
+    "spark.driver.maxResultSize": "4m",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "3",
     "spark.sql.session.timeZone": "Europe/Paris",
@@ -184,6 +185,28 @@ def test_workers_of_another_version(session: Any) -> None:
         f"a worker has frame_metrics {frame_metrics.__version__}, and was sent work by frame_metrics"
     )
     assert said.endswith(" 0.0.7; install one version for both")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", ["map('a', 1)", "parse_json('1')", "named_struct('a', map('a', 1))"])
+def test_types_that_spark_does_not_compare(session: Any, value: str) -> None:
+    """A column of a type that has no order in Spark is refused where it is needed, and left alone elsewhere."""
+    frame = session.sql(f"select {value} as day, 1 as query, 1.0D as score, 1 as label")
+    said = error(lambda: frame.irm(by="day").evaluate("rr"), BadValueError)
+    assert said.startswith("day: the column is ")
+    assert said.endswith(", which cannot be read; cast it to another type")
+    assert frame.irm.evaluate("rr").toArrow().column("value").to_pylist() == [1.0]
+
+
+@pytest.mark.slow
+def test_what_spark_does_not_bring(session: Any) -> None:
+    """More than the driver takes, and a stream without an end, are told with the setting and the way out."""
+    many = session.range(600_000).selectExpr("cast(id as string) as query", "rand() as score", "1 as grade")
+    said = error(lambda: many.irm.evaluate("rr"), NotComputableError)
+    assert said.startswith("what comes to the driver takes more than spark.driver.maxResultSize allows: ")
+    stream = session.readStream.format("rate").load().selectExpr("value as query", "1.0D as score", "1 as grade")
+    said = error(lambda: stream.irm.evaluate("rr"), NotComputableError)
+    assert said.startswith("a streaming DataFrame has no end to measure; write it ")
 
 
 @pytest.mark.slow
