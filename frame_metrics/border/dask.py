@@ -52,7 +52,7 @@ class DaskFrame(Engine):
         return self.in_memory(columns).read(columns)
 
     def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]) -> Any:
-        from cloudpickle import dumps
+        from cloudpickle import dumps  # type: ignore[import-untyped]
         from dask.delayed import delayed
 
         types, taken = self.types(columns), self._taken(columns)
