@@ -188,6 +188,16 @@ def check_apart(keys: Iterable[str], result: Iterable[str]) -> None:
             raise ColumnError(f"{key!r} is a column of the result as well; rename the frame's column")
 
 
+def check_names(columns: Iterable[str]) -> None:
+    """Raise for a column of the caller's that is called as only columns are that are made here."""
+    for column in columns:
+        if column.startswith("\0"):
+            raise ColumnError(
+                f"a column is called {column!r}; names that begin with a null character are kept for columns that are "
+                "made here: rename it"
+            )
+
+
 def check_parts(parts: Iterable[tuple[str, str]]) -> None:
     """Raise for a column that plays two parts; ``parts`` are roles and their columns."""
     played: dict[str, str] = {}

@@ -16,9 +16,10 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM
-from frame_metrics.border import files, spark
+from frame_metrics.border import files, sent, spark
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.pieces import TIMES, whole_queries
+from frame_metrics.border.sent import Sent
 from frame_metrics.border.spark import SparkFrame
 from frame_metrics.data.log import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Pool, Ranking, Rows, Scores, ratio
@@ -54,6 +55,7 @@ __all__ = [
     "Roles",
     "Rows",
     "Scores",
+    "Sent",
     "SparkFrame",
     "Ties",
     "adjusted",
@@ -73,6 +75,7 @@ __all__ = [
     "log_checks",
     "mcnemar",
     "metrics_of",
+    "of_version",
     "pieces_of",
     "queries_without_results",
     "ratio",
@@ -189,3 +192,11 @@ def decision_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     plan = irm._request.plan(Needs(score=True, predicted=True))
     every = guards.findings(irm.frame, plan.columns, plan.conventions)
     return {finding.check for finding in every if finding.severity != "fact"}
+
+
+@contextmanager
+def of_version(version: str) -> Iterator[None]:
+    """Say that another version of the package is installed in this process, and in no other."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sent, "version", lambda name: version)
+        yield

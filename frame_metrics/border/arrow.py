@@ -95,7 +95,32 @@ def as_polars(table: Any) -> pl.DataFrame:
     if any(pa.types.is_fixed_size_list(field.type) for field in fields):  # which would be sliced where others are
         whole = whole.combine_chunks()
     read = pl.from_arrow(whole)
-    return read if isinstance(read, pl.DataFrame) else read.to_frame()
+    read = read if isinstance(read, pl.DataFrame) else read.to_frame()
+    marked = [_marked(values, field.type) for values, field in zip(read, table.schema, strict=True)]
+    return read.with_columns(values for values in marked if values is not None)
+
+
+def _marked(values: pl.Series, kind: Any) -> pl.Series | None:
+    """Return intervals and periods of pandas in a type that says their sides or their frequency; None for others.
+
+    Values of different types are never equal: that of an interval that is closed on the left is called so.
+    """
+    said = getattr(kind, "extension_name", None)
+    if said == "pandas.interval":
+        left = "[" if kind.closed in ("left", "both") else "("
+        right = "]" if kind.closed in ("right", "both") else ")"
+        return values.struct.rename_fields([f"{left}left", f"right{right}"])
+    if said == "pandas.period":
+        held = pl.struct(values.alias(f"period[{kind.freq}]"))
+        return pl.select(pl.when(values.is_not_null()).then(held).alias(values.name)).to_series()
+    return None
+
+
+def _unmarked(values: pl.Series, kind: Any) -> pl.Series:
+    """Return what was marked so as the type that is stored has it."""
+    if not isinstance(values.dtype, pl.Struct):
+        return values
+    return values.struct.rename_fields([field.name for field in kind]) if kind.num_fields else values.struct[0]
 
 
 def as_series(name: str, column: Any) -> pl.Series:
@@ -132,7 +157,19 @@ def readable(name: str, column: Any) -> Any:
         pl.from_arrow(pa.nulls(1, column.type))
     except (pa.ArrowException, pl.exceptions.PolarsError, NotImplementedError):
         raise BadValueError(f"{name}: the column is {kind}, which cannot be read; cast it to another type") from None
+    if "decimal128" in str(kind):
+        _check_digits(name, column)
     return column
+
+
+def _check_digits(name: str, column: Any) -> None:
+    """Raise for a number of more digits than a decimal has, which DuckDB gives for one of 128 bits; polars panics."""
+    import pyarrow as pa
+
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        raise BadValueError(f"{name}: the column has numbers of more than {DIGITS} digits; cast it to text") from None
 
 
 def narrow(values: pl.Series) -> pl.Series:
@@ -191,7 +228,7 @@ def as_type(values: pl.Series, kind: Any) -> Any:
     import pyarrow.compute as pc
 
     if isinstance(kind, pa.BaseExtensionType):
-        return as_type(values, kind.storage_type).cast(kind)
+        return as_type(_unmarked(values, kind.storage_type), kind.storage_type).cast(kind)
     if pa.types.is_run_end_encoded(kind):
         plain = as_type(values, kind.value_type)
         return pc.run_end_encode(plain, run_end_type=kind.run_end_type)  # type: ignore[attr-defined]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.border.engine import Engine
-from frame_metrics.border.pandas import PandasFrame
+from frame_metrics.border.pandas import OF_PANDAS, PandasFrame, of_pandas
 from frame_metrics.border.pieces import TIMES, hashes
 from frame_metrics.border.protocol import Beside, Work
-from frame_metrics.errors import BadValueError
+from frame_metrics.border.sent import Sent
+from frame_metrics.errors import BadValueError, ColumnError, listed
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
@@ -45,12 +46,13 @@ class DaskFrame(Engine):
 
     def in_memory(self, columns: Sequence[str]) -> PandasFrame:
         self.check(columns)
-        return PandasFrame(self._taken(columns).compute())
+        return PandasFrame(self._computed(self._taken(columns)))
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         return self.in_memory(columns).read(columns)
 
     def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]) -> Any:
+        from cloudpickle import dumps  # type: ignore[import-untyped]
         from dask.delayed import delayed
 
         types, taken = self.types(columns), self._taken(columns)
@@ -58,22 +60,35 @@ class DaskFrame(Engine):
             meta = _with_place(taken._meta, types, keys)
             taken = taken.map_partitions(_with_place, types, list(keys), meta=meta).shuffle(on=PLACE)
         meta = _as_pandas(pl.DataFrame(schema=pl.Schema(schema)))
-        return taken.map_partitions(_worked, types, delayed(work, traverse=False), meta=meta)
+        return taken.map_partitions(_worked, types, delayed(Sent(work, dumps), traverse=False), meta=meta)
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
         each = self.gathered(columns, [], _counted, {**self.types(columns), TIMES: pl.Int64()})
         return each.group_by(columns, maintain_order=True).agg(pl.sum(TIMES))
 
     def fetched(self, frame: Any) -> pl.DataFrame:
-        return pl.from_pandas(frame.compute())
+        return pl.from_pandas(self._computed(frame))
+
+    def _computed(self, frame: Any) -> Any:
+        """Run a frame of Dask; raises for a partition that lacks a column, which pandas says in its own words."""
+        try:
+            return frame.compute()
+        except KeyError as error:
+            lacking = [name for name in self.names() if repr(self._empty.label(name)) in str(error)]
+            if not lacking:
+                raise
+            raise ColumnError(
+                f"a partition has no column {listed(lacking)}, and the frame has; give every partition all columns"
+            ) from None
 
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
         from dask.dataframe import from_pandas
 
         sources = {answer.source(name) for name in answer.keys}
-        keys = _as_pandas(table.select(name for name in table.columns if name in sources))
+        read = table.select(name for name in table.columns if name in sources)
+        keys = _as_pandas(read)
         types = {name: self._empty.column(name).dtype for name in keys.columns if name in self.names()}
-        keys = keys.assign(**{name: _in_type(keys[name], kind) for name, kind in types.items()})
+        keys = keys.assign(**{name: _in_type(keys[name], read[name], kind) for name, kind in types.items()})
         keys.columns = [self._empty.label(name) for name in keys.columns]
         table = PandasFrame(keys).given_back(answer, table, beside)
         return from_pandas(table, npartitions=1)  # type: ignore[no-untyped-call]
@@ -114,8 +129,10 @@ def _as_pandas(table: pl.DataFrame) -> Any:
     return table.to_pandas(use_pyarrow_extension_array=True)
 
 
-def _in_type(values: Any, dtype: Any) -> Any:
-    """Return values in a type of pandas, if it holds every one of them."""
+def _in_type(values: Any, read: pl.Series, dtype: Any) -> Any:
+    """Return values, which were read so, in a type of pandas, if it holds every one of them."""
+    if type(dtype).__name__ in OF_PANDAS:
+        return of_pandas(read, dtype)
     try:
         held = values.astype(dtype)
     except (TypeError, ValueError):

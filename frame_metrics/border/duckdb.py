@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -15,15 +17,38 @@ from frame_metrics.border.arrow import as_polars, narrow
 from frame_metrics.border.pieces import TIMES, Streamed
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside, Border, Question
-from frame_metrics.errors import BadValueError
+from frame_metrics.errors import BadValueError, NotComputableError
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
 UNREADABLE = ("BIT", "TIME WITH TIME ZONE", "UHUGEINT")  # types that DuckDB exports with a loss
 ENTRY = "_irm_relation_"  # what a relation is called for the length of a query over it
-REPLACEMENTS = "python_enable_replacements"
+# Settings that have to be on for a result to become a relation of the connection: it is found by its name here.
+REPLACEMENTS = ("python_enable_replacements", "enable_external_access")
+_LOCK = RLock()
 _MADE = count()  # so that each relation that is made here has a name of its own, as joins want it
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let no other thread of ours at a connection meanwhile: DuckDB 1 mixes their rows, and DuckDB 2 refuses.
+
+    Raises
+    ------
+    NotComputableError
+        The caller's own code is at work on the connection.
+    """
+    try:
+        with _LOCK:  # one for all connections, as a relation does not say which is its own
+            yield
+    except (OSError, sys.modules["duckdb"].Error) as error:  # the first where Arrow reads
+        if "Resource In Use" not in str(error):
+            raise
+        raise NotComputableError(
+            "the relation's connection is at work elsewhere, for another thread or a result that is being read; "
+            "give each its own connection, as cursor() does"
+        ) from None
 
 
 def is_duckdb(frame: Any) -> bool:
@@ -35,6 +60,7 @@ class DuckDBFrame(Streamed):
     """A relation of DuckDB: it knows its columns without running, and computes those alone that are needed."""
 
     @cached_property
+    @_alone()
     def _names(self) -> list[str]:
         return list(self.frame.columns)
 
@@ -45,6 +71,7 @@ class DuckDBFrame(Streamed):
     def numbered(self) -> bool:
         return False
 
+    @_alone()
     def type_of(self, column: str) -> Any:
         """Return the type of a column, DuckDB's; its text is SQL."""
         return self.frame.types[self._names.index(column)]
@@ -55,11 +82,13 @@ class DuckDBFrame(Streamed):
             if (kind := str(self.type_of(column))) in UNREADABLE:
                 raise BadValueError(f"{column}: the column is {kind}, which cannot be read; cast it to another type")
 
+    @_alone()
     def projected(self, columns: Sequence[str]) -> Any:
         """Return the relation of the named columns; chosen by place, as DuckDB takes "a" and "A" for one name."""
         self.check(columns)
         return self.frame.project(_renamed([self._names.index(column) for column in columns], columns))
 
+    @_alone()
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         return dict(next(_batches(self.projected(columns).limit(0))).schema)
 
@@ -78,6 +107,7 @@ class DuckDBFrame(Streamed):
     def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
         return self.held(table).given_back(answer, table, beside)
 
+    @_alone()
     def n_rows(self, column: str) -> int:
         return int(self.frame.aggregate("count(*)").fetchall()[0][0])
 
@@ -86,19 +116,21 @@ class DuckDBFrame(Streamed):
 
         Meanwhile nothing else may run on the relation's connection: DuckDB 1 would end the rows there, DuckDB 2 raises.
         """
-        yield from _batches(self.projected(columns))
+        with _alone():
+            yield from _batches(self.projected(columns))
 
     def counts(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield the distinct rows of some columns as DuckDB counts them, in the order of their first appearance."""
-        numbered = self.projected(columns).project("*, row_number() over ()")
-        alike = ", ".join(f"#{i + 1}" for i in range(len(columns)))
-        grouped = numbered.aggregate(f"{alike}, count(*), min(#{len(columns) + 1})", alike).order(
-            f"#{len(columns) + 2}"
-        )
-        names = [*columns, TIMES]
-        places = [f"c{i}" for i in range(len(names))]  # SQL has no such name as the last
-        for batch in _batches(grouped.project(_renamed(range(len(names)), places))):
-            yield batch.rename(dict(zip(places, names, strict=True)))
+        with _alone():
+            numbered = self.projected(columns).project("*, row_number() over ()")
+            alike = ", ".join(f"#{i + 1}" for i in range(len(columns)))
+            grouped = numbered.aggregate(f"{alike}, count(*), min(#{len(columns) + 1})", alike).order(
+                f"#{len(columns) + 2}"
+            )
+            names = [*columns, TIMES]
+            places = [f"c{i}" for i in range(len(names))]  # SQL has no such name as the last
+            for batch in _batches(grouped.project(_renamed(range(len(names)), places))):
+                yield batch.rename(dict(zip(places, names, strict=True)))
 
     def answer(self, question: Question) -> Any:
         _check_connection(self.frame)
@@ -120,6 +152,7 @@ class HeldRows(PolarsFrame):
         return _relation(self.origin.frame, found.select(map(narrow, found.get_columns())).to_arrow(), types)
 
 
+@_alone()
 def _relation(frame: Any, table: Any, types: dict[str, str]) -> Any:
     """Return a pyarrow Table as a relation of the connection that another one has.
 
@@ -136,15 +169,18 @@ def _relation(frame: Any, table: Any, types: dict[str, str]) -> Any:
     return made.set_alias(f"irm_{next(_MADE)}").project(selected)
 
 
+@_alone()
 def _check_connection(frame: Any) -> None:
     """Raise where a result cannot become a relation of the connection that a relation has."""
     lacking = ""
     if (version := sys.modules["duckdb"].__version__) < "1.5":  # which writes the entry into the user's database
         lacking = f"DuckDB {version} is too old for a result to become a relation: install 1.5 or later"
-    elif not _run(frame, f"select current_setting('{REPLACEMENTS}')").fetchall()[0][0]:
-        lacking = (
-            f"{REPLACEMENTS} is off, without which a result cannot become a relation of the connection: set it true"
-        )
+    else:
+        settings = ", ".join(f"current_setting('{name}')" for name in REPLACEMENTS)
+        for name, on in zip(REPLACEMENTS, _run(frame, f"select {settings}").fetchall()[0], strict=True):
+            if not on:
+                way = "set it true" if name == REPLACEMENTS[0] else "open the database with it"
+                lacking = f"{name} is off, without which a result cannot become a relation of the connection: {way}"
     if lacking:
         raise BadValueError(f"{lacking}, or give the relation's to_arrow_table()")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -11,6 +13,7 @@ from frame_metrics.border.arrow import ArrowFrame
 from frame_metrics.border.dask import DaskFrame
 from frame_metrics.border.duckdb import DuckDBFrame, is_duckdb
 from frame_metrics.border.exporters import gives_arrow
+from frame_metrics.border.narwhals import is_narwhals, wrapped
 from frame_metrics.border.pandas import PandasFrame
 from frame_metrics.border.polars import LazyPolars, PolarsFrame
 from frame_metrics.border.protocol import Border
@@ -18,6 +21,26 @@ from frame_metrics.border.spark import SparkFrame
 from frame_metrics.errors import BadValueError, kind_of
 
 LIBRARIES = ("polars", "pandas", "pyarrow")  # of the frames that are made here
+KINDS = (
+    "frames are DataFrames of pandas, polars, Dask, Spark and narwhals, LazyFrames of polars, relations of DuckDB, and "
+    "what exports Arrow, as tables and datasets of pyarrow and tables of Ibis"
+)
+READERS = {  # of polars, for files with an end
+    ".parquet": "scan_parquet",
+    ".ndjson": "scan_ndjson",
+    ".jsonl": "scan_ndjson",
+    ".json": "read_json",
+    ".arrow": "scan_ipc",
+    ".feather": "scan_ipc",
+    ".xlsx": "read_excel",
+}
+# The line that makes a frame of what is none, by its library.
+WAYS = {
+    "ray": "its select_columns(...).to_pandas()",
+    "modin": "its modin.to_pandas()",
+    "narwhals": "its to_native()",
+    "duckdb": "its table('log') or sql('from log')",
+}
 
 
 def border_of(frame: Any) -> Border:
@@ -26,24 +49,41 @@ def border_of(frame: Any) -> Border:
         return PolarsFrame(frame)
     if isinstance(frame, pl.LazyFrame):
         return LazyPolars(frame)
-    pandas = sys.modules.get("pandas")  # asked without importing it: if the frame is pandas', someone has
-    if pandas is not None and isinstance(frame, pandas.DataFrame):
+    if _is_of("pandas", frame):
         return PandasFrame(frame)
-    spark = sys.modules.get("pyspark.sql.dataframe")
-    if spark is not None and isinstance(frame, spark.DataFrame):
+    if _is_of("pyspark.sql.dataframe", frame):
         return SparkFrame(frame)
-    if type(frame).__module__.startswith("pyspark.pandas"):
+    if type(frame).__module__.startswith("pyspark.pandas"):  # which may export Arrow
         raise BadValueError(f"a {kind_of(frame)} of pandas on Spark is not read: give what its to_spark() returns")
-    dask = sys.modules.get("dask.dataframe")
-    if dask is not None and isinstance(frame, dask.DataFrame):
+    if _is_of("dask.dataframe", frame):
         return DaskFrame(frame)
     if is_duckdb(frame):
         return DuckDBFrame(frame)
+    if is_narwhals(frame):
+        return wrapped(frame, border_of(frame.to_native()))
     if gives_arrow(frame):
         return ArrowFrame(frame)
-    raise BadValueError(
-        f"a {kind_of(frame)} is not a frame: give a pandas or polars DataFrame, a polars LazyFrame or an Arrow table"
-    )
+    raise BadValueError(f"a {kind_of(frame)} is not a frame{_way_to_one(frame)}; {KINDS}")
+
+
+def _is_of(module: str, frame: Any) -> bool:
+    """Return True for a DataFrame of a module, which is not imported for it: if the frame is of it, someone has.
+
+    A module that another thread is still importing may not have the class yet.
+    """
+    return isinstance(frame, getattr(sys.modules.get(module), "DataFrame", ()))
+
+
+def _way_to_one(given: Any) -> str:
+    """Return a hint with the line that makes a frame of something, or nothing."""
+    way = WAYS.get(type(given).__module__.split(".")[0].lstrip("_"))
+    if isinstance(given, str | os.PathLike):
+        path = os.fspath(given)
+        reader = READERS.get(os.path.splitext(path)[1] if isinstance(path, str) else "", "read_csv")
+        way = f"polars.{reader}({path!r}), or of a file of TREC frame_metrics.read_run({path!r}),"
+    if isinstance(given, Mapping):
+        way = "polars.DataFrame(...) or pandas.DataFrame(...)"
+    return "" if way is None else f": {way} makes it one"
 
 
 def given_as(library: str, table: pl.DataFrame) -> Any:

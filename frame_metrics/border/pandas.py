@@ -18,6 +18,8 @@ from frame_metrics.inputs.rows import NONE
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
+OF_PANDAS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow as an extension of another type
+
 
 class PandasFrame(Border):
     """A pandas DataFrame."""
@@ -70,7 +72,7 @@ class PandasFrame(Border):
     def _key(self, name: str, at: Array, table: pl.DataFrame, beside: Beside) -> Any:
         """The values of a key column at rows of the frame, or of the judgments past its end."""
         if name not in table.columns:
-            return _key_values(name, _key_column(name, beside), beside.rows(at, len(table)), beside)
+            return _key_values(name, _key_column(name, beside, None), beside.rows(at, len(table)), beside)
         own = self.column(name)
         if _has_rows(own):
             return _key_values(name, own, at, beside)
@@ -97,8 +99,10 @@ def _as_series(name: str, values: Any) -> pl.Series:
         return pl.Series(name, array, nan_to_null=dtype.kind == "f")
     if type(dtype).__name__ == "CategoricalDtype":
         return _from_categories(name, values)
-    if type(dtype).__name__ in ("ArrowDtype", "IntervalDtype"):
+    if type(dtype).__name__ in ("ArrowDtype", *OF_PANDAS):
         return _from_arrow(name, values)
+    if type(dtype).__name__ == "SparseDtype":
+        return _as_series(name, values.sparse.to_dense())
     try:
         if type(dtype).__name__ == "StringDtype":
             return _from_text(name, values)
@@ -211,7 +215,7 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
     later = rows >= len(own)
     if later.any():
         here = own.iloc[rows[(rows >= 0) & ~later]]
-        there = _key_column(name, beside).iloc[rows[later] - len(own)]
+        there = _key_column(name, beside, own).iloc[rows[later] - len(own)]
         if type(own.dtype).__name__ == "CategoricalDtype":
             here = here.cat.add_categories(
                 [c for c in there.unique() if c not in own.cat.categories and not pd.isna(c)]
@@ -232,6 +236,14 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
     return values.mask(absent) if absent.any() else values
 
 
+def of_pandas(values: pl.Series, dtype: Any) -> Any:
+    """Return intervals or periods, as they were read, in their type of pandas."""
+    import pandas as pd
+
+    kind = pd.Series([], dtype=dtype).array.__arrow_array__().type
+    return pd.Series(dtype.__from_arrow__(as_type(values, kind)))
+
+
 def _has_rows(values: Any) -> bool:
     """Return False for a column of an Arrow type of which pandas cannot take rows."""
     return type(values.dtype).__name__ != "ArrowDtype" or has_rows(values.dtype.pyarrow_dtype)
@@ -244,10 +256,12 @@ def _as_arrow(values: Any) -> Any:
     return pd.Series(pd.arrays.ArrowExtensionArray(values))
 
 
-def _key_column(name: str, beside: Beside) -> Any:
-    """A key column of the judgments as pandas."""
+def _key_column(name: str, beside: Beside, own: Any) -> Any:
+    """A key column of the judgments as pandas; ``own`` is that of the frame, if it has one."""
     import pandas as pd
 
-    if isinstance(beside.border, PandasFrame) and _has_rows(own := beside.border.column(beside.columns[name])):
-        return own
+    if isinstance(beside.border, PandasFrame) and _has_rows(theirs := beside.border.column(beside.columns[name])):
+        return theirs
+    if own is not None and type(own.dtype).__name__ in OF_PANDAS:
+        return of_pandas(beside.key(name), own.dtype)
     return pd.Series(beside.key(name).to_list())

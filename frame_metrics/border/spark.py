@@ -17,6 +17,7 @@ from frame_metrics.border.engine import Engine
 from frame_metrics.border.pieces import TIMES, whole_queries
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside, Border, Work
+from frame_metrics.border.sent import Sent
 from frame_metrics.errors import BadValueError, NotComputableError
 
 if TYPE_CHECKING:
@@ -34,8 +35,12 @@ HELD: dict[Any, Any] = {
     pl.Categorical: pl.String,
     pl.Enum: pl.String,
 }
+LIMIT = "spark.driver.maxResultSize"
+UNSORTED = {"map", "variant"}  # types that Spark does not compare
 OWN_ERROR = re.compile(r".*^frame_metrics\.errors\.(\w+): (.*?)(?:\n SQLSTATE: \w+)?\s*\Z", re.MULTILINE | re.DOTALL)
-LACKING = re.compile(r"^ModuleNotFoundError: No module named '(frame_metrics|numpy|polars|pyarrow)'", re.MULTILINE)
+LACKING = re.compile(
+    r"^ModuleNotFoundError: No module named '((?:frame_metrics|numpy|polars|pyarrow)[\w.]*)'", re.MULTILINE
+)
 
 
 class SparkFrame(Engine):
@@ -49,6 +54,12 @@ class SparkFrame(Engine):
 
     def names(self) -> list[Any]:
         return [field.name for field in self._fields]
+
+    def check(self, columns: Sequence[str]) -> None:
+        super().check(columns)
+        for field in self._fields:
+            if field.name in columns and _kinds(field.dataType) & UNSORTED:
+                raise _unreadable(field)
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         self.check(columns)
@@ -65,14 +76,21 @@ class SparkFrame(Engine):
         return self.spread(PolarsFrame(table).given_back(answer, table, beside))
 
     def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]) -> Any:
+        from pyspark.cloudpickle import dumps
+
         together, places = self._taken(columns), [f"c{columns.index(key)}" for key in keys]
         if keys:
             together = together.repartition(*places).sortWithinPartitions(*places)
         names, rows, spark = list(columns), PIECE_ROWS, _spark_schema(schema)
         arrow = _arrow_schema(spark)
 
-        def task(batches: Iterable[Any]) -> Iterator[Any]:
+        def measured(batches: Iterable[Any]) -> Iterator[Any]:
             return _measured(batches, names, keys, rows, work, arrow)
+
+        sent = Sent(measured, dumps)
+
+        def task(batches: Iterable[Any]) -> Iterator[Any]:  # which Spark takes apart as it does no other object
+            yield from sent(batches)
 
         return together.mapInArrow(task, spark)
 
@@ -129,12 +147,14 @@ def _types_of(fields: Sequence[Any]) -> dict[str, Any]:
         try:
             empty = _arrow_schema(StructType([field])).empty_table()
         except PySparkException:
-            raise BadValueError(
-                f"{field.name}: the column is {field.dataType.simpleString()}, which cannot be read; "
-                "cast it to another type"
-            ) from None
+            raise _unreadable(field) from None
         types |= ArrowFrame(empty).types([field.name])
     return types
+
+
+def _unreadable(field: Any) -> BadValueError:
+    kind = field.dataType.simpleString()
+    return BadValueError(f"{field.name}: the column is {kind}, which cannot be read; cast it to another type")
 
 
 def _as_polars(table: Any) -> pl.DataFrame:
@@ -193,18 +213,40 @@ def _tables(batches: Iterable[Any], rows: int) -> Iterator[Any]:
 
 @contextmanager
 def _errors_of_tasks() -> Iterator[None]:
-    """Raise what a task raised, where it is an error of this package, with its own message."""
-    from pyspark.errors import PythonException
-
+    """Raise what a task raised, where it is an error of this package, and what Spark refuses, in the caller's words."""
     try:
         yield
-    except PythonException as error:
-        if lacking := LACKING.search(str(error)):
-            raise NotComputableError(
-                f"a worker of Spark cannot import {lacking[1]}: install frame_metrics for the Python of the workers, "
-                "which PYSPARK_PYTHON names"
-            ) from None
-        own = OWN_ERROR.search(str(error))
-        if own is None or not hasattr(errors, own[1]):
+    except Exception as error:  # Spark's, or of what calls Java
+        ours = _in_our_words(str(error))
+        if ours is None:
             raise
-        raise getattr(errors, own[1])(own[2]) from None
+        raise ours from None
+
+
+def _in_our_words(said: str) -> errors.FrameMetricsError | None:
+    """Return the error of this package for what Spark said; None where it is Spark's own."""
+    if LIMIT in said:
+        return NotComputableError(
+            f"what comes to the driver takes more than {LIMIT} allows: a row for each query and system, or without "
+            "queries for each row that differs; set it higher where the session is made, or give fewer queries"
+        )
+    if "Queries with streaming sources" in said:
+        return NotComputableError(
+            "a streaming DataFrame has no end to measure; write it to a table or to files, and give what is read there"
+        )
+    if lacking := LACKING.search(said):
+        return NotComputableError(
+            f"a worker of Spark cannot import {lacking[1]}: install frame_metrics for the Python of the workers, "
+            "which PYSPARK_PYTHON names, in the version that is here"
+        )
+    own = OWN_ERROR.search(said)
+    if own is None or not hasattr(errors, own[1]):
+        return None
+    made: errors.FrameMetricsError = getattr(errors, own[1])(own[2])
+    return made
+
+
+def _kinds(kind: Any) -> set[str]:
+    """Return the names of a type of Spark and of those it is made of."""
+    inner = [field.dataType for field in getattr(kind, "fields", ())] + [getattr(kind, "elementType", None)]
+    return {kind.typeName()}.union(*(_kinds(one) for one in inner if one is not None))

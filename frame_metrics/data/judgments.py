@@ -209,6 +209,8 @@ def kind_of_ids(dtype: pl.DataType) -> Any:
         return "integer" if dtype.is_integer() else "number"
     if isinstance(dtype, pl.Datetime):
         return "moment", dtype.time_zone
+    if isinstance(dtype, pl.Struct):
+        return "fields", [field.name for field in dtype.fields]
     return type(dtype)
 
 

@@ -410,5 +410,5 @@ def refuse_unmatched(work: Work, reading: Reading) -> None:
     refuse_strangers(ours, theirs.cast(kinds, strict=False), list(columns.query), ", ".join(columns.query))
     doc = str(columns.doc)
     ids, others = reading.source.counted([doc])[doc], work.judgments[str(judged.doc)]
-    ids, others = (one.explode() if one.dtype.is_nested() else one for one in (ids, others))
+    ids, others = ((one.explode() if one.dtype.is_nested() else one).drop_nulls() for one in (ids, others))
     refuse_strangers(ids.to_frame(doc), others.cast(ids.dtype, strict=False).to_frame(doc), [doc], doc)

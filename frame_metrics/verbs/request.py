@@ -18,7 +18,7 @@ from frame_metrics.data.blocks import codes
 from frame_metrics.data.grid import systems_apart
 from frame_metrics.data.log import Log, Piece, read_log
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
-from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, about_rows, check_apart, kind_of
+from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, about_rows, check_apart, check_names, kind_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions, conventions
@@ -182,12 +182,15 @@ class Plan:
             except BadRowsError as error:
                 raise _of_counted(error, table, self.columns) from None
 
+        if not self.piece:
+            check_names([*self.columns.needed, *self.to_read])
         gathers = apart if in_pieces else None
         question = Question(self._read, run, of_types, self._read_judgments, gathers, self.request.limits)
         return self.request.border.answer(question)
 
     def at_once(self, compute: Callable[[Reading], Any]) -> Any:
         """Read the columns into memory and compute, as ``answer`` does; what is computed is given as it is."""
+        check_names(self.columns.needed)
         table = self.request.border.in_memory(self._read).read(self._read)
         return self._answered(table, self._read_judgments(), compute, None)
 

@@ -1,5 +1,8 @@
 """Random attack: small frames of odd types through every verb, with random parts, conventions, metrics and options.
 
+Of a fifth of the frames there is a log beside that is read in every form: lists, a column for each system, judgments
+beside it, pieces. All forms have the values of plain Python (``forms.py``).
+
 Whatever is given, the outcome is a frame of the caller's kind or a FrameMetricsError: never an error of another
 library, a warning, or a change of what was given. What is drawn for a frame depends on the seed and the frame's number
 alone, so ``--first NUMBER --frames 1`` repeats one that failed.
@@ -22,6 +25,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from forms import differences
 from odd_frames import POOLS, SANE, drawn, told
 
 import frame_metrics
@@ -30,6 +34,8 @@ from frame_metrics import IRM, FrameMetricsError
 SLOW = 5.0  # seconds of the processor for one call on a few rows, from which on it is told
 LISTED = frame_metrics.list_metrics()
 FAMILIES = {family: LISTED.filter(family=family).rows(named=True) for family in LISTED["family"].unique().sort()}
+OTHER = "other score"  # the column of another system
+FORMS = 0.2  # of the frames have a log beside them that is read in every form
 RANKED, DECIDED, CLASSES = ("ranking", "2x2 table"), ("2x2 table", "scores"), ("2x2 table", "several classes")
 SPELLED = (
     *("P_5,10", "ndcg@1..3", "ndcg_cut_5", "f1", "F-score", "hit rate", "rbp(p=0.5)", "ndcg(gain='exp')@3", "fbeta(2)"),
@@ -99,12 +105,19 @@ def attacked(seed: int, number: int) -> Drawn:
     parts += ["predicted"] * decided + ["query"] * (beside or rng.random() < (0.3 if decided else 0.8))
     parts += ["doc"] * (beside or ("query" in parts and rng.random() < 0.4))
     parts += [part for part in ("system", "by", "weight", "cluster") if rng.random() < 0.2]
+    parts += [part for part in ("system", "cluster") if rng.random() < 0.1 and part not in parts]
+    parts += [OTHER] * ("query" in parts and rng.random() < 0.1)
     parts += [part for part in ("count" if "query" not in parts else "n_relevant",) if rng.random() < 0.1]
     parts += [part for part in SANE if part not in parts and rng.random() < odd / 2]
     frame, named = drawn(rng, parts, odd)
-    if "query" in named and rng.random() < 0.12:
+    relevant = {}
+    if "query" in named and rng.random() < 0.15:
         frame = folded(frame, named)
-    roles: dict[str, Any] = {part: name for part, name in named.items() if name != part or rng.random() < 0.5}
+        if "doc" in named and rng.random() < 0.4:
+            frame, relevant = listed_as_relevant(frame, named)
+    roles: dict[str, Any] = {
+        part: name for part, name in named.items() if part != OTHER and (name != part or rng.random() < 0.5)
+    }
     roles |= {
         part: named[part] for part in ("system", "by", "weight", "cluster", "count", "n_relevant") if part in named
     }
@@ -114,8 +127,14 @@ def attacked(seed: int, number: int) -> Drawn:
         roles[rng.choice([*SANE, "querry"])] = rng.choice(FOREIGN)
     if rng.random() < 0.03:
         roles["score"] = {"a": named.get("score", "x"), "b": named.get("weight", "y")}
+    roles |= relevant
     if rng.random() < 0.05:
         roles[rng.choice(("score", "rank", "predicted"))] = [*rng.sample([*named.values()], min(len(named), 2))]
+    if OTHER in named and rng.random() < 0.9:
+        roles = {part: name for part, name in roles.items() if part != "system"}
+        roles["score"] = [named.get("score", "score"), named[OTHER]]
+    if isinstance(frame, pl.LazyFrame) and rng.random() < 0.3:
+        roles["memory"] = rng.choice((1, 200, 2000, "1 kB"))
     said = {
         name: rng.choice(plain if rng.random() > odd else strange)
         for name, (plain, strange) in CONVENTIONS.items()
@@ -137,7 +156,8 @@ def folded(frame: Any, named: dict[str, str]) -> Any:
     keys = [named[part] for part in ("query", "system", "by", "weight", "cluster", "n_relevant") if part in named]
     try:
         if isinstance(frame, pl.DataFrame | pl.LazyFrame):
-            return frame.group_by(keys, maintain_order=True).agg(pl.all())
+            lists = frame.lazy().group_by(keys, maintain_order=True).agg(pl.all()).collect()
+            return lists.lazy() if isinstance(frame, pl.LazyFrame) else lists
         if isinstance(frame, pd.DataFrame):
             return frame.groupby(keys, sort=False, dropna=False).agg(list).reset_index()
         rest = [name for name in frame.column_names if name not in keys]
@@ -145,6 +165,20 @@ def folded(frame: Any, named: dict[str, str]) -> Any:
         return lists.rename_columns([*keys, *rest] if lists.column_names[0] in keys else [*rest, *keys])
     except Exception:
         return frame
+
+
+def listed_as_relevant(frame: Any, named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return lists with those of some relevant documents, and the roles; as they are where the library cannot."""
+    doc, roles = named["doc"], {"relevant": "relevant", "label": None, "grade": None}
+    try:
+        if isinstance(frame, pl.DataFrame | pl.LazyFrame):
+            made = frame.lazy().with_columns(relevant=pl.col(doc).list.gather_every(2)).collect()
+            return made.lazy() if isinstance(frame, pl.LazyFrame) else made, roles
+        if isinstance(frame, pd.DataFrame):
+            return frame.assign(relevant=[ids[::2] for ids in frame[doc]]), roles
+        return frame.append_column("relevant", frame.column(doc)), roles
+    except Exception:
+        return frame, {}
 
 
 def saved(rng: Random, odd: float) -> tuple[Any, dict[str, Any]]:
@@ -317,8 +351,23 @@ def attack(numbers: range, seed: int = 0, count: Counter[str] | None = None) -> 
             if went not in ("result", "error"):
                 yield Found(number, verb, went, where)
             count[f"{verb} {went}" if went in ("result", "error") else f"{verb} fault"] += 1
+        yield from forms(number, seed, count)
         if (told(asked.frame), told(asked.judgments)) != before:
             yield Found(number, "any", "the caller's frame was changed", "")
+
+
+def forms(number: int, seed: int, count: Counter[str]) -> Iterator[Found]:
+    """Read a log in every form, of some numbers, and yield where a value is not that of plain Python; or an error."""
+    rng = Random(f"{seed} {number} forms")
+    if rng.random() > FORMS:
+        return
+    found: list[tuple[str, str]] = []
+    went, where = outcome(lambda: found.extend(differences(rng)) or "", None)
+    if went != "result":
+        found.append((where, went))
+    for where, what in found:
+        yield Found(number, "forms", what, where)
+    count[f"forms {'fault' if found else 'result'}"] += 1
 
 
 def main() -> None:
@@ -336,7 +385,7 @@ def main() -> None:
         kinds[kind := found.where or found.what] += 1
         if kinds[kind] <= 2:
             print(f"frame {found.number}, {found.verb}: {found.what}\n    {found.where}", flush=True)
-    for verb in ("irm", *VERBS):
+    for verb in ("irm", *VERBS, "forms"):
         result, error, fault = (count[f"{verb} {went}"] for went in ("result", "error", "fault"))
         print(f"{verb:15} {result:9,} results {error:9,} errors {fault:9,} faults")
     taken = time.perf_counter() - start

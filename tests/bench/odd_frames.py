@@ -98,7 +98,10 @@ PANDAS: tuple[tuple[Any, str], ...] = (
     *((t, "bool") for t in ("bool", "boolean", "object")),
     *((t, "metric") for t in ("object", "category")),
     *((t, "text") for t in ("string", "string[python]", "object", "category", "str")),
-    *((t, "moment") for t in ("datetime64[s]", "datetime64[ns]", "datetime64[us, Europe/Vienna]", "period[h]")),
+    *(
+        (t, "moment")
+        for t in ("datetime64[s]", "datetime64[ns]", "datetime64[us, Europe/Vienna]", "period[h]", "period[D]")
+    ),
     *((t, "object") for t in ("object", "category")),
     *((t, "date") for t in ("object", "category")),
     *((t, "int") for t in ("int64", "Int64", "object")),
@@ -110,6 +113,8 @@ PANDAS: tuple[tuple[Any, str], ...] = (
     ("object", "none"),
     ("float64", "none"),
     ("Sparse[float64]", "plain float"),
+    ("Sparse[int64]", "small"),
+    ("interval[left]", "small"),
     ("complex128", "plain float"),
     ("interval", "small"),
     *((pd.ArrowDtype(t), pool) for t, pool in ARROW),
@@ -118,6 +123,7 @@ PANDAS: tuple[tuple[Any, str], ...] = (
 SANE: dict[str, tuple[str, ...]] = {
     "query": ("small", "text", "bool"),
     "score": ("plain float", "small"),
+    "other score": ("plain float", "small"),
     "rank": ("small",),
     "label": ("bool", "bool", "text", "small"),
     "grade": ("small", "plain float"),
@@ -134,7 +140,24 @@ SANE: dict[str, tuple[str, ...]] = {
 }
 ODD_NAMES: tuple[Any, ...] = (
     *("", " ", "metric", "value", "k", "n", "average", "total_over", "class", "threshold", "tp", "check", "row"),
-    *("a.b", 'a"b', "é", "query:0", "hash", "index", "len", "literal", "position", "__x", "*", "^a.*$", "0", "system"),
+    *(
+        "\0bare",
+        "\0order",
+        "a.b",
+        'a"b',
+        "é",
+        "query:0",
+        "hash",
+        "index",
+        "len",
+        "literal",
+        "position",
+        "__x",
+        "*",
+        "^a.*$",
+        "0",
+        "system",
+    ),
 )
 KINDS = ("polars", "lazy", "pandas", "pandas", "arrow", "arrow", "dataset", "reader", "stream")
 
@@ -210,8 +233,10 @@ def _of_arrow(values: list[Any], dtype: Any) -> Any:
 
 def _of_pandas(values: list[Any], dtype: Any) -> pd.Series:
     try:
-        if dtype == "interval":
-            return pd.Series(pd.arrays.IntervalArray.from_arrays([v or 0 for v in values], [5] * len(values)))
+        if dtype in ("interval", "interval[left]"):
+            closed = "right" if dtype == "interval" else "left"
+            left, right = [v or 0 for v in values], [5] * len(values)
+            return pd.Series(pd.arrays.IntervalArray.from_arrays(left, right, closed=closed))
         if isinstance(dtype, pd.ArrowDtype):
             return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([_of_arrow(values, dtype.pyarrow_dtype)])))
         if dtype == "object":

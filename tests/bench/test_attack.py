@@ -28,9 +28,22 @@ def attack() -> Iterator[ModuleType]:
 def test_no_frame_makes_a_verb_fail(attack: Any, frames: int) -> None:
     """Every verb of every frame gives a frame or an error of the package, and every verb gives some of both."""
     count: Counter[str] = Counter()
-    assert list(attack.attack(range(frames), seed=16, count=count)) == []
+    assert list(attack.attack(range(frames), seed=17, count=count)) == []
     assert all(count[f"{verb} result"] for verb in attack.VERBS)
     assert all(count[f"{verb} error"] for verb in ("irm", *attack.VERBS) if verb != "repr")
+
+
+@pytest.mark.parametrize("logs", [6, pytest.param(100, marks=pytest.mark.slow)])
+def test_every_form_has_the_values_of_plain_python(attack: Any, logs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists, a column for each system, judgments beside and pieces mean the same rankings; a difference is seen."""
+    monkeypatch.setattr(attack, "FORMS", 1)
+    count: Counter[str] = Counter()
+    assert [found for number in range(logs) for found in attack.forms(number, 16, count)] == []
+    assert count == {"forms result": logs}
+    monkeypatch.setattr(sys.modules["forms"], "_dcg", lambda gains: sum(gains) + 1.0)
+    wrong = [found for number in range(logs) for found in attack.forms(number, 16, count)]
+    assert {found.verb for found in wrong} == {"forms"}
+    assert any("and plainly" in found.what for found in wrong)
 
 
 def test_a_number_draws_the_same_frame_again(attack: Any) -> None:

@@ -1,5 +1,6 @@
 """Dask: frames are measured where their partitions are, with the numbers of pandas; answers are frames of Dask."""
 
+import pickle
 from typing import Any
 
 import dask
@@ -8,11 +9,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from cloudpickle import dumps
 
+import frame_metrics
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, KernelError, NotComputableError
 from frame_metrics import metric as own_metric
 from frame_metrics.inputs import Array, Ranking
 from helpers import error, found_by_name
+from inside import Sent, of_version
 
 pytestmark = pytest.mark.border
 
@@ -207,6 +211,25 @@ def test_other_processes() -> None:
         _same_but_examples(ours.audit(), rows.irm(by="day").judge(QRELS, several="mean").audit())
 
 
+def test_work_of_another_version() -> None:
+    """Work that arrives where another version is installed is no number but an error with both; it may travel on."""
+    sent = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(Sent(len, dumps)))))
+    assert sent([1, 2]) == 2
+    here = frame_metrics.__version__
+    with of_version("0.0.7"):
+        other = pickle.loads(pickle.dumps(Sent(len, dumps)))
+    said = error(lambda: other([1, 2]), NotComputableError)
+    assert said.startswith(f"a worker has frame_metrics {here}, and was sent work by frame_metrics 0.0.7; ")
+
+
+@pytest.mark.slow
+def test_workers_of_another_version() -> None:
+    """Processes with another version raise instead of measuring."""
+    frame = dd.from_pandas(_log(), npartitions=2)
+    with dask.config.set(scheduler="processes", num_workers=1), of_version("0.0.7"):
+        assert "frame_metrics 0.0.7" in error(lambda: frame.irm.evaluate("rr"), NotComputableError)
+
+
 def test_columns_that_are_called_by_numbers() -> None:
     """Columns of an array, which are called by numbers, are found and come back as they are called."""
     rows = pd.DataFrame({0: [1, 1, 2], 1: [1.0, 2.0, 3.0], 2: [1, 0, 1]})
@@ -251,6 +274,20 @@ def test_what_partitions_hold() -> None:
         frame = _frame(query=pd.Series([1, 2, "x"], dtype=object))
         said = error(lambda: frame.irm.evaluate("rr"), BadValueError)
     assert said == "query: the column is object, and a partition of it holds Int64; say what it holds, with astype()"
+
+
+@pytest.mark.parametrize(
+    "call", [lambda irm: irm.evaluate("rr"), lambda irm: irm(query=None).evaluate("roc_auc"), lambda irm: irm.audit()]
+)
+def test_a_partition_that_lacks_a_column(call: Any) -> None:
+    """A column that the frame says it has, and a partition has not, is told."""
+    whole = pd.DataFrame({"query": [1, 1], "score": [1.0, 2.0], "grade": [0, 1]})
+    parts = [whole, whole.drop(columns="grade")]
+    frame = dd.from_map(lambda i: parts[i], [0, 1], meta=whole.iloc[:0])
+    assert "no column 'grade'" in error(lambda: call(frame.irm), ColumnError)
+    judged = dd.from_map(lambda i: parts[i], [0, 1], meta=whole.iloc[:0]).rename(columns={"score": "doc"})
+    said = error(lambda: whole.assign(doc=1.0).irm.judge(judged).evaluate("rr"), ColumnError)
+    assert said == "a partition has no column 'grade', and the frame has; give every partition all columns"
 
 
 def test_categories_that_are_not_known() -> None:

@@ -1,6 +1,7 @@
 """DuckDB: relations are asked for the needed columns, once, and answers are relations of the same connection."""
 
 import gc
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import duckdb
@@ -9,7 +10,7 @@ import polars.testing
 import pyarrow as pa
 import pytest
 
-from frame_metrics import IRM, BadValueError, ColumnError
+from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
 from helpers import VERBS, as_polars, error
 from inside import border_of
 
@@ -202,18 +203,49 @@ def test_types_that_are_exported_with_a_loss(con: Any, kind: str) -> None:
     assert IRM(relation).evaluate("rr").project("value").fetchall() == [(1.0,)]
 
 
-def test_a_connection_that_finds_no_results(con: Any) -> None:
+@pytest.mark.parametrize(
+    ("setting", "way"),
+    [("python_enable_replacements", "set it true"), ("enable_external_access", "open the database with it")],
+)
+def test_a_connection_that_finds_no_results(con: Any, setting: str, way: str) -> None:
     """Where DuckDB may not look for tables in Python, the error says so and has a way out, and nothing is computed."""
     used = _counted(con, "used")
     relation = con.sql("select 1 as query, used(1) as score, 1 as label")
-    con.execute("set python_enable_replacements = false")
+    con.execute(f"set {setting} = false")
     said = error(lambda: IRM(relation).evaluate("rr"), BadValueError)
     assert said == (
-        "python_enable_replacements is off, without which a result cannot become a relation of the connection: "
-        "set it true, or give the relation's to_arrow_table()"
+        f"{setting} is off, without which a result cannot become a relation of the connection: "
+        f"{way}, or give the relation's to_arrow_table()"
     )
     assert used == []
     assert IRM(relation.to_arrow_table()).evaluate("rr").column("value").to_pylist() == [1.0]
+
+
+def test_a_number_of_39_digits(con: Any) -> None:
+    """A number that no decimal holds is refused by its column, in a list too; the longest that one holds is an id."""
+    most, nearly = 2**127 - 1, 10**38 - 1
+    one = con.sql(f"select {most}::hugeint as query, 1.0 as score, 1 as grade")
+    assert error(lambda: IRM(one).per_query("rr"), BadValueError).startswith("query: the column has numbers of more ")
+    several = con.sql(f"select 1 as query, [{most}::hugeint] as doc, [1.0] as score, [1] as grade")
+    assert error(lambda: IRM(several).per_query("rr"), BadValueError).startswith("doc: the column has numbers of more ")
+    held = con.sql(f"select {nearly}::hugeint as query, 1.0 as score, 1 as grade")
+    assert IRM(held).per_query("rr", layout="wide").fetchall() == [(nearly, 1.0)]
+
+
+def test_threads_on_one_connection(con: Any) -> None:
+    """Verbs that threads ask of one connection wait for each other; a result that is read elsewhere is told."""
+    columns = "i // 10 as query, (i * 7919) % 10007 as score, i % 3 as grade, i % 10 as doc"
+    con.execute(f"create table log as select {columns} from range(20000) t(i)")
+    relations = [con.table("log") for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(lambda one: IRM(one).evaluate("rr"), relations)]
+    assert len({one.fetchall()[0] for one in found}) == 1
+    if duckdb.__version__ >= "2":  # before, the rows that are being read end there
+        reading = pa.RecordBatchReader.from_stream(con.table("log"))
+        reading.read_next_batch()
+        said = error(lambda: IRM(relations[0]).evaluate("rr"), NotComputableError)
+        assert said.startswith("the relation's connection is at work elsewhere")
+        reading.close()
 
 
 def test_an_old_version(con: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,14 +3,21 @@
 import copy
 import datetime as dt
 import gc
+import sys
 import uuid
 import weakref
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
+from itertools import product
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import dask.dataframe as dd
+import duckdb
+import narwhals
+import narwhals.stable.v1
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,7 +26,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from frame_metrics import IRM, BadValueError, FrameMetricsError
+from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError
+from helpers import VERBS as EVERY_VERB
 from helpers import as_kind, as_polars, error
 from inside import read, small_blocks
 
@@ -118,6 +126,8 @@ PANDAS_KEYS = {
         for u in ("s", "ms", "us", "ns")
     },
     "period": pd.Series(pd.period_range("2024-01", periods=4, freq="M")),
+    "interval": pd.Series(pd.interval_range(0.0, 4.0, closed="left")),
+    "sparse": pd.Series(pd.arrays.SparseArray([1.5, 0.0, 2.0])),
     "object of str": _objects("b", "a", "c", "d"),
     "object of int": _objects(5, 3, -4, 1),
     "object of huge int": _objects(2**64 - 1, 2**64 - 2, 3, 4),
@@ -358,6 +368,44 @@ def test_intervals_of_pandas() -> None:
     assert said.endswith("are no classes; make them text")
 
 
+OF_PANDAS = {
+    **{f"closed {closed}": pd.interval_range(0, 3, closed=closed) for closed in ("left", "right", "both", "neither")},
+    **{f"every {freq}": pd.period_range("2024", periods=3, freq=freq) for freq in ("D", "2D", "M", "h", "min")},
+}
+
+
+@pytest.mark.parametrize(("kind", "other"), [*product(("pandas", "pyarrow"), repeat=2), ("dask", "pandas")])
+@pytest.mark.parametrize(("own", "beside"), [*product(OF_PANDAS, repeat=2)])
+@pytest.mark.grid(25)
+def test_ids_that_only_pandas_has(own: str, beside: str, kind: str, other: str) -> None:
+    """Intervals closed on other sides, and periods of another frequency, are no ids in common; others are joined."""
+    log = pd.DataFrame({"query": OF_PANDAS[own][:2], "doc": "x", "score": 1.0})
+    qrels = pd.DataFrame({"query": OF_PANDAS[beside], "doc": "x", "grade": 1})
+    made = {"pandas": lambda f: f, "pyarrow": pa.Table.from_pandas, "dask": lambda f: dd.from_pandas(f, npartitions=2)}
+
+    def measured() -> Any:
+        return IRM(made[kind](log)).judge(made[other](qrels)).per_query("rr", layout="wide")
+
+    if own != beside:
+        said = error(measured, BadValueError)
+        assert said.startswith("query of the judgments is ")
+        assert said.endswith("; give both one type")
+        return
+    found = measured()
+    found = found.compute() if kind == "dask" else found if kind == "pandas" else found.to_pandas()
+    assert list(found["query"]) == list(OF_PANDAS[own])
+    assert found["query"].dtype == OF_PANDAS[own].dtype
+    assert list(found["rr"]) == [1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("role", ["score", "grade", "weight"])
+def test_sparse_numbers(role: str) -> None:
+    """Numbers that pandas keeps sparse are numbers."""
+    columns: Any = {"query": [1, 1, 2], "score": [2.0, 1.0, 1.0], "grade": [0, 1, 1], "weight": [2.0, 2.0, 0.0]}
+    sparse = pd.DataFrame(columns).astype({role: pd.SparseDtype(float, 0.0)})
+    assert _values(IRM(sparse, weight="weight").evaluate("rr"), "value") == [0.5]
+
+
 def test_extension_types_of_polars() -> None:
     """A column of polars that is of an extension type, which it cannot compare, is named with it."""
     if not hasattr(pl, "Extension"):
@@ -374,16 +422,43 @@ def test_extension_types_of_polars() -> None:
 def test_names_that_are_patterns(name: str, kind: str) -> None:
     """A column whose name polars takes for a pattern is refused by name, in every kind of frame."""
     frame = as_kind(pl.DataFrame({"query": [1, 2], "score": [1.0, 2.0], "label": [1, 0]}), kind)
-    frame = frame.rename(columns={"query": name}) if kind.startswith("pandas") else _renamed(frame, name)
+    frame = _called(frame, "query", name)
     said = error(lambda: IRM(frame, query=name).evaluate("rr"))
     assert said == f"polars takes the name {name!r} for a pattern of names; rename the column"
     assert as_polars(IRM(frame).evaluate("roc_auc"))["value"].to_list() == [0.0]
 
 
-def _renamed(frame: Any, name: str) -> Any:
+@pytest.mark.parametrize("name", ["\0", "\0bare", "\0order", "\0times", "\0mine"])
+@pytest.mark.parametrize("verb", EVERY_VERB)
+@pytest.mark.grid(3)
+def test_names_of_our_own(verb: str, name: str, kind: str) -> None:
+    """Columns whose names begin as those of our own columns are refused in every verb and part; others do no harm."""
+    rows, call, needed = EVERY_VERB[verb]
+    for column in needed:
+        if column != "run":
+            frame = _called(as_kind(pl.DataFrame(rows), kind), column, name)
+            said = error(lambda: call(IRM(frame, **{column: name})), ColumnError)  # noqa: B023
+            in_c = kind == "pyarrow"  # where the null character ends a name
+            said_of = f"{column}={name!r}: there is no such column" if in_c else f"a column is called {name!r}; "
+            assert said.startswith(said_of)
+    as_polars(call(IRM(_called(as_kind(pl.DataFrame(rows).with_columns(other=1), kind), "other", name))))
+
+
+def test_names_of_our_own_in_judgments() -> None:
+    """Judgments too have no column of such a name."""
+    qrels = pl.DataFrame({"query": [1], "\0doc": ["x"], "grade": [1]})
+    log = pl.DataFrame({"query": [1], "doc": ["x"], "score": [1.0]})
+    for frame in (log, log.lazy()):
+        assert "'\\x00doc'" in error(lambda: frame.irm.judge(qrels, doc="\0doc").evaluate("rr"), ColumnError)  # noqa: B023
+
+
+def _called(frame: Any, column: str, name: str) -> Any:
+    """Return a frame of any kind in which a column has another name."""
+    if isinstance(frame, pd.DataFrame):
+        return frame.rename(columns={column: name})
     if isinstance(frame, pa.Table):
-        return frame.rename_columns([name, *frame.column_names[1:]])
-    return frame.rename({"query": name})
+        return frame.rename_columns([name if one == column else one for one in frame.column_names])
+    return frame.rename({column: name})
 
 
 @pytest.mark.parametrize("role", ["by", "system", "query", "doc", "cluster"])
@@ -879,16 +954,71 @@ def test_one_row(kind: str) -> None:
 
 @pytest.mark.parametrize(
     "frame",
-    [{"query": [1]}, [1], 5, None, "log.csv", np.zeros((2, 2)), pl.Series([1]), pd.Series([1]), pa.array([1]), pd],
+    [[1], 5, None, np.zeros((2, 2)), pl.Series([1]), pd.Series([1]), pa.array([1]), pd],
     ids=lambda frame: type(frame).__name__,
 )
 def test_what_is_no_frame(frame: Any) -> None:
     """What is not a frame is refused when it is named, by its library and class."""
     library, name = type(frame).__module__.split(".")[0], type(frame).__name__
     kind = name if library == "builtins" else f"{library}.{name}"
-    assert error(lambda: IRM(frame)) == (
-        f"a {kind} is not a frame: give a pandas or polars DataFrame, a polars LazyFrame or an Arrow table"
-    )
+    assert error(lambda: IRM(frame)) == f"a {kind} is not a frame; {EVERY_KIND}"
+
+
+DUCKDB = "its table('log') or sql('from log')"
+EVERY_KIND = (
+    "frames are DataFrames of pandas, polars, Dask, Spark and narwhals, LazyFrames of polars, relations of DuckDB, and "
+    "what exports Arrow, as tables and datasets of pyarrow and tables of Ibis"
+)
+
+
+def _made(module: str, name: str) -> Any:
+    """An object of a class of a library that is not here."""
+    return type(name, (), {"__module__": module})()
+
+
+@pytest.mark.parametrize(
+    ("made", "kind", "way"),
+    [
+        (lambda: {"query": [1]}, "dict", "polars.DataFrame(...) or pandas.DataFrame(...)"),
+        (lambda: "a.csv", "str", "polars.read_csv('a.csv'), or of a file of TREC frame_metrics.read_run('a.csv'),"),
+        (
+            lambda: Path("b.parquet"),
+            f"pathlib.{type(Path()).__name__}",
+            "polars.scan_parquet('b.parquet'), or of a file of TREC frame_metrics.read_run('b.parquet'),",
+        ),
+        (lambda: _made("ray.data.dataset", "Dataset"), "ray.Dataset", "its select_columns(...).to_pandas()"),
+        (lambda: _made("modin.pandas.dataframe", "DataFrame"), "modin.DataFrame", "its modin.to_pandas()"),
+        (lambda: narwhals.from_native(pl.LazyFrame()), "narwhals.LazyFrame", "its to_native()"),
+        (duckdb.connect, f"{duckdb.DuckDBPyConnection.__module__}.DuckDBPyConnection", DUCKDB),
+    ],
+    ids=lambda case: case if isinstance(case, str) else "",
+)
+def test_the_line_that_makes_a_frame(made: Callable[[], Any], kind: str, way: str) -> None:
+    """What is not a frame, and can be made one, is refused with the line that does it, and with every kind."""
+    assert error(lambda: IRM(made())) == f"a {kind} is not a frame: {way} makes it one; {EVERY_KIND}"
+
+
+@pytest.mark.parametrize("module", [narwhals, narwhals.stable.v1])
+@pytest.mark.parametrize("native", ["polars", "pandas", "pyarrow"])
+def test_frames_of_narwhals(native: str, module: Any) -> None:
+    """A DataFrame of narwhals comes back as one, over the library that it wraps, with the numbers of that."""
+    log = pl.DataFrame({"query": [1, 1, 2], "doc": [1, 2, 1], "score": [1.0, 2.0, 3.0], "grade": [1, 0, 1]})
+    frame, qrels = as_kind(log, native), as_kind(log.drop("score"), native)
+    for call in (lambda irm: irm.evaluate("rr", ci=0.9), lambda irm: irm.audit(), lambda irm: irm.per_query("rr")):
+        found = call(IRM(module.from_native(frame)))
+        assert type(found) is type(module.from_native(frame))
+        assert type(found.to_native()) is type(frame)
+        assert as_polars(found.to_native()).equals(as_polars(call(IRM(frame))))
+        judged = call(IRM(module.from_native(frame), grade=None).judge(module.from_native(qrels)))
+        assert as_polars(judged.to_native()).equals(as_polars(call(IRM(frame, grade=None).judge(qrels))))
+    assert repr(IRM(module.from_native(frame))).startswith("IRM of a narwhals.DataFrame, 3 rows")
+
+
+def test_a_library_that_is_still_being_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that another thread is still importing, and has no frames yet, does no harm."""
+    for name in ("pandas", "dask.dataframe", "pyspark.sql.dataframe"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    assert IRM(pa.table(LOG), query=None).evaluate("roc_auc").num_rows == 1
 
 
 def test_a_frame_of_spark_is_not_pulled_to_one_machine() -> None:

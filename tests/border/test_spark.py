@@ -18,7 +18,7 @@ from polars.testing import assert_frame_equal
 import frame_metrics
 from frame_metrics import BadRowsError, BadValueError, ColumnError, KernelError, NotComputableError
 from helpers import ROOT, error, made_log, output_of, script
-from inside import TIMES, SparkFrame, few_distinct_rows, small_pieces_of_spark, whole_queries
+from inside import TIMES, SparkFrame, few_distinct_rows, of_version, small_pieces_of_spark, whole_queries
 
 KEYS = ["query", "day"]
 SUMS = {"query": pl.String, "day": pl.String, "n": pl.UInt32, "total": pl.Float64}
@@ -88,6 +88,7 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
+    "spark.driver.maxResultSize": "4m",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "3",
     "spark.sql.session.timeZone": "Europe/Paris",
@@ -172,6 +173,40 @@ def test_errors_of_tasks(session: Any) -> None:
     lacking = ModuleNotFoundError("No module named 'polars'")
     with pytest.raises(NotComputableError, match="cannot import polars: install frame_metrics for the Python of"):
         frame.gathered(log.columns, KEYS, raising(lacking), SUMS)
+
+
+@pytest.mark.slow
+def test_workers_of_another_version(session: Any) -> None:
+    """A worker with another version raises instead of measuring, and the error has both."""
+    frame = spread(session, pl.DataFrame({"query": [1, 1], "score": [2.0, 1.0], "grade": [0, 1]})).frame
+    with of_version("0.0.7"):
+        said = error(lambda: frame.irm.evaluate("rr").toPandas(), NotComputableError)
+    assert said.startswith(
+        f"a worker has frame_metrics {frame_metrics.__version__}, and was sent work by frame_metrics"
+    )
+    assert said.endswith(" 0.0.7; install one version for both")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", ["map('a', 1)", "parse_json('1')", "named_struct('a', map('a', 1))"])
+def test_types_that_spark_does_not_compare(session: Any, value: str) -> None:
+    """A column of a type that has no order in Spark is refused where it is needed, and left alone elsewhere."""
+    frame = session.sql(f"select {value} as day, 1 as query, 1.0D as score, 1 as label")
+    said = error(lambda: frame.irm(by="day").evaluate("rr"), BadValueError)
+    assert said.startswith("day: the column is ")
+    assert said.endswith(", which cannot be read; cast it to another type")
+    assert frame.irm.evaluate("rr").toArrow().column("value").to_pylist() == [1.0]
+
+
+@pytest.mark.slow
+def test_what_spark_does_not_bring(session: Any) -> None:
+    """More than the driver takes, and a stream without an end, are told with the setting and the way out."""
+    many = session.range(600_000).selectExpr("cast(id as string) as query", "rand() as score", "1 as grade")
+    said = error(lambda: many.irm.evaluate("rr"), NotComputableError)
+    assert said.startswith("what comes to the driver takes more than spark.driver.maxResultSize allows: ")
+    stream = session.readStream.format("rate").load().selectExpr("value as query", "1.0D as score", "1 as grade")
+    said = error(lambda: stream.irm.evaluate("rr"), NotComputableError)
+    assert said.startswith("a streaming DataFrame has no end to measure; write it ")
 
 
 @pytest.mark.slow

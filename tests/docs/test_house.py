@@ -46,7 +46,7 @@ SEEN = ("metrics.metric", "metrics.registry", "metrics.parameters", "inputs", "e
 # Libraries beside polars and numpy, and who imports them, inside a function only.
 FOREIGN = {
     "border.arrow": {"pyarrow"},
-    "border.dask": {"dask"},
+    "border.dask": {"cloudpickle", "dask"},
     "border.duckdb": {"pyarrow"},
     "border.exporters": {"pyarrow"},
     "border.pandas": {"pandas", "pyarrow"},

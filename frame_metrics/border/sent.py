@@ -1,0 +1,55 @@
+"""Functions that go to other processes, with the version of this package: another one would give other numbers."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from frame_metrics.errors import NotComputableError
+
+
+class Sent:
+    """A function that says, where it arrives, which version made it."""
+
+    def __init__(self, function: Callable[[Any], Any], dumps: Callable[[Any], bytes]) -> None:
+        self._function, self._dumps = function, dumps
+
+    def __call__(self, given: Any) -> Any:
+        return self._function(given)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Arrived, (installed(), self._dumps(self._function))
+
+
+class Arrived:
+    """A function that came from another process; it is read once it is known that the version is that of here."""
+
+    def __init__(self, version: str, pickled: bytes) -> None:
+        self._version, self._pickled = version, pickled
+
+    @cached_property
+    def _function(self) -> Callable[[Any], Any]:
+        if (own := installed()) != self._version:
+            raise NotComputableError(
+                f"a worker has frame_metrics {own}, and was sent work by frame_metrics {self._version}; "
+                "install one version for both"
+            )
+        function: Callable[[Any], Any] = pickle.loads(self._pickled)
+        return function
+
+    def __call__(self, given: Any) -> Any:
+        return self._function(given)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Arrived, (self._version, self._pickled)
+
+
+def installed() -> str:
+    """Return the version of the package in this process."""
+    try:
+        return version("frame_metrics")
+    except PackageNotFoundError:  # as where its files alone were copied
+        return "of no known version"
