@@ -22,10 +22,10 @@ from scipy.special import ndtr
 from scipy.stats import binomtest
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
-from frame_metrics.stats.arms import Arms
 from frame_metrics.stats.arms import compared as arms_compared
 from frame_metrics.stats.delong import areas, around
 from frame_metrics.stats.significance import adjusted, bootstrap, classical, randomization, tukey
+from frame_metrics.stats.units import Arms
 
 MEASURES = ("ndcg@10", "rr")
 QUERIES = 20_000  # in the population
