@@ -16,6 +16,7 @@ from frame_metrics.threads import in_threads
 
 Distance = Callable[[Array], Array]  # which rows are of an arm, shape (draws, rows), to how far apart the means are
 NEAR = 1e-9  # statistics that are nearer to each other than this share of them are equal: errors are roots of sums
+LEFT = 1e-14  # share of the variances of both arms that adding floats leaves where their difference does not vary
 
 
 def permuted(arms: Arms, permutations: int, seed: int, tick: Tick) -> Array:
@@ -133,8 +134,8 @@ def _in_errors(one: Array, other: Array, crossed: Array, scale: Array) -> Array:
         slope = np.where(varies, joint[0, 1] / np.where(varies, joint[1, 1], 1), 0)
         apart = apart - slope * (one[..., 3, 2] / one[..., 2, 2] - other[..., 3, 2] / other[..., 2, 2])
         variance = variance - 2 * slope * spread[0, 1] + slope**2 * spread[1, 1]
-    apart = np.where(np.abs(apart) < CLOSE * scale, 0, np.abs(apart))
-    sure = variance < (CLOSE * scale) ** 2
+    apart = np.where(np.abs(apart) <= CLOSE * scale, 0, np.abs(apart))
+    sure = variance <= (CLOSE * scale) ** 2 + LEFT * (within[0] + within[1])[0, 0]
     return np.where(sure, np.where(apart > 0, np.inf, 0), apart / np.sqrt(np.where(sure, 1, variance)))
 
 

@@ -208,17 +208,19 @@ def test_a_covariate_never_hides_what_users_of_both_arms_show() -> None:
 # Units that are hard to compare
 
 
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("test", TESTS)
-def test_users_who_all_rise_by_as_much(test: str) -> None:
-    """The rise is known, and no error of it; of users who do not change p is 1."""
-    rng = np.random.default_rng(0)
-    value = rng.normal(size=10)
+@pytest.mark.grid(4)
+def test_users_who_all_rise_by_as_much(test: str, seed: int) -> None:
+    """The rise is known, and no error of it; of users who do not change p is 1, and so it is where nothing is found."""
+    value = np.random.default_rng(seed).normal(size=10)
     columns = {"arm": ["A"] * 10 + ["B"] * 10, "user": [*range(10)] * 2, "query": range(20)}
     rise = versus(pl.DataFrame(columns | {"v": [*value, *(value + 0.1)]}), test=test)
     assert (rise["difference"], rise["ci_low"], rise["ci_high"]) == pytest.approx((0.1, 0.1, 0.1))
     assert rise["p_value"] == {"randomization": 2 / 2**10, "bootstrap": 1 / 1001}.get(test)
     same = versus(pl.DataFrame(columns | {"v": [*value, *value]}), test=test)
     assert (same["difference"], same["ci_low"], same["ci_high"], same["p_value"], same["mde"]) == (0, 0, 0, 1, 0)
+    assert versus(pl.DataFrame(columns | {"v": [0.0] * 20}), test=test)["p_value"] == 1
 
 
 def test_a_query_of_both_arms_is_a_unit_of_both() -> None:
