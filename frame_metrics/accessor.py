@@ -749,8 +749,10 @@ class IRM(Generic[Frame]):
 
             Of arms (``paired=False``): "randomization" exchanges units, queries or the clusters of them, between two
             arms (exact or drawn, as above); "t" is Welch's, which needs scipy, "z" the normal one; "bootstrap"
-            resamples the units of each arm. All take clusters and weights. Without a query the rows of each arm are
-            counted together: "delong" for roc_auc and gini where rows count one each, else "bootstrap".
+            resamples the units of each arm. All take clusters and weights. A unit of several arms, as a user who comes
+            back, is one unit in all of them: its parts in both means are taken together, it is resampled with all that
+            it has, and where there is one randomization divides each difference by its error. Without a query the rows
+            of each arm are counted together: "delong" for roc_auc and gini where rows count one each, else "bootstrap".
 
             Of rows: "mcnemar", exact, for shares of rows (accuracy, error_rate, recall, specificity ...); "delong" for
             roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every metric. Where rows

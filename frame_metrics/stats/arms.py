@@ -2,107 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import combinations, islice
-from math import comb
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.averages import resampled
 from frame_metrics.stats.exact import detectable, normal, normal_quantile
-from frame_metrics.stats.resampling import AT_ONCE
+from frame_metrics.stats.exchange import permuted
 from frame_metrics.stats.significance import CLOSE, Tick, scipy_stats
-from frame_metrics.threads import in_threads
+from frame_metrics.stats.units import Arms
 
-Quantile = Callable[[Array], Array]  # variances of two means, shape (2, columns), to how many errors an end is away
-
-
-@dataclass(frozen=True, eq=False)
-class Arms:
-    """The units of two arms, queries or clusters of them, side by side in the order in which they are drawn."""
-
-    sums: Array  # of the values of a unit's queries, times their weights, shape (units, columns)
-    size: Array  # the weight of a unit's queries, above 0, shape (units,)
-    mine: Array  # whether a unit is of the first arm, and not of the other, shape (units,)
-    covariate: Array | None = None  # of each unit, shape (units,)
-
-    @cached_property
-    def n(self) -> tuple[int, int]:
-        """The number of units of each arm."""
-        return int(self.mine.sum()), int((~self.mine).sum())
-
-    @cached_property
-    def scale(self) -> Array:
-        """The size of values, beside which a difference is only what is left by adding floats, shape (columns,)."""
-        most = np.abs(self.sums / self.size[:, None]).max(axis=0, initial=0)
-        return most + np.abs(self.slope) * np.abs(self._centred).max(initial=0)
-
-    @cached_property
-    def _centred(self) -> Array:
-        """The covariate less its mean over the units of both arms; 0 where there is none, or where it is constant."""
-        if self.covariate is None or not len(self.covariate) or np.ptp(self.covariate) == 0:
-            return np.zeros(len(self.size))
-        return self.covariate - self.covariate.mean()
-
-    @cached_property
-    def slope(self) -> Array:
-        """The slope of values by the covariate, theta, over the units of both arms together, shape (columns,)."""
-        x = self._centred
-        return x @ _linear(self.sums, self.size) / (x @ x) if x.any() else np.zeros(self.sums.shape[1])
-
-    @cached_property
-    def held(self) -> Array:
-        """All that is summed of a unit: its sums, its size and its covariate, shape (units, columns + 2)."""
-        return np.column_stack([self.sums, self.size, self._centred])
-
-    def mean(self, totals: Array, n: int) -> Array:
-        """Return the mean of ``n`` units, less what their covariate explains, from totals of what they hold.
-
-        Parameters
-        ----------
-        totals : shape (columns + 2,) or (draws, columns + 2).
-        """
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return totals[..., :-2] / totals[..., -2:-1] - self.slope * totals[..., -1:] / np.float64(n)
-
-    @cached_property
-    def means(self) -> Array:
-        """The means of both arms, NaN for an arm without units; 0 where floats left only a rest, shape (2, columns)."""
-        each = zip((self.mine, ~self.mine), self.n, strict=True)
-        means = np.array([self.mean(self.held[arm].sum(axis=0), n) for arm, n in each])
-        return np.where(np.abs(means) < CLOSE * self.scale, 0, means)
-
-    @cached_property
-    def variances(self) -> Array:
-        """The variances of these means, for arms of two units or more, shape (2, columns).
-
-        That of r = sum S / sum m over G units is G / (G - 1) sum (S - m r)^2 / (sum m)^2. With a covariate x, theta
-        (x - mean x) of the arm is taken from each (S - m r) / mean m.
-
-        Source: A. Deng, U. Knoblich, J. Lu, Applying the delta method in metric analytics: a practical guide with novel
-        ideas, KDD 2018. A. Deng, Y. Xu, R. Kohavi, T. Walker, Improving the sensitivity of online controlled
-        experiments by utilizing pre-experiment data, WSDM 2013.
-        """
-        found = []
-        for arm, n in zip((self.mine, ~self.mine), self.n, strict=True):
-            x = self._centred[arm]
-            apart = _linear(self.sums[arm], self.size[arm]) - (x - x.mean())[:, None] * self.slope
-            found.append((apart**2).sum(axis=0) / (n - 1) / n)
-        return np.where(np.array(found) < (CLOSE * self.scale) ** 2, 0, found)
-
-    @property
-    def difference(self) -> Array:
-        """The difference of the means, 0 where they differ by the adding of floats only, shape (columns,)."""
-        difference = self.means[0] - self.means[1]
-        return np.where(np.abs(difference) < CLOSE * self.scale, 0, difference)
-
-
-def _linear(sums: Array, size: Array) -> Array:
-    """The part of each unit in the ratio of sums: its distance from it, by the mean size, shape (units, columns)."""
-    return (sums - size[:, None] * (sums.sum(axis=0) / size.sum())) / size.mean()
+Quantile = Callable[[Array], Array]  # parts of a variance, shape (parts, columns), to how many errors an end is away
 
 
 def compared(
@@ -127,35 +38,42 @@ def compared(
     out = {"value": value, "baseline_value": base, "difference": value - base, "relative": relative}
     if min(arms.n) < 2:
         return out
-    error = np.sqrt(arms.variances.sum(axis=0))
+    variances = arms.variances()
+    error = np.sqrt(variances.sum(axis=0))
     out["mde"] = detectable(level, power) * error
     if test == "bootstrap":
         return out | drawn_ends(_drawn(arms, resamples, seed), arms.means, arms.scale, level)
     wide = _quantile(arms, test, level)
-    out["ci_low"], out["ci_high"] = value - base + np.array([[-1], [1]]) * wide(arms.variances) * error
-    out["relative_low"], out["relative_high"] = relative_ends(arms.means, arms.variances, wide)
+    out["ci_low"], out["ci_high"] = value - base + np.array([[-1], [1]]) * wide(variances) * error
+    relative = arms.variances(np.where(arms.means == 0, 1, arms.means))  # of a mean of 0 nothing is asked
+    out["relative_low"], out["relative_high"] = relative_ends(arms.means, relative, wide)
     if test == "randomization":
         return out | {"p_value": permuted(arms, permutations, seed, tick)}
     variance = error**2
     if test == "z":
         return out | {"p_value": np.array([normal(*pair) for pair in zip(arms.difference, variance, strict=True)])}
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = 2 * scipy_stats(test).t.sf(np.abs(arms.difference) / error, freedom(arms.variances, arms.n))
+        p = 2 * scipy_stats(test).t.sf(np.abs(arms.difference) / error, freedom(variances, arms.n_parts))
     return out | {"p_value": np.where(variance > 0, p, np.where(arms.difference == 0, 1, np.nan))}
 
 
-def freedom(variances: Array, n: tuple[int, int]) -> Array:
-    """Return Welch's degrees of freedom of the difference of two means, 1 where neither varies, shape (columns,)."""
-    one, other = variances
-    parts = one**2 / (n[0] - 1) + other**2 / (n[1] - 1)
-    return np.where(parts > 0, ratio((one + other) ** 2, parts), 1)
+def freedom(variances: Array, n: Sequence[int]) -> Array:
+    """Return the degrees of freedom of a sum of variances by Welch and Satterthwaite, 1 where all are 0.
+
+    Parameters
+    ----------
+    variances : shape (parts, columns).
+    n : units that each part is of; those of fewer than two have one degree of freedom.
+    """
+    parts = (variances**2 / np.maximum(np.array(n) - 1, 1)[:, None]).sum(axis=0)
+    return np.where(parts > 0, ratio(variances.sum(axis=0) ** 2, parts), 1)
 
 
 def _quantile(arms: Arms, test: str, level: float) -> Quantile:
     """The distance of an interval's ends in standard errors: that of Welch's t, or of a normal difference."""
     if test == "t":
         t = scipy_stats(test).t
-        return lambda variances: t.ppf((1 + level) / 2, freedom(variances, arms.n))
+        return lambda variances: t.ppf((1 + level) / 2, freedom(variances, arms.n_parts))
     return as_normal(level)
 
 
@@ -165,72 +83,39 @@ def as_normal(level: float) -> Quantile:
     return lambda variances: np.full(variances.shape[1], z)
 
 
-def relative_ends(means: Array, variances: Array, wide: Quantile) -> Array:
+def relative_ends(means: Array, relative: Array, wide: Quantile) -> Array:
     """Return the ends of the relative difference, by the delta method on the logarithm of the ratio of means.
 
     Unknown where one mean is above 0 and the other is not; an end that floats do not reach is unknown too.
 
     Parameters
     ----------
-    means, variances : of two arms, shape (2, columns).
-    wide : how many standard errors the ends are away, by the relative variances.
+    means : of two arms, shape (2, columns).
+    relative : the variances of the logarithm in parts, shape (parts, columns).
+    wide : how many standard errors the ends are away, by these.
     """
     value, base = means
     some = value * base > 0
     ends = np.full((2, len(value)), np.nan)
-    share, relative = value[some] / base[some], variances[:, some] / means[:, some] ** 2
+    share, parts = value[some] / base[some], relative[:, some]
     with np.errstate(over="ignore"):
-        factor = np.exp(wide(relative) * np.sqrt(relative.sum(axis=0)))
+        factor = np.exp(wide(parts) * np.sqrt(parts.sum(axis=0)))
         ends[:, some] = np.sort((np.array([share / factor, share * factor]) - 1) * np.sign(base[some]), axis=0)
     return np.where(np.isinf(ends), np.nan, ends)
 
 
-def permuted(arms: Arms, permutations: int, seed: int, tick: Tick) -> Array:
-    """Return the p-values of exchanging units between two arms at random, two-sided, shape (columns,).
-
-    If an arm makes no difference, any other units could just as well have been in it. Where there are no more ways to
-    choose its units than ``permutations``, each is counted; else so many are drawn, and what was seen counts as one of
-    them: (b + 1) / (n + 1), which is never 0. The units of the smaller arm are chosen, so that it makes no difference
-    which arm is the baseline.
-    """
-    (less, more), total = sorted(arms.n), arms.held.sum(axis=0)
-    enough = np.abs(arms.means[0] - arms.means[1]) - CLOSE * arms.scale
-
-    def reached(chosen: Array) -> Array:
-        here = chosen.astype(np.float64) @ arms.held
-        apart = arms.mean(here, less) - arms.mean(total - here, more)
-        return np.count_nonzero(np.abs(apart) >= enough, axis=0)
-
-    units = less + more
-    if less < permutations.bit_length() and (ways := comb(units, less)) <= permutations:  # at least 2 ** less
-        return sum(map(reached, _every_choice(units, less)), np.zeros(len(enough))) / ways
-    step = max(AT_ONCE // units, 1)
-    counts: dict[int, Array] = {}
-
-    def work(begin: int) -> None:
-        some = min(step, permutations - begin)
-        keys = np.random.default_rng([seed, begin]).random((some, units))
-        counts[begin] = reached(keys <= np.partition(keys, less - 1, axis=1)[:, less - 1, None])
-        tick(some)
-
-    in_threads(range(0, permutations, step), work)
-    return (np.sum(list(counts.values()), axis=0) + 1) / (permutations + 1)
-
-
-def _every_choice(n: int, chosen: int) -> Iterator[Array]:
-    """Give every way to choose so many of ``n`` units, some ways at a time, shape (ways, n) each."""
-    ways = combinations(range(n), chosen)
-    while some := list(islice(ways, max(AT_ONCE // n, 1))):
-        marks = np.zeros((len(some), n), bool)
-        np.put_along_axis(marks, np.array(some), True, axis=1)
-        yield marks
-
-
 def _drawn(arms: Arms, resamples: int, seed: int) -> list[Array]:
-    """The means of both arms, whose units are resampled by themselves, shape (resamples, columns) each.
+    """The means of both arms, whose units are resampled, shape (resamples, columns) each.
 
-    The arm that has the first unit has the first draws, so that it makes no difference which one is the baseline.
+    Where units stand in both arms all are drawn together, with what they have in each; draws without a unit of one are
+    left out. Else arms are drawn by themselves, and the one that has the first unit has the first draws, so that it
+    makes no difference which one is the baseline.
     """
+    if arms.shared.size:
+        both = arms.side_by_side(np.column_stack([arms.held, np.ones(len(arms.mine))]))
+        drawn = [resampled(one.T, resamples, seed).T for one in both]
+        some = (np.array(drawn)[:, :, -1] > 0).all(axis=0)
+        return [arms.mean(one[some, :-1], one[some, -1:]) for one in drawn]
     each = zip((arms.mine, ~arms.mine), arms.n, strict=True)
     return [arms.mean(resampled(arms.held[arm].T, resamples, [seed, int(not arm[0])]).T, n) for arm, n in each]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
@@ -20,6 +21,7 @@ from frame_metrics.errors import (
     check_choice,
     shown,
 )
+from frame_metrics.inputs import Array
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import audited
 from frame_metrics.verbs import annotators, guards, log_checks, saved, value_checks
@@ -90,7 +92,8 @@ class _Looking:
         columns, conventions, arms = plan.columns, plan.conventions, self.split is not None
         if columns.value:
             numbers = measured(reading, None, audited=True, arms=arms)
-            return self._with_arms([*value_checks.findings(numbers), *self._turned(numbers.log)], numbers.log)
+            values = {name: own for (name, _), own in zip(numbers.asked, numbers.values, strict=True)}
+            return self._with_arms([*value_checks.findings(numbers), *self._turned(numbers.log)], numbers.log, values)
         if not columns.query:
             seen = guards.findings(rows, columns, conventions)
             return seen if self.split is None else [*seen, *split_of_rows(rows, columns, self.split)]
@@ -117,17 +120,18 @@ class _Looking:
         """The findings about a log, of which the last two say the judgments and the rows that are decided about."""
         seen = [*sides, *log_checks.findings(counts), *annotators.findings(judged, self.rule)]
         seen += [*self._turned(counts.log), *run_checks({}, log_checks.SetAside(_set_aside(self.reading.plan)))]
-        return self._with_arms([*seen, *(() if cases is None else guards.guarded(cases))], counts.log)
+        values = {"relevant results": np.where(counts.evaluated, counts.hits, np.nan)}
+        return self._with_arms([*seen, *(() if cases is None else guards.guarded(cases))], counts.log, values)
 
     def _turned(self, log: Log) -> Iterable[Finding]:
         return () if self.there is None else run_checks({}, saved.matched(log, self.there).turnover())
 
-    def _with_arms(self, seen: list[Finding], log: Log) -> list[Finding]:
-        """Findings, and those about the split of a log whose systems are segments: units of several arms."""
+    def _with_arms(self, seen: list[Finding], log: Log, values: Mapping[str, Array]) -> list[Finding]:
+        """Findings, and those about the units of a log whose systems are segments, by their numbers of each ranking."""
         if self.split is None:
             return seen
         there = [one for one in seen if one.check != log_checks.queries_in_several_segments.name]
-        return [*there, *split_of_queries(log, self.reading.plan.columns, self.split)]
+        return [*there, *split_of_queries(log, self.reading.plan.columns, self.split, values)]
 
 
 def _set_aside(plan: Plan) -> list[str]:

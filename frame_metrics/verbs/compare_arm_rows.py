@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -87,6 +87,7 @@ class ArmRows:
     system: str  # what the caller calls the column of systems
     asked: Asked
     options: Options
+    _known: dict[tuple[int, ...], dict[tuple[int, int], Array]] = field(default_factory=dict)
 
     @cached_property
     def _order(self) -> dict[str, Array]:
@@ -132,36 +133,44 @@ class ArmRows:
         return [one_metric(inputs, *one, None) for one in self.asked], variance
 
     @cached_property
-    def units(self) -> Array:
-        """The rows, or clusters, of each arm in each segment, shape (arms,)."""
+    def clusters(self) -> list[Array]:
+        """The clusters of each arm in each segment, none where no column says them."""
         if not self.cases.columns.cluster:
-            return self.each.n
+            return [np.zeros(0)] * len(self.each)
         pairs = pl.DataFrame({"at": self.each.of(self.cases.rows), "cluster": self.cases.rows["cluster"]}).unique()
-        return np.bincount(pairs["at"].to_numpy(), minlength=len(self.each))
+        at, cluster = (column.to_numpy() for column in pairs.sort("at"))
+        return np.split(cluster, np.searchsorted(at, np.arange(1, len(self.each))))
 
     @cached_property
-    def drawn(self) -> dict[tuple[int, int], Array]:
+    def units(self) -> Array:
+        """The rows, or clusters, of each arm in each segment, shape (arms,)."""
+        return np.array([len(own) for own in self.clusters]) if self.cases.columns.cluster else self.each.n
+
+    def drawn(self, *systems: int) -> dict[tuple[int, int], Array]:
         """The draws of each metric that is not normal, by its number and the place of an arm in a segment.
 
-        Each arm is drawn from a seed of its own.
+        Arms that are drawn by themselves have seeds of their own; clusters of several have in a draw all their rows.
         """
+        if systems in self._known:
+            return self._known[systems]
         pieces: dict[tuple[int, int], list[Array]] = {}
-        place = self.systems.place[self.cases.rows["cell"].to_numpy()]
         by_source: dict[type, list[int]] = {}
         for i in set(range(len(self.asked))) - self.normal:
             by_source.setdefault(source_of(self.cases, self.asked[i][1]), []).append(i)
-        for system in range(len(self.systems)):
-            rows = self.cases.rows.filter(pl.Series(place == system))
-            mine = replace(self.each, n=np.where(self.systems.place[self.each.first] == system, self.each.n, 0))
-            seed = int(np.random.SeedSequence([self.options.seed, system]).generate_state(1)[0])
-            drawn = tidy.Options(ci=self.options.ci, resamples=self.options.resamples, seed=seed)
-            for source, some in by_source.items():
-                inputs = inputs_of(replace(self.cases, rows=rows), mine)
-                metrics: list[Metric] = [self.asked[i][1] for i in some]
-                for g, here in resampled(inputs, source, metrics, drawn):
-                    for i in some:
-                        pieces.setdefault((i, g), []).append(one_metric(here, *self.asked[i], None).value)
-        return {at: np.concatenate(some) for at, some in pieces.items()}
+        place = self.systems.place
+        rows = self.cases.rows.filter(pl.Series(np.isin(place[self.cases.rows["cell"].to_numpy()], systems)))
+        mine = replace(self.each, n=np.where(np.isin(place[self.each.first], systems), self.each.n, 0))
+        seed = int(np.random.SeedSequence([self.options.seed, *systems]).generate_state(1)[0])
+        drawn = tidy.Options(ci=self.options.ci, resamples=self.options.resamples, seed=seed)
+        group = self.segments.place[self.each.first] if len(systems) > 1 else None
+        for source, some in by_source.items():
+            inputs = inputs_of(replace(self.cases, rows=rows), mine)
+            metrics: list[Metric] = [self.asked[i][1] for i in some]
+            for g, here in resampled(inputs, source, metrics, drawn, group):
+                for i in some:
+                    pieces.setdefault((i, g), []).append(one_metric(here, *self.asked[i], None).value)
+        self._known[systems] = {at: np.concatenate(some) for at, some in pieces.items()}
+        return self._known[systems]
 
     def row(self, metric: int, segment: int, pair: tuple[int, int]) -> Row:
         """Compare two arms in one segment."""
@@ -186,21 +195,27 @@ class ArmRows:
         slope, (least, most) = float(self.asked[metric][1].of_area or 1), self.asked[metric][1].range
         variances, difference = slope**2 * self.values[1][at][:, None], float(means[0, 0] - means[1, 0])
         error, z = float(np.sqrt(variances.sum())), normal_quantile(self.options.ci)
-        low, high = relative_ends(means, variances, as_normal(self.options.ci))
+        relative = variances / np.where(means == 0, 1, means) ** 2
+        low, high = relative_ends(means, relative, as_normal(self.options.ci))
         ends = np.clip([difference - z * error, difference + z * error], least - most, most - least)
         row = {"ci_low": ends[0], "ci_high": ends[1], "relative_low": low[0], "relative_high": high[0]}
         return row | {"p_value": normal(difference, error**2), "mde": self._mde(error)}
 
     def _by_draws(self, metric: int, at: list[int], means: Array) -> Row:
         """Intervals and p-value of the draws of both arms."""
-        if any((metric, one) not in self.drawn for one in at):
+        systems = self.systems.place[self.each.first[at]].tolist()
+        if np.isin(self.clusters[at[0]], self.clusters[at[1]]).any():
+            found = [self.drawn(*sorted(systems))] * 2
+        else:
+            found = [self.drawn(system) for system in systems]
+        if any((metric, one) not in own for one, own in zip(at, found, strict=True)):
             return {}
-        drawn = np.array([self.drawn[metric, one] for one in at])
+        drawn = np.array([own[metric, one] for one, own in zip(at, found, strict=True)])
         drawn = drawn[:, np.isfinite(drawn).all(axis=0)]
         if not drawn.shape[1] or not np.isfinite(means).all():
             return {}
-        found = drawn_ends([*drawn[:, :, None]], means, np.abs(means).max(), self.options.ci)
-        row = {name: float(values[0]) for name, values in found.items()}
+        ends = drawn_ends([*drawn[:, :, None]], means, np.abs(means).max(), self.options.ci)
+        row = {name: float(values[0]) for name, values in ends.items()}
         return row | {"mde": self._mde(float((drawn[0] - drawn[1]).std()))}
 
     def _mde(self, error: float) -> float:

@@ -22,9 +22,10 @@ from frame_metrics.errors import (
 )
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.names import Asked
-from frame_metrics.stats.arms import Arms, compared, effect_size
+from frame_metrics.stats.arms import compared, effect_size
 from frame_metrics.stats.averages import numbered, within
 from frame_metrics.stats.significance import Tick
+from frame_metrics.stats.units import Arms
 from frame_metrics.verbs import values
 from frame_metrics.verbs.differences import OF_ARMS, OfArms, Options, answer_of_pairs, schema_of_arms
 from frame_metrics.verbs.measure import Measured, filled
@@ -99,7 +100,7 @@ class Own:
     values: Array  # NaN where undefined, shape (metrics, queries)
     undefined: Array  # whether a metric was undefined, shape (metrics, queries)
     weight: Array  # of each query, shape (queries,)
-    cluster: Array | None  # of each query; None where queries are independent
+    unit: Array  # the number of each query's cluster, else its own, whichever arm it is of, shape (queries,)
     covariate: Array | None  # of each query; None where none is named
 
     @classmethod
@@ -116,14 +117,12 @@ class Own:
         edges = np.searchsorted(segment[at], np.arange(len(segments) + 1))
         values = np.array([filled(measured, i)[at] for i in range(len(measured.asked))])
         weight = np.ones(len(at)) if measured.weight is None else measured.weight[at]
-        cluster = None if measured.cluster is None else measured.cluster[at]
+        unit = (log.grid.query if measured.cluster is None else measured.cluster)[at]
         covariate = log.of_queries("covariate")
         covariate = None if covariate is None else covariate[at]
-        _check_constant(log, cluster, covariate)
+        _check_constant(log, None if measured.cluster is None else unit, covariate)
         undefined = np.isnan(measured.values[:, at])
-        return cls(
-            log, measured.asked, systems, segments, edges, arm[at], values, undefined, weight, cluster, covariate
-        )
+        return cls(log, measured.asked, systems, segments, edges, arm[at], values, undefined, weight, unit, covariate)
 
     def between(self, segment: int, system: int, base: int, options: Options, tick: Tick) -> list[Row]:
         """Compare two arms in one segment on every metric; those of the same queries share what is drawn."""
@@ -149,14 +148,14 @@ class Own:
 
     def _arms(self, at: Array, mine: Array, metrics: Sequence[int]) -> Arms:
         """The units of two arms, by their queries and the metrics that these have."""
-        weight = self.weight[at]
+        weight, unit = self.weight[at], self.unit[at]
         held = [self.values[metric, at] * weight for metric in metrics]
-        unit = None if self.cluster is None else numbered(2 * self.cluster[at] + mine)
-        first = np.arange(len(at)) if unit is None else np.unique(unit, return_index=True)[1]
-        sums = np.array([*held, weight]) if unit is None else within(unit, len(first), [*held, weight])
+        row = numbered(2 * unit + mine)
+        first = np.arange(len(at)) if row is None else np.unique(row, return_index=True)[1]
+        sums = np.array([*held, weight]) if row is None else within(row, len(first), [*held, weight])
         some = sums[-1] > 0  # what weighs nothing is in no mean
         covariate = None if self.covariate is None else self.covariate[at][first][some]
-        return Arms(sums[:-1, some].T, sums[-1, some], mine[first][some], covariate)
+        return Arms(sums[:-1, some].T, sums[-1, some], mine[first][some], covariate, unit[first][some])
 
 
 def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) -> None:

@@ -372,7 +372,8 @@ def queries_in_several_segments(counts: Counted) -> Seen | None:
 def systems_that_share_almost_no_query(counts: Counted) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: each
     is measured on all queries, with 0 where it has no results; if each query was one system's, say audit(split=) and
-    compare(paired=False), or name {columns.system} with by= and not with system=
+    compare(paired=False), with cluster= for users who have queries of both, or name {columns.system} with by= and not
+    with system=
     """
     return _sharing(counts.log, 0, 0.1)
 

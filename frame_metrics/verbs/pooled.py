@@ -346,11 +346,16 @@ def without_errors(cases: Cases) -> Cases:
 
 
 def resampled(
-    inputs: Inputs, source: type, metrics: Sequence[Metric], options: Options
+    inputs: Inputs, source: type, metrics: Sequence[Metric], options: Options, group: Array | None = None
 ) -> Iterator[tuple[int, Inputs]]:
-    """Give segments and what some of their resamples are measured from, each resample as a segment."""
+    """Give segments and what some of their resamples are measured from, each resample as a segment.
+
+    Parameters
+    ----------
+    group : the number of each segment's group, whose rows are drawn together, shape (segments,); None for none.
+    """
     cases = without_errors(inputs.cases)
-    draws = Draws(inputs.cases, inputs.segments, options.resamples, options.seed)
+    draws = Draws(inputs.cases, inputs.segments, options.resamples, options.seed, group)
 
     def like(g: int, n: int) -> Segments:
         return replace(inputs.segments, n=np.repeat(inputs.segments.n[g], n))

@@ -357,6 +357,7 @@ def check_shared(log: Log) -> None:
             "each system would be measured on the queries of all: say system=None, "
             f"by={[*by, column] if by else column!r} for the mean of each over its own, "
             "or compare(..., paired=False) for their difference"
+            + ("" if log.columns.cluster else ", with cluster= for users who have queries of several")
         )
 
 

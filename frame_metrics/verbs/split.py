@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import permutations
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -16,9 +17,12 @@ from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns, key_names, role_columns
 from frame_metrics.stats.exact import chi_square, split_exactly
 from frame_metrics.stats.significance import adjusted
+from frame_metrics.stats.units import linear
 from frame_metrics.verbs.checks import Finding, Seen, check, run_checks
 
 MISMATCH = 0.001  # a p-value below it is no chance: each test is looked at many times
+FEW = 30  # units of an arm below which a spread of their own makes randomization err
+WIDE = 2.0  # times that units vary as much as those of another arm
 NEAR = 1e-6  # shares may add up to 1 but for their rounding
 
 
@@ -59,6 +63,18 @@ class OffSegment(NamedTuple):
     of: int  # segments
 
 
+class Spread(NamedTuple):
+    """The arm of few units that vary otherwise than those of another arm; a ratio of 0 where there is none."""
+
+    arm: str
+    other: str
+    ratio: float  # of the standard deviations of their units
+    n: int  # units of the arm
+    of: int  # units of all arms
+    what: str  # what varies
+    word: str  # what the units are
+
+
 @check("warning")
 def sample_ratio_mismatch(split: Split) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g}; arms that are split otherwise than they were
@@ -80,10 +96,18 @@ def sample_ratio_mismatch_in_a_segment(segment: OffSegment) -> Seen:
 
 @check("warning")
 def units_of_several_arms(split: Split) -> Seen:
-    """{word} that stand in more than one arm: compare(paired=False) takes them for others in each, and the effect of
-    one arm is in the other
+    """{word} that stand in more than one arm: compare(paired=False) takes each for one unit; if arms are those of a
+    test, the effect of one is in the other
     """
     return Seen(split.several, split.known, None, {"word": split.word})
+
+
+@check("warning")
+def few_units_that_vary_otherwise(spread: Spread) -> Seen:
+    """{arm} has {n} {word}, and {what} vary {ratio:.1f} times as much between them as between those of {other}: with so
+    few the p-value of the randomization test may be wrong; say compare(test='t')
+    """
+    return Seen(spread.n if spread.ratio else 0, spread.of, spread.arm or None, spread._asdict())
 
 
 @check("fact")
@@ -116,13 +140,44 @@ def split_of_rows(rows: pl.DataFrame, columns: Columns, split: Mapping[Any, floa
     return _findings(table.with_columns(times=times), columns, "rows", split)
 
 
-def split_of_queries(log: Log, columns: Columns, split: Mapping[Any, float]) -> Iterator[Finding]:
-    """Give the findings about units of a log whose systems have their own queries: clusters, or else the queries."""
+def split_of_queries(
+    log: Log, columns: Columns, split: Mapping[Any, float], values: Mapping[str, Array]
+) -> Iterator[Finding]:
+    """Give the findings about units of a log whose systems have their own queries: clusters, or else the queries.
+
+    Parameters
+    ----------
+    values : numbers of each ranking by what they are, NaN where it has none, shape (rankings,) each.
+    """
     grid, cluster, keys = log.grid, log.said_of_queries("cluster"), key_names(log.columns)[1]
     unit = pl.Series("unit", grid.query if cluster is None else cluster, nan_to_null=True)
     table = log.keys_at(keys, grid.segment_row[grid.segment]).rename({keys[-1]: "system"})
-    table = table.with_columns(unit, times=pl.lit(1, pl.Int64)).drop_nulls("unit")
-    return _findings(table, columns, "queries", split)
+    table = table.with_columns(unit, times=pl.lit(1, pl.Int64))
+    yield from _findings(table.drop_nulls("unit"), columns, "queries", split)
+    word = f"clusters ({columns.cluster})" if columns.cluster else "queries"
+    yield from run_checks({}, _spread(table.select("system", "unit"), values, word))
+
+
+def _spread(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> Spread:
+    """Find the arm of few units whose values vary most otherwise than those of another arm.
+
+    Parameters
+    ----------
+    table : the system and the unit of each ranking.
+    """
+    found = [Spread("", "", 0.0, 0, table["unit"].n_unique(), "", word)]
+    for what, value in values.items():
+        some = table.with_columns(value=pl.Series(value, nan_to_null=True)).drop_nulls(["unit", "value"])
+        units = some.group_by("system", "unit", maintain_order=True).agg(pl.col("value").sum(), size=pl.len())
+        each = [
+            (str(arm), len(own), float(linear(own["value"].to_numpy()[:, None], own["size"].to_numpy()).std(ddof=1)))
+            for (arm,), own in units.group_by("system", maintain_order=True)
+            if len(own) > 1
+        ]
+        for (arm, n, spread), (other, _, less) in permutations([one for one in each if one[2] > 0], 2):
+            if n < FEW and max(spread / less, less / spread) > WIDE:
+                found.append(Spread(arm, other, spread / less, n, found[0].of, what, word))
+    return max(found, key=lambda one: abs(np.log(one.ratio or 1)))
 
 
 def _findings(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any, float]) -> Iterator[Finding]:

@@ -4,7 +4,8 @@ Intervals: queries are drawn from a large population, one by one or in clusters 
 population's mean is the truth, and evaluate(ci=0.95) is asked for it. Rows without a query are drawn from distributions
 whose measures are known.
 Tests: systems that do not differ are drawn, and the tests of compare() are asked whether they do.
-Arms: users are drawn that have one of two systems each, and compare(paired=False) is asked for their difference.
+Arms: users are drawn that have one of two systems each, or both, and compare(paired=False) is asked for their
+difference.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,10 +23,10 @@ from scipy.special import ndtr
 from scipy.stats import binomtest
 
 import frame_metrics  # noqa: F401 - gives frames their accessor
-from frame_metrics.stats.arms import Arms
 from frame_metrics.stats.arms import compared as arms_compared
 from frame_metrics.stats.delong import areas, around
 from frame_metrics.stats.significance import adjusted, bootstrap, classical, randomization, tukey
+from frame_metrics.stats.units import Arms
 
 MEASURES = ("ndcg@10", "rr")
 QUERIES = 20_000  # in the population
@@ -74,6 +75,32 @@ TESTS_OF_ARMS: dict[str, tuple[float, float] | None] = {  # of so few; of t what
 }
 WORTH = 8.0  # mean of what a query of an average user is worth, far above 0
 SHIFT = 0.25  # what it is worth more in the first arm, where arms differ
+
+
+class Users(NamedTuple):
+    """Users of two arms, of whom some stand in both."""
+
+    alone: tuple[int, int]  # those of the first arm only, and of the other
+    both: int
+    often: tuple[tuple[int, int], tuple[int, int]] = ((1, 29), (1, 29))  # queries of a user in an arm, least and most
+    spread: float = 1.0  # how much more than in the other a user varies in the first arm
+
+
+BOTH = {
+    "50 users of each arm, none of both": Users((50, 50), 0),
+    "50 users of each arm, 25 of both": Users((25, 25), 25),
+    "50 users of each arm, all of both": Users((0, 0), 50),
+}
+WAYS: dict[tuple[str, str], tuple[float, float] | None] = {  # of intervals, and what is said of users
+    ("z", ""): (0.92, 0.97),
+    ("t", ""): (0.92, 0.97),
+    ("t", "covariate="): (0.92, 0.97),
+    ("bootstrap", ""): (0.92, 0.97),
+    ("t", "as others in each arm"): None,
+}
+SPREAD = "12 users of an arm, 4 of them of both, who vary three times as much as 44 others"
+OFTEN = "50 users of both arms, with 20 to 29 queries in one and 1 to 9 in the other"
+UNLIKE = {SPREAD: Users((8, 40), 4, spread=3.0), OFTEN: Users((0, 0), 50, ((20, 29), (1, 9)))}
 AGREE = 3  # trials of each kind that are done a second way
 HEAD = ("what", "setting", "trials", "rate", "standard error", "asked", "met")
 
@@ -353,9 +380,9 @@ def users_of(n: int, trial: int) -> tuple[Any, Any, Any, Any]:
     return user, value, worth + rng.normal(size=2 * n), np.arange(2 * n) < n
 
 
-def arms_of(user: Any, value: Any, before: Any, mine: Any) -> Arms:
-    """Return the units of two arms, which are users."""
-    return Arms(np.bincount(user, value)[:, None], np.bincount(user).astype(float), mine, before)
+def arms_of(user: Any, value: Any, before: Any, mine: Any, unit: Any = None) -> Arms:
+    """Return the units of two arms, which are users; ``unit`` says which of them are the same one in both."""
+    return Arms(np.bincount(user, value)[:, None], np.bincount(user).astype(float), mine, before, unit)
 
 
 def asked_of(arms: Arms, test: str, trial: int) -> dict[str, float]:
@@ -364,16 +391,17 @@ def asked_of(arms: Arms, test: str, trial: int) -> dict[str, float]:
     return {name: float(one[0]) for name, one in arms_compared(arms, test, 0.95, 0.8, drawn, lambda done: None).items()}
 
 
-def asked_of_a_log(drawn: tuple[Any, Any, Any, Any], test: str, trial: int, covariate: str | None) -> dict[str, float]:
+def asked_of_a_log(drawn: tuple[Any, ...], test: str, trial: int, covariate: str | None) -> dict[str, float]:
     """Return the same from compare()."""
-    user, value, before, mine = drawn
-    columns = {"query": np.arange(len(user)), "user": user, "grade": value, "before": before[user], "new": mine[user]}
+    user, value, before, mine, *unit = drawn
+    columns = {"query": np.arange(len(user)), "grade": value, "before": before[user], "new": mine[user]}
+    columns["user"] = unit[0][user] if unit else user
     irm = pl.DataFrame(columns).with_columns(score=1.0).irm(system="new", cluster="user")
     given: dict[str, Any] = {"permutations": PERMUTATIONS, "resamples": RESAMPLES, "seed": trial, "test": test}
     return irm.compare("dcg@1", baseline=False, paired=False, covariate=covariate, **given).row(0, named=True)
 
 
-def same_arms(ours: dict[str, float], drawn: tuple[Any, Any, Any, Any], *asked: Any) -> None:
+def same_arms(ours: dict[str, float], drawn: tuple[Any, ...], *asked: Any) -> None:
     """Raise where compare() tells something else."""
     theirs = asked_of_a_log(drawn, *asked)
     agree(list(ours.values()), [theirs[name] for name in ours], f"arms by {asked}")
@@ -427,6 +455,58 @@ def arms(rows: pl.DataFrame, trials: int) -> Iterator[Line]:
             yield Line(f"false alarm: {test}", setting, trials, happened, TESTS_OF_ARMS.get(test))
 
 
+def users_of_both(users: Users, trial: int, shift: float) -> tuple[Any, Any, Any, Any, Any]:
+    """Draw users as above, each arm of a user as one, and last which of them are the same.
+
+    What a user is worth, what it adds in an arm and what a query adds are normal with a variance of 1; SHIFT is added
+    in the first arm. Before is the worth plus chance of that size.
+    """
+    rng = np.random.default_rng([8, *users.alone, users.both, trial])
+    n = users.both + sum(users.alone)
+    unit = np.concatenate([np.repeat(np.arange(users.both), 2), np.arange(users.both, n)])
+    mine = np.concatenate([np.tile([False, True], users.both), np.repeat([True, False], users.alone)])
+    often = np.where(mine, *(rng.integers(least, most + 1, len(unit)) for least, most in users.often))
+    worth, added = rng.normal(size=n), rng.normal(size=len(unit)) * np.where(mine, users.spread, 1)
+    user = np.repeat(np.arange(len(unit)), often)
+    value = WORTH + (worth[unit] + added + shift * mine)[user] + rng.normal(size=len(user))
+    return user, value, (worth + rng.normal(size=n))[unit], mine, unit
+
+
+def asked_of_both(drawn: tuple[Any, ...], test: str, said: str, trial: int) -> dict[str, float]:
+    """Return what arms that share users are told to differ by, in one of WAYS."""
+    user, value, before, mine, unit = drawn
+    covariate = "before" if said == "covariate=" else None
+    units = None if said.startswith("as others") else unit
+    found = asked_of(arms_of(user, value, before if covariate else None, mine, units), test, trial)
+    if trial < AGREE:
+        same_arms(found, drawn if units is not None else drawn[:4], test, trial, covariate)
+    return found
+
+
+def shared(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count the same of arms that share users, and how often a difference is seen that is there."""
+    for name, users in BOTH.items():
+        held = dict.fromkeys(WAYS, 0)
+        for trial in range(trials):
+            drawn = users_of_both(users, trial, SHIFT)
+            for way in WAYS:
+                found = asked_of_both(drawn, *way, trial)
+                held[way] += found["ci_low"] <= SHIFT <= found["ci_high"]
+        for (test, said), happened in held.items():
+            what = f"{name}, {test}{said and f', {said}'}"
+            yield Line("interval holds the difference", what, trials, happened, WAYS[test, said])
+    for name, users in (BOTH | UNLIKE).items():
+        asked = {test: None if name in UNLIKE else of for test, of in TESTS_OF_ARMS.items()}
+        for shift, what in ((0.0, "false alarm"), *([(2 * SHIFT, "difference seen")] if name == OFTEN else [])):
+            raised = dict.fromkeys(asked, 0)
+            for trial in range(trials):
+                drawn = users_of_both(users, trial, shift)
+                for test in raised:
+                    raised[test] += asked_of_both(drawn, test, "", trial)["p_value"] <= LEVEL
+            for test, happened in raised.items():
+                yield Line(f"{what}: {test}", name, trials, happened, asked[test])
+
+
 PARTS = {
     "queries": coverage,
     "clusters": in_clusters,
@@ -434,6 +514,7 @@ PARTS = {
     "tests": alarms,
     "paired": alarms_of_rows,
     "arms": arms,
+    "shared": shared,
 }
 
 

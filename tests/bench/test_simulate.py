@@ -27,7 +27,7 @@ def simulate() -> Iterator[ModuleType]:
 
 @pytest.mark.slow
 def test_every_line_of_the_table_comes_out() -> None:
-    """Intervals, then tests, then both of arms come out, each line once; the second ways agree."""
+    """Intervals, then tests, then both of arms, twice, come out, each line once; the second ways agree."""
     command = [sys.executable, "-W", "error", str(PATH), "--quick"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
@@ -36,12 +36,13 @@ def test_every_line_of_the_table_comes_out() -> None:
     assert head == HEAD
     what = ["interval holds the mean"] * 10 + ["interval holds the truth"] * 10 + ["false alarm"] * 18
     what += ["interval holds the difference", "interval holds the relative difference"] * 12 + ["false alarm"] * 10
+    what += ["interval holds the difference"] * 15 + ["false alarm"] * 20 + ["difference seen"] * 4
     assert [row[0].partition(":")[0] for row in rows] == what
-    assert len({(row[0], row[1]) for row in rows}) == 72
+    assert len({(row[0], row[1]) for row in rows}) == 111
     assert {row[2] for row in rows} == {"20"}
     rates = [float(row[3].strip("%")) for row in rows]
-    assert min(rates[:8] + rates[10:20] + rates[38:62]) > 60
-    assert max(rates[20:38] + rates[62:]) < 40
+    assert min(rates[:8] + rates[10:20] + rates[38:62] + rates[72:87]) > 60
+    assert max(rates[20:38] + rates[62:72] + rates[87:107]) < 40
 
 
 def test_a_part_of_the_table_comes_out_alone(
@@ -88,8 +89,18 @@ def test_the_page_shows_what_the_simulation_prints(simulate: Any) -> None:
     assert [row[1] for row in rows[:20]] == [setting for setting, _ in intervals]
     assert [row[0] for row in rows[20:38]] == [f"false alarm: {test}" for test, _ in tests]
     assert [row[1] for row in rows[38:62]] == [setting for setting, _ in of_arms]
-    assert [row[0] for row in rows[62:]] == [f"false alarm: {test}" for test, _ in alarms]
-    for row, (_, asked) in zip(rows, intervals + tests + of_arms + alarms, strict=True):
+    assert [row[0] for row in rows[62:72]] == [f"false alarm: {test}" for test, _ in alarms]
+    of_both = [
+        (f"{name}, {test}{said and f', {said}'}", asked)
+        for name in simulate.BOTH
+        for (test, said), asked in simulate.WAYS.items()
+    ]
+    unlike = [*simulate.UNLIKE, simulate.OFTEN]
+    tests_of_both = [(name, asked) for name in simulate.BOTH for asked in simulate.TESTS_OF_ARMS.values()]
+    tests_of_both += [(name, None) for name in unlike for _ in simulate.TESTS_OF_ARMS]
+    assert [row[1] for row in rows[72:]] == [setting for setting, _ in of_both + tests_of_both]
+    every = intervals + tests + of_arms + alarms + of_both + tests_of_both
+    for row, (_, asked) in zip(rows, every, strict=True):
         trials = int(row[2].replace(",", ""))
         assert trials >= 2000
         happened = round(float(row[3].strip("%")) / 100 * trials)
@@ -197,3 +208,17 @@ def test_arms_that_differ_much_are_told_apart(simulate: Any) -> None:
         simulate.same_arms(found, drawn, test, 0, "before")
     with pytest.raises(AssertionError, match="arms by"):
         simulate.same_arms(found | {"difference": 0.0}, drawn, test, 0, "before")
+
+
+def test_users_of_both_arms_are_the_same(simulate: Any) -> None:
+    """So many are of both; their queries in an arm are from 1 to 29, and what they are worth is in both."""
+    users = simulate.Users((2000, 1000), 4000, spread=0.0)
+    user, value, before, mine, unit = simulate.users_of_both(users, 0, 0.5)
+    often = np.bincount(user)
+    assert (often.min(), often.max(), len(before)) == (1, 29, 11_000)
+    assert (mine.sum(), len(np.unique(unit))) == (6000, 7000)
+    mean = np.bincount(user, value) / often
+    both = np.flatnonzero(unit[1:] == unit[:-1])
+    assert len(both) == 4000
+    assert np.corrcoef(mean[both], mean[both + 1])[0, 1] == pytest.approx(1 / 2**0.5, abs=0.1)
+    assert value[mine[user]].mean() - value[~mine[user]].mean() == pytest.approx(0.5, abs=0.1)

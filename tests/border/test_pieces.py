@@ -370,9 +370,10 @@ def test_rows_in_pieces(name: str, stored: Any) -> None:
     _same(call, stored(log), **{"query": None, "score": score, "grade": "grade", **more})
 
 
-def test_arms_in_pieces(stored: Any) -> None:
-    """Arms, each with queries of its own, are compared with the covariate of their users."""
-    log = _log().with_columns(arm=pl.format("arm {}", pl.col("q") // 4 % 2), before=pl.col("q") // 4 * 0.5)
+@pytest.mark.parametrize("users", [4, 1])
+def test_arms_in_pieces(users: int, stored: Any) -> None:
+    """Arms, each with queries of its own, are compared with the covariate of their users, who may be of both."""
+    log = _log().with_columns(arm=pl.format("arm {}", pl.col("q") // users % 2), before=pl.col("q") // 4 * 0.5)
     log = log.filter(pl.col("system") == "b")
     _same(
         lambda irm: irm.compare(METRICS, paired=False, baseline="arm 0", covariate="before", permutations=50),

@@ -1,4 +1,7 @@
-"""Online tests beside tea-tasting: means, ratios of users, CUPED, and the split between arms."""
+"""Online tests beside tea-tasting: means, ratios of users, CUPED, and the split between arms.
+
+Users of both arms are beside statsmodels: a regression whose errors are clustered by user.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import statsmodels.api as sm
 import tea_tasting as tt
+from scipy import stats
 
 from frame_metrics import IRM
 from inside import chi_square
 
 SEEDS = range(3)
+Z = stats.norm.isf(0.025)
 OURS = {
     "control": "baseline_value",
     "treatment": "value",
@@ -104,3 +110,67 @@ def test_the_split_of_two_arms(seed: int, ratio: float) -> None:
     told = log.audit(split={"A": 1 - share, "B": share}).filter(check="units split")["message"].item()
     assert f"A has {their['control']}, B has {their['treatment']} clusters (user)" in told
     assert f"p is {their['pvalue']:.2g} " in told
+
+
+def in_both(seed: int, share: float) -> pl.DataFrame:
+    """Searches of 80 users, of whom such a share is in both arms, each with 1 to 29 searches in an arm, in two days."""
+    rng = np.random.default_rng([seed, int(100 * share)])
+    users, worth = np.arange(80), rng.normal(size=80)
+    stands = [(u, arm) for u in users for arm in ("AB" if u < 80 * share else "AB"[u % 2])]
+    rows = [one for one in stands for _ in range(rng.integers(1, 30))]
+    user, arm = (np.array([row[i] for row in rows]) for i in (0, 1))
+    value = 5 + worth[user] + rng.normal(size=len(rows)) + (arm == "B") / 10
+    columns = {"user": user, "arm": arm, "v": value, "before": (worth + rng.normal(size=80))[user]}
+    frame = pl.DataFrame(columns | {"w": rng.integers(1, 4, len(rows)), "day": rng.integers(0, 2, len(rows))})
+    return frame.with_columns(query=pl.int_range(pl.len()))
+
+
+def clustered(frame: pl.DataFrame, value: str, weight: str | None) -> tuple[Any, Any]:
+    """The means of B and A and their covariance by statsmodels, each arm's units n with the factor n / (n - 1)."""
+    arms = np.column_stack([frame["arm"] == arm for arm in "BA"]).astype(float)
+    model = sm.WLS(frame[value].to_numpy(), arms, weights=np.ones(len(frame)) if weight is None else frame[weight])
+    user = frame["user"].to_numpy()
+    found = model.fit(cov_type="cluster", cov_kwds={"groups": user, "use_correction": False})
+    n = np.array([frame.filter(arm=arm)["user"].n_unique() for arm in "BA"])
+    factor = np.sqrt(n / (n - 1))
+    return np.asarray(found.params), np.asarray(found.cov_params()) * np.outer(factor, factor)
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("share", [0, 0.4, 1])
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.grid(3)
+def test_users_of_both_arms_are_clusters_of_a_regression(seed: int, share: float, weight: str | None) -> None:
+    """The difference, its error and that of the logarithm of the ratio follow from their covariance of both means."""
+    frame = in_both(seed, share)
+    irm = IRM(frame, query="query", system="arm", value="v", cluster="user", weight=weight, by="day")
+    found = irm.compare(paired=False, baseline="A", test="z")
+    for row in found.rows(named=True):
+        means, covariance = clustered(frame.filter(day=row["day"]), "v", weight)
+        assert (row["value"], row["baseline_value"]) == pytest.approx(tuple(means), abs=1e-9)
+        contrast, ratio = np.array([1, -1]), means[0] / means[1]
+        error, relative = (np.sqrt(one @ covariance @ one) for one in (contrast, contrast / means))
+        assert row["ci_high"] - row["difference"] == pytest.approx(Z * error, abs=1e-9)
+        assert row["p_value"] == pytest.approx(2 * stats.norm.sf(abs(means[0] - means[1]) / error), abs=1e-9)
+        assert row["relative_high"] == pytest.approx(ratio * np.exp(Z * relative) - 1, abs=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.4, 1])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_covariate_of_users_of_both_arms(seed: int, share: float) -> None:
+    """Of users with one search in an arm, it is a regression of what the slope leaves; the slope is that of parts."""
+    frame = in_both(seed, share).unique(["user", "arm"], maintain_order=True)
+    irm = IRM(frame, query="query", system="arm", value="v", cluster="user")
+    plain, row = (irm.compare(paired=False, baseline="A", test="z", covariate=one) for one in (None, "before"))
+    if share == 1:  # the mean covariates are the same, and explain no difference
+        assert row.equals(plain)
+        return
+    centred = frame.with_columns(pl.col("v", "before") - pl.col("v", "before").mean().over("arm"))
+    sign = pl.when(arm="B").then(1.0).otherwise(-1.0) / pl.len().over("arm")
+    parts = centred.with_columns(pl.col("v", "before") * sign).group_by("user").agg(pl.col("v", "before").sum())
+    theta = float(sm.OLS(parts["v"].to_numpy(), parts["before"].to_numpy()).fit().params[0])
+    means, covariance = clustered(frame.with_columns(left=pl.col("v") - theta * pl.col("before")), "left", None)
+    error = np.sqrt(np.array([1, -1]) @ covariance @ np.array([1, -1]))
+    assert row["difference"].item() == pytest.approx(means[0] - means[1], abs=1e-9)
+    assert (row["ci_high"] - row["difference"]).item() == pytest.approx(Z * error, abs=1e-9)
+    assert row["mde"].item() < plain["mde"].item()

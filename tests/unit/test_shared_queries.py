@@ -43,6 +43,16 @@ def test_systems_that_share_no_query_are_an_error(verb: str) -> None:
     assert "system=None, by='arm'" in said
 
 
+def test_the_error_leads_to_users_of_both() -> None:
+    """It says cluster= for users who have queries of several, unless they are named; then that is a comparison."""
+    users = ARMS.with_columns(user=pl.col("query") % 100)
+    said = error(lambda: users.irm(system="arm").evaluate("rr"), ColumnError)
+    assert said.endswith("for their difference, with cluster= for users who have queries of several")
+    irm = users.irm(system="arm", cluster="user")
+    assert error(lambda: irm.evaluate("rr"), ColumnError).endswith("for their difference")
+    assert irm.compare("rr", paired=False).select("n_units", "baseline_n_units").row(0) == (100, 100)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_way_out_gives_the_mean_of_each(kind: str) -> None:
     """Whatever the frame; both arms are perfect."""

@@ -85,7 +85,7 @@ def test_a_mismatch_begins_below_one_in_a_thousand(counts: tuple[int, int]) -> N
 
 
 def test_units_are_clusters_where_they_are_named() -> None:
-    """Two queries of a user are one unit; a user in both arms is one in each, and a finding."""
+    """Two queries of a user are one unit; a user in both arms counts in each, and is a finding."""
     found = told(arms(A=20, B=30), cluster="user")
     assert found[SPLIT][4].startswith("A has 10, B has 15 clusters (user), and their shares")
     assert SEVERAL not in found
@@ -93,7 +93,34 @@ def test_units_are_clusters_where_they_are_named() -> None:
     found = told(same, cluster="user")
     assert found[SPLIT][4].startswith("A has 10, B has 15 clusters (user), and their shares")
     assert found[SEVERAL][:3] == ("warning", 10, 10 / 15)
-    assert found[SEVERAL][4].startswith("clusters (user) that stand in more than one arm")
+    assert found[SEVERAL][4] == (
+        "clusters (user) that stand in more than one arm: compare(paired=False) takes each for one unit; if arms are "
+        "those of a test, the effect of one is in the other"
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_few_units_of_an_arm_that_vary_otherwise_are_a_finding(kind: str) -> None:
+    """8 users of A have 0 to 3 relevant results of each search, 40 of B 1 or 2; not where there are 40 of A."""
+    rng = np.random.default_rng(0)
+
+    def spread(users: int, name: str = "relevant results", **roles: Any) -> list[Any]:
+        hits = [*np.repeat(rng.integers(0, 2, users) * 3, 2), *np.repeat(rng.integers(1, 3, 40), 2)]
+        arm = ["A"] * 2 * users + ["B"] * 80
+        frame = pl.DataFrame({"arm": arm, "query": range(len(arm)), "user": np.arange(len(arm)) // 2, "hits": hits})
+        if roles:
+            frame = frame.with_columns(pl.col("hits").cast(pl.Float64))
+        else:
+            frame = frame.with_columns(rank=pl.lit([1, 2, 3])).explode("rank")
+            frame = frame.with_columns(label=(pl.col("rank") <= pl.col("hits")).cast(pl.Int64)).drop("hits")
+        irm = IRM(as_kind(frame, kind), query="query", system="arm", cluster="user", **roles)
+        found = as_polars(irm.audit(split=HALVES)).filter(check="few units that vary otherwise")
+        assert all(one.startswith(f"A has {users} clusters (user), and {name} vary 3.") for one in found["message"])
+        return found.select("severity", "n", "share", "example").rows()
+
+    assert spread(8) == [("warning", 8, 8 / 48, "A")]
+    assert spread(8, "hits", value="hits") == [("warning", 8, 8 / 48, "A")]
+    assert spread(40) == []
 
 
 def test_queries_of_both_arms_are_a_finding() -> None:

@@ -1,0 +1,178 @@
+"""The units of two arms of a test: means that are ratios of sums, and how their difference varies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from frame_metrics.inputs.rows import Array
+from frame_metrics.stats.averages import numbered
+from frame_metrics.stats.significance import CLOSE
+
+
+@dataclass(frozen=True, eq=False)
+class Arms:
+    """The units of two arms, queries or clusters of them, in the order in which they are drawn.
+
+    A unit that stands in both arms has a row for each, with what it holds there.
+    """
+
+    sums: Array  # of the values of a unit's queries, times their weights, shape (rows, columns)
+    size: Array  # the weight of a unit's queries, above 0, shape (rows,)
+    mine: Array  # whether a row is of the first arm, and not of the other, shape (rows,)
+    covariate: Array | None = None  # of each row, shape (rows,)
+    unit: Array | None = None  # the number of each row's unit, shape (rows,); None where no unit has two rows
+
+    @cached_property
+    def n(self) -> tuple[int, int]:
+        """The number of units of each arm."""
+        return int(self.mine.sum()), int((~self.mine).sum())
+
+    @cached_property
+    def n_parts(self) -> tuple[int, int, int]:
+        """The number of units of the first arm alone, of the other alone, and of both."""
+        both = self.shared.shape[1]
+        return self.n[0] - both, self.n[1] - both, both
+
+    @cached_property
+    def _place(self) -> Array:
+        """The row of each unit in the first arm, and in the other; -1 where it has none, shape (2, units)."""
+        number = None if self.unit is None else numbered(self.unit)
+        number = np.arange(len(self.mine)) if number is None else number
+        place = np.full((2, int(number.max(initial=-1)) + 1), -1)
+        place[np.where(self.mine, 0, 1), number] = np.arange(len(number))
+        return place
+
+    @cached_property
+    def shared(self) -> Array:
+        """The rows of the units that stand in both arms, those of the first arm first, shape (2, shared)."""
+        return self._place[:, (self._place >= 0).all(axis=0)]
+
+    @cached_property
+    def alone(self) -> Array:
+        """Whether the unit of a row stands in one arm only, shape (rows,)."""
+        alone = np.ones(len(self.mine), bool)
+        alone[self.shared] = False
+        return alone
+
+    def side_by_side(self, rows: Array) -> Array:
+        """Return what each unit has in the first arm, and in the other, shape (2, units, columns); 0 where it is not.
+
+        Parameters
+        ----------
+        rows : shape (rows, columns).
+        """
+        return np.vstack([rows, np.zeros((1, rows.shape[1]))])[self._place]
+
+    @cached_property
+    def scale(self) -> Array:
+        """The size of values, beside which a difference is only what is left by adding floats, shape (columns,)."""
+        most = np.abs(self.sums / self.size[:, None]).max(axis=0, initial=0)
+        return most + np.abs(self.slope) * np.abs(self.centred).max(initial=0)
+
+    @cached_property
+    def centred(self) -> Array:
+        """The covariate less its mean over the rows of both arms; 0 where there is none, or where it is constant."""
+        if self.covariate is None or not len(self.covariate) or np.ptp(self.covariate) == 0:
+            return np.zeros(len(self.size))
+        return self.covariate - self.covariate.mean()
+
+    @cached_property
+    def slope(self) -> Array:
+        """The slope of values by the covariate, theta, over the units of both arms together, shape (columns,).
+
+        Where units stand in both arms it is that of their parts in the difference of the means by their parts in that
+        of the mean covariates, as what a unit has in both arms says little of how the arms differ; 0 where the mean
+        covariates cannot differ, as each unit stands in both.
+        """
+        x = self.centred
+        if not self.shared.size:
+            return x @ linear(self.sums, self.size) / (x @ x) if x.any() else np.zeros(self.sums.shape[1])
+        value, own = self._parts_of_rows
+        each = self.side_by_side(np.column_stack([value, own]) / np.where(self.mine, *self.n)[:, None])
+        apart = each[0] - each[1]
+        x = apart[:, -1]
+        varies = x @ x > CLOSE * (each[:, :, -1] ** 2).sum()
+        return x @ apart[:, :-1] / (x @ x) if varies else np.zeros(self.sums.shape[1])
+
+    @cached_property
+    def held(self) -> Array:
+        """All that is summed of a unit: its sums, its size and its covariate, shape (rows, columns + 2)."""
+        return np.column_stack([self.sums, self.size, self.centred])
+
+    def mean(self, totals: Array, n: Array | int) -> Array:
+        """Return the mean of ``n`` units, less what their covariate explains, from totals of what they hold.
+
+        Parameters
+        ----------
+        totals : shape (columns + 2,) or (draws, columns + 2).
+        n : one number, or shape (draws, 1).
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return totals[..., :-2] / totals[..., -2:-1] - self.slope * totals[..., -1:] / np.float64(n)
+
+    @cached_property
+    def means(self) -> Array:
+        """The means of both arms, NaN for an arm without units; 0 where floats left only a rest, shape (2, columns)."""
+        each = zip((self.mine, ~self.mine), self.n, strict=True)
+        means = np.array([self.mean(self.held[arm].sum(axis=0), n) for arm, n in each])
+        return np.where(np.abs(means) < CLOSE * self.scale, 0, means)
+
+    @property
+    def difference(self) -> Array:
+        """The difference of the means, 0 where they differ by the adding of floats only, shape (columns,)."""
+        difference = self.means[0] - self.means[1]
+        return np.where(np.abs(difference) < CLOSE * self.scale, 0, difference)
+
+    @cached_property
+    def _parts_of_rows(self) -> tuple[Array, Array]:
+        """The part of each row in the mean of its arm, and in the arm's mean covariate, times the units of the arm."""
+        value, x = np.empty(self.sums.shape), self.centred.copy()
+        for arm in (self.mine, ~self.mine):
+            value[arm] = linear(self.sums[arm], self.size[arm])
+            x[arm] -= x[arm].mean()
+        return value, x
+
+    def variances(self, over: Array | None = None) -> Array:
+        """Return the variance of the difference of the means in three parts, for arms of two units or more.
+
+        They are of the units of the first arm alone, of the other alone, and of both. With psi = (S - m r) / sum m, the
+        part of a unit in r = sum S / sum m over the G units of an arm, and f = G / (G - 1), they are f sum psi^2 for
+        the first two, and for the third the sum of (sqrt(f_A) psi_A - sqrt(f_B) psi_B)^2. With a covariate x, theta
+        (x - mean x) / G of the arm is taken from each psi.
+
+        Source: A. Deng, U. Knoblich, J. Lu, Applying the delta method in metric analytics: a practical guide with novel
+        ideas, KDD 2018. A. Deng, Y. Xu, R. Kohavi, T. Walker, Improving the sensitivity of online controlled
+        experiments by utilizing pre-experiment data, WSDM 2013.
+
+        Parameters
+        ----------
+        over : what each mean is divided by before they are taken from each other, shape (2, columns).
+
+        Returns
+        -------
+        Shape (3, columns).
+        """
+        value, x = self._parts_of_rows
+        apart = value - x[:, None] * self.slope
+        over = np.ones((2, apart.shape[1])) if over is None else over
+        found = []
+        for arm, n, by in zip((self.mine, ~self.mine), self.n, over, strict=True):
+            own = (apart[arm & self.alone] ** 2).sum(axis=0) / (n - 1) / n
+            found.append(np.where(own < (CLOSE * self.scale) ** 2, 0, own) / by**2)
+        pull = [apart[row] / ((n - 1) * n) ** 0.5 / by for row, n, by in zip(self.shared, self.n, over, strict=True)]
+        both = ((pull[0] - pull[1]) ** 2).sum(axis=0)
+        return np.array([*found, np.where(both < (CLOSE * self.scale / np.abs(over).min(axis=0)) ** 2, 0, both)])
+
+
+def linear(sums: Array, size: Array) -> Array:
+    """Return the part of each unit in the ratio of sums: its distance from it, by the mean size, shape (rows, columns).
+
+    Parameters
+    ----------
+    sums : shape (rows, columns).
+    size : shape (rows,).
+    """
+    return (sums - size[:, None] * (sums.sum(axis=0) / size.sum())) / size.mean()

@@ -1,0 +1,470 @@
+"""Arms that share units: users before and after a change, or in both arms of a test."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from math import sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from frame_metrics import IRM
+from helpers import KINDS, as_kind, as_polars
+
+TESTS = ("randomization", "t", "z", "bootstrap")
+ENDS = ("ci_low", "ci_high", "relative_low", "relative_high")
+Z = NormalDist().inv_cdf(0.975)
+
+
+def made(seed: int, alone: tuple[int, int] = (7, 9), shared: int = 8, arms: str = "AB") -> pl.DataFrame:
+    """Searches of users of one arm, and of all arms; what a user is worth is in each, and known before in part."""
+    rng = np.random.default_rng(seed)
+    own = [arms[0]] * alone[0] + [arms[1]] * alone[1] + [arms] * shared
+    stands = [(user, arm) for user, mine in enumerate(own) for arm in mine for _ in range(rng.integers(1, 7))]
+    worth, chance = rng.normal(size=len(own)), rng.normal(size=len(stands))
+    user = np.array([one for one, _ in stands])
+    value = np.abs(3 + worth[user] + chance / 2 + np.array([arm == "B" for _, arm in stands]) / 4).round(3)
+    before = (worth + rng.normal(size=len(own))).round(3)[user]
+    columns = {"arm": [arm for _, arm in stands], "user": user, "v": value, "before": before}
+    frame = pl.DataFrame(columns).with_columns(w=pl.Series(rng.integers(1, 4, len(user)) / 2))
+    return frame.sample(fraction=1, shuffle=True, seed=seed).with_columns(query=pl.int_range(pl.len()))
+
+
+def versus(frame: pl.DataFrame, covariate: str | None = None, **said: Any) -> dict[str, Any]:
+    """The one row of a comparison of two arms, over users."""
+    roles = {"cluster": "user"} | {name: said.pop(name) for name in ("cluster", "weight") if name in said}
+    irm = frame.irm(query="query", system="arm", value="v", **roles)
+    return irm.compare(paired=False, covariate=covariate, **said).row(0, named=True)
+
+
+def parts(frame: pl.DataFrame) -> tuple[Any, Any, Any]:
+    """The means of both arms, B first, and each user's part in them, psi, and in their mean covariates, by a loop."""
+    means, psi, before = [], [], []
+    for arm in "BA":
+        own = frame.filter(arm=arm).group_by("user").agg(pl.col("v").sum(), pl.len(), pl.col("before").first())
+        of = {user: (total, n, x) for user, total, n, x in own.rows()}
+        m, mean = sum(n for _, n, _ in of.values()), sum(total for total, _, _ in of.values())
+        means.append(mean / m)
+        x_mean = sum(x for _, _, x in of.values()) / len(of)
+        psi.append({user: (total - n * means[-1]) / m for user, (total, n, _) in of.items()})
+        before.append({user: (x - x_mean) / len(of) for user, (_, _, x) in of.items()} | {None: x_mean})
+    return means, psi, before
+
+
+def by_parts(frame: pl.DataFrame, covariate: str | None) -> tuple[float, float]:
+    """The difference and its standard error, as the formula reads."""
+    (mine, base), (b, a), (x_b, x_a) = parts(frame)
+    theta, users = 0.0, sorted({*a, *b})
+    if covariate:
+        d = [b.get(u, 0) - a.get(u, 0) for u in users]
+        x = [x_b.get(u, 0) - x_a.get(u, 0) for u in users]
+        theta = float(np.dot(d, x) / np.dot(x, x)) if np.abs(x).max() > 1e-12 else 0.0
+    a = {u: psi - theta * x_a[u] for u, psi in a.items()}
+    b = {u: psi - theta * x_b[u] for u, psi in b.items()}
+    f_a, f_b = len(a) / (len(a) - 1), len(b) / (len(b) - 1)
+    common = sum(a[u] * b[u] for u in users if u in a and u in b)
+    variance = f_a * sum(p**2 for p in a.values()) + f_b * sum(p**2 for p in b.values()) - 2 * sqrt(f_a * f_b) * common
+    return mine - base - theta * (x_b[None] - x_a[None]), sqrt(variance)
+
+
+# By hand, and by another way
+
+
+def test_users_before_and_after_by_hand() -> None:
+    """1 and 2 before, 2 and 4 after: the users rise by 1 and 2, so the rise is 1.5, and its error 1/2."""
+    frame = pl.DataFrame({"arm": [*"AABB"], "user": [1, 2, 1, 2], "query": range(4), "v": [1.0, 2, 2, 4]})
+    row = versus(frame, test="z")
+    assert (row["difference"], row["n_units"], row["baseline_n_units"]) == (1.5, 2, 2)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((1.5 - Z / 2, 1.5 + Z / 2))
+    assert row["mde"] == pytest.approx((Z + NormalDist().inv_cdf(0.8)) / 2)
+    spread = Z * sqrt(2 * 2 * (0.5 / 3 - 1 / 6) ** 2)  # psi / r: -1/6 and 1/6 in both arms, so that the ratio is sure
+    assert (row["relative_low"], row["relative_high"]) == pytest.approx((2 * np.exp(-spread) - 1,) * 2)
+
+
+def test_a_user_of_both_arms_among_others_by_hand() -> None:
+    """A: 1 and 3; B: 3 and 7, the 3s of one user. psi is -1/2, 1/2 and -1, 1, and f is 2: 2 (1/2 + 2 + 1) = 7."""
+    frame = pl.DataFrame({"arm": [*"AABB"], "user": [1, 2, 2, 3], "query": range(4), "v": [1.0, 3, 3, 7]})
+    row = versus(frame, test="z")
+    assert row["difference"] == 3
+    assert row["ci_high"] - row["ci_low"] == pytest.approx(2 * Z * sqrt(7))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_users_who_ask_once_on_each_side_are_pairs(seed: int) -> None:
+    """The t-test, its interval and its degrees of freedom are then those of scipy's paired test."""
+    rng = np.random.default_rng(seed)
+    before, after = rng.normal(5, 1, 20), rng.normal(5.3, 2, 20)
+    frame = pl.DataFrame({"arm": ["A"] * 20 + ["B"] * 20, "user": [*range(20)] * 2, "v": [*before, *after]})
+    found = stats.ttest_rel(after, before)
+    row = versus(frame.with_columns(query=pl.int_range(40)), test="t", ci=0.9)
+    assert row["p_value"] == pytest.approx(found.pvalue, abs=1e-12)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(found.confidence_interval(0.9)), abs=1e-10)
+
+
+@pytest.mark.parametrize("covariate", [None, "before"])
+@pytest.mark.parametrize("alone", [(7, 9), (2, 0), (0, 1)])
+@pytest.mark.grid(2)
+def test_the_formula_reads_so(alone: tuple[int, int], covariate: str | None) -> None:
+    """The difference and its error are those of a loop over users, whoever stands in one arm only."""
+    frame = made(1, alone)
+    row, (difference, error) = versus(frame, covariate, test="z"), by_parts(frame, covariate)
+    assert row["difference"] == pytest.approx(difference, abs=1e-12)
+    assert row["ci_high"] - row["ci_low"] == pytest.approx(2 * Z * error, abs=1e-12)
+
+
+def test_degrees_of_freedom_are_of_three_parts() -> None:
+    """Welch and Satterthwaite's, over the users of the first arm, of the second, and of both."""
+    frame = made(2)
+    _, (b, a), _ = parts(frame)
+    f_a, f_b = len(a) / (len(a) - 1), len(b) / (len(b) - 1)
+    only_a, only_b = ([psi for u, psi in one.items() if u not in other] for one, other in ((a, b), (b, a)))
+    common = [sqrt(f_b) * b[u] - sqrt(f_a) * a[u] for u in a if u in b]
+    variances = [f_a * np.dot(only_a, only_a), f_b * np.dot(only_b, only_b), np.dot(common, common)]
+    free = sum(variances) ** 2 / sum(
+        v**2 / (len(n) - 1) for v, n in zip(variances, (only_a, only_b, common), strict=True)
+    )
+    row = versus(frame, test="t")
+    t = row["difference"] / sqrt(sum(variances))
+    assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(t), free), abs=1e-12)
+    assert row["ci_high"] - row["difference"] == pytest.approx(stats.t.ppf(0.975, free) * sqrt(sum(variances)))
+
+
+@pytest.mark.parametrize("covariate", [None, "before"])
+@pytest.mark.parametrize("alone", [(2, 3), (0, 0), (3, 0)])
+@pytest.mark.grid(2)
+def test_every_exchange_is_counted(alone: tuple[int, int], covariate: str | None) -> None:
+    """Users of both arms exchange what they have in them, others are permuted, and each draw has its own error."""
+    frame = made(3, alone, shared=4)
+    arms = {u: set(own["arm"]) for (u,), own in frame.group_by("user")}
+    one, both = [u for u in arms if len(arms[u]) == 1], [u for u in arms if len(arms[u]) == 2]
+    seen, far = by_parts(frame, covariate), []
+    for chosen, swapped in product(combinations(one, alone[0]), product([False, True], repeat=len(both))):
+        swap = [u for u, yes in zip(both, swapped, strict=True) if yes]
+        other = pl.when(arm="A").then(pl.lit("B")).otherwise(pl.lit("A"))
+        mine = pl.when(pl.col("user").is_in(chosen)).then(pl.lit("A")).otherwise(pl.lit("B"))
+        arm = (
+            pl.when(pl.col("user").is_in(swap)).then(other).when(pl.col("user").is_in(both)).then("arm").otherwise(mine)
+        )
+        difference, error = by_parts(frame.with_columns(arm=arm), covariate)
+        far.append(abs(difference / error) >= abs(seen[0] / seen[1]) - 1e-9)
+    assert versus(frame, covariate)["p_value"] == pytest.approx(np.mean(far), abs=1e-12)
+    drawn = versus(frame, covariate, permutations=len(far) - 1)["p_value"]
+    assert drawn * len(far) == pytest.approx(round(drawn * len(far)), abs=1e-9)
+    assert drawn == pytest.approx(np.mean(far), abs=4.5 * sqrt(0.25 / len(far)))
+
+
+@pytest.mark.parametrize("covariate", [None, "before"])
+@pytest.mark.parametrize("alone", [(150, 250), (0, 0)])
+@pytest.mark.grid(2)
+def test_the_bootstrap_comes_near_the_delta_method(alone: tuple[int, int], covariate: str | None) -> None:
+    """Users are drawn with what they have in both arms: with many the intervals of both ways are alike."""
+    frame = made(4, alone, shared=400)
+    drawn, told = (versus(frame, covariate, test=test, resamples=4000) for test in ("bootstrap", "z"))
+    width = told["ci_high"] - told["ci_low"]
+    assert [drawn[name] for name in ENDS] == pytest.approx([told[name] for name in ENDS], abs=0.06 * width)
+    assert drawn["p_value"] == pytest.approx(told["p_value"], abs=0.05)
+    assert drawn["mde"] == told["mde"]
+
+
+# Users who come back
+
+
+def before_and_after() -> pl.DataFrame:
+    """Five searches of each of 200 users before a change, and after it, which makes each .02 better."""
+    rng = np.random.default_rng(24)
+    user, after = np.repeat(np.arange(200), 10), np.tile(np.repeat([0, 1], 5), 200)
+    value = 0.5 + 0.15 * rng.normal(size=200)[user] + 0.08 * rng.normal(size=2000) + 0.02 * after
+    arm = np.where(after == 1, "after", "before")
+    return pl.DataFrame({"arm": arm, "query": range(2000), "user": user, "v": value})
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_rise_of_users_who_come_back_is_seen(test: str) -> None:
+    """Users differ much, and each by little from before: as others in each arm (p was .2) they hide the rise."""
+    frame = before_and_after()
+    row = versus(frame, baseline="before", test=test)
+    assert row["difference"] == pytest.approx(0.02, abs=0.006)
+    assert row["p_value"] < {"randomization": 1.1e-4, "bootstrap": 1.1e-3}.get(test, 1e-5)
+    others = frame.with_columns(user=pl.format("{}{}", "arm", "user"))
+    apart = versus(others, baseline="before", test=test)
+    assert apart["p_value"] > 0.1
+    assert apart["mde"] > 3 * row["mde"]
+
+
+def test_a_covariate_never_hides_what_users_of_both_arms_show() -> None:
+    """What was known before explains nothing of users who are all in both arms: their slope is 0."""
+    frame = made(5, (0, 0), shared=30)
+    for test in TESTS:
+        assert versus(frame, "before", test=test) == versus(frame, test=test)
+    some = made(6, (200, 200), shared=200)
+    wide = [versus(some, covariate, test="z")["mde"] for covariate in (None, "before")]
+    assert wide[1] < 0.9 * wide[0]
+
+
+# Units that are hard to compare
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.grid(4)
+def test_users_who_all_rise_by_as_much(test: str, seed: int) -> None:
+    """The rise is known, and no error of it; of users who do not change p is 1, and so it is where nothing is found."""
+    value = np.random.default_rng(seed).normal(size=10)
+    columns = {"arm": ["A"] * 10 + ["B"] * 10, "user": [*range(10)] * 2, "query": range(20)}
+    rise = versus(pl.DataFrame(columns | {"v": [*value, *(value + 0.1)]}), test=test)
+    assert (rise["difference"], rise["ci_low"], rise["ci_high"]) == pytest.approx((0.1, 0.1, 0.1))
+    assert rise["p_value"] == {"randomization": 2 / 2**10, "bootstrap": 1 / 1001}.get(test)
+    same = versus(pl.DataFrame(columns | {"v": [*value, *value]}), test=test)
+    assert (same["difference"], same["ci_low"], same["ci_high"], same["p_value"], same["mde"]) == (0, 0, 0, 1, 0)
+    assert versus(pl.DataFrame(columns | {"v": [0.0] * 20}), test=test)["p_value"] == 1
+
+
+def test_a_query_of_both_arms_is_a_unit_of_both() -> None:
+    """Without clusters units are queries, and the same one in both arms is one, as if it were named as the cluster."""
+    frame = made(7).with_columns(query="user").unique(["query", "arm"], maintain_order=True)
+    named = frame.with_columns(user="query")
+    for test in TESTS:
+        assert versus(frame, cluster=None, test=test) == versus(named, test=test)
+
+
+def test_a_user_who_weighs_nothing_in_an_arm_is_not_of_it() -> None:
+    """He is a unit of the other only, so that all is as without those of his searches."""
+    frame = made(8).with_columns(w=pl.when((pl.col("user") == 20) & (pl.col("arm") == "A")).then(0.0).otherwise("w"))
+    told = versus(frame.filter(pl.col("w") > 0), weight="w", test="t")
+    found = versus(frame, weight="w", test="t")
+    same = [name for name in told if name not in ("baseline_n", "effect_size")]
+    assert [found[name] for name in same] == [told[name] for name in same]
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_few_users_of_whom_a_draw_may_have_none_of_an_arm(test: str) -> None:
+    """Two users in each arm, one of them in both: what can be told is told."""
+    frame = pl.DataFrame({"arm": [*"AABB"], "user": [1, 2, 2, 3], "query": range(4), "v": [1.0, 3, 4, 7]})
+    row = versus(frame, test=test)
+    assert all(row[name] is not None for name in (*ENDS, "p_value", "mde"))
+    assert row["ci_low"] <= row["difference"] <= row["ci_high"]
+
+
+# What makes no difference
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("alone", [(7, 9), (9, 9), (3, 0)])
+@pytest.mark.grid(3)
+def test_the_other_arm_as_the_baseline(alone: tuple[int, int], test: str) -> None:
+    """The difference changes its sign and its interval its ends; the p-value stays."""
+    frame = made(9, alone)
+    given: dict[str, Any] = {"test": test, "covariate": "before", "permutations": 500}
+    one, other = (versus(frame, baseline=baseline, **given) for baseline in "AB")
+    assert one["difference"] == pytest.approx(-other["difference"], abs=1e-14)
+    assert (one["ci_low"], one["ci_high"]) == pytest.approx((-other["ci_high"], -other["ci_low"]), abs=1e-12)
+    assert one["p_value"] == pytest.approx(other["p_value"], abs=1e-12)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.grid(2)
+def test_neither_kind_nor_order_nor_names_matter(kind: str, test: str) -> None:
+    """Shuffled rows and other names of users give the same numbers in every kind of frame, with weights too."""
+    frame = made(10).with_columns(day=pl.col("query") % 2)
+    roles: dict[str, Any] = {"system": "arm", "value": "v", "query": "query", "weight": "w", "by": "day"}
+    given: dict[str, Any] = {"paired": False, "test": test, "covariate": "before", "permutations": 300}
+    told = frame.irm(cluster="user", **roles).compare(**given)
+    other = frame.sample(fraction=1, shuffle=True, seed=1).with_columns(user=pl.format("u{}", 99 - pl.col("user")))
+    found = as_polars(IRM(as_kind(other, kind), cluster="user", **roles).compare(**given))
+    for name in ("difference", *ENDS, "p_value", "mde", "n_units"):
+        assert found[name].to_list() == told[name].to_list()
+
+
+def test_segments_and_pairs_of_arms_are_as_alone() -> None:
+    """In each segment the users that both arms have there are shared, and other arms make no difference."""
+    frame = made(11, arms="ABC").with_columns(day=pl.col("query") % 2)
+    roles: dict[str, Any] = {"system": "arm", "value": "v", "query": "query", "cluster": "user"}
+    for test in TESTS:
+        given: dict[str, Any] = {"paired": False, "test": test, "permutations": 200, "covariate": "before"}
+        found = frame.irm(by="day", **roles).compare(**given).drop("p_adjusted")
+        assert len(found) == 6
+        for row in found.rows(named=True):
+            two = frame.filter(pl.col("arm").is_in([row["arm"], row["baseline"]]), day=row.pop("day"))
+            alone = two.irm(**roles).compare(baseline=row["baseline"], **given).drop("p_adjusted")
+            assert alone.row(0, named=True) == row
+
+
+# Arms without shared units
+
+PINNED = ("difference", "ci_low", "ci_high", "relative_low", "p_value", "p_adjusted", "mde")
+# Printed before units could stand in several arms
+OF_QUERIES: list[tuple[str, dict[str, str], str | None, list[float]]] = [
+    (
+        "randomization",
+        {},
+        None,
+        [
+            0.605230769230769,
+            -0.120333783545328,
+            1.330795322006867,
+            -0.038197656131863,
+            0.139303482587065,
+            0.283582089552239,
+            1.037126672672653,
+        ],
+    ),
+    (
+        "randomization",
+        {"cluster": "user", "weight": "w"},
+        None,
+        [
+            0.750069080949483,
+            -0.505455988661547,
+            2.005594150560513,
+            -0.1493569379671,
+            0.27363184079602,
+            0.82089552238806,
+            1.794655669051981,
+        ],
+    ),
+    (
+        "randomization",
+        {"cluster": "user", "by": "day"},
+        "before",
+        [
+            -0.134497560642659,
+            -0.991837843343219,
+            0.7228427220579,
+            -0.288972872340039,
+            0.791044776119403,
+            0.791044776119403,
+            1.225487754801954,
+        ],
+    ),
+    (
+        "t",
+        {"cluster": "user"},
+        "before",
+        [
+            -0.021949419593939,
+            -1.130156559017194,
+            1.086257719829316,
+            -0.340477538331804,
+            0.966226161412439,
+            0.966226161412439,
+            1.42173145328894,
+        ],
+    ),
+    (
+        "z",
+        {"cluster": "user", "weight": "w", "by": "day"},
+        None,
+        [
+            0.982239057239057,
+            -0.220161477239019,
+            2.184639591717133,
+            -0.091309881460794,
+            0.10935667280333,
+            0.32807001840999,
+            1.718719114338944,
+        ],
+    ),
+    (
+        "bootstrap",
+        {},
+        "before",
+        [
+            -0.292014847428792,
+            -0.802248481724971,
+            0.207921056170951,
+            -0.275373952977603,
+            0.316831683168317,
+            0.861386138613861,
+            0.739056740319023,
+        ],
+    ),
+    (
+        "bootstrap",
+        {"cluster": "user", "weight": "w"},
+        "before",
+        [
+            0.171701537594397,
+            -0.928757050345418,
+            0.934385094066321,
+            -0.33730584581279,
+            0.702970297029703,
+            0.702970297029703,
+            1.490481036824034,
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", range(len(OF_QUERIES)))
+@pytest.mark.grid(2)
+def test_without_shared_units_numbers_are_those_of_arms_by_themselves(case: int) -> None:
+    """Users of one arm each: sums of variances, permutations and draws of each arm, as they were printed before."""
+    test, roles, covariate, told = OF_QUERIES[case]
+    arm, day = pl.col("user").map_elements(lambda user: "ABC"[user % 3], pl.String), pl.col("query") % 2
+    frame = made(20, (30, 0), 0).with_columns(arm=arm, day=day)
+    irm = frame.irm(system="arm", value="v", query="query", **roles)
+    given: dict[str, Any] = {"permutations": 200, "resamples": 100}
+    row = irm.compare(paired=False, test=test, covariate=covariate, **given).row(-1, named=True)
+    assert [row[name] for name in PINNED] == pytest.approx(told, rel=1e-12)
+
+
+# Without a query
+
+
+def of_rows(share: float) -> pl.DataFrame:
+    """Four decisions about each of 200 users in an arm, of whom such a share is in both; how often they are right."""
+    rng = np.random.default_rng(1)
+    stands = [(u, arm) for u in range(200) for arm in ("AB" if u < 200 * share else "AB"[u % 2]) for _ in range(4)]
+    user, arm = (np.array([one[i] for one in stands]) for i in (0, 1))
+    ease = 0.7 + 0.2 * rng.normal(size=200)[user] + 0.03 * (arm == "B")
+    label, right = rng.integers(0, 2, len(stands)), rng.random(len(stands)) < ease
+    columns = {"arm": arm, "user": user, "label": label, "predicted": np.where(right, label, 1 - label)}
+    return pl.DataFrame(columns).with_columns(right=right, score=label + pl.Series(rng.normal(size=len(stands)) + ease))
+
+
+@pytest.mark.parametrize("share", [0.5, 1])
+def test_users_of_both_arms_are_drawn_with_all_their_rows(share: float) -> None:
+    """A share of rows is a mean of users' searches: its interval comes near that by their parts in both arms."""
+    frame = of_rows(share)
+    row = frame.irm(system="arm", cluster="user", score=None).compare("accuracy", paired=False, resamples=4000)
+    told = frame.rename({"right": "v"}).with_columns(pl.col("v").cast(pl.Float64), before=pl.lit(0.0))
+    difference, error = by_parts(told, None)
+    assert row["difference"].item() == pytest.approx(difference, abs=1e-12)
+    ends = [difference - Z * error, difference + Z * error]
+    assert [row["ci_low"].item(), row["ci_high"].item()] == pytest.approx(ends, abs=0.16 * error)
+    apart = by_parts(told.with_columns(user=pl.format("{}{}", "arm", "user")), None)[1]
+    assert error < 0.95 * apart
+    assert row["mde"].item() == pytest.approx(2.8016 * error, rel=0.05)
+
+
+def test_rows_that_are_the_same_in_both_arms_do_not_differ() -> None:
+    """Each draw has them in both, of tables and of scores, in each segment."""
+    one = of_rows(0).drop("arm").with_columns(day=pl.col("user") % 2)
+    frame = pl.concat([one.with_columns(arm=pl.lit(arm)) for arm in "AB"])
+    irm = frame.irm(system="arm", cluster="user", by="day", threshold=0.5)
+    found = irm.compare("accuracy", "precision", "roc_auc", paired=False, resamples=50)
+    assert found.select("ci_low", "ci_high", "relative_low", "mde", "p_value").unique().rows() == [(0, 0, 0, 0, 1)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_every_kind_and_order(kind: str) -> None:
+    """The same numbers, to the last bit, of three arms, with weights, and of several classes too."""
+    frame = of_rows(0.5).with_columns(arm=pl.when(pl.col("user") % 7 == 0).then(pl.lit("C")).otherwise("arm"))
+    frame = frame.with_columns(w=pl.col("user") % 3 + 1.0, place=pl.col("label") + pl.col("user") % 2)
+    frame = frame.with_columns(said=pl.when("right").then("place").otherwise(0))
+    shuffled = as_kind(frame.sample(fraction=1, shuffle=True, seed=1), kind)
+    for roles, metrics in (
+        ({"label": "label", "score": "score", "threshold": 0.5, "weight": "w"}, ("f1", "roc_auc")),
+        ({"label": "place", "predicted": "said", "score": None}, ("f1", "kappa")),
+    ):
+        roles |= {"system": "arm", "cluster": "user", "query": None}
+        told, found = (
+            as_polars(IRM(one, **roles).compare(*metrics, paired=False, resamples=50)) for one in (frame, shuffled)
+        )
+        assert found.equals(told)
+        assert told["ci_low"].null_count() == 0
