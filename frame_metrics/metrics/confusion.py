@@ -90,7 +90,7 @@ def accuracy(table: Confusion) -> Array:
     return ratio(table.tp + table.tn, table.population)
 
 
-@metric(best=0, undefined=None, monotone=True, expected=True, also=("error", "misclassification_rate", "zero_one_loss"))
+@metric(completes="accuracy", monotone=True, expected=True, also=("error", "misclassification_rate", "zero_one_loss"))
 def error_rate(table: Confusion) -> Array:
     """Share of all documents that are decided wrongly.
 
@@ -150,8 +150,7 @@ def npv(table: Confusion) -> Array:
 
 
 @metric(
-    best=0,
-    undefined=None,
+    completes="specificity",
     monotone=True,
     expected=True,
     also=("fall_out", "fpr", "false_positive_rate", "false_alarm_rate"),
@@ -167,8 +166,7 @@ def fallout(table: Confusion) -> Array:
 
 
 @metric(
-    best=0,
-    undefined=None,
+    completes="recall",
     monotone=True,
     expected=True,
     unjudged="turns",
@@ -183,7 +181,7 @@ def miss_rate(table: Confusion) -> Array:
     return ratio(table.fn + table.up, table.actual)
 
 
-@metric(best=0, undefined=None, monotone=True, expected=True, unjudged="turns", also=("false_discovery_rate",))
+@metric(completes="precision", monotone=True, expected=True, unjudged="turns", also=("false_discovery_rate",))
 def fdr(table: Confusion) -> Array:
     """Share of the retrieved documents that are not relevant.
 
@@ -193,7 +191,7 @@ def fdr(table: Confusion) -> Array:
     return ratio(table.fp + table.empty, table.predicted)
 
 
-@metric(best=0, undefined=None, monotone=True, expected=True, also=("false_omission_rate", "for"))
+@metric(completes="npv", monotone=True, expected=True, also=("false_omission_rate", "for"))
 def fomr(table: Confusion) -> Array:
     """Share of the documents left out that are relevant.
 
@@ -396,11 +394,14 @@ def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = Non
 def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
     """Mean of recall and specificity, of equal or of given weights.
 
-    Formula: s recall + (1 - s) specificity with s = 1 / 2. Of several classes: the mean of their recalls.
-    Undefined: no document is relevant, or every document is.
+    Formula: s recall + (1 - s) specificity with s = 1 / 2. Where all documents are of one class, its recall alone: where
+        none is relevant, specificity. Of several classes: the mean of the recalls of those that have rows.
+    Undefined: N = 0, or all the weight is that of a class without documents.
     Parameters: sensitivity, the weight s of recall.
     """
-    return sensitivity * recall(table) + (1 - sensitivity) * specificity(table)
+    shares, weights = [recall(table), specificity(table)], [sensitivity, 1 - sensitivity]
+    there = [weight * ~np.isnan(share) for share, weight in zip(shares, weights, strict=True)]
+    return ratio(sum(weight * np.nan_to_num(share) for share, weight in zip(shares, there, strict=True)), sum(there))
 
 
 @metric(range=(0, np.sqrt(2)), best=0, undefined=None, monotone=True, also=("closest",))

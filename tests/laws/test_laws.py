@@ -485,7 +485,7 @@ def test_complements_and_sums_of_the_table(at: str, log: pl.DataFrame) -> None:
         "error_rate": 1 - pl.col("accuracy"),
         "informedness": pl.col("recall") - pl.col("fallout"),
         "markedness": pl.col("precision") + pl.col("npv") - 1,
-        "balanced_accuracy": (1 + pl.col("informedness")) / 2,
+        "balanced_accuracy": pl.mean_horizontal("recall", "specificity"),
         "payoff": pl.col("informedness"),
         "prevalence": (pl.col("tp") + pl.col("fn")) / 40,
         "bias": (pl.col("tp") + pl.col("fp")) / 40,

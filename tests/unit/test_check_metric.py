@@ -274,6 +274,27 @@ def test_unjudged_rows_that_lower_a_value_break_what_is_declared_of_them() -> No
     assert found.value.law == "unjudged"
 
 
+def test_a_metric_completes_what_it_adds_up_to_1_with() -> None:
+    """It has the best and the undefined value that go with those of the other, from which it may not differ."""
+
+    def lost(table: Confusion) -> Array:
+        return (table.fn + table.up) / table.actual
+
+    own = metric(completes="recall")(lost)
+    assert (own.best, own.undefined, own.higher) == (0, 1, False)
+    check_metric(own)
+    with pytest.raises(FrameMetricsError, match="lost: completes='nothing' is no metric"):
+        metric(completes="nothing")(lost)
+
+    @metric(completes="recall")
+    def half_lost(table: Confusion) -> Array:
+        return lost(table) / 2
+
+    with pytest.raises(BrokenLawError, match=r"has 0\.5, and recall is 0$") as found:
+        check_metric(half_lost)
+    assert found.value.law == "completes"
+
+
 def test_the_exception_of_a_kernel_is_the_cause() -> None:
     """As it is where the metric is used."""
 
