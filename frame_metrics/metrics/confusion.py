@@ -394,8 +394,8 @@ def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = Non
 def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
     """Mean of recall and specificity, of equal or of given weights.
 
-    Formula: s recall + (1 - s) specificity with s = 1 / 2. Where all documents are of one class, its recall alone: where
-        none is relevant, specificity. Of several classes: the mean of the recalls of those that have rows.
+    Formula: s recall + (1 - s) specificity with s = 1 / 2. Where all documents are of one class, its recall alone:
+        where none is relevant, specificity. Of several classes: the mean of the recalls of those that have rows.
     Undefined: N = 0, or all the weight is that of a class without documents.
     Parameters: sensitivity, the weight s of recall.
     """

@@ -191,7 +191,8 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
         runs = {rel: whole.variant(rel, False) for rel in set(rels)}
         for i, (name, metric) in enumerate(asked):
             run = runs[rels[i]]
-            lower[i, at], upper[i, at] = extremes(name, metric, run, spare[at], max_grade, log.conventions.fill(metric) or 0)
+            fill = log.conventions.fill(metric) or 0
+            lower[i, at], upper[i, at] = extremes(name, metric, run, spare[at], max_grade, fill)
             known = ~np.isnan(run.grade) if metric.graded else run.judged
             seen[i, at] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 

@@ -39,7 +39,7 @@ IN_WORDS = {
     "a class that is never predicted is left out of the mean": "the formula has an undefined value there",
     "a class of which the share is 0 is left out of the mean": "the formula has an undefined value there",
     "Of several classes: e is the sum over them of predicted share times prevalence": "not of the 2x2 table",
-    "Where all documents are of one class, its recall alone: where none is relevant, specificity": "a part has no value",
+    "Where all documents are of one class, its recall alone: where none is relevant, specificity": "a reading",
     "Of several classes: the mean of the recalls of those that have rows": "not of the 2x2 table",
     "where every document has a decision, costs of 1 give the error rate": "the formula before it has every cost",
     "It is the sum over the decisions l of P(l) G(l), times the share of the documents with a decision": "a reading",
