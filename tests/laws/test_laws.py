@@ -42,6 +42,7 @@ VALUES: dict[str, list[Any]] = {
     "norm": ["min(k, R)"],
     "p": [0.5],
     "beta": [0.5, math.inf],
+    "alpha": [0.0, 0.25],
     "recall": [0.0, 1.0],
     "recalls": [[0.25, 1.0]],
     "multiple": [2.0],

@@ -762,6 +762,21 @@ ASKED: dict[str, tuple[dict[str, Any], dict[str, Any], Verb, type[FrameMetricsEr
         BadValueError,
         "roc_auc: max_fpr=, fpr= and tpr= each name a part of the curve; give one of them",
     ),
+    "two weights of recall": (
+        TWO,
+        ROLES,
+        lambda irm: irm.evaluate("inverse_fbeta(beta=2, alpha=0.2)"),
+        BadValueError,
+        "F with beta=2 and alpha=0.2: they say the same; give one of them",
+    ),
+    "label sets as rows with one label": (
+        TWO,
+        ROLES,
+        lambda irm: irm(query="bm25", score=None).evaluate("Subset accuracy"),
+        ColumnError,
+        "Subset accuracy of queries with several labels is the share of those whose value in per_query('accuracy') is "
+        "1, and accuracy the share of right labels; ask for that one, or say query=None if each row has one label",
+    ),
     "a correction that falls below 0": (
         TWO,
         ROLES,
