@@ -145,7 +145,7 @@ OTHERS = (
     Other("c0141 c0142 c0146", "compatibility (rank-biased overlap) is not among our metrics", UnknownNameError),
     Other(
         "c0158 c0159 c0160 c0161 c0162 c0163",
-        "ir_measures' Accuracy (pairs in the right order) is not among our metrics: so spelt it is an error that says so",
+        "ir_measures' Accuracy (pairs in the right order) is not among our metrics: so spelt it is an error",
         UnknownNameError,
     ),
     Other("c0192", "pytrec_eval leaves out judged queries without results; ours are 0, as with trec_eval -c"),

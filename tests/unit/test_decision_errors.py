@@ -323,8 +323,16 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
         BadValueError,
         "rating: 1 of 4 rows is infinite (row 2); drop them, or make them null",
     ),
+    "mistakes weighed in alphabetical order": (
+        many(),
+        lambda irm: irm.evaluate("kappa(weights='linear')"),
+        NotComputableError,
+        "kappa(weights='linear') weighs a mistake by how far apart two classes are, and texts of animal have no order; "
+        "list 'cat', 'dog', 'owl' from one end to the other with classes=, or make both columns ordered categories "
+        "(pandas) or one Enum (polars)",
+    ),
     "mistakes weighed where rows have no prediction": (
-        many(abstain=["dog"]),
+        many(abstain=["dog"], classes=["cat", "owl", "dog"]),
         lambda irm: irm.evaluate("kappa(weights='linear')"),
         NotComputableError,
         "weights='linear' has no place for rows without a prediction; drop them",
