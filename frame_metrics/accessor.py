@@ -577,9 +577,9 @@ class IRM(Generic[Frame]):
         Returns
         -------
         A frame of the caller's kind: system, by..., threshold, tp, fp, fn, tn, and a column per metric. In a segment's
-        first row the threshold is infinite and nothing is predicted; then comes a row for each distinct score. Precision
-        is 0 in the first row, as in ``evaluate``; ``curve("pr")`` sets it to 1 there, so that its line begins at the top
-        (docs/conventions.md#precision-where-nothing-is-predicted).
+        first row the threshold is infinite and nothing is predicted; then comes a row for each distinct score.
+        Precision is 0 in the first row, as in ``evaluate``; ``curve("pr")`` sets it to 1 there, so that its line begins
+        at the top (docs/conventions.md#precision-where-nothing-is-predicted).
 
         Examples
         --------
