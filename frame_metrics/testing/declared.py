@@ -35,7 +35,7 @@ def monotone(trial: Trial) -> Iterator[str]:
 def expected(trial: Trial) -> Iterator[str]:
     if not trial.metric.expected:
         return
-    family = Rankings(trial.metric)
+    family = trial.family if isinstance(trial.family, Rankings) else Rankings(trial.metric)
     random = np.random.default_rng(1)
     for sizes in ((2,), (3,), (1, 2), (2, 1), (2, 2)):
         n = sum(sizes)

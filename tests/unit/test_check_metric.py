@@ -22,6 +22,7 @@ from frame_metrics import (
     NotComputableError,
     Ranking,
     Scores,
+    UnknownNameError,
     metric,
     metrics,
 )
@@ -337,6 +338,26 @@ def test_columns_that_a_metric_reads_are_made_up() -> None:
     with pytest.raises(BrokenLawError, match=r"column 0: \[.*in ties of") as found:
         check_metric(dearest)
     assert found.value.law == "expected"
+
+
+def test_columns_of_flags_are_tried_with_0_and_1() -> None:
+    """A share of clicked results is in its range where the column is said to hold flags; other columns are numbers."""
+
+    @metric(best=None, undefined=None)
+    def clicked(run: Ranking, k: int | None = None) -> Array:
+        flag, price = run.column("click"), run.column("price")
+        paid = flag.total_within(k, flag.value * np.minimum(price.value, 1))
+        return paid / flag.total_within(k, np.ones(len(flag.value)))
+
+    with pytest.raises(BrokenLawError, match=r"column 0: \[.*the range is \(0, 1\)") as found:
+        check_metric(clicked)
+    assert found.value.law == "in range"
+    check_metric(clicked, flags="click")
+    check_metric(clicked @ 2, flags=["click", "price"])
+    with pytest.raises(UnknownNameError, match="flags: clicked reads no column 'clicks'; it reads 'click', 'price'"):
+        check_metric(clicked, flags=["clicks"])
+    with pytest.raises(UnknownNameError, match="flags: rr reads no column 'x'; it reads none"):
+        check_metric("rr", flags="x")
 
 
 def test_a_metric_that_was_defined_again_is_told_from_the_other() -> None:
