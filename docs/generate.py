@@ -192,6 +192,7 @@ def entry(metric: Metric) -> str:
     said = {name: " ".join(text.split()) for name, text in SECTION.findall(metric.doc)}
     null = "null" if metric.input is Classes else "null, left out of the mean"
     default = null if metric.undefined is None else f"{metric.undefined:g}"
+    default += f", as 1 - {metric.completes} is there" if metric.completes and metric.undefined is not None else ""
     low, high = (f"{end:g}".replace("inf", "infinity") for end in metric.range)
     best = "" if metric.best is None else f", best {metric.best:g}".replace("inf", "infinity")
     after = {"k": f"a cutoff in ranks, `{metric.name}@10`", "recall": f"a recall level, `{metric.name}@0.5`"}

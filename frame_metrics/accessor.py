@@ -596,6 +596,8 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: system, by..., threshold, tp, fp, fn, tn, and a column per metric. In a segment's
         first row the threshold is infinite and nothing is predicted; then comes a row for each distinct score.
+        Precision is 0 in the first row, as in ``evaluate``; ``curve("pr")`` sets it to 1 there, so that its line begins
+        at the top (docs/conventions.md#precision-where-nothing-is-predicted).
 
         Examples
         --------
@@ -684,8 +686,9 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: system, by... (, the query columns), and the columns of the curve; of metrics at
         cutoffs (metric, where there are several,) k, value (, ci_low, ci_high). The first point of a curve has an
-        infinite threshold (or k = 0): nothing is predicted, and precision is set to 1. A null k stands for all rows,
-        those that were not retrieved among them.
+        infinite threshold (or k = 0): nothing is predicted, and precision is set to 1, so that the line begins at the
+        top; in ``thresholds`` it is 0 there (docs/conventions.md#precision-where-nothing-is-predicted). A null k stands
+        for all rows, those that were not retrieved among them.
 
         Of "distribution" every bin has a row for each label, false, true, and null where some rows are not judged. A
         score on an edge is in the lower bin, as in "calibration". Rows without a score have a null bin.

@@ -13,6 +13,7 @@ from frame_metrics.data.classes import (
     class_codes,
     class_values,
     distinct_values,
+    in_order,
     is_binary,
     relevant,
     sides_of,
@@ -55,6 +56,7 @@ class Cases:
     classes: pl.Series | None  # in their order, of two the relevant one last; None where nothing needs their names
     clusters: pl.Series | None  # the predicted classes, where they are yet to be matched to the true ones
     binary: bool  # whether there are two classes, one of which is the relevant one
+    alphabetic: bool = False  # whether several classes are text, and nothing says in which order they stand
     apart: FrameMetricsError | None = None  # where clusters are of another type, and nothing says how to match them
 
     @property
@@ -105,7 +107,7 @@ def read_cases(
     out = {"cell": pl.Series(cell)} | ({"row": pl.Series(np.arange(len(frame)))} if single else {})
     label, predicted = sides_of(frame, columns, conventions)
     binary = is_binary(label, predicted, columns, conventions)
-    classes, clusters, apart = None, None, None
+    classes, clusters, apart, alphabetic = None, None, None, False
     if binary:
         out["actual"] = relevant(frame, label, columns, conventions)
         if predicted is not None:
@@ -116,6 +118,7 @@ def read_cases(
     else:
         several, classes, clusters, apart = _of_several(label, predicted, columns, conventions)
         out |= several
+        alphabetic = not in_order(label, predicted if clusters is None else None, conventions)
     if columns.score:
         out["score"] = score_column(frame[columns.score], columns.score).cast(pl.Float64)
         if conventions.threshold is not None:
@@ -130,7 +133,7 @@ def read_cases(
         n = np.bincount(rows["cell"].to_numpy(), times, minlength=len(first)).astype(np.int64)
     values = pl.DataFrame({name: frame[name].gather(first) for name in columns.groups})
     cells = Cells(columns, values, dict.fromkeys(columns.groups, first), n)
-    return Cases(rows, cells, columns, conventions, classes, clusters, binary, apart)
+    return Cases(rows, cells, columns, conventions, classes, clusters, binary, alphabetic, apart)
 
 
 def _of_several(

@@ -133,6 +133,22 @@ def distinct_values(values: pl.Series) -> pl.Series:
     return _plain(in_order.unique().drop_nulls().sort())
 
 
+def _known(label: pl.Series, predicted: pl.Series | None) -> list[pl.Series]:
+    """The sides that have a value."""
+    return [side for side in (label, predicted) if side is not None and side.null_count() < len(side)]
+
+
+def _of_one_enum(sides: Sequence[pl.Series]) -> bool:
+    return bool(sides) and all(side.dtype == pl.Enum and side.dtype == sides[0].dtype for side in sides)
+
+
+def in_order(label: pl.Series, predicted: pl.Series | None, conventions: Conventions) -> bool:
+    """Return True where the order of the classes means something: as given, of one Enum, or of what is no text."""
+    sides = _known(label, predicted)
+    given = conventions.classes is not None or _of_one_enum(sides)
+    return given or not any(side.dtype in TEXTS for side in sides)
+
+
 def class_values(
     label: pl.Series, predicted: pl.Series | None, columns: Columns, conventions: Conventions
 ) -> pl.Series:
@@ -140,8 +156,8 @@ def class_values(
     kind = class_type(label.dtype, None if predicted is None else predicted.dtype)
     if conventions.classes is not None:
         return _given(conventions.classes, kind, columns, label)
-    sides = [side for side in (label, predicted) if side is not None and side.null_count() < len(side)]
-    if sides and all(side.dtype == pl.Enum and side.dtype == label.dtype for side in sides):
+    sides = _known(label, predicted)
+    if _of_one_enum(sides):
         values = distinct_values(pl.concat(sides))
     else:
         each = [pl.Series([], dtype=kind), *(_plain(side).unique().cast(kind) for side in sides)]

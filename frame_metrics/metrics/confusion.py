@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.metrics.parameters import NotNegative, Share
 from frame_metrics.metrics.registry import metric
@@ -30,7 +31,7 @@ def tp(table: Confusion) -> Array:
     return table.tp
 
 
-@_count(best=0, unjudged="turns", also=("false_positives",))
+@_count(best=0, unjudged="turns", also=("false_positives", "false_alarms"))
 def fp(table: Confusion) -> Array:
     """Retrieved documents that are not relevant: false positives.
 
@@ -40,7 +41,7 @@ def fp(table: Confusion) -> Array:
     return table.fp
 
 
-@_count(best=0, unjudged="turns", also=("false_negatives",))
+@_count(best=0, unjudged="turns", also=("false_negatives", "misses"))
 def fn(table: Confusion) -> Array:
     """Relevant documents that were left out: false negatives.
 
@@ -50,7 +51,7 @@ def fn(table: Confusion) -> Array:
     return table.fn
 
 
-@_count(best=None, also=("true_negatives",))
+@_count(best=None, also=("true_negatives", "correct_rejections"))
 def tn(table: Confusion) -> Array:
     """Documents that are not relevant and were left out: true negatives.
 
@@ -80,7 +81,12 @@ def un(table: Confusion) -> Array:
     return table.un
 
 
-@metric(undefined=None, monotone=True, expected=True, also=("acc",))
+@metric(
+    undefined=None,
+    monotone=True,
+    expected=True,
+    also=("acc", "proportion_correct", "fraction_correct", "percent_agreement", "rand_accuracy", "subset_accuracy"),
+)
 def accuracy(table: Confusion) -> Array:
     """Share of all documents that are decided rightly.
 
@@ -90,7 +96,12 @@ def accuracy(table: Confusion) -> Array:
     return ratio(table.tp + table.tn, table.population)
 
 
-@metric(best=0, undefined=None, monotone=True, expected=True, also=("error", "misclassification_rate", "zero_one_loss"))
+@metric(
+    completes="accuracy",
+    monotone=True,
+    expected=True,
+    also=("error", "misclassification_rate", "zero_one_loss", "hamming_loss"),
+)
 def error_rate(table: Confusion) -> Array:
     """Share of all documents that are decided wrongly.
 
@@ -100,7 +111,12 @@ def error_rate(table: Confusion) -> Array:
     return ratio(table.fp + table.fn + table.up + table.un, table.population)
 
 
-@metric(monotone=True, expected=True, unjudged="rises", also=("p", "ppv", "positive_predictive_value", "set_p", "setp"))
+@metric(
+    monotone=True,
+    expected=True,
+    unjudged="rises",
+    also=("p", "ppv", "positive_predictive_value", "set_p", "setp", "confidence", "true_positive_accuracy"),
+)
 def precision(table: Confusion) -> Array:
     """Share of the retrieved documents that are relevant.
 
@@ -115,7 +131,7 @@ def precision(table: Confusion) -> Array:
     monotone=True,
     expected=True,
     unjudged="turns",
-    also=("r", "tpr", "true_positive_rate", "sensitivity", "set_recall", "setr"),
+    also=("r", "tpr", "true_positive_rate", "sensitivity", "set_recall", "setr", "probability_of_detection"),
 )
 def recall(table: Confusion) -> Array:
     """Share of the relevant documents that were retrieved.
@@ -128,7 +144,10 @@ def recall(table: Confusion) -> Array:
 
 
 @metric(
-    undefined=None, monotone=True, expected=True, also=("tnr", "true_negative_rate", "inverse_recall", "selectivity")
+    undefined=None,
+    monotone=True,
+    expected=True,
+    also=("tnr", "true_negative_rate", "inverse_recall", "invrecall", "selectivity"),
 )
 def specificity(table: Confusion) -> Array:
     """Share of the documents that are not relevant and were left out: the recall of the negatives.
@@ -150,11 +169,10 @@ def npv(table: Confusion) -> Array:
 
 
 @metric(
-    best=0,
-    undefined=None,
+    completes="specificity",
     monotone=True,
     expected=True,
-    also=("fall_out", "fpr", "false_positive_rate", "false_alarm_rate"),
+    also=("fall_out", "fpr", "false_positive_rate", "false_alarm_rate", "probability_of_false_alarm"),
 )
 def fallout(table: Confusion) -> Array:
     """Share of the documents that are not relevant and were retrieved all the same.
@@ -167,8 +185,7 @@ def fallout(table: Confusion) -> Array:
 
 
 @metric(
-    best=0,
-    undefined=None,
+    completes="recall",
     monotone=True,
     expected=True,
     unjudged="turns",
@@ -183,7 +200,7 @@ def miss_rate(table: Confusion) -> Array:
     return ratio(table.fn + table.up, table.actual)
 
 
-@metric(best=0, undefined=None, monotone=True, expected=True, unjudged="turns", also=("false_discovery_rate",))
+@metric(completes="precision", monotone=True, expected=True, unjudged="turns", also=("false_discovery_rate",))
 def fdr(table: Confusion) -> Array:
     """Share of the retrieved documents that are not relevant.
 
@@ -193,7 +210,7 @@ def fdr(table: Confusion) -> Array:
     return ratio(table.fp + table.empty, table.predicted)
 
 
-@metric(best=0, undefined=None, monotone=True, expected=True, also=("false_omission_rate", "for"))
+@metric(completes="npv", monotone=True, expected=True, also=("false_omission_rate", "for"))
 def fomr(table: Confusion) -> Array:
     """Share of the documents left out that are relevant.
 
@@ -203,7 +220,7 @@ def fomr(table: Confusion) -> Array:
     return fdr(table.inverse)
 
 
-@metric(best=None, undefined=None, monotone=True, expected=True, also=("base_rate",))
+@metric(best=None, undefined=None, monotone=True, expected=True, also=("base_rate", "generality"))
 def prevalence(table: Confusion) -> Array:
     """Share of all documents that are relevant.
 
@@ -224,19 +241,28 @@ def bias(table: Confusion) -> Array:
 
 
 @metric(monotone=True, expected=True, unjudged="turns", also=("f", "f_score", "f_measure", "setf", "set_f"))
-def fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
+def fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Share | None = None) -> Array:
     """Harmonic mean of precision and recall, recall counting ``beta`` times as much.
 
     Formula: 1 / (alpha / precision + (1 - alpha) / recall) with alpha = 1 / (1 + beta^2).
     Undefined: nothing was retrieved and no document is relevant (without a cutoff).
-    Parameters: beta, 0 is precision and infinity is recall.
+    Parameters: beta, 0 is precision and infinity is recall, 1 where nothing is said; or alpha in its place, the weight
+        of precision (some papers write alpha for that of recall).
     Source: C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, ch. 7.
     """
-    alpha = 1 / (1 + beta * beta)
+    if beta is not None and alpha is not None:
+        raise BadValueError(f"F with beta={beta:g} and alpha={alpha:g}: they say the same; give one of them")
+    if alpha is None:
+        alpha = 0.5 if beta is None else 1 / (1 + beta * beta)
     return ratio(table.tp, alpha * table.predicted + (1 - alpha) * table.actual)
 
 
-@metric(monotone=True, expected=True, unjudged="turns", also=("dice", "sorensen_dice", "f1_score", "f1_measure"))
+@metric(
+    monotone=True,
+    expected=True,
+    unjudged="turns",
+    also=("dice", "sorensen_dice", "f1_score", "f1_measure", "f_factor", "balanced_f", "czekanowski"),
+)
 def f1(table: Confusion) -> Array:
     """Harmonic mean of precision and recall.
 
@@ -258,14 +284,15 @@ def inverse_f1(table: Confusion) -> Array:
 
 
 @metric(undefined=None, monotone=True, expected=True, also=("inverse_f",))
-def inverse_fbeta(table: Confusion, beta: NotNegative = 1.0) -> Array:
+def inverse_fbeta(table: Confusion, beta: NotNegative | None = None, alpha: Share | None = None) -> Array:
     """F of the negatives, inverse recall counting ``beta`` times as much as inverse precision.
 
     Formula: 1 / (alpha / npv + (1 - alpha) / specificity) with alpha = 1 / (1 + beta^2).
     Undefined: nothing was left out and every document is relevant.
-    Parameters: beta, 0 is npv and infinity is specificity.
+    Parameters: beta, 0 is npv and infinity is specificity, 1 where nothing is said; or alpha in its place, the
+        weight of npv.
     """
-    return fbeta(table.inverse, beta)
+    return fbeta(table.inverse, beta, alpha)
 
 
 @metric(undefined=None, monotone=True, also=("avf",))
@@ -316,7 +343,11 @@ def avg_g(table: Confusion) -> Array:
     return yes * np.where(share < 1, inverse_g(table), 1) ** (1 - share)
 
 
-@metric(monotone=True, unjudged="turns", also=("tanimoto", "iou", "critical_success_index", "csi", "threat_score"))
+@metric(
+    monotone=True,
+    unjudged="turns",
+    also=("tanimoto", "iou", "intersection_over_union", "critical_success_index", "csi", "threat_score"),
+)
 def jaccard(table: Confusion) -> Array:
     """Share of the retrieved or relevant documents that are both.
 
@@ -332,7 +363,10 @@ def jaccard(table: Confusion) -> Array:
     undefined=None,
     monotone=True,
     expected=True,
-    also=("youden_j", "youden_index", "true_skill_statistic", "bookmaker", "bookmaker_informedness"),
+    also=(
+        *("youden_j", "youden's_j", "youden_index", "true_skill_statistic", "peirce_skill_score", "delta_p'"),
+        *("hanssen_kuipers_discriminant", "bookmaker", "bookmaker_informedness"),
+    ),
 )
 def informedness(table: Confusion) -> Array:
     """Degree to which the decision is informed, against chance: that of the decided documents times their share.
@@ -347,7 +381,7 @@ def informedness(table: Confusion) -> Array:
     return informed * ratio(table.decided, table.population)
 
 
-@metric(range=(-1, 1), undefined=None, monotone=True, expected=True)
+@metric(range=(-1, 1), undefined=None, monotone=True, expected=True, also=("delta_p",))
 def markedness(table: Confusion) -> Array:
     """Degree to which the decision marks the truth, against chance.
 
@@ -376,7 +410,13 @@ def mcc(table: Confusion) -> Array:
     return ratio(table.agreement, spread * np.sqrt(2.0 * (yes * no + yes * undecided + no * undecided)))
 
 
-@metric(range=(-1, 1), undefined=None, monotone=True, expected=True, also=("cohen_kappa", "heidke_skill_score"))
+@metric(
+    range=(-1, 1),
+    undefined=None,
+    monotone=True,
+    expected=True,
+    also=("cohen_kappa", "cohen's_kappa", "heidke_skill_score"),
+)
 def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = None) -> Array:
     """Agreement of decision and truth beyond what their shares alone would give (Cohen).
 
@@ -392,15 +432,18 @@ def kappa(table: Confusion, weights: Literal["linear", "quadratic"] | None = Non
     return ratio(table.agreement, actual * (size - yes) + table.negative * (size - no))
 
 
-@metric(undefined=None, monotone=True, expected=True)
+@metric(undefined=None, monotone=True, expected=True, also=("average_accuracy", "macro_recall"))
 def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
     """Mean of recall and specificity, of equal or of given weights.
 
-    Formula: s recall + (1 - s) specificity with s = 1 / 2. Of several classes: the mean of their recalls.
-    Undefined: no document is relevant, or every document is.
+    Formula: s recall + (1 - s) specificity with s = 1 / 2. Where all documents are of one class, its recall alone:
+        where none is relevant, specificity. Of several classes: the mean of the recalls of those that have rows.
+    Undefined: N = 0, or all the weight is that of a class without documents.
     Parameters: sensitivity, the weight s of recall.
     """
-    return sensitivity * recall(table) + (1 - sensitivity) * specificity(table)
+    shares, weights = [recall(table), specificity(table)], [sensitivity, 1 - sensitivity]
+    there = [weight * ~np.isnan(share) for share, weight in zip(shares, weights, strict=True)]
+    return ratio(sum(weight * np.nan_to_num(share) for share, weight in zip(shares, there, strict=True)), sum(there))
 
 
 @metric(range=(0, np.sqrt(2)), best=0, undefined=None, monotone=True, also=("closest",))

@@ -66,6 +66,7 @@ class Metric:
     also: tuple[str, ...]
     pooled: str | None = None
     slope: float | None = None
+    completes: str | None = None
     params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     cutoff: float | None = None
     average: str | None = None

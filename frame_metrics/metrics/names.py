@@ -28,6 +28,8 @@ SPELLINGS = (
     (r"numret(\(rel=.*\))(@.*)?", r"num_rel_ret\1\2"),
     (r"f(?!1(?![\d.]))(\d*\.?\d+)(?:[ _-]?(?:score|measure))?(@.*)?", r"fbeta(beta=\1)\2"),
     (r"bing", "bin_g"),
+    (r"precision at recall (\.?\d.*)", r"precision_at_recall@\1"),
+    (r"(.*\S) at (\d[\d,]*)", r"\1@\2"),
 )
 # Names of parameters elsewhere, and what they are here. ir_measures' nDCG takes dcg= and gains=.
 PARAMETERS = {("ndcg", "gains"): "gain", ("dcg", "gains"): "gain"}
@@ -35,7 +37,20 @@ DCG = {"log2": "linear", "exp-log2": "exp"}
 G = "g_measure (the mean of precision and recall)", "g_trec (trec_eval's gain measure)"
 LR = "lr_positive (LR+)", "lr_negative (LR-)"
 FM = "g_measure (of precision and recall)", "the index of pairs of rows, which is not among our metrics"
-TWO_MEANINGS = {"g": G, "lr": LR, "likelihoodratio": LR, "fowlkesmallows": FM, "fowlkesmallowsscore": FM}
+PAIRS = (
+    "accuracy (the share of documents that are decided rightly)",
+    "ir_measures' Accuracy (the share of pairs in the right order), which is not among our metrics and near roc_auc",
+)
+POWER = "recall (of decisions)", "the chance that a test finds a difference, which plan(detect=, power=) takes"
+TWO_MEANINGS = {"g": G, "lr": LR, "likelihoodratio": LR, "power": POWER}
+TWO_MEANINGS |= dict.fromkeys(("fowlkesmallows", "fowlkesmallowsscore", "fowlkesmallowsindex"), FM)
+AS_SPELT = {"Accuracy": PAIRS}  # in this case alone
+ALPHA, QUOTE = "\N{GREEK SMALL LETTER ALPHA}", "\N{RIGHT SINGLE QUOTATION MARK}"
+# Measures of ir_measures that are not here, and what they are.
+ABSENT = dict.fromkeys(("erria", "nerria", "nrbp", "nnrbp", "apia", "mapia", "pia"), "of subtopics")
+ABSENT |= dict.fromkeys(("strecall", "alphadcg", "alphandcg", f"{ALPHA}_dcg", f"{ALPHA}_ndcg"), "of subtopics")
+ABSENT |= {"compat": "of the overlap with an ideal ranking", "bpm": "of a user who stops at a gain or a rank"}
+ABSENT |= dict.fromkeys(("inst", "insq", "sdcg", "nerr8", "nerr9", "nerr10", "nerr11"), "of a user model of cwl_eval")
 MOST = 1000  # cutoffs of one range
 Asked: TypeAlias = Sequence[tuple[str, Metric]]
 Metrics: TypeAlias = str | Metric | Sequence[str | Metric]  # what a verb takes: one, or a list of some
@@ -44,7 +59,7 @@ LISTED = "frame_metrics.list_metrics() lists them"
 
 def plain_name(text: str) -> str:
     """Return a name as it is compared: in small letters, without what stands between its letters and digits."""
-    return re.sub(r"(?<=[a-z0-9])[\s_-]+(?=[a-z0-9])", "", text.strip().lower())
+    return re.sub(r"(?<=[a-z0-9'])[\s_-]+(?=[a-z0-9])", "", text.strip().lower().replace(QUOTE, "'"))
 
 
 def aliases(metrics: Iterable[Metric]) -> dict[str, str]:
@@ -163,9 +178,11 @@ def _number(text: str, part: str) -> float:
 
 def _named(text: str, name: str, args: str | None) -> Metric:
     known, given = aliases(REGISTRY.values()), plain_name(name)
-    if given in TWO_MEANINGS:
-        one, other = TWO_MEANINGS[given]
+    if meanings := AS_SPELT.get(name, TWO_MEANINGS.get(given)):
+        one, other = meanings
         raise UnknownNameError(f"{name!r} means two things: {one}, or {other}; write the one you mean")
+    if given in ABSENT and given not in known:
+        raise UnknownNameError(f"{name!r}, a measure {ABSENT[given]} in ir_measures, is not among ours; {LISTED}")
     if given not in known:
         raise UnknownNameError(f"there is no metric {name!r}{_nearest(name)}")
     metric = REGISTRY[known[given]]
@@ -176,22 +193,9 @@ def _named(text: str, name: str, args: str | None) -> Metric:
         if not isinstance(params["beta"], int | float) or not params["beta"] >= 0:
             raise BadValueError(f"{text!r}: beta squared is not 0 or more")
         params["beta"] = _root(params["beta"])
-    if metric.name == "fbeta" and "alpha" in params:
-        params |= {"beta": _beta(text, params)}
-        del params["alpha"]
     if metric.name == "precision" and params.pop("relative", False) is True:
         metric = REGISTRY["relative_precision"]
     return metric(**params) if params else metric
-
-
-def _beta(text: str, params: dict[str, Any]) -> float:
-    """The beta of F measured with alpha, the weight of precision: alpha = 1 / (1 + beta^2)."""
-    alpha = params["alpha"]
-    if "beta" in params:
-        raise BadValueError(f"{text!r}: beta= and alpha= say the same; give one of them")
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 <= alpha <= 1:
-        raise BadValueError(f"{text!r}: alpha={alpha!r} is not between 0 and 1")
-    return _root(1 / alpha - 1) if alpha else float("inf")
 
 
 def _root(squared: float) -> float:

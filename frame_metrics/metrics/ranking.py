@@ -205,7 +205,11 @@ def bin_g(run: Ranking) -> Array:
 
 
 @metric(
-    monotone=True, expected=True, unjudged="scan", also=("map", "mean_average_precision"), pooled="average_precision"
+    monotone=True,
+    expected=True,
+    unjudged="scan",
+    also=("map", "mean_average_precision", "average_precision_of_a_ranking"),
+    pooled="average_precision",
 )
 def ap(run: Ranking, k: int | None = None, norm: Literal["R", "min(k, R)"] = "R") -> Array:
     """Average precision: the mean over the relevant documents of the precision at their ranks, 0 if not retrieved.
@@ -457,6 +461,7 @@ def num_rel(run: Ranking) -> Array:
     expected=True,
     unjudged="rises",
     also=("hits", "numrelret"),
+    pooled="tp",
 )
 def num_rel_ret(run: Ranking, k: int | None = None) -> Array:
     """Relevant documents that were retrieved, at ranks up to k.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Never, get_args, get_type_hints
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, check_bool, listed, shown
@@ -31,6 +32,7 @@ def metric(
     also: str | Sequence[str] = (),
     pooled: str | None = None,
     slope: float | None = None,
+    completes: str | None = None,
 ) -> Callable[[Callable[..., Array]], Metric]:
     """Put a kernel in the registry under its own name.
 
@@ -62,6 +64,8 @@ def metric(
     pooled : of a metric of rankings, the one of rows without a query that is known by the same name.
     slope : of a metric that is a straight line of the area under the ROC curve, unless a parameter says otherwise: how
         much it rises with the area. Its interval is then DeLong's.
+    completes : the metric that this one is 1 minus, where every document has a decision. ``best`` and ``undefined`` are
+        then 1 minus its own, so that the two add up to 1 where they are undefined too.
 
     Raises
     ------
@@ -103,7 +107,9 @@ def metric(
             (also,) if isinstance(also, str) else tuple(also),
             pooled,
             slope,
+            completes,
         )
+        made = _completing(made) if completes in REGISTRY else made
         if ours:
             REGISTRY[name] = made
         else:
@@ -112,6 +118,13 @@ def metric(
         return made
 
     return register
+
+
+def _completing(made: Metric) -> Metric:
+    """The metric with the best and the undefined value that go with those of the one that it completes."""
+    of = REGISTRY[str(made.completes)]
+    best, undefined = (None if value is None else 1 - value for value in (of.best, of.undefined))
+    return replace(made, best=best, undefined=undefined)
 
 
 def for_classes(name: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
@@ -187,7 +200,7 @@ def _check_declared(made: Metric) -> None:
     known = [way for way in get_args(Unjudged) if way != "scan"]  # whose function is ours
     if made.unjudged not in (None, *known):
         raise BadValueError(f"{name}: unjudged={shown(made.unjudged)} is not one of {listed(known)}, nor None")
-    for option, other in (("weights", made.weights), ("pooled", made.pooled)):
+    for option, other in (("weights", made.weights), ("pooled", made.pooled), ("completes", made.completes)):
         if other is not None and other not in (name, *REGISTRY):
             raise UnknownNameError(f"{name}: {option}={shown(other)} is no metric")
     if not all(isinstance(one, str) and one for one in made.also):

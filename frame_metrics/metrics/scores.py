@@ -16,7 +16,11 @@ from frame_metrics.metrics.parameters import Count, PartOfAll, Share, Stretch
 from frame_metrics.metrics.registry import metric
 
 
-@metric(undefined=None, slope=1, also=("auc", "auroc", "roc", "roc_auc_score", "c_statistic", "area_under_the_curve"))
+@metric(
+    undefined=None,
+    slope=1,
+    also=("auc", "auroc", "roc", "roc_auc_score", "c_statistic", "concordance", "area_under_the_curve"),
+)
 def roc_auc(
     scores: Scores,
     max_fpr: PartOfAll | None = None,
@@ -73,7 +77,7 @@ def _part(scores: Scores, low: float, high: float, *, over_recall: bool) -> Arra
     return scores.total(np.nan_to_num((stop - begin) * (first + (last - first) * inside)))
 
 
-@metric(range=(-1, 1), undefined=None, slope=2, also=("somers_d", "gini_coefficient"))
+@metric(range=(-1, 1), undefined=None, slope=2, also=("somers_d", "somers'_d", "gini_coefficient"))
 def gini(scores: Scores) -> Array:
     """Distance of the order of the scores from chance: the area between the ROC curve and the diagonal, doubled.
 
@@ -85,7 +89,7 @@ def gini(scores: Scores) -> Array:
     return 2 * roc_auc(scores) - 1
 
 
-@metric(also=("average_precision_score", "pr_auc", "auprc"))
+@metric(also=("average_precision_score", "average_precision_of_scores", "pr_auc", "auprc"))
 def average_precision(scores: Scores, area: Literal["step", "trapezoid"] = "step") -> Array:
     """Precision averaged over recall: the sum of the precisions at each distinct score, by the recall that it adds.
 

@@ -9,7 +9,7 @@ from typing import Any
 from frame_metrics.errors import ColumnError, closest, listed
 from frame_metrics.inputs import ClassScores, Confusion, Ranking, Scores
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.names import Asked
+from frame_metrics.metrics.names import Asked, plain_name
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import absent
 
@@ -30,6 +30,7 @@ class Needs:
         return Needs(**{name: first[name] or second[name] for name in first if name != "extra"}, extra=extra)
 
 
+OF_ONE_LABEL = "subsetaccuracy"  # as it is compared
 NONE, RANKED = Needs(), Needs(query=True, order=True)
 
 
@@ -38,11 +39,13 @@ def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available
     needs = Needs(query=judged)
     for name, metric in asked:
         own = metric.of_classes
+        _check_sets(name, columns)
         if metric.input is Ranking or metric.k is not None:
             if metric.pooled and not columns.query:
                 said = absent(("query",), roles, available)
+                called = "" if plain_name(name).startswith(metric.name) else f"{metric.name}, "
                 raise ColumnError(
-                    f"{name} is of rankings, and {said}; of rows without a query there is {metric.pooled}"
+                    f"{name} is {called}of rankings, and {said}; of rows without a query there is {metric.pooled}"
                 )
             needs |= RANKED if metric.missing else RANKED | _read_beside(name, metric, columns)
         elif metric.input is Scores or (own is not None and own.input is ClassScores):
@@ -51,6 +54,15 @@ def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available
             retrieved = metric.input is Confusion and (judged or bool(columns.query))
             needs |= decision_of(columns, roles, available, name, retrieved=retrieved, cutoff=metric.input is Confusion)
     return needs
+
+
+def _check_sets(name: str, columns: Columns) -> None:
+    """Raise for a measure of rows with one label each where a query has several: there it is another one."""
+    if columns.query and plain_name(name).startswith(OF_ONE_LABEL):
+        raise ColumnError(
+            f"{name} of queries with several labels is the share of those whose value in per_query('accuracy') is 1, "
+            "and accuracy the share of right labels; ask for that one, or say query=None if each row has one label"
+        )
 
 
 def _read_beside(name: str, metric: Metric, columns: Columns) -> Needs:

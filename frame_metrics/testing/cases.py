@@ -99,6 +99,7 @@ class Rankings:
     """Rankings with the grades, and the columns, that a metric reads."""
 
     metric: Metric
+    flags: frozenset[str] = frozenset()  # columns that hold 0 and 1 only
 
     @property
     def grades(self) -> list[float]:
@@ -126,8 +127,9 @@ class Rankings:
 
     def filled(self, case: OneRanking, random: np.random.Generator) -> OneRanking:
         """Return a case with values of the columns that the metric reads."""
-        n = len(case.grades)
-        return replace(case, columns=tuple(tuple(random.integers(0, 9, n) / 2) for _ in self.metric.columns))
+        ends = [2 if name in self.flags else 9 for name in self.metric.columns]
+        columns = [random.integers(0, end, len(case.grades)) / (1 if end == 2 else 2) for end in ends]
+        return replace(case, columns=tuple(map(tuple, columns)))
 
     def perfect(self) -> list[OneRanking]:
         return 2 * [self.filled(OneRanking(MANY * (float(self.grades[-1]),), MANY), np.random.default_rng(0))]
@@ -207,10 +209,10 @@ class Grids:
         return Classes(np.array([case.cells for case in cases], np.float64).reshape(-1, 2, 3))
 
 
-def family_of(metric: Metric) -> Family | None:
+def family_of(metric: Metric, flags: Sequence[str] = ()) -> Family | None:
     """Return the cases of what a metric reads; None where there are none."""
     families: dict[type, Family] = {
-        Ranking: Rankings(metric),
+        Ranking: Rankings(metric, frozenset(flags)),
         Confusion: Tables(),
         Scores: Levels(),
         Classes: Grids(),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from frame_metrics.errors import BrokenLawError, KernelError, NotComputableError
+from collections.abc import Sequence
+
+from frame_metrics.errors import BrokenLawError, KernelError, NotComputableError, UnknownNameError, listed
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.testing import declared, framed, laws
@@ -17,7 +19,7 @@ LAWS = {
 }
 
 
-def check_metric(metric: str | Metric) -> None:
+def check_metric(metric: str | Metric, *, flags: str | Sequence[str] = ()) -> None:
     """Try a metric on small cases, and raise where it breaks a law.
 
     The laws are about the result (an array of floats, one per query), its range, undefined values, the best value, the
@@ -27,6 +29,8 @@ def check_metric(metric: str | Metric) -> None:
     Parameters
     ----------
     metric : the metric, or its name; with the parameters that it cannot do without.
+    flags : of the columns that the metric reads with ``run.column``, those that hold 0 and 1 only. Other columns are
+        tried with numbers from 0 to 4.
 
     Raises
     ------
@@ -34,6 +38,8 @@ def check_metric(metric: str | Metric) -> None:
         The metric breaks a law: its ``law`` is the name of the law, its ``example`` the smallest case that was found.
     NotComputableError
         The metric needs a parameter.
+    UnknownNameError
+        The metric reads no column of that name.
 
     Examples
     --------
@@ -48,11 +54,12 @@ def check_metric(metric: str | Metric) -> None:
         ...
     frame_metrics.errors.BrokenLawError: twice_precise breaks the law 'in range': every value ...
     """
+    flags = (flags,) if isinstance(flags, str) else tuple(flags)
     for name, own in read([metric]):
-        _check_one(name, own)
+        _check_one(name, own, flags)
 
 
-def _check_one(name: str, own: Metric) -> None:
+def _check_one(name: str, own: Metric, flags: Sequence[str]) -> None:
     """Raise where one metric breaks a law."""
     if own.missing:
         raise NotComputableError(f"{name} needs {own.missing[0]}=; check it with one")
@@ -62,7 +69,11 @@ def _check_one(name: str, own: Metric) -> None:
         raise _broken(name, "result", str(error)) from error
     if "max_grade" in own.reads and own.params.get("max_grade") is None:
         raise NotComputableError(f"{name} needs max_grade=; check it with one")
-    family = family_of(own)
+    if strange := [flag for flag in flags if flag not in own.columns]:
+        raise UnknownNameError(
+            f"flags: {name} reads no column {strange[0]!r}; it reads {listed(own.columns) or 'none'}"
+        )
+    family = family_of(own, flags)
     if family is None:
         raise NotComputableError(f"{name}: laws are about rankings, 2x2 tables, scores and tables of classes")
     trial = Trial(own, family)

@@ -12,7 +12,7 @@ import numpy as np
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.inputs import Scores
 from frame_metrics.inputs.expected import Expected
-from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.metric import REGISTRY, Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.testing.cases import OneRanking, Rankings, better
 from frame_metrics.testing.trial import CLOSE, Trial, law, same, shown_value
@@ -35,7 +35,7 @@ def monotone(trial: Trial) -> Iterator[str]:
 def expected(trial: Trial) -> Iterator[str]:
     if not trial.metric.expected:
         return
-    family = Rankings(trial.metric)
+    family = trial.family if isinstance(trial.family, Rankings) else Rankings(trial.metric)
     random = np.random.default_rng(1)
     for sizes in ((2,), (3,), (1, 2), (2, 1), (2, 2)):
         n = sum(sizes)
@@ -87,6 +87,16 @@ def slope(trial: Trial) -> Iterator[str]:
         first = known[0]
         pair = (f"{shown_value(trial.values[j])} and the area {shown_value(source.area[j])}" for j in (first, i))
         yield f"{trial.cases[first]} has {next(pair)}, and {trial.cases[i]} {next(pair)}"
+
+
+@law("completes=: the value and that of the metric it completes add up to 1, or neither has one")
+def completes(trial: Trial) -> Iterator[str]:
+    if trial.metric.completes is None:
+        return
+    whole = REGISTRY[trial.metric.completes]
+    other = trial.of(trial.cases, whole if trial.metric.cutoff is None else whole @ trial.metric.cutoff)
+    for i in np.flatnonzero(~same(trial.values, 1 - other)):
+        yield f"{trial.cases[i]} has {shown_value(trial.values[i])}, and {whole} is {shown_value(other[i])}"
 
 
 @law("the text that it prints as reads back to it")

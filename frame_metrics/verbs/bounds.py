@@ -166,7 +166,7 @@ def _check_open(asked: Asked, columns: Columns, conventions: Conventions, max_gr
         )
     for name, metric in asked:
         check_bounded(name, metric, max_grade, conventions.highest)
-        if conventions.fill(metric) != 0:
+        if conventions.fill(metric) not in ((0, 1) if metric.completes else (0,)):
             raise NotComputableError(
                 f"{name}: a query can be undefined under some judgments and not under others, and would be left out of "
                 "the mean; say undefined='zero'"
@@ -191,7 +191,8 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
         runs = {rel: whole.variant(rel, False) for rel in set(rels)}
         for i, (name, metric) in enumerate(asked):
             run = runs[rels[i]]
-            lower[i, at], upper[i, at] = extremes(name, metric, run, spare[at], max_grade)
+            fill = log.conventions.fill(metric) or 0
+            lower[i, at], upper[i, at] = extremes(name, metric, run, spare[at], max_grade, fill)
             known = ~np.isnan(run.grade) if metric.graded else run.judged
             seen[i, at] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 

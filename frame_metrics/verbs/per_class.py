@@ -93,7 +93,7 @@ class Lines:
 
 def _by_class(cases: Cases, asked: Asked, averages: Averages) -> Lines:
     """Return the values of each class and of the averages."""
-    check_cases(asked, cases)
+    check_cases(asked, cases, ())
     for name, metric in asked:
         if metric.input not in (Confusion, Scores):
             raise NotComputableError(f"{name} is of all classes together, and of none alone; evaluate() has it")

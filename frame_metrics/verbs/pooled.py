@@ -14,7 +14,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.drawn import Draws
 from frame_metrics.data.groups import Segments, groups_of
 from frame_metrics.data.segments import class_scores, scored, tables
-from frame_metrics.errors import ColumnError, NotComputableError
+from frame_metrics.errors import ColumnError, NotComputableError, listed
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Scores
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -117,7 +117,7 @@ def check_delong(asked: Asked, plan: Plan, method: str | None) -> None:
 
 
 def check_cases(asked: Asked, cases: Cases, averages: Averages = (None,), options: Options | None = None) -> None:
-    """Raise for a metric that two classes, or several, do not have."""
+    """Raise for a metric that two classes, or several, do not have; with no average it is of each against the rest."""
     if cases.binary:
         for average in averages:
             if average is not None:
@@ -146,8 +146,20 @@ def check_cases(asked: Asked, cases: Cases, averages: Averages = (None,), option
         if own is not None and not set(metric.params) <= set(own.options):
             wrong = next(one for one in metric.params if one not in own.options)
             raise NotComputableError(f"{name}: of several classes it takes no {wrong}=")
+        if averages and metric.params.get("weights") and cases.alphabetic:
+            raise _without_order(name, cases)
         if "probability" in metric.reads:
             _check_probabilities(name, cases)
+
+
+def _without_order(name: str, cases: Cases) -> NotComputableError:
+    """The error for mistakes weighed by the order of classes that are text, and so in alphabetical order."""
+    known = [] if cases.classes is None else cases.classes.to_list()
+    return NotComputableError(
+        f"{name} weighs a mistake by how far apart two classes are, and texts of {cases.columns.label} have no order; "
+        f"list {listed(known[:5])}{', ...' * (len(known) > 5)} from one end to the other with classes=, or make both "
+        "columns ordered categories (pandas) or one Enum (polars)"
+    )
 
 
 def _check_probabilities(name: str, cases: Cases) -> None:

@@ -47,10 +47,10 @@ def check_bounded(name: str, metric: Metric, top: float | None = None, highest: 
         raise NotComputableError(f"{name}: bounds of unjudged rows need the scale; say max_grade={said}")
 
 
-def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float | None) -> Pair:
+def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float | None, fill: float = 0) -> Pair:
     """Return the least and the greatest value of each query over all judgments of its unjudged rows, shape (n,) each.
 
-    The order of the rows stays. An undefined value counts as 0.
+    The order of the rows stays.
 
     Parameters
     ----------
@@ -59,6 +59,7 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
     spare : documents of each query that stand neither in the ranking nor among the judgments, shape (n,). Judged
         relevant they count in R and in the ideal ranking.
     top : the highest grade an unjudged row could get, for metrics of gains; None for the metric's own ``max_grade``.
+    fill : what an undefined value counts as: 0, or of a complement 1.
     """
     check_bounded(name, metric, top)
     graded = metric.graded
@@ -69,7 +70,7 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
             metric = metric(max_grade=top)
         _check_top(name, run, top)
         metric = _with_table(metric, run, top)
-    plain = _value(metric, run)
+    plain = _value(metric, run, fill)
     if metric.unjudged == "scan":
         least, greatest = SCANS[metric.name](metric, run, spare, top)
     elif metric.unjudged == "rises" and graded:
@@ -78,7 +79,7 @@ def extremes(name: str, metric: Metric, run: Ranking, spare: Array, top: float |
         relevant = run.n_relevant + _n_open(run, ~run.judged) + spare
         least, greatest = plain, _value(metric, _completed(run, run.good | ~run.judged, relevant))
     else:
-        least, greatest = _turned(metric, run, spare)
+        least, greatest = _turned(metric, run, spare, fill)
     # With every unjudged row at 0 the value is the plain one, to the last bit.
     return np.minimum(least, plain), np.maximum(greatest, plain)
 
@@ -101,13 +102,13 @@ def _check_top(name: str, run: Ranking, top: float | None) -> None:
             raise BadValueError(f"{name}: max_grade={top:g}, but a grade is {grade[higher].max():g}")
 
 
-def _value(metric: Metric, run: Ranking) -> Array:
-    return _defined(metric.compute(run))
+def _value(metric: Metric, run: Ranking, fill: float = 0) -> Array:
+    return _defined(metric.compute(run), fill)
 
 
-def _defined(values: Array) -> Array:
-    """Values, 0 where they are undefined."""
-    return np.where(np.isnan(values), 0.0, values)
+def _defined(values: Array, fill: float = 0) -> Array:
+    """Values, with what stands where they are undefined."""
+    return np.where(np.isnan(values), fill, values)
 
 
 def _share(a: Array, b: Array) -> Array:
@@ -137,7 +138,7 @@ def _n_open(run: Ranking, unjudged: Array) -> Array:
     return run.count_of(unjudged, None, retrieved=False)
 
 
-def _turned(metric: Metric, run: Ranking, spare: Array) -> Pair:
+def _turned(metric: Metric, run: Ranking, spare: Array, fill: float) -> Pair:
     """Bounds of a metric that is extreme where the predicted unjudged rows alone are relevant, or where the others are.
 
     Of the others the number matters, as they enter by the number of relevant documents, and which have no decision.
@@ -149,8 +150,8 @@ def _turned(metric: Metric, run: Ranking, spare: Array) -> Pair:
     else:
         predicted, rest = run.count_of(found, metric.k), np.zeros(len(rest), bool)
     others = _n_open(run, ~run.judged) - predicted + spare
-    one = _value(metric, _completed(run, run.good | found, run.n_relevant + predicted))
-    other = _value(metric, _completed(run, run.good | rest, run.n_relevant + others))
+    one = _value(metric, _completed(run, run.good | found, run.n_relevant + predicted), fill)
+    other = _value(metric, _completed(run, run.good | rest, run.n_relevant + others), fill)
     return np.minimum(one, other), np.maximum(one, other)
 
 

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from frame_metrics import IRM, FrameMetricsError
+from frame_metrics import IRM, FrameMetricsError, NotComputableError
 from helpers import as_kind, as_polars, pairwise_cases
 
 pytestmark = pytest.mark.border
@@ -407,7 +407,12 @@ def test_ordered_categories_keep_their_order() -> None:
         assert (
             as_polars(IRM(frame).evaluate(weighted))["value"].to_list() == named.evaluate(weighted)["value"].to_list()
         )
-    assert plain.irm.evaluate(weighted)["value"].to_list() != named.evaluate(weighted)["value"].to_list()
+    others = enum.with_columns(pl.col("predicted").cast(pl.Enum(levels[::-1])))
+    for frame in (plain, plain.cast(pl.Categorical), plain.to_pandas().astype("category"), others):
+        with pytest.raises(NotComputableError, match="texts of label have no order; list 'high', 'low', 'mid' from"):
+            IRM(frame).evaluate(weighted)
+    numbers = plain.with_columns(pl.all().replace_strict({"low": 0, "mid": 2, "high": 3}))
+    assert IRM(numbers).evaluate(weighted)["value"].to_list() == named.evaluate(weighted)["value"].to_list()
 
 
 def test_missing_predictions_of_pandas() -> None:

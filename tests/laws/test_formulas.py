@@ -39,7 +39,8 @@ IN_WORDS = {
     "a class that is never predicted is left out of the mean": "the formula has an undefined value there",
     "a class of which the share is 0 is left out of the mean": "the formula has an undefined value there",
     "Of several classes: e is the sum over them of predicted share times prevalence": "not of the 2x2 table",
-    "Of several classes: the mean of their recalls": "not of the 2x2 table",
+    "Where all documents are of one class, its recall alone: where none is relevant, specificity": "a reading",
+    "Of several classes: the mean of the recalls of those that have rows": "not of the 2x2 table",
     "where every document has a decision, costs of 1 give the error rate": "the formula before it has every cost",
     "It is the sum over the decisions l of P(l) G(l), times the share of the documents with a decision": "a reading",
     "P(l) is the share of these decided so": "a reading",
@@ -48,7 +49,7 @@ IN_WORDS = {
     "trec_eval's defaults are 1, -1, 0, 0": "the defaults of the parameters",
 }
 # Measures with a value, as declared, where a part of their formula is undefined.
-FILLED = {"fbeta", "inverse_fbeta", "avg_f", "avg_g"}
+FILLED = {"fbeta", "inverse_fbeta", "avg_f", "avg_g", "balanced_accuracy"}
 
 DECIDED, CUT = "where every document has a decision", "at a cutoff k"
 CONDITION = re.compile(rf"({DECIDED}|{CUT}|in general|with worths|at fair odds), (.*)")

@@ -145,9 +145,8 @@ OTHERS = (
     Other("c0141 c0142 c0146", "compatibility (rank-biased overlap) is not among our metrics", UnknownNameError),
     Other(
         "c0158 c0159 c0160 c0161 c0162 c0163",
-        "ir_measures' Accuracy (pairs in the right order) is not among our metrics; the name is that of the 2x2 table, "
-        "which asks for collection_size=",
-        NotComputableError,
+        "ir_measures' Accuracy (pairs in the right order) is not among our metrics: so spelt it is an error",
+        UnknownNameError,
     ),
     Other("c0192", "pytrec_eval leaves out judged queries without results; ours are 0, as with trec_eval -c"),
     Other("c0194", "ranx averages counts; ours are summed", way=mean_over_queries),
@@ -234,6 +233,21 @@ MEASURES = (
 )
 COUNTED = ("NumQ", "NumRet", "NumRel", "NumRet(rel=1)", "NumRet(rel=2)")  # wrong there where a query has no results
 UNTIED = ("RR@1", "RR@10", "Judged@3", "Judged@10")  # equal scores are in another order there
+# How each name that it registers is asked for, where it needs a cutoff, and what is not here or is something else.
+ASKED = {"IPrec": "IPrec@0.5"} | {name: f"{name}@5" for name in ("P", "Precision", "R", "Recall", "Success")}
+SUBTOPICS = ["ERR_IA", "nERR_IA", "AP_IA", "MAP_IA", "P_IA", "NRBP", "nNRBP", "StRecall"]
+SUBTOPICS += [f"{alpha}_{gain}" for alpha in ("alpha", "\N{GREEK SMALL LETTER ALPHA}") for gain in ("DCG", "nDCG")]
+REFUSED = {
+    "Accuracy": "'Accuracy' means two things: accuracy .*, or ir_measures' Accuracy",
+    "ERR": "ERR.*max_grade=",  # gdeval takes 4; with max_grade=4 it is compared below
+    **dict.fromkeys(SUBTOPICS, "a measure of subtopics in ir_measures, is not among ours"),
+    "Compat": "a measure of the overlap with an ideal ranking in ir_measures, is not among ours",
+    "BPM": "a measure of a user who stops at a gain or a rank in ir_measures, is not",
+    **dict.fromkeys(
+        ("INST", "INSQ", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11"),
+        "a measure of a user model of cwl_eval in ir_measures, is not among ours",
+    ),
+}
 GRADED = ("nDCG(dcg='exp-log2')@5", "nDCG(dcg='exp-log2')@20", "ERR@5", "ERR@20")  # gdeval, in five decimals
 
 
@@ -260,6 +274,26 @@ def test_measures_of_ir_measures_are_read_and_agree(seed: int) -> None:
     found = by_us({name: name for name in MEASURES}, run, qrels)
     assert found.keys() == theirs.keys()
     assert not differences(found, theirs)
+
+
+@pytest.mark.parametrize("name", ir_measures.measures.registry)
+@pytest.mark.grid(7)
+def test_every_name_of_ir_measures_gives_its_number_or_says_the_difference(name: str) -> None:
+    """Each name that it registers; of rank-biased precision, for which it needs another package, by hand."""
+    run, qrels = random_case(3, rel=1, tie=False)
+    run = {query: found for query, found in run.items() if query in qrels}
+    qrels = {query: known for query, known in qrels.items() if query in run}  # it miscounts without results
+    text = ASKED.get(name, name)
+    if name in REFUSED:
+        with pytest.raises(FrameMetricsError, match=REFUSED[name]):
+            by_us({text: text}, run, qrels)
+        return
+    theirs = by_ir_measures([text], run, qrels) if name != "RBP" else {}
+    for query, found in run.items() if name == "RBP" else ():
+        ranked = sorted(found, key=found.__getitem__, reverse=True)
+        theirs[query, name] = sum(0.2 * 0.8**i for i, doc in enumerate(ranked) if qrels[query].get(doc, 0) >= 1)
+    assert theirs
+    assert not differences(by_us({text: text}, run, qrels), theirs)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -351,8 +385,8 @@ SKLEARN: dict[str, Callable[[Array, Array], float]] = {
     "specificity": lambda t, p: skl.recall_score(t, p, pos_label=0, zero_division=nan),
     "npv": lambda t, p: skl.precision_score(t, p, pos_label=0, zero_division=nan),
     "fallout": lambda t, p: 1 - skl.recall_score(t, p, pos_label=0, zero_division=nan),
-    "miss_rate": lambda t, p: 1 - skl.recall_score(t, p, zero_division=nan),
-    "fdr": lambda t, p: 1 - skl.precision_score(t, p, zero_division=nan),
+    "miss_rate": lambda t, p: 1 - skl.recall_score(t, p, zero_division=0),
+    "fdr": lambda t, p: 1 - skl.precision_score(t, p, zero_division=0),
     "fomr": lambda t, p: 1 - skl.precision_score(t, p, pos_label=0, zero_division=nan),
     "prevalence": lambda t, p: t.mean(),
     "bias": lambda t, p: p.mean(),
@@ -364,7 +398,7 @@ SKLEARN: dict[str, Callable[[Array, Array], float]] = {
     "jaccard": lambda t, p: skl.jaccard_score(t, p, zero_division=0),
     "mcc": skl.matthews_corrcoef,
     "kappa": skl.cohen_kappa_score,
-    "balanced_accuracy": lambda t, p: skl.balanced_accuracy_score(t, p) if len(set(t)) == 2 else nan,
+    "balanced_accuracy": lambda t, p: skl.balanced_accuracy_score(t, p),
     "informedness": lambda t, p: skl.balanced_accuracy_score(t, p, adjusted=True) if len(set(t)) == 2 else nan,
     "lr_positive": lambda t, p: skl.class_likelihood_ratios(t, p, labels=[0, 1], replace_undefined_by=nan)[0],
     "lr_negative": lambda t, p: skl.class_likelihood_ratios(t, p, labels=[0, 1], replace_undefined_by=nan)[1],

@@ -22,6 +22,7 @@ from frame_metrics import (
     NotComputableError,
     Ranking,
     Scores,
+    UnknownNameError,
     metric,
     metrics,
 )
@@ -274,6 +275,27 @@ def test_unjudged_rows_that_lower_a_value_break_what_is_declared_of_them() -> No
     assert found.value.law == "unjudged"
 
 
+def test_a_metric_completes_what_it_adds_up_to_1_with() -> None:
+    """It has the best and the undefined value that go with those of the other, from which it may not differ."""
+
+    def lost(table: Confusion) -> Array:
+        return (table.fn + table.up) / table.actual
+
+    own = metric(completes="recall")(lost)
+    assert (own.best, own.undefined, own.higher) == (0, 1, False)
+    check_metric(own)
+    with pytest.raises(FrameMetricsError, match="lost: completes='nothing' is no metric"):
+        metric(completes="nothing")(lost)
+
+    @metric(completes="recall")
+    def half_lost(table: Confusion) -> Array:
+        return lost(table) / 2
+
+    with pytest.raises(BrokenLawError, match=r"has 0\.5, and recall is 0$") as found:
+        check_metric(half_lost)
+    assert found.value.law == "completes"
+
+
 def test_the_exception_of_a_kernel_is_the_cause() -> None:
     """As it is where the metric is used."""
 
@@ -316,6 +338,26 @@ def test_columns_that_a_metric_reads_are_made_up() -> None:
     with pytest.raises(BrokenLawError, match=r"column 0: \[.*in ties of") as found:
         check_metric(dearest)
     assert found.value.law == "expected"
+
+
+def test_columns_of_flags_are_tried_with_0_and_1() -> None:
+    """A share of clicked results is in its range where the column is said to hold flags; other columns are numbers."""
+
+    @metric(best=None, undefined=None)
+    def clicked(run: Ranking, k: int | None = None) -> Array:
+        flag, price = run.column("click"), run.column("price")
+        paid = flag.total_within(k, flag.value * np.minimum(price.value, 1))
+        return paid / flag.total_within(k, np.ones(len(flag.value)))
+
+    with pytest.raises(BrokenLawError, match=r"column 0: \[.*the range is \(0, 1\)") as found:
+        check_metric(clicked)
+    assert found.value.law == "in range"
+    check_metric(clicked, flags="click")
+    check_metric(clicked @ 2, flags=["click", "price"])
+    with pytest.raises(UnknownNameError, match="flags: clicked reads no column 'clicks'; it reads 'click', 'price'"):
+        check_metric(clicked, flags=["clicks"])
+    with pytest.raises(UnknownNameError, match="flags: rr reads no column 'x'; it reads none"):
+        check_metric("rr", flags="x")
 
 
 def test_a_metric_that_was_defined_again_is_told_from_the_other() -> None:

@@ -323,8 +323,16 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
         BadValueError,
         "rating: 1 of 4 rows is infinite (row 2); drop them, or make them null",
     ),
+    "mistakes weighed in alphabetical order": (
+        many(),
+        lambda irm: irm.evaluate("kappa(weights='linear')"),
+        NotComputableError,
+        "kappa(weights='linear') weighs a mistake by how far apart two classes are, and texts of animal have no order; "
+        "list 'cat', 'dog', 'owl' from one end to the other with classes=, or make both columns ordered categories "
+        "(pandas) or one Enum (polars)",
+    ),
     "mistakes weighed where rows have no prediction": (
-        many(abstain=["dog"]),
+        many(abstain=["dog"], classes=["cat", "owl", "dog"]),
         lambda irm: irm.evaluate("kappa(weights='linear')"),
         NotComputableError,
         "weights='linear' has no place for rows without a prediction; drop them",
@@ -761,6 +769,21 @@ ASKED: dict[str, tuple[dict[str, Any], dict[str, Any], Verb, type[FrameMetricsEr
         lambda irm: irm.evaluate("roc_auc(max_fpr=0.5, tpr=[0.5, 1])"),
         BadValueError,
         "roc_auc: max_fpr=, fpr= and tpr= each name a part of the curve; give one of them",
+    ),
+    "two weights of recall": (
+        TWO,
+        ROLES,
+        lambda irm: irm.evaluate("inverse_fbeta(beta=2, alpha=0.2)"),
+        BadValueError,
+        "F with beta=2 and alpha=0.2: they say the same; give one of them",
+    ),
+    "label sets as rows with one label": (
+        TWO,
+        ROLES,
+        lambda irm: irm(query="bm25", score=None).evaluate("Subset accuracy"),
+        ColumnError,
+        "Subset accuracy of queries with several labels is the share of those whose value in per_query('accuracy') is "
+        "1, and accuracy the share of right labels; ask for that one, or say query=None if each row has one label",
     ),
     "a correction that falls below 0": (
         TWO,

@@ -187,14 +187,16 @@ TWO: dict[str, Theirs] = {
     "kappa": _of(skl.cohen_kappa_score),
     "kappa(weights='linear')": _of(skl.cohen_kappa_score, weights="linear"),
     "kappa(weights='quadratic')": _of(skl.cohen_kappa_score, weights="quadratic"),
-    "balanced_accuracy": _with_both(skl.balanced_accuracy_score),
+    "balanced_accuracy": _of(skl.balanced_accuracy_score),
     "informedness": _with_both(skl.balanced_accuracy_score, adjusted=True),
     "payoff": _with_both(skl.balanced_accuracy_score, adjusted=True),
     "lr_positive": _ratio(0),
     "lr_negative": _ratio(1),
 }
-# What scikit-learn gives for a/0 unasked (zero_division="warn" is 0); it gives NaN, and we null, for the others.
+# What scikit-learn gives for a/0 unasked (zero_division="warn" is 0); what lacks to 1 is 1 there. It gives NaN, and we
+# null, for the others.
 ZERO = ("precision", "recall", "f1", "fbeta(beta=2)", "fbeta(beta=0.5)", "jaccard", "mcc")
+FILLED = dict.fromkeys(ZERO, 0.0) | {"fdr": 1.0, "miss_rate": 1.0}
 
 
 @cache
@@ -226,7 +228,7 @@ def expected_two(names: Iterable[str], cases: Sequence[Case], *, weighted: bool)
         for name in names:
             value = asked(TWO, name, one.truth, one.said, one.weight if weighted else None)
             off = math.isnan(value)
-            out[i, name] = ((0 if name in ZERO else None) if off else value, int(off))
+            out[i, name] = (FILLED.get(name) if off else value, int(off))
     return out
 
 
@@ -468,6 +470,11 @@ def test_measures_of_the_whole_table_are_those_of_scikit_learn(weighted: bool, e
     assert found(irm.evaluate(*WHOLE, average="weighted")) == found(mine)
 
 
+def in_their_order(rows: pl.DataFrame) -> pl.DataFrame:
+    """The same rows, whose classes have the order of their letters."""
+    return rows.with_columns(pl.col("label", "predicted").cast(pl.Enum([*"abcde"])))
+
+
 @EVERY_OTHER_WEIGHTED
 @pytest.mark.parametrize("given", [True, False])
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -476,7 +483,8 @@ def test_kappa_weighs_mistakes_as_scikit_learn_does(weights: Any, given: bool, w
     cases = several_classes()[::every]
     classes = [*"abcde"] if given else None
     name = f"kappa(weights='{weights}')"
-    mine = IRM(rows_of(cases), by="case", classes=classes, weight="w" if weighted else None).evaluate(name)
+    rows = rows_of(cases) if given else in_their_order(rows_of(cases))
+    mine = IRM(rows, by="case", classes=classes, weight="w" if weighted else None).evaluate(name)
     expected: Any = {}
     for i, one in enumerate(cases):
         options = {"weights": weights, "labels": classes, "sample_weight": one.weight if weighted else None}
@@ -1066,7 +1074,9 @@ def test_measures_of_each_class_are_those_of_pycm() -> None:
             value, off = said_by_pycm(table[name][c])
             # pycm's odds ratio is PLR / NLR, which is a/0 where tn = 0; ours is (tp tn) / (fp fn), which is 0 there.
             none_right = name == "DOR" and table["TN"][c] == 0 and table["FP"][c] * table["FN"][c] > 0
-            theirs[i, c, ours] = (0.0, 0) if none_right else (value, off)
+            # Its balanced accuracy of one class is undefined; ours, as scikit-learn's, is the recall of that class.
+            alone = name == "AUC" and off and said_by_pycm(table["TNR" if table["P"][c] == 0 else "TPR"][c])
+            theirs[i, c, ours] = (0.0, 0) if none_right else alone or (value, off)
     assert wrong(values, theirs) == []
 
 
@@ -1104,7 +1114,7 @@ def test_averages_over_classes_are_those_of_pycm() -> None:
 def test_averages_by_share_are_those_of_pycm() -> None:
     """The weighted average is pycm's weighted_average, and its weighted kappa ours."""
     cases = [one for one in several_classes() if len(set(one.truth)) == len(set(one.said)) == 5]
-    irm = IRM(rows_of(cases), by="case")
+    irm = IRM(in_their_order(rows_of(cases)), by="case")
     mine = found(irm.evaluate("precision", "specificity", "f1", average="weighted"))
     kappas = found(irm.evaluate("kappa(weights='linear')", "kappa(weights='quadratic')"))
     assert len(cases) >= 6

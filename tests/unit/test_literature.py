@@ -216,6 +216,53 @@ def test_what_the_bookmaker_pays(model: str, cells: Sequence[float], won: tuple[
     assert [10 * value for value in pooled(irm, "payoff") if value is not None] == pytest.approx([total], abs=0.006)
 
 
+# Printed in percent: recall, precision, F, G and B of twelve classes (Powers, as above: 170 decided rows of 500). Then
+# the counts that give them: rows that are right, rows of the class, rows predicted so.
+TWELVE = {
+    "A": (100, 35, 52, 60, 100, 17, 17, 48),
+    "B": (3, 100, 5, 16, -24, 1, 37, 1),
+    "E": (33, 100, 50, 58, 32, 1, 3, 1),
+    "G": (7, 33, 11, 15, -2, 1, 15, 3),
+    "H": (13, 25, 17, 18, 5, 2, 15, 8),
+    "I": (10, 100, 18, 32, 4, 1, 10, 1),
+    "K": (33, 25, 29, 29, 32, 1, 3, 4),
+    "M": (100, 33, 50, 58, 100, 21, 21, 63),
+    "N": (100, 24, 39, 49, 100, 8, 8, 33),
+    "O": (8, 25, 13, 14, 1, 1, 12, 4),
+    "P": (13, 100, 22, 35, -2, 3, 24, 3),
+    "Z": (20, 100, 33, 45, 18, 1, 5, 1),
+}
+
+
+def of_twelve() -> pl.DataFrame:
+    """Rows with these counts: those that are right, and the others, none of which is said to be what it is."""
+    counts = {name: figures[5:] for name, figures in TWELVE.items()}
+    right = [name for name, (hits, _, _) in counts.items() for _ in range(hits)]
+    labels = [name for name, (hits, rows, _) in counts.items() for _ in range(rows - hits)]
+    said = [name for name, (hits, _, called) in counts.items() for _ in range(called - hits)]
+    turned = (said[i:] + said[:i] for i in range(len(said)))
+    wrong = next(one for one in turned if all(a != b for a, b in zip(labels, one, strict=True)))
+    return pl.DataFrame({"label": right + labels, "predicted": right + wrong})
+
+
+def test_twelve_classes_against_the_bookmaker() -> None:
+    """All 48 of r, p, F and G are as printed; B, and its two totals, are printed by a rule that is not his formula."""
+    rows = of_twelve()
+    asked = ("recall", "precision", "f1", "g_measure", "prevalence", "bias")
+    each = {name: values for name, *values in rows.irm.per_class(*asked, layout="wide").select("class", *asked).rows()}
+    total = 0.0
+    for name, (r, p, f, g, b, *_) in TWELVE.items():
+        *found, prevalence, bias = each[name]
+        assert [100 * value for value in found] == pytest.approx([r, p, f, g], abs=0.5 + 1e-9)
+        by_the_other_rule = (found[0] - prevalence) / (1 - prevalence)
+        assert 100 * by_the_other_rule == pytest.approx(b, abs=0.5)
+        total += bias * by_the_other_rule
+    assert (len(rows), 100 * total, 34 * total) == pytest.approx((170, 86, 29), abs=0.5)
+    assert pooled(rows.irm, "informedness", "accuracy") == pytest.approx([0.676, 0.34], abs=0.002)
+    undecided = pl.DataFrame({"label": ["A"] * 330, "predicted": [None] * 330}, schema=rows.schema)
+    assert pooled(pl.concat([rows, undecided]).irm, "informedness") == pytest.approx([0.23], abs=0.0005)
+
+
 def test_decisions_that_do_not_depend_on_the_truth() -> None:
     """Where every cell is what the shares alone give, nothing is informed (Powers, as above, contingency)."""
     asked = ("informedness", "markedness", "mcc", "kappa", "payoff")
@@ -538,6 +585,8 @@ WORKED = (
             "fbeta(beta=2)": (1 + 4) * (3 / 4 * 3 / 5) / (4 * 3 / 4 + 3 / 5),
             "fbeta(beta=0)": 3 / 4,
             "fbeta(beta=inf)": 3 / 5,
+            "fbeta(alpha=0.2)": 1 / (0.2 / (3 / 4) + 0.8 / (3 / 5)),
+            "inverse_fbeta(alpha=0.2)": 1 / (0.2 / (4 / 6) + 0.8 / (4 / 5)),
             "set_F.4": (1 + 4) * (3 / 4 * 3 / 5) / (4 * 3 / 4 + 3 / 5),
             "f1": 2 / (1 / (3 / 4) + 1 / (3 / 5)),
             "inverse_f1": 2 / (1 / (4 / 6) + 1 / (4 / 5)),

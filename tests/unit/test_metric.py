@@ -227,13 +227,13 @@ def test_err_is_expected_reciprocal_rank() -> None:
     ("texts", "metric"),
     [
         (("error", "Error Rate", "misclassification rate", "misclassification-rate"), metrics.error_rate),
-        (("ACC", "Accuracy", "accuracy"), metrics.accuracy),
+        (("ACC", "ACCURACY", "accuracy"), metrics.accuracy),
         (("F-score", "F score", "F-measure", "f_measure", "F"), metrics.fbeta),
         (("F1-score", "F1 score", "f1_measure", "Dice", "F1"), metrics.f1),
-        (("F2", "f2-score", "F2_measure", "fbeta(alpha=0.2)"), metrics.fbeta(beta=2)),
+        (("F2", "f2-score", "F2_measure"), metrics.fbeta(beta=2)),
         (("F0.5", "f.5"), metrics.fbeta(beta=0.5)),
-        (("fbeta(alpha=1)",), metrics.fbeta(beta=0)),
-        (("fbeta(alpha=0)",), metrics.fbeta(beta=math.inf)),
+        (("fbeta(alpha=0.2)", "F-measure(alpha=0.2)"), metrics.fbeta(alpha=0.2)),
+        (("inverse F(alpha=0.2)",), metrics.inverse_fbeta(alpha=0.2)),
         (("inverse F(beta=2)", "inverse_fbeta(beta=2)"), metrics.inverse_fbeta(beta=2)),
         (("FOR", "false omission rate"), metrics.fomr),
         (("fall-out", "Fallout", "fall out", "FPR"), metrics.fallout),
@@ -320,12 +320,21 @@ def test_a_long_text_is_refused_at_once(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "other"), [("hit rate", "recall"), ("err", "error_rate"), ("ap", "average_precision")]
+    ("metric", "said", "other"),
+    [
+        ("hit rate", "success, ", "recall"),
+        ("HR@5", "success, ", "recall"),
+        ("success@5", "", "recall"),
+        ("hits", "num_rel_ret, ", "tp"),
+        ("err", "", "error_rate"),
+        ("ap", "", "average_precision"),
+    ],
 )
-def test_a_ranked_metric_without_a_query_names_the_other_of_its_name(metric: str, other: str) -> None:
-    """What is called alike where rows are decided about."""
+def test_a_ranked_metric_without_a_query_names_the_other_of_its_name(metric: str, said: str, other: str) -> None:
+    """What it is, and what is called alike where rows are decided about."""
     rows = pl.DataFrame({"score": [2.0, 1.0], "label": [1, 0]})
-    with pytest.raises(ColumnError, match=f"^{metric} is of rankings, .*; of rows without a query there is {other}$"):
+    match = f"^{metric} is {said}of rankings, .*; of rows without a query there is {other}$"
+    with pytest.raises(ColumnError, match=match):
         rows.irm.evaluate(metric)
 
 
@@ -341,7 +350,15 @@ def test_a_ranked_metric_without_a_query_names_the_other_of_its_name(metric: str
         ("set_F.-1", BadValueError, ["beta squared is not 0 or more"]),
         ("SetF(beta='x')", BadValueError, ["beta squared is not 0 or more"]),
         ("fbeta(alpha=2)", BadValueError, ["alpha=2", "between 0 and 1"]),
-        ("fbeta(alpha=0.5, beta=1)", BadValueError, ["beta= and alpha= say the same"]),
+        ("inverse_fbeta(alpha='x')", BadValueError, ["alpha='x'", "between 0 and 1"]),
+        (
+            "Accuracy",
+            UnknownNameError,
+            ["'Accuracy'", "accuracy (the share", "ir_measures' Accuracy (the"],
+        ),
+        ("Accuracy(rel=2)@10", UnknownNameError, ["'Accuracy' means two things"]),
+        ("alpha_nDCG@10", UnknownNameError, ["'alpha_nDCG', a measure of subtopics in ir_measures, is not"]),
+        ("power", UnknownNameError, ["recall (of decisions)", "the chance that a test finds a difference"]),
         ("ndgc@10", UnknownNameError, ["'ndgc'", "did you mean 'ndcg'"]),
         ("average_precison", UnknownNameError, ["'average_precison'", "did you mean 'average_precision'"]),
         ("runid", UnknownNameError, ["runid"]),
