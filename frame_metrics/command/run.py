@@ -99,7 +99,8 @@ def _command(arguments: list[str]) -> int:
     command = COMMANDS[name]
     told, usage = f"{command.told[0].upper()}{command.told[1:]}.", f"{PROGRAM} {name} {command.usage}"
     epilog = f"examples:{command.examples}\n\n{CODES}"
-    parser = _Parser(f"{PROGRAM} {name}", usage, told, epilog, formatter_class=HELP, allow_abbrev=False)
+    shortened = name == "trec_eval"  # which takes options by their first letters
+    parser = _Parser(f"{PROGRAM} {name}", usage, told, epilog, formatter_class=HELP, allow_abbrev=shortened)
     fill(parser, name)
     if name == "trec_eval":
         return _trec_eval(parser.parse_args(rest))
