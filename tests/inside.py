@@ -19,7 +19,9 @@ from frame_metrics import IRM
 from frame_metrics.border import files, spark
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.pieces import TIMES, whole_queries
+from frame_metrics.border.polars import LazyPolars
 from frame_metrics.border.spark import SparkFrame
+from frame_metrics.command import plain, reading
 from frame_metrics.data.log import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Pool, Ranking, Rows, Scores, ratio
 from frame_metrics.inputs.scores import sorted_levels
@@ -49,6 +51,7 @@ __all__ = [
     "Array",
     "Classes",
     "Confusion",
+    "LazyPolars",
     "Pool",
     "Ranking",
     "Roles",
@@ -80,6 +83,7 @@ __all__ = [
     "read_text",
     "registered",
     "share_of",
+    "short_looks_at_files",
     "small_blocks",
     "small_pieces_of_spark",
     "sorted_levels",
@@ -137,6 +141,12 @@ def threads(n: int) -> Iterator[ThreadPoolExecutor]:
     with ThreadPoolExecutor(n) as pool, pytest.MonkeyPatch.context() as patch:
         _replaced(patch, "_threads", lambda: pool)
         yield pool
+
+
+def short_looks_at_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command line look at some bytes of a text file at once, and read the types of its first rows."""
+    monkeypatch.setattr(plain, "CHUNK", 50)
+    monkeypatch.setattr(reading, "ROWS", 5)
 
 
 @contextmanager

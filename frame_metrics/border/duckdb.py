@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from glob import glob
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from frame_metrics.border.arrow import as_polars, narrow
+from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import TIMES, Streamed
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside, Border, Question
@@ -102,7 +105,8 @@ class DuckDBFrame(Streamed):
 
     def answer(self, question: Question) -> Any:
         _check_connection(self.frame)
-        return super().answer(question)
+        with Unchanged(_files(self.frame.sql_query())).kept():
+            return super().answer(question)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +176,11 @@ def _batches(relation: Any) -> Iterator[pl.DataFrame]:
 def _renamed(places: Iterable[int], names: Sequence[str]) -> str:
     """Return the SQL of columns at places, called as is said."""
     return ", ".join(f"#{place + 1} as {_quoted(name)}" for place, name in zip(places, names, strict=True))
+
+
+def _files(sql: str) -> list[str]:
+    """The files that the texts in a query name, of which other texts are none."""
+    return [file for text in re.findall(r"'((?:[^']|'')+)'", sql) for file in glob(text.replace("''", "'"))]
 
 
 def _quoted(name: str) -> str:

@@ -62,6 +62,7 @@ def as_bytes(frame: pl.DataFrame, kind: str, *, formulas: str, digits: int | Non
         return (markdown(frame, digits) if kind == "md" else page(frame, digits)).encode()
     file = io.BytesIO()
     if kind in ("csv", "tsv"):
+        _check_flat(frame.schema, kind)
         safe = _changed(frame, no_formula) if formulas == "text" else frame
         safe.write_csv(file, separator="," if kind == "csv" else "\t")
     elif kind in ("parquet", "arrow"):
@@ -118,6 +119,8 @@ def convert(plan: pl.LazyFrame, name: str, kind: str | None, formulas: str, role
             write_qrels(plan.collect(), name, **ids, grade=roles["grade"])
         return
     kind = format_to(name, kind)
+    if kind in ("csv", "tsv"):
+        _check_flat(plan.collect_schema(), kind)
     plain = formulas == "keep" and not name.lower().endswith(".gz")
     sinks: dict[str, Callable[[Any], Any]] = {"parquet": plan.sink_parquet, "arrow": plan.sink_ipc}
     if plain:
@@ -127,6 +130,12 @@ def convert(plan: pl.LazyFrame, name: str, kind: str | None, formulas: str, role
         return
     with replacing(name) as file:
         sinks[kind](file)
+
+
+def _check_flat(types: Mapping[str, Any], kind: str) -> None:
+    """Raise for a column that a format of cells cannot hold."""
+    if nested := [name for name, one in types.items() if one.is_nested()]:
+        raise FrameMetricsError(f"{listed(nested)}: {kind} cannot hold lists and objects; say --to parquet or json")
 
 
 def _changed(frame: pl.DataFrame, change: Callable[[str], str]) -> pl.DataFrame:
