@@ -17,11 +17,13 @@ import pytest
 
 from frame_metrics import IRM
 from frame_metrics.border import files, spark
+from frame_metrics.border.duckdb import DuckDBFrame
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.pieces import TIMES, whole_queries
 from frame_metrics.border.polars import LazyPolars
 from frame_metrics.border.spark import SparkFrame
 from frame_metrics.command import plain, reading
+from frame_metrics.command.plain import PlainText
 from frame_metrics.data.log import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Pool, Ranking, Rows, Scores, ratio
 from frame_metrics.inputs.scores import sorted_levels
@@ -51,7 +53,9 @@ __all__ = [
     "Array",
     "Classes",
     "Confusion",
+    "DuckDBFrame",
     "LazyPolars",
+    "PlainText",
     "Pool",
     "Ranking",
     "Roles",

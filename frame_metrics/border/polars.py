@@ -58,9 +58,11 @@ class PolarsFrame(Border):
 class LazyPolars(Streamed, PolarsFrame):
     """A polars LazyFrame."""
 
-    def __post_init__(self) -> None:
-        """Remember the files that the plan reads, of which polars keeps a part in mind from now on."""
+    @cached_property
+    def _types(self) -> pl.Schema:
+        """The types of the columns; polars remembers parts of the files from now on, and so do we."""
         _files_of(self.frame)
+        return self.frame.collect_schema()
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)

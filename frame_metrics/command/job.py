@@ -331,7 +331,7 @@ class Job:
             return OK
         roles = {role: str(self._roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
         run = self.said.get("run_name") or "run"
-        writing.convert(self._log, self.said["output"], kind, formulas, roles, run)
+        writing.convert(self._log, self.said["output"], kind, formulas, roles, run, self._check_unchanged)
         return OK
 
     # output

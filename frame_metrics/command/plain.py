@@ -22,7 +22,7 @@ from frame_metrics.errors import LONG, BadValueError, ColumnError, FrameMetricsE
 SEPARATORS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
 EXACT = 2**53  # up to which a float holds every whole number
 CHUNK = 1 << 23  # bytes that are looked at at once
-_QUOTED = re.compile(b'"[^"]*"')
+TEXT_OR_NULL = (b':"', b': "', b":null", b": null")  # what follows the name of a text, as most programs write it
 _WHOLE = re.compile(r"\s*[-+]?\d+\s*")
 csv.field_size_limit(max(csv.field_size_limit(), 1 << 30))  # a text may be long
 
@@ -42,7 +42,7 @@ class PlainText:
 
     @property
     def unit(self) -> str:
-        """What is counted: a list of JSON has rows, wherever its lines end."""
+        """Return the word for what errors count: a list of JSON has rows, wherever its lines end."""
         return "row" if self.kind == "json" else "line"
 
     # rows
@@ -142,7 +142,7 @@ class PlainText:
             while chunk := file.read(CHUNK) + file.readline():
                 while chunk.count(b'"') % 2 and (more := file.readline()):
                     chunk += more
-                yield _QUOTED.sub(b"", chunk)
+                yield b"".join(chunk.split(b'"')[::2])
 
     def check_kinds(self, columns: Mapping[str, Any]) -> None:
         """Raise for a column of JSON that holds texts and numbers, and for a name that stands twice in an object.
@@ -153,9 +153,13 @@ class PlainText:
         """
         if self.kind == "jsonl" and all(self._is_of_one_kind(*one) for one in columns.items()):
             return
+        self._check_alike(columns)
+
+    def _check_alike(self, columns: Iterable[str] | None = None) -> None:
+        """Raise for a column, of some or of all, that holds values of two kinds."""
         first: dict[tuple[str, ...], tuple[int, str, Any]] = {}
         for number, found in self.objects():
-            for column in columns:
+            for column in found if columns is None else columns:
                 for where, value in _inner((column,), found.get(column)):
                     at, kind, one = first.setdefault(where, (number, _kind(value), value))
                     if kind != _kind(value):
@@ -166,15 +170,13 @@ class PlainText:
         """Return True where all values of a column surely are of a kind; lists are not looked into."""
         if dtype.is_nested():
             return False
-        name = re.escape(json.dumps(column, ensure_ascii=False).encode())
-        begins, kinds = re.compile(name + rb"\s*:\s*([^\s])"), set[bytes]()
+        name, text = json.dumps(column, ensure_ascii=False).encode(), dtype == pl.String
         with open(self.path, "rb") as file:
             while chunk := file.read(CHUNK) + file.readline():
-                found = begins.findall(chunk)
-                if len(found) > chunk.count(b"\n") + 1:
+                n = chunk.count(name)
+                if n > chunk.count(b"\n") + 1 or (text and n > sum(chunk.count(name + then) for then in TEXT_OR_NULL)):
                     return False
-                kinds.update(found)
-        return dtype != pl.String or kinds <= {b'"', b"n"}
+        return True
 
     def check_floats(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return some rows as they were read; raise where a whole number in them was rounded to a float."""
@@ -212,6 +214,7 @@ class PlainText:
                 if line > 1:
                     self._check_numbers(line, dict(zip(header, cells, strict=False)), types)
             return
+        self._check_alike()
         for number, found in self.objects():
             for column, value in found.items():
                 dtype = types.get(column)
@@ -226,7 +229,7 @@ class PlainText:
 
 
 class _Wrong(Exception):
-    """What JSON does not allow, though Python reads it."""
+    """Text that JSON does not allow, though Python reads it."""
 
 
 def _refused(constant: str) -> Any:

@@ -153,7 +153,8 @@ class Source:
         there = pl.scan_csv(path, infer_schema=False, **options).collect_schema().names()
         types = dict.fromkeys(self._columns(IDS), pl.String) | dict.fromkeys(self._columns(NUMBERS), pl.Float64)
         types = {column: kind for column, kind in types.items() if column in there}
-        plan = pl.scan_csv(path, schema_overrides=types, infer_schema_length=ROWS, **options)
+        empty = {column: "" for column in self._columns((*NUMBERS, *SEEN)) if column in there}  # in quotes too
+        plan = pl.scan_csv(path, schema_overrides=types, infer_schema_length=ROWS, null_values=empty or None, **options)
         kinds = plan.collect_schema()
         texts = [column for column in self._columns(SEEN) if kinds.get(column) == pl.String]
         plan = plan.with_columns(pl.lit(None).alias(column) for column in texts if _empty(plan.select(column)))

@@ -103,20 +103,30 @@ def put(data: bytes) -> None:
     sys.stdout.flush()
 
 
-def convert(plan: pl.LazyFrame, name: str, kind: str | None, formulas: str, roles: Mapping[str, str], run: str) -> None:
+def convert(
+    plan: pl.LazyFrame,
+    name: str,
+    kind: str | None,
+    formulas: str,
+    roles: Mapping[str, str],
+    run: str,
+    check: Callable[[], None],
+) -> None:
     """Write all rows of a plan to a file, piece by piece where the format takes them so.
 
     Parameters
     ----------
+    check : called once all is read, before the file takes its place.
     roles : the columns that a file of TREC needs: query, doc, score and grade.
     run : the name of a run, or of the column that has it.
     """
     if kind is None and format_of(name) in ("run", "qrels"):
-        ids = {role: roles[role] for role in ("query", "doc")}
+        ids, frame = {role: roles[role] for role in ("query", "doc")}, plan.collect()
+        check()
         if format_of(name) == "run":
-            write_run(plan.collect(), name, **ids, score=roles["score"], run=run)
+            write_run(frame, name, **ids, score=roles["score"], run=run)
         else:
-            write_qrels(plan.collect(), name, **ids, grade=roles["grade"])
+            write_qrels(frame, name, **ids, grade=roles["grade"])
         return
     kind = format_to(name, kind)
     if kind in ("csv", "tsv"):
@@ -126,10 +136,13 @@ def convert(plan: pl.LazyFrame, name: str, kind: str | None, formulas: str, role
     if plain:
         sinks |= {"csv": plan.sink_csv, "tsv": lambda file: plan.sink_csv(file, separator="\t")}
     if kind not in sinks:
-        write(plan.collect(), name, kind, formulas, None)
+        frame = plan.collect()
+        check()
+        write(frame, name, kind, formulas, None)
         return
     with replacing(name) as file:
         sinks[kind](file)
+        check()
 
 
 def _check_flat(types: Mapping[str, Any], kind: str) -> None:

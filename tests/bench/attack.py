@@ -321,8 +321,8 @@ def attack(numbers: range, seed: int = 0, count: Counter[str] | None = None) -> 
             yield Found(number, "any", "the caller's frame was changed", "")
 
 
-def main() -> None:
-    """Print what should not have been, each kind once, and how many calls gave a result."""
+def main(attack: Callable[..., Iterator[Found]] = attack, verbs: Sequence[str] = ("irm", *VERBS)) -> None:
+    """Print what an attack finds that should not have been, each kind once, and how many calls gave a result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--frames", type=lambda text: int(float(text)), default=100_000, help="how many")
     parser.add_argument("--first", type=int, default=0, help="number of the first")
@@ -336,7 +336,7 @@ def main() -> None:
         kinds[kind := found.where or found.what] += 1
         if kinds[kind] <= 2:
             print(f"frame {found.number}, {found.verb}: {found.what}\n    {found.where}", flush=True)
-    for verb in ("irm", *VERBS):
+    for verb in verbs:
         result, error, fault = (count[f"{verb} {went}"] for went in ("result", "error", "fault"))
         print(f"{verb:15} {result:9,} results {error:9,} errors {fault:9,} faults")
     taken = time.perf_counter() - start

@@ -170,6 +170,7 @@ ALIKE: dict[str, tuple[str, str, list[tuple[str, float]]]] = {
         [("a,b", 1), ('say "c",', 0), ("d\ne", 1)],
     ),
     "empty cells": ("log.csv", "query,score,grade\n1,2,\n1,1,1\n", [("1", 0.5)]),
+    "cells in quotes, of which one is empty": ("log.csv", 'query,score,grade\n"1","2",""\n"1","1","1"\n', [("1", 0.5)]),
     "the ends of lines of Windows": ("log.csv", "query,score,grade\r\n1,2,0\r\n1,1,1\r\n", [("1", 0.5)]),
     "a mark of the byte order": ("log.csv", "\ufeffquery,score,grade\n1,2,0\n", [("1", 0)]),
 }
@@ -245,7 +246,7 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
     "a truth value": (
         "log.jsonl",
         b'{"query": 2, "score": 1, "grade": 1}\n{"query": true}',
-        "log.jsonl, line 2: query has true",
+        "log.jsonl, line 2: query has true, a truth value, and 2, a number, in line 1",
     ),
     "no number of JSON": ("log.jsonl", b'{"query": 2, "score": NaN}\n', "log.jsonl, line 1: NaN is no number of JSON"),
 }
