@@ -23,7 +23,8 @@ SEPARATORS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
 EXACT = 2**53  # up to which a float holds every whole number
 CHUNK = 1 << 23  # bytes that are looked at at once
 TEXT_OR_NULL = (b':"', b': "', b":null", b": null")  # what follows the name of a text, as most programs write it
-_WHOLE = re.compile(r"\s*[-+]?\d+\s*")
+DIGITS = 308  # of a whole number that a float may come close to
+_WHOLE = re.compile(rf"\s*[-+]?\d{{1,{DIGITS}}}\s*")
 csv.field_size_limit(max(csv.field_size_limit(), 1 << 30))  # a text may be long
 
 
@@ -65,8 +66,11 @@ class PlainText:
             for cells in reader:
                 yield before + 1, cells
                 before = reader.line_num
-        except csv.Error:
-            raise self.wrong(before + 1, "a quote is opened and not closed, or something follows it") from None
+        except csv.Error as error:
+            told = "a quote is opened and not closed, or something follows it"
+            if "new-line" in str(error):
+                told = "a carriage return stands alone; end lines with a line feed, or put the cell in quotes"
+            raise self.wrong(before + 1, told) from None
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the objects of JSON, and the line or row of each; raise for what is none."""
@@ -94,7 +98,7 @@ class PlainText:
             return found
 
         try:
-            return json.loads(text, object_pairs_hook=together, parse_constant=_refused)
+            return json.loads(text, object_pairs_hook=together, parse_constant=_refused, parse_int=_whole)
         except json.JSONDecodeError as error:
             # Of a list of rows the place is a line of the file, though its rows are not.
             line = number if self.kind == "jsonl" else error.lineno
@@ -112,7 +116,7 @@ class PlainText:
         _, names = next(self.cells(), (0, []))
         if not names:
             raise FrameMetricsError(f"{self.name}: the file is empty; its first line has the names of the columns")
-        if twice := next((name for name in names if names.count(name) > 1), None):
+        if twice := next((name for name in names if name and names.count(name) > 1), None):  # nobody asks for ""
             n = names.count(twice)
             raise ColumnError(f"{self.name}, line 1: there are {n} columns called {twice!r}; rename all but one")
         return names
@@ -196,7 +200,7 @@ class PlainText:
             found: Iterable[tuple[int, Any]] = ((line, int(one)) for line, one in texts if _WHOLE.fullmatch(one))
         else:
             found = ((line, one.get(column)) for line, one in self.objects())
-        return ((line, one) for line, one in found if type(one) is int and EXACT < abs(one) < 10**308)
+        return ((line, one) for line, one in found if type(one) is int and abs(one) > EXACT)
 
     # where it is wrong
 
@@ -213,6 +217,8 @@ class PlainText:
                 self._check_length(line, cells, header)
                 if line > 1:
                     self._check_numbers(line, dict(zip(header, cells, strict=False)), types)
+            if odd := next((number for number, line in enumerate(self.lines(), 1) if line.count('"') % 2), None):
+                raise self.wrong(odd, "a quote stands in a cell; double it, and put the cell in quotes")
             return
         self._check_alike()
         for number, found in self.objects():
@@ -234,6 +240,12 @@ class _Wrong(Exception):
 
 def _refused(constant: str) -> Any:
     raise _Wrong(f"{constant} is no number of JSON")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > DIGITS:
+        raise _Wrong(f"{digits[:20]}... is a number of {len(digits)} digits, more than can be read")
+    return int(digits)
 
 
 def _inner(where: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:

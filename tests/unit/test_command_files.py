@@ -172,6 +172,7 @@ ALIKE: dict[str, tuple[str, str, list[tuple[str, float]]]] = {
     "empty cells": ("log.csv", "query,score,grade\n1,2,\n1,1,1\n", [("1", 0.5)]),
     "cells in quotes, of which one is empty": ("log.csv", 'query,score,grade\n"1","2",""\n"1","1","1"\n', [("1", 0.5)]),
     "the ends of lines of Windows": ("log.csv", "query,score,grade\r\n1,2,0\r\n1,1,1\r\n", [("1", 0.5)]),
+    "columns without a name": ("log.csv", ",,query,score,grade\n0,0,1,2,0\n", [("1", 0)]),
     "a mark of the byte order": ("log.csv", "\ufeffquery,score,grade\n1,2,0\n", [("1", 0)]),
 }
 
@@ -248,6 +249,27 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
         b'{"query": 2, "score": 1, "grade": 1}\n{"query": true}',
         "log.jsonl, line 2: query has true, a truth value, and 2, a number, in line 1",
     ),
+    "a quote in a cell": (
+        "log.csv",
+        b'query,score,grade\na"b,1,1\n5" x,1,0\n',
+        "log.csv, line 2: a quote stands in a cell; double it, and put the cell in quotes",
+    ),
+    "carriage returns": (
+        "log.csv",
+        b"query,score,grade\r1,1,1\r",
+        "log.csv, line 1: a carriage return stands alone; end lines with a line feed",
+    ),
+    "many digits": (
+        "log.jsonl",
+        b'{"query": 1, "score": %s, "grade": 1}' % (b"9" * 5000),
+        "log.jsonl, line 1: 99999999999999999999... is a number of 5000 digits, more than can be read",
+    ),
+    "many digits in a cell": (
+        "log.csv",
+        b"query,score,grade\n1,%s,1\n" % (b"9" * 5000),
+        "score: 1 of 1 rows is infinite",
+    ),
+    "deep": ("log.json", b"[" * 100_000, "log.json, row 1: lists or objects stand too deep in each other"),
     "no number of JSON": ("log.jsonl", b'{"query": 2, "score": NaN}\n', "log.jsonl, line 1: NaN is no number of JSON"),
 }
 
