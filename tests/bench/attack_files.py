@@ -25,7 +25,7 @@ import odd_frames
 import polars as pl
 from attack import Found, outcome
 
-from frame_metrics import IRM
+from frame_metrics import IRM, write_qrels, write_run
 from frame_metrics.command import main as command
 
 NAMES = ("query", "doc", "score", "grade", "device")
@@ -60,6 +60,12 @@ class Drawn(NamedTuple):
     roles: dict[str, Any]
     sure: bool  # whether it is known if they can be read
     piped: bytes = b""
+    qrels: pl.DataFrame | None = None  # judgments beside it
+
+    def irm(self) -> IRM[Any]:
+        """Return the object that the files mean."""
+        irm = IRM(self.frame, **self.roles)
+        return irm if self.qrels is None else irm.judge(self.qrels)
 
 
 # Files of text
@@ -234,9 +240,34 @@ def _folder(rng: Random, folder: Path) -> Drawn:
     return Drawn([str(folder / "logs")], whole if way == "same" else None, {}, sure=True)
 
 
+def _judged(rng: Random, folder: Path) -> Drawn:
+    """Draw a log, and judgments in a file of their own; ids may be numbers, which are texts in some formats."""
+    rows = _rows(rng)
+    if rng.random() < 0.4:
+        ids = dict(zip(TEXTS, rng.sample((1, 2, 7, 10, 2**53 + 1, 2**53, 2**62), 7) * 3, strict=False))
+        rows = [row | {"query": ids[row["query"]], "doc": int(row["doc"][1:])} for row in rows]
+    whole = pl.DataFrame(rows, schema=list(NAMES), orient="row", infer_schema_length=None).unique(["query", "doc"])
+    whole = whole.filter(pl.col("score") < 1e300).sort("query", "doc")
+    log, qrels = whole.drop("grade"), whole.filter(pl.col("grade").is_not_null()).select("query", "doc", "grade")
+    log = log.filter(pl.int_range(pl.len()) % rng.choice((2, 3, 100)) > 0)
+    fits = whole.select(pl.col("query", "doc").cast(pl.String).str.contains(r"^[^\s#]+$").all()).row(0) == (True, True)
+    names = []
+    for name, frame in (("log", log), ("judged", qrels)):
+        kind = rng.choice(("csv", "jsonl", "parquet", *["run" if name == "log" else "qrels"] * fits))
+        names.append(str(folder / f"{name}.{kind}"))
+        writers = {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}
+        writers |= {"run": lambda path, of=frame: write_run(of, path, run="a")}  # type: ignore[misc]
+        writers |= {"qrels": lambda path, of=frame: write_qrels(of, path)}  # type: ignore[misc]
+        writers[kind](names[-1])
+    texts = [one for one in names if one.endswith((".csv", ".run"))][:1] == names[:1]  # then the log's ids are texts
+    log, qrels = (one.cast({"query": pl.String, "doc": pl.String}) if texts else one for one in (log, qrels))
+    sure = len(log) > 0 and len(qrels) > 0
+    return Drawn([names[0], "--qrels", names[1]], log, {}, sure=sure, qrels=qrels)
+
+
 def drawn(rng: Random, folder: Path) -> Drawn:
     """Draw files in a folder, and a call on them."""
-    return rng.choice((_text_file, _text_file, _text_file, _typed_file, _folder))(rng, folder)
+    return rng.choice((_text_file, _text_file, _text_file, _typed_file, _folder, _judged))(rng, folder)
 
 
 # Commands
@@ -268,8 +299,7 @@ def fault(drawn: Drawn, verb: str, metrics: list[str], out: Path) -> tuple[str, 
         return f"exit code {code}: {said[-300:]}", ""
     expected: list[pl.DataFrame] = []
     if drawn.frame is not None:
-        irm = IRM(drawn.frame, **drawn.roles)
-        went, where = outcome(lambda: expected.append(VERBS[verb](irm, metrics)) or "", drawn.frame)
+        went, where = outcome(lambda: expected.append(VERBS[verb](drawn.irm(), metrics)) or "", drawn.frame)
         if went not in ("result", "error"):
             return f"in memory: {went}", where
     if drawn.sure and (code == 0) != bool(expected):
