@@ -38,7 +38,8 @@ ENDINGS = {
 }
 READ = tuple(ENDINGS)
 KNOWN = tuple(endings[0] for endings in ENDINGS.values())
-OF_TEXT = ("csv", "tsv", "jsonl", "json")
+OF_CELLS = {"csv": ",", "tsv": "\t"}
+OF_TEXT = (*OF_CELLS, "jsonl", "json")
 OF_TREC = {"run": read_run, "qrels": read_qrels}
 ROWS = 100_000  # of a text file, from which the types of its columns are read
 IDS, NUMBERS = ("query", "doc"), ("score", "value", "weight")  # roles whose columns are of text, or numbers, in CSV
@@ -78,6 +79,7 @@ class Source:
         if name == "-":
             yield self._scan("standard input", piped(self.folder()), self._format("what is piped in", None), {})
             return
+        name = name.removeprefix("file://")
         if "://" in name:
             yield self._scan(name, name, self._format(name, format_of(name)), {})
             return
@@ -134,19 +136,19 @@ class Source:
         if here:
             _check_content(name, path, kind, self.option)
         if here and kind in OF_TEXT:
-            text = PlainText(name, self._unpacked(path), kind, "\t" if kind == "tsv" else ",")
+            text = PlainText(name, self._unpacked(path), kind, OF_CELLS.get(kind, ","))
         with told_of(name, kind, text):
-            if kind in ("csv", "tsv"):
+            if kind in OF_CELLS:
                 text = text and _separated(text)
-                plan = self._cells(path, text)
+                plan = self._cells(path, text, text.separator if text else OF_CELLS[kind])
             else:
                 plan = self._objects(path, kind, text) if kind in OF_TEXT else _typed(path, kind)
         plan = plan.with_columns(pl.lit(value, pl.String).alias(key) for key, value in partition.items())
         return File(name, kind, plan, text, unchanged)
 
-    def _cells(self, path: str, text: PlainText | None) -> pl.LazyFrame:
+    def _cells(self, path: str, text: PlainText | None, separator: str) -> pl.LazyFrame:
         """A file of CSV or TSV, in which ids are texts, as 007, and scores are numbers with a fraction."""
-        options: dict[str, Any] = {"separator": text.separator if text else ",", "glob": False}
+        options: dict[str, Any] = {"separator": separator, "glob": False}
         if text is not None:
             path = text.path
             text.check_lengths(text.header())

@@ -43,7 +43,8 @@ def test_a_number_draws_the_same_files_again(attack: Any) -> None:
             with tempfile.TemporaryDirectory() as folder:
                 asked = attack.drawn(Random(f"files 7 {number}"), Path(folder))
                 files = [path.read_bytes() for path in sorted(Path(folder).rglob("*")) if path.is_file()]
-                drawn.append((files, asked.arguments[1:], asked.roles, asked.sure, asked.piped))
+                said = [part.replace(folder, "") for part in asked.arguments]
+                drawn.append((files, said, asked.roles, asked.sure, asked.piped))
         assert drawn[0] == drawn[1]
 
 

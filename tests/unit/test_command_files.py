@@ -387,6 +387,12 @@ def test_standard_input_is_named(capsys: Captured, monkeypatch: pytest.MonkeyPat
     assert refused(capsys, "-", "--from", "csv").startswith("standard input, line 2: score has 'x'")
 
 
+def test_a_file_by_its_address(capsys: Captured) -> None:
+    """A file that is here is looked at by its address too."""
+    Path("log.jsonl").write_text(rows(("1", "2"), ('"1"', "1")))
+    assert refused(capsys, f"file://{Path('log.jsonl').resolve()}").partition(": ")[0].endswith("/log.jsonl, line 2")
+
+
 def test_lists_are_no_cells(capsys: Captured) -> None:
     """A result with lists is refused in CSV, and written in other formats."""
     Path("log.jsonl").write_text('{"query": [1, 2], "score": 1, "grade": 1}')
