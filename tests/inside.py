@@ -17,10 +17,14 @@ import pytest
 
 from frame_metrics import IRM
 from frame_metrics.border import files, sent, spark
+from frame_metrics.border.duckdb import DuckDBFrame
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.pieces import TIMES, whole_queries
+from frame_metrics.border.polars import LazyPolars
 from frame_metrics.border.sent import Sent
 from frame_metrics.border.spark import SparkFrame
+from frame_metrics.command import plain, reading
+from frame_metrics.command.plain import PlainText
 from frame_metrics.data.log import read_log
 from frame_metrics.inputs import Array, Classes, Confusion, Pool, Ranking, Rows, Scores, ratio
 from frame_metrics.inputs.scores import sorted_levels
@@ -50,6 +54,9 @@ __all__ = [
     "Array",
     "Classes",
     "Confusion",
+    "DuckDBFrame",
+    "LazyPolars",
+    "PlainText",
     "Pool",
     "Ranking",
     "Roles",
@@ -83,6 +90,7 @@ __all__ = [
     "read_text",
     "registered",
     "share_of",
+    "short_looks_at_files",
     "small_blocks",
     "small_pieces_of_spark",
     "sorted_levels",
@@ -140,6 +148,12 @@ def threads(n: int) -> Iterator[ThreadPoolExecutor]:
     with ThreadPoolExecutor(n) as pool, pytest.MonkeyPatch.context() as patch:
         _replaced(patch, "_threads", lambda: pool)
         yield pool
+
+
+def short_looks_at_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command line look at some bytes of a text file at once, and read the types of its first rows."""
+    monkeypatch.setattr(plain, "CHUNK", 50)
+    monkeypatch.setattr(reading, "ROWS", 5)
 
 
 @contextmanager

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from glob import glob
 from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.border.arrow import as_polars, narrow
+from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import TIMES, Streamed
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside, Border, Question
@@ -134,7 +137,8 @@ class DuckDBFrame(Streamed):
 
     def answer(self, question: Question) -> Any:
         _check_connection(self.frame)
-        return super().answer(question)
+        with Unchanged(_files(self.frame.sql_query())).kept():
+            return super().answer(question)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +212,11 @@ def _batches(relation: Any) -> Iterator[pl.DataFrame]:
 def _renamed(places: Iterable[int], names: Sequence[str]) -> str:
     """Return the SQL of columns at places, called as is said."""
     return ", ".join(f"#{place + 1} as {_quoted(name)}" for place, name in zip(places, names, strict=True))
+
+
+def _files(sql: str) -> list[str]:
+    """The files that the texts in a query name, of which other texts are none."""
+    return [file for text in re.findall(r"'((?:[^']|'')+)'", sql) for file in glob(text.replace("''", "'"))]
 
 
 def _quoted(name: str) -> str:

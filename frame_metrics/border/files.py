@@ -8,7 +8,7 @@ import os
 import secrets
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO, Any
@@ -30,6 +30,43 @@ def file_name(path: Any) -> str:
     if not isinstance(name, str) or not name or "\0" in name:
         raise BadValueError(f"path={path!r} is not the name of a file; give a path as text or os.PathLike")
     return name
+
+
+class Unchanged:
+    """Files as they were when they were first looked at: their sizes and times of change.
+
+    Parameters
+    ----------
+    names : of files; what is no file that is here is left out.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._were = {name: _stamp(name) for name in names if os.path.isfile(name)}
+
+    def check(self) -> None:
+        """Raise for a file that was changed since, or is gone."""
+        for name, was in self._were.items():
+            if not os.path.isfile(name) or _stamp(name) != was:
+                raise FrameMetricsError(
+                    f"{name}: the file was changed after it was first looked at, so that numbers would be of both; "
+                    "scan it again, or run the command again, once it is whole"
+                )
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Raise where a file was changed before, or while something was done: not what comes of it."""
+        self.check()
+        try:
+            yield
+        except Exception:
+            self.check()
+            raise
+        self.check()
+
+
+def _stamp(name: str) -> tuple[int, ...]:
+    found = os.stat(name)
+    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def lines_of(name: str) -> Iterator[tuple[int, pl.DataFrame]]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+import re
+import weakref
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import Streamed
 from frame_metrics.border.protocol import Beside, Border, Question
 from frame_metrics.errors import BadValueError
@@ -54,6 +58,12 @@ class PolarsFrame(Border):
 class LazyPolars(Streamed, PolarsFrame):
     """A polars LazyFrame."""
 
+    @cached_property
+    def _types(self) -> pl.Schema:
+        """The types of the columns; polars remembers parts of the files from now on, and so do we."""
+        _files_of(self.frame)
+        return self.frame.collect_schema()
+
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
         return self.frame.select(columns).collect()
@@ -95,9 +105,11 @@ class LazyPolars(Streamed, PolarsFrame):
         columns = question.columns
         self.check(columns)
         plan, streamed = self.frame.select(columns), question.limits.memory or self._scans
+        files = _files_of(self.frame)
 
         def run(table: pl.DataFrame) -> pl.DataFrame:
-            return Streamed.answer(self, question) if streamed else PolarsFrame(table).answer(question)
+            with files.kept():
+                return Streamed.answer(self, question) if streamed else PolarsFrame(table).answer(question)
 
         return (pl.LazyFrame({"": [0]}) if streamed else plan).map_batches(
             run,
@@ -106,6 +118,29 @@ class LazyPolars(Streamed, PolarsFrame):
             slice_pushdown=False,
             schema=pl.Schema(question.schema(self.types(columns))),
         )
+
+
+# The files of each plan, by its id, as plans have no hash; a plan that is gone takes its own away.
+_FILES: dict[int, tuple[weakref.ref[pl.LazyFrame], Unchanged]] = {}
+
+
+def _files_of(plan: pl.LazyFrame) -> Unchanged:
+    """The files that a plan reads, as they were when this was first asked."""
+    key = id(plan)
+    if key not in _FILES or _FILES[key][0]() is not plan:
+        told = re.findall(r"SCAN \[(.*)\]", plan.explain(optimized=False))  # the first of each scan, if it is of many
+        files = Unchanged([*_paths(plan._ldf.visit()), *(name for names in told for name in names.split(", "))])
+        _FILES[key] = weakref.ref(plan, lambda _: _FILES.pop(key, None)), files
+    return _FILES[key][1]
+
+
+def _paths(nodes: Any) -> Iterator[str]:
+    """The paths that are scanned at a node of a plan and below it."""
+    with suppress(NotImplementedError):  # of nodes that polars does not show, as scans of Arrow
+        yield from map(str, getattr(nodes.view_current_node(), "paths", ()))
+    for node in nodes.get_inputs():
+        nodes.set_node(node)
+        yield from _paths(nodes)
 
 
 def _raise_what_ended(batches: Any) -> None:

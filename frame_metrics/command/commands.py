@@ -25,7 +25,6 @@ from frame_metrics.command.options import (
 
 FILES, GATES = "input and output", "gates"
 GROUPS = (FILES, ROLES, JUDGMENTS, CONVENTIONS, VERB, GATES)
-PROGRAM = "frame-metrics"
 HELP = argparse.RawDescriptionHelpFormatter
 
 

@@ -19,11 +19,12 @@ import polars as pl
 from frame_metrics.accessor import IRM
 from frame_metrics.border.shown import DIGITS
 from frame_metrics.command import gates, outside, reading, writing
-from frame_metrics.command.commands import COMMANDS, PROGRAM, options_of
+from frame_metrics.command.commands import COMMANDS, options_of
+from frame_metrics.command.files import File
 from frame_metrics.command.options import Option, alone, verb_options
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.settings import settings
-from frame_metrics.command.texts import in_lines, in_words, on_github
+from frame_metrics.command.texts import PROGRAM, in_words, on_github, say
 from frame_metrics.errors import BadValueError, FrameMetricsError
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.resolve import FOUND
@@ -31,13 +32,6 @@ from frame_metrics.roles.roles import Roles
 
 OK, FAILED = 0, 1  # exit codes
 SAVED = ("saved", "fail_if_worse_than")  # options that name saved numbers
-
-
-def say(message: str) -> None:
-    """Print a message on standard error, with a mark before every line, so that none passes for another program's."""
-    shown = in_lines(message)
-    first, *more = (shown.replace("##[", "##\\[") if on_github() else shown).split("\n")
-    print(f"{PROGRAM}: {first}", *(f"  | {line}" for line in more), sep="\n", file=sys.stderr)
 
 
 @contextmanager
@@ -63,11 +57,12 @@ class Job:
     name: str
     given: dict[str, Any]  # by flags
     stack: ExitStack = field(default_factory=ExitStack)
+    sources: list[reading.Source] = field(default_factory=list)  # what was read
 
     def run(self) -> int:
         """Run the command, and return the exit code."""
         try:
-            with self.stack:
+            with self.stack, self._files_told():
                 self._check()
                 return {"convert": self._convert, "report": self._report}.get(self.name, self._verb)()
         except (FrameMetricsError, pl.exceptions.PolarsError, OSError) as error:
@@ -75,8 +70,28 @@ class Job:
                 outside.junit(path, [], in_words(error, options_of(self.name)))
             raise
 
+    @contextmanager
+    def _files_told(self) -> Iterator[None]:
+        """Let an error of another library name the file, and the line, that cannot be read."""
+        try:
+            yield
+        except (pl.exceptions.PolarsError, OSError):
+            for file in self._files:
+                file.check()
+            raise
+
+    @property
+    def _files(self) -> list[File]:
+        return [file for source in self.sources for file in source.files]
+
+    def _check_unchanged(self) -> None:
+        """Raise where a file was changed while it was read, before its numbers are written."""
+        for file in self._files:
+            file.unchanged.check()
+
     def _verb(self) -> int:
         result, outcomes = self._result()
+        self._check_unchanged()
         self._write(result, None if outcomes else DIGITS)
         return self._judged(result, outcomes)
 
@@ -182,7 +197,8 @@ class Job:
         self, names: Sequence[str], option: str, otherwise: str | None = None, **roles: list[str]
     ) -> reading.Source:
         said = self.said.get(option.removeprefix("--").replace("-", "_"))
-        return reading.Source(names, said, option, self._folder, self._roles | roles, otherwise)
+        self.sources.append(reading.Source(names, said, option, self._folder, self._roles | roles, otherwise))
+        return self.sources[-1]
 
     def _folder(self) -> str:
         """A folder for what is unpacked, which is there until the end."""
@@ -315,7 +331,7 @@ class Job:
             return OK
         roles = {role: str(self._roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
         run = self.said.get("run_name") or "run"
-        writing.convert(self._log, self.said["output"], kind, formulas, roles, run)
+        writing.convert(self._log, self.said["output"], kind, formulas, roles, run, self._check_unchanged)
         return OK
 
     # output

@@ -9,16 +9,21 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import polars as pl
 
+from frame_metrics.border.files import Unchanged
 from frame_metrics.border.trec import read_qrels, read_run
-from frame_metrics.command.texts import with_formulas
+from frame_metrics.command.files import File, checked, together, told_of
+from frame_metrics.command.plain import SEPARATORS, PlainText
+from frame_metrics.command.texts import say, with_formulas
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_choice, listed
+from frame_metrics.roles.resolve import FOUND
+from frame_metrics.roles.roles import Roles
 
 # What files of a format are called; those of text may have .gz behind it.
 ENDINGS = {
@@ -33,6 +38,8 @@ ENDINGS = {
 }
 READ = tuple(ENDINGS)
 KNOWN = tuple(endings[0] for endings in ENDINGS.values())
+OF_CELLS = {"csv": ",", "tsv": "\t"}
+OF_TEXT = (*OF_CELLS, "jsonl", "json")
 OF_TREC = {"run": read_run, "qrels": read_qrels}
 ROWS = 100_000  # of a text file, from which the types of its columns are read
 IDS, NUMBERS = ("query", "doc"), ("score", "value", "weight")  # roles whose columns are of text, or numbers, in CSV
@@ -59,27 +66,29 @@ class Source:
     folder: Callable[[], str]  # gives a new folder for what has to be unpacked before it can be read in pieces
     roles: Mapping[str, Any] = field(default_factory=dict)
     otherwise: str | None = None  # the format of a name that says none
+    files: list[File] = field(default_factory=list)  # those that are read, once a frame was made of them
 
     def frame(self) -> pl.LazyFrame:
         """Return the rows of all files, one below the other, as a plan that has not run."""
         if self.said is not None:
             check_choice(self.option.lstrip("-"), self.said, READ)
-        plans = [plan for name in self.names for plan in self._plans(name)]
-        return plans[0] if len(plans) == 1 else pl.concat(plans, how="vertical_relaxed")
+        self.files.extend(file for name in self.names for file in self._of_name(name))
+        return self.files[0].plan if len(self.files) == 1 else together(self.files)
 
-    def _plans(self, name: str) -> Iterator[pl.LazyFrame]:
+    def _of_name(self, name: str) -> Iterator[File]:
         if name == "-":
-            yield self._scan(piped(self.folder()), self._format("what is piped in", None), {})
+            yield self._scan("standard input", piped(self.folder()), self._format("what is piped in", None), {})
             return
+        name = name.removeprefix("file://")
         if "://" in name:
-            yield self._scan(name, self._format(name, format_of(name)), {})
+            yield self._scan(name, name, self._format(name, format_of(name)), {})
             return
         files = self._files(name)
         formats = sorted({self._format(one, format_of(one)) for one in files})
         if len(formats) > 1:
             raise FrameMetricsError(f"{name}: the files are of several formats, {listed(formats)}; name one kind")
         for one in files:
-            yield self._scan(one, formats[0], _partition(name, one))
+            yield self._scan(one, one, formats[0], _partition(name, one))
 
     def _files(self, name: str) -> list[str]:
         """The files that a name says: itself, or those in a folder, or of a pattern."""
@@ -122,38 +131,71 @@ class Source:
             raise FrameMetricsError(f"{name}: what gzip packed cannot be read: {error}") from None
         return plain
 
-    def _scan(self, name: str, kind: str, partition: Mapping[str, str | None]) -> pl.LazyFrame:
-        if os.path.isfile(name):
-            _check_content(name, kind, self.option)
-        if kind in OF_TREC:
-            plan = OF_TREC[kind](name).lazy()
-        elif kind == "parquet":
-            plan = pl.scan_parquet(name, glob=False, hive_partitioning=False)
-        elif kind == "arrow":
-            plan = _arrow(name)
-        elif kind == "jsonl":
-            plan = pl.scan_ndjson(self._unpacked(name), infer_schema_length=ROWS)
-        elif kind == "json":
-            plan = pl.read_json(self._unpacked(name), infer_schema_length=ROWS).lazy()
-        else:
-            plan = self._separated(self._unpacked(name), "," if kind == "csv" else "\t")
-        return plan.with_columns(pl.lit(value, pl.String).alias(key) for key, value in partition.items())
+    def _scan(self, name: str, path: str, kind: str, partition: Mapping[str, str | None]) -> File:
+        here, text, unchanged = os.path.isfile(path), None, Unchanged([path])
+        if here:
+            _check_content(name, path, kind, self.option)
+        if here and kind in OF_TEXT:
+            text = PlainText(name, self._unpacked(path), kind, OF_CELLS.get(kind, ","))
+        with told_of(name, kind, text):
+            if kind in OF_CELLS:
+                text = text and _separated(text)
+                plan = self._cells(path, text, text.separator if text else OF_CELLS[kind])
+            else:
+                plan = self._objects(path, kind, text) if kind in OF_TEXT else _typed(path, kind)
+        plan = plan.with_columns(pl.lit(value, pl.String).alias(key) for key, value in partition.items())
+        return File(name, kind, plan, text, unchanged)
 
-    def _separated(self, name: str, separator: str) -> pl.LazyFrame:
+    def _cells(self, path: str, text: PlainText | None, separator: str) -> pl.LazyFrame:
         """A file of CSV or TSV, in which ids are texts, as 007, and scores are numbers with a fraction."""
         options: dict[str, Any] = {"separator": separator, "glob": False}
-        there = pl.scan_csv(name, infer_schema=False, **options).collect_schema().names()
+        if text is not None:
+            path = text.path
+            text.check_lengths(text.header())
+        there = pl.scan_csv(path, infer_schema=False, **options).collect_schema().names()
         types = dict.fromkeys(self._columns(IDS), pl.String) | dict.fromkeys(self._columns(NUMBERS), pl.Float64)
         types = {column: kind for column, kind in types.items() if column in there}
-        plan = pl.scan_csv(name, schema_overrides=types, infer_schema_length=ROWS, **options)
+        empty = {column: "" for column in self._columns((*NUMBERS, *SEEN)) if column in there}  # in quotes too
+        plan = pl.scan_csv(path, schema_overrides=types, infer_schema_length=ROWS, null_values=empty or None, **options)
         kinds = plan.collect_schema()
         texts = [column for column in self._columns(SEEN) if kinds.get(column) == pl.String]
-        return plan.with_columns(pl.lit(None).alias(column) for column in texts if _empty(plan.select(column)))
+        plan = plan.with_columns(pl.lit(None).alias(column) for column in texts if _empty(plan.select(column)))
+        return checked(plan, text.check_floats) if text else plan
+
+    def _objects(self, path: str, kind: str, text: PlainText | None) -> pl.LazyFrame:
+        """A file of JSON, or of lines of it."""
+        path = text.path if text else path
+        if kind == "jsonl":
+            plan = pl.scan_ndjson(path, infer_schema_length=ROWS)
+        else:
+            plan = pl.read_json(path, infer_schema_length=ROWS).lazy()
+        if text is not None:
+            kinds, played = plan.collect_schema(), {*self._columns((*Roles.__annotations__, *FOUND))}
+            text.check_kinds({column: kind for column, kind in kinds.items() if column in played})
+        return checked(plan, text.check_floats) if text else plan
 
     def _columns(self, roles: Sequence[str]) -> list[str]:
         """The columns that play some roles, by name where it is not said otherwise."""
         said = [self.roles.get(role, role) for role in roles]
         return [str(column) for one in said for column in each(one)]
+
+
+def _separated(text: PlainText) -> PlainText:
+    """A file of CSV or TSV with the separator that its first line has; another than its name says is told."""
+    tried = [replace(text, separator=one) for one in (text.separator, *SEPARATORS)]
+    found = next((one for one in tried if len(one.header()) > 1), text)
+    if found.separator != text.separator:
+        say(f"{text.name}: read with {SEPARATORS[found.separator]} between the columns, {listed(found.header())}")
+    return found
+
+
+def _typed(path: str, kind: str) -> pl.LazyFrame:
+    """A file whose format says the types of its columns, or that is of TREC."""
+    if kind in OF_TREC:
+        return OF_TREC[kind](path).lazy()
+    if kind == "parquet":
+        return pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    return _arrow(path)
 
 
 def _empty(plan: pl.LazyFrame) -> bool:
@@ -178,11 +220,11 @@ def each(said: Any) -> list[Any]:
     return [*said.values()] if isinstance(said, Mapping) else said if isinstance(said, list) else [said]
 
 
-def _check_content(name: str, kind: str, option: str) -> None:
+def _check_content(name: str, path: str, kind: str, option: str) -> None:
     """Raise for a file that is plainly of another format than the one it is to be read in."""
-    with open(name, "rb") as file:
+    with open(path, "rb") as file:
         first = file.read(4096)
-        file.seek(max(0, os.path.getsize(name) - 4))
+        file.seek(max(0, os.path.getsize(path) - 4))
         last = file.read()
     found = next((one for one, mark in MARKS.items() if first.startswith(mark)), None)
     if found not in (None, kind):
@@ -192,6 +234,8 @@ def _check_content(name: str, kind: str, option: str) -> None:
         raise FrameMetricsError(f"{name}: it is no whole file of parquet, which begins and ends with PAR1")
     if kind not in MARKS and first.startswith(UTF_16):
         raise FrameMetricsError(f"{name}: it is not text in UTF-8, and cannot be read as {kind}")
+    if kind in OF_TEXT and not first.strip():
+        raise FrameMetricsError(f"{name}: the file is empty")
 
 
 def _arrow(name: str) -> pl.LazyFrame:

@@ -15,9 +15,9 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.command import outside, reading, trec_eval
-from frame_metrics.command.commands import COMMANDS, HELP, PROGRAM, fill, options_of
-from frame_metrics.command.job import FAILED, OK, Job, quiet_pipe, say
-from frame_metrics.command.texts import in_words, on_github
+from frame_metrics.command.commands import COMMANDS, HELP, fill, options_of
+from frame_metrics.command.job import FAILED, OK, Job, quiet_pipe
+from frame_metrics.command.texts import PROGRAM, in_words, on_github, say
 from frame_metrics.errors import BadValueError, FrameMetricsError, closest, nearest
 
 WRONG, BROKEN, INTERRUPTED, TERMINATED = 2, 3, 130, 143
@@ -99,7 +99,8 @@ def _command(arguments: list[str]) -> int:
     command = COMMANDS[name]
     told, usage = f"{command.told[0].upper()}{command.told[1:]}.", f"{PROGRAM} {name} {command.usage}"
     epilog = f"examples:{command.examples}\n\n{CODES}"
-    parser = _Parser(f"{PROGRAM} {name}", usage, told, epilog, formatter_class=HELP, allow_abbrev=False)
+    shortened = name == "trec_eval"  # which takes options by their first letters
+    parser = _Parser(f"{PROGRAM} {name}", usage, told, epilog, formatter_class=HELP, allow_abbrev=shortened)
     fill(parser, name)
     if name == "trec_eval":
         return _trec_eval(parser.parse_args(rest))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable
 
 from frame_metrics.border.shown import printable
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.roles.roles import Roles
 
+PROGRAM = "frame-metrics"
 # A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that there is a way back.
 _FORMULA = re.compile("^('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 _NO_FORMULA = re.compile("^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
@@ -18,6 +20,13 @@ _NO_FORMULA = re.compile("^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 def in_lines(text: str) -> str:
     """Return a text of several lines with the codes of characters that move the cursor, or change what is seen."""
     return "\n".join(map(printable, text.split("\n")))
+
+
+def say(message: str) -> None:
+    """Print a message on standard error, with a mark before every line, so that none passes for another program's."""
+    shown = in_lines(message)
+    first, *more = (shown.replace("##[", "##\\[") if on_github() else shown).split("\n")
+    print(f"{PROGRAM}: {first}", *(f"  | {line}" for line in more), sep="\n", file=sys.stderr)
 
 
 def no_formula(text: str) -> str:

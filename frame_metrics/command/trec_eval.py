@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from frame_metrics.accessor import IRM
+from frame_metrics.border.shown import versions
 from frame_metrics.border.trec import read_qrels, read_run
-from frame_metrics.errors import FrameMetricsError, UnknownNameError, did_you_mean, nearest
+from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, did_you_mean, nearest
 
 CUTOFFS = "5,10,15,20,30,100,200,500,1000"
 LEVELS = ",".join(f"{tenth / 10:.2f}" for tenth in range(11))
@@ -61,6 +62,15 @@ MEASURES: dict[str, str | None] = {
 OFFICIAL = ("runid", *COUNTS[:4], "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
 SETS = ("runid", *COUNTS[:4], "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
 NICKNAMES = {"official": OFFICIAL, "all_trec": tuple(MEASURES), "set": SETS}
+VERSION = "9.0.8"  # whose output this is
+# Options of trec_eval that are not here: each with its long name, the value with which it changes nothing, and why.
+MISSING = {
+    "-D": ("--Debug_level", "0", "notes that trec_eval prints for its developers"),
+    "-R": ("--Rel_info_format", "qrels", "judgments are read as qrels, lines of: query iter doc grade"),
+    "-T": ("--Results_format", "trec_results", "a run is read as trec_results, lines of: query Q0 doc rank score name"),
+    "-Z": ("--Zscore", None, "z-scores"),
+    "-o": ("--Output_old_results_format", None, "trec_eval 9 itself no longer has the old output"),
+}
 PARAMETERS = ("relstring", "utility", "11pt_avg", "set_F", "ndcg")  # of one measure, behind its name as they are given
 OURS = {"G": "g_trec", "binG": "bin_g"}  # names that are read otherwise, or mean two things
 
@@ -94,10 +104,34 @@ def add(parser: argparse.ArgumentParser) -> None:
     }
     for short, (long, told) in numbers.items():
         parser.add_argument(short, long, type=int, dest=short[1], help=told, metavar="NUMBER")
+    for short, (long, _, _) in MISSING.items():
+        value: dict[str, Any] = {"nargs": 0} if short == "-o" else {}
+        parser.add_argument(short, long, action=_Missing, default=argparse.SUPPRESS, help=argparse.SUPPRESS, **value)
+    told = "print the release whose output this is, on standard error, and stop"
+    parser.add_argument("-v", "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help=told)
     told = "a measure, as map, P.5,10 or ndcg_cut.10, or official (the default), all_trec or set; may be repeated"
     parser.add_argument("-m", "--measure", action="append", dest="m", help=told, metavar="MEASURE")
     parser.add_argument("qrels", help="the judgments, lines of: query iter doc grade")
     parser.add_argument("run", help="the run, lines of: query Q0 doc rank score name; - is standard input")
+
+
+class _Missing(argparse.Action):
+    """An option of trec_eval that is not here: an error, but with the value that it has anyway."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        """Raise where the option would change something."""
+        _, harmless, told = MISSING[self.option_strings[0]]
+        if values != harmless:
+            said = f" {values}" if values else ""
+            raise UnknownNameError(f"{option_string}{said} is an option of trec_eval that is not here: {told}")
+
+
+class _Version(argparse.Action):
+    """The option that prints a version on standard error, as trec_eval does."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        """Print it, and stop."""
+        parser.exit(message=f"trec_eval version {VERSION} (printed by frame_metrics {versions()['frame_metrics']})\n")
 
 
 def run(given: argparse.Namespace, open_run: Callable[[str], str]) -> None:
@@ -108,19 +142,25 @@ def run(given: argparse.Namespace, open_run: Callable[[str], str]) -> None:
     open_run : gives the name of a file with what is piped in, for the name -.
     """
     measures = wanted(given.m or ["official"])
+    if given.M is not None and given.M < 0:
+        raise BadValueError(f"-M {given.M} is not a number of results, a whole one from 0")
     qrels = read_qrels(given.qrels).with_columns(pl.col("grade").cast(pl.Int64))
-    results = _cut(read_run(open_run(given.run)), given.M)
-    if not given.c:
-        qrels = qrels.filter(pl.col("query").is_in(results["query"].unique().implode()))
-        if not len(qrels):
-            raise FrameMetricsError(f"no query of {given.run} is among the judgments of {given.qrels}")
+    results = read_run(open_run(given.run))
+    known = qrels.filter(pl.col("query").is_in(results["query"].unique().implode()))
+    if not len(known):
+        raise FrameMetricsError(f"no query of {given.run} is among the judgments of {given.qrels}")
+    queries = sorted(known["query"].unique())
+    whole = _Whole(str(results["run"][-1]), int((qrels["grade"] > 0).sum()) if given.c else None)
+    qrels, results = qrels if given.c else known, _cut(results, given.M)
     conventions: dict[str, Any] = {"rel": 1 if given.l is None else given.l, "unjudged": "drop" if given.J else None}
-    irm = IRM(results.drop("run"), doc="doc", collection_size=given.N, **conventions).judge(qrels)
     try:
-        lines = [] if not given.q else _of_queries(irm, measures, results, qrels, judged_only=given.J)
-        summary = [] if given.n else _of_all(irm, measures, results)
+        irm = IRM(results.drop("run"), doc="doc", collection_size=given.N, **conventions).judge(qrels)
+        texts = _relstrings(measures, results, qrels, judged_only=given.J)
+        lines = [] if not given.q else _of_queries(irm, measures, queries, texts)
+        summary = [] if given.n else _of_all(irm, measures, whole)
     except FrameMetricsError as error:
-        raise type(error)(str(error).replace(f"rel={given.l}", f"-l {given.l}")) from None
+        told = str(error).replace(f"rel={given.l}", f"-l {given.l}")
+        raise type(error)(told.replace(f"collection_size={given.N}", f"-N {given.N}")) from None
     sys.stdout.writelines(f"{name:<22}\t{query}\t{value}\n" for name, query, value in [*lines, *summary])
     sys.stdout.flush()
 
@@ -136,7 +176,9 @@ def wanted(asked: Sequence[str]) -> list[Measure]:
             meant = f"{parted[1]}.{parted[2]}" if parted and parted[1] in MEASURES else nearest(name, choices)
             raise UnknownNameError(f"-m {one}: there is no such measure{did_you_mean(meant) if meant else ''}")
         if said and (name in NICKNAMES or (MEASURES[name] is None and name not in PARAMETERS)):
-            raise UnknownNameError(f"-m {one}: {name} takes no parameters")
+            cut = f", or for {name}_cut.{said}" if f"{name}_cut" in MEASURES else ""
+            told = f"{name} takes no parameters, and trec_eval prints it without them"
+            raise UnknownNameError(f"-m {one}: {told}; ask for {name}{cut}")
         for measure in NICKNAMES.get(name, (name,)):
             given[measure] = given.get(measure) or said or None
     return [line for name in MEASURES if name in given for line in _lines(name, given[name])]
@@ -162,7 +204,7 @@ def _cut(results: pl.DataFrame, most: int | None) -> pl.DataFrame:
     """A run in the order of trec_eval, which holds scores in 32 bits, and at most so many results of each query."""
     results = results.with_columns(pl.col("score").cast(pl.Float32))
     ordered = results.sort("query", "score", "doc", descending=[False, True, True])
-    return ordered if most is None else ordered.group_by("query", maintain_order=True).head(most)
+    return ordered if most is None else ordered.filter(pl.int_range(pl.len()).over("query") < most)
 
 
 def _computed(measures: Sequence[Measure]) -> list[str]:
@@ -170,22 +212,14 @@ def _computed(measures: Sequence[Measure]) -> list[str]:
 
 
 def _of_queries(
-    irm: IRM[pl.DataFrame],
-    measures: Sequence[Measure],
-    results: pl.DataFrame,
-    qrels: pl.DataFrame,
-    *,
-    judged_only: bool,
+    irm: IRM[pl.DataFrame], measures: Sequence[Measure], queries: Sequence[str], texts: Mapping[str, Mapping[str, str]]
 ) -> list[tuple[str, str, str]]:
-    """The lines of each query that has results, in the order of their ids."""
+    """The lines of queries, in the order of their ids; the texts are those of relstring."""
     own = [one for one in measures if one.kind not in SUMMARY]
     values = {}
     if asked := _computed(own):
         found = irm.per_query(asked).select("query", "metric", "value")
         values = {(query, metric): value for query, metric, value in found.iter_rows()}
-    texts = _relstrings(own, results, qrels, judged_only=judged_only)
-    queries = results["query"].unique().sort().to_list()
-    judged = set(qrels["query"])
     return [
         (
             one.name,
@@ -193,20 +227,26 @@ def _of_queries(
             texts[one.name].get(query, "''") if one.kind == "relstring" else _told(one, values[query, one.asked]),
         )
         for query in queries
-        if query in judged
         for one in own
     ]
 
 
-def _of_all(irm: IRM[pl.DataFrame], measures: Sequence[Measure], results: pl.DataFrame) -> list[tuple[str, str, str]]:
+@dataclass(frozen=True)
+class _Whole:
+    """Facts that trec_eval reads off its files, whatever is measured."""
+
+    run: str  # the name of the last line
+    graded: int | None  # judgments of grades above 0, which num_rel is with -c, whatever -l says; None without -c
+
+
+def _of_all(irm: IRM[pl.DataFrame], measures: Sequence[Measure], whole: _Whole) -> list[tuple[str, str, str]]:
     """The lines of all queries together."""
     own = [one for one in measures if one.kind != "relstring"]
     found = irm.evaluate("num_q", *_computed(own)).select("metric", "value")
-    values = dict(found.iter_rows())
-    return [
-        (one.name, "all", str(results["run"][0]) if one.kind == "runid" else _told(one, values[one.asked]))
-        for one in own
-    ]
+    values: dict[str, float | None] = dict(found.iter_rows())
+    if whole.graded is not None:
+        values["num_rel"] = whole.graded
+    return [(one.name, "all", whole.run if one.kind == "runid" else _told(one, values[one.asked])) for one in own]
 
 
 def _told(measure: Measure, value: float | None) -> str:

@@ -62,6 +62,7 @@ def as_bytes(frame: pl.DataFrame, kind: str, *, formulas: str, digits: int | Non
         return (markdown(frame, digits) if kind == "md" else page(frame, digits)).encode()
     file = io.BytesIO()
     if kind in ("csv", "tsv"):
+        _check_flat(frame.schema, kind)
         safe = _changed(frame, no_formula) if formulas == "text" else frame
         safe.write_csv(file, separator="," if kind == "csv" else "\t")
     elif kind in ("parquet", "arrow"):
@@ -102,31 +103,52 @@ def put(data: bytes) -> None:
     sys.stdout.flush()
 
 
-def convert(plan: pl.LazyFrame, name: str, kind: str | None, formulas: str, roles: Mapping[str, str], run: str) -> None:
+def convert(
+    plan: pl.LazyFrame,
+    name: str,
+    kind: str | None,
+    formulas: str,
+    roles: Mapping[str, str],
+    run: str,
+    check: Callable[[], None],
+) -> None:
     """Write all rows of a plan to a file, piece by piece where the format takes them so.
 
     Parameters
     ----------
+    check : called once all is read, before the file takes its place.
     roles : the columns that a file of TREC needs: query, doc, score and grade.
     run : the name of a run, or of the column that has it.
     """
     if kind is None and format_of(name) in ("run", "qrels"):
-        ids = {role: roles[role] for role in ("query", "doc")}
+        ids, frame = {role: roles[role] for role in ("query", "doc")}, plan.collect()
+        check()
         if format_of(name) == "run":
-            write_run(plan.collect(), name, **ids, score=roles["score"], run=run)
+            write_run(frame, name, **ids, score=roles["score"], run=run)
         else:
-            write_qrels(plan.collect(), name, **ids, grade=roles["grade"])
+            write_qrels(frame, name, **ids, grade=roles["grade"])
         return
     kind = format_to(name, kind)
+    if kind in ("csv", "tsv"):
+        _check_flat(plan.collect_schema(), kind)
     plain = formulas == "keep" and not name.lower().endswith(".gz")
     sinks: dict[str, Callable[[Any], Any]] = {"parquet": plan.sink_parquet, "arrow": plan.sink_ipc}
     if plain:
         sinks |= {"csv": plan.sink_csv, "tsv": lambda file: plan.sink_csv(file, separator="\t")}
     if kind not in sinks:
-        write(plan.collect(), name, kind, formulas, None)
+        frame = plan.collect()
+        check()
+        write(frame, name, kind, formulas, None)
         return
     with replacing(name) as file:
         sinks[kind](file)
+        check()
+
+
+def _check_flat(types: Mapping[str, Any], kind: str) -> None:
+    """Raise for a column that a format of cells cannot hold."""
+    if nested := [name for name, one in types.items() if one.is_nested()]:
+        raise FrameMetricsError(f"{listed(nested)}: {kind} cannot hold lists and objects; say --to parquet or json")
 
 
 def _changed(frame: pl.DataFrame, change: Callable[[str], str]) -> pl.DataFrame:

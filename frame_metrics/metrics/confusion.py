@@ -551,8 +551,8 @@ def relative_precision(table: Confusion) -> Array:
 def set_ap(table: Confusion) -> Array:
     """Average precision of a set, every order of it being as likely.
 
-    Formula: precision * recall.
+    Formula: precision * recall = tp^2 / ((tp + fp) (tp + fn + up)); at a cutoff k, tp^2 / (k (tp + fn + up)).
     Undefined: nothing was retrieved, or no document is relevant.
     Source: trec_eval 9, m_set_map.c.
     """
-    return precision(table) * recall(table)
+    return ratio(table.tp * table.tp, table.predicted * table.actual)  # divided once, so that equal shares are equal

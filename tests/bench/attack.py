@@ -370,8 +370,8 @@ def forms(number: int, seed: int, count: Counter[str]) -> Iterator[Found]:
     count[f"forms {'fault' if found else 'result'}"] += 1
 
 
-def main() -> None:
-    """Print what should not have been, each kind once, and how many calls gave a result."""
+def main(attack: Callable[..., Iterator[Found]] = attack, verbs: Sequence[str] = ("irm", *VERBS, "forms")) -> None:
+    """Print what an attack finds that should not have been, each kind once, and how many calls gave a result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--frames", type=lambda text: int(float(text)), default=100_000, help="how many")
     parser.add_argument("--first", type=int, default=0, help="number of the first")
@@ -385,7 +385,7 @@ def main() -> None:
         kinds[kind := found.where or found.what] += 1
         if kinds[kind] <= 2:
             print(f"frame {found.number}, {found.verb}: {found.what}\n    {found.where}", flush=True)
-    for verb in ("irm", *VERBS, "forms"):
+    for verb in verbs:
         result, error, fault = (count[f"{verb} {went}"] for went in ("result", "error", "fault"))
         print(f"{verb:15} {result:9,} results {error:9,} errors {fault:9,} faults")
     taken = time.perf_counter() - start

@@ -1,7 +1,10 @@
 """DuckDB: relations are asked for the needed columns, once, and answers are relations of the same connection."""
 
 import gc
+import os
+import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -10,9 +13,9 @@ import polars.testing
 import pyarrow as pa
 import pytest
 
-from frame_metrics import IRM, BadValueError, ColumnError, NotComputableError
+from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
 from helpers import VERBS, as_polars, error
-from inside import border_of
+from inside import DuckDBFrame, border_of
 
 pytestmark = pytest.mark.border
 
@@ -54,6 +57,28 @@ def test_judgments_from_a_relation_run_once(con: Any) -> None:
     irm = pl.DataFrame({"query": [1], "doc": ["a"], "score": [1.0]}).irm.judge(qrels)
     assert irm.evaluate("recall")["value"].to_list() == [0.5]
     assert (used, unused) == ([1.0, 2.0], [])
+
+
+def test_a_file_that_is_replaced_between_two_passes(con: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that a relation reads, and that another one takes the place of meanwhile, is an error that names it."""
+    name = str(tmp_path / "it's a log.parquet")
+    log = pl.DataFrame({"query": [q % 50 for q in range(5000)], "score": 1.0, "grade": 1}).with_row_index("doc")
+    log.write_parquet(name)
+    n_rows = DuckDBFrame.n_rows
+
+    def then(self: Any, column: str) -> int:
+        n = n_rows(self, column)
+        log.with_columns(grade=0).write_parquet(tmp_path / "new")
+        os.replace(tmp_path / "new", name)
+        return n
+
+    for relation in (con.read_parquet(name), con.sql("select * from '{}'".format(name.replace("'", "''")))):
+        assert IRM(relation, memory="20KB").evaluate("rr").fetchall()
+        with monkeypatch.context() as patch:
+            patch.setattr(DuckDBFrame, "n_rows", then)
+            told = f"{name}: the file was changed after it was first looked at"
+            with pytest.raises(FrameMetricsError, match=re.escape(told)):
+                IRM(relation, memory="20KB").evaluate("rr")
 
 
 @pytest.mark.parametrize("name", ['a"b', "a b", "5", "a.b", "'a'", "select", "x, y", "ü", " "])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,7 +18,7 @@ from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError, NotComputableError
 from helpers import pairwise_cases
-from inside import always_a_progress_bar
+from inside import LazyPolars, always_a_progress_bar
 
 SMALL = 100_000  # bytes, of which pieces have a sixteenth; the log below has more than a quarter, in any two columns
 FEW_PIECES = 250_000  # the same where four columns are needed
@@ -444,6 +446,60 @@ def test_a_file_that_cannot_be_read_to_its_end(memory: int | None, tmp_path: Pat
     log = pl.scan_csv(tmp_path / "log.csv", schema_overrides={"score": pl.Float64})
     with pytest.raises(pl.exceptions.ComputeError, match="could not parse `high`"):
         log.irm(memory=memory).evaluate("rr").collect()
+
+
+REPLACED: dict[str, tuple[Callable[[Any], Any], Callable[[pl.DataFrame, Any], Any]]] = {
+    "parquet": (pl.scan_parquet, pl.DataFrame.write_parquet),
+    "arrow": (pl.scan_ipc, pl.DataFrame.write_ipc),
+    "csv": (pl.scan_csv, pl.DataFrame.write_csv),
+    "jsonl": (pl.scan_ndjson, pl.DataFrame.write_ndjson),
+}
+
+
+@pytest.mark.parametrize("when", ["after a verb", "after its plan", "between two passes"])
+@pytest.mark.parametrize("kind", REPLACED)
+def test_a_file_that_is_replaced(kind: str, when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that another one takes the place of is an error that names it, until it is scanned again."""
+    scan, write = REPLACED[kind]
+    log, name = _log(), str(tmp_path / f"log.{kind}")
+
+    def replace(*_: Any) -> int:
+        write(log[::-1].with_columns(score=-pl.col("score")), tmp_path / "new")
+        os.replace(tmp_path / "new", name)
+        return len(log)
+
+    write(log, name)
+    irm = scan(name).irm(**ROLES, system="system", memory=SMALL)
+    if when == "after a verb":
+        irm.evaluate("rr").collect()
+    plan = irm.evaluate("rr")
+    if when == "between two passes":
+        monkeypatch.setattr(LazyPolars, "n_rows", replace)  # which is asked before the second
+    else:
+        replace()
+    told = f"{name}: the file was changed after it was first looked at, so that numbers would be of both; scan it again"
+    with pytest.raises(FrameMetricsError, match=re.escape(told)):
+        (irm.evaluate("rr") if when == "after a verb" else plan).collect()
+    monkeypatch.undo()
+    expected = scan(name).collect().irm(**ROLES, system="system").evaluate("rr")
+    found = scan(name).irm(**ROLES, system="system", memory=SMALL).evaluate("rr").collect()
+    assert_frame_equal(found, expected, rel_tol=1e-12)
+
+
+def test_one_of_several_files_that_is_replaced(tmp_path: Path) -> None:
+    """Every file that a plan reads is remembered, and one that is gone is told as well."""
+    for part in "abc":
+        _log().write_parquet(tmp_path / f"{part}.parquet")
+    log = pl.scan_parquet(tmp_path / "*.parquet").join(
+        pl.scan_parquet(tmp_path / "a.parquet").select("q"), on="q", how="semi"
+    )
+    for gone in (False, True):
+        irm = log.irm(**ROLES, duplicates="first")
+        plan = irm.evaluate("rr")
+        (tmp_path / "c.parquet").unlink() if gone else _log(50).write_parquet(tmp_path / "c.parquet")
+        with pytest.raises(FrameMetricsError, match=re.escape(f"{tmp_path / 'c.parquet'}: the file was changed")):
+            plan.collect()
+        log = log.select(pl.all())  # another plan of what is there now
 
 
 @pytest.mark.slow

@@ -275,6 +275,18 @@ def test_no_grade_that_reaches_the_level_is_an_error_and_0_in_pytrec_eval() -> N
         judged(run, qrels, rel=2).per_query("map")
 
 
+def test_set_map_is_rounded_as_in_trec_eval() -> None:
+    """Equal shares of different tables are one number, to the last digit: 3 of 4 and 40, of 5 and 32, of 16 and 10."""
+    for n_retrieved, n_relevant in ((4, 40), (5, 32), (16, 10), (16, 30)):
+        run = {"1": {str(i): float(-i) for i in range(n_retrieved)}}
+        qrels = {"1": {str(i): 1 for i in (*range(3), *range(100, 97 + n_relevant))}}
+        theirs = pytrec_eval.RelevanceEvaluator(qrels, ["set_map"]).evaluate(run)["1"]["set_map"]
+        rows = pl.DataFrame({"query": "1", "doc": list(run["1"]), "score": list(run["1"].values())})
+        judged = pl.DataFrame({"query": "1", "doc": list(qrels["1"]), "grade": 1})
+        assert rows.irm.judge(judged).per_query("set_map")["value"].to_list() == [theirs]
+        assert theirs == 9 / (n_retrieved * n_relevant)
+
+
 def test_close_scores_tie_in_pytrec_eval_only() -> None:
     """Scores that differ in float64 are different scores; trec_eval 9 keeps float32 and orders them by document."""
     run: Run = {"q": {"a": 0.5 + 1e-9, "b": 0.5}}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from frame_metrics import __version__
 from frame_metrics.command import main
 from helpers import real
 from reference import TREC_EVAL, Qrels, Run, random_case, trec_eval
@@ -106,6 +107,65 @@ def test_strings_of_relevance(tmp_path: Path, capsys: Captured) -> None:
     assert lines(printed(capsys, "-q", "-J", "-m", "relstring.3", *files)) == [("relstring_3", "1", "'>30'")]
 
 
+def test_the_name_of_a_run_is_that_of_its_last_line(tmp_path: Path, capsys: Captured) -> None:
+    """-m runid prints the name in the last line of the file, wherever its query stands, and whatever -M leaves."""
+    (tmp_path / "a.qrels").write_text("1 0 a 1\n2 0 a 1\n")
+    (tmp_path / "a.run").write_text("1 Q0 a 0 1 zeta\n2 Q0 a 0 1 alpha\n1 Q0 b 0 .5 last\n\n")
+    for flags in ([], ["-M", "0"], ["-c"]):
+        files = [tmp_path / "a.qrels", tmp_path / "a.run"]
+        assert lines(printed(capsys, *flags, "-m", "runid", *files)) == [("runid", "all", "last")]
+
+
+def test_all_relevant_documents_with_c(tmp_path: Path, capsys: Captured) -> None:
+    """The num_rel of all queries counts, with -c, the grades above 0 of every query, whatever -l, -M and -J say."""
+    qrels: Qrels = {"1": {"a": 1, "b": 2, "c": -1}, "2": {"a": 2, "b": 0, "c": 1}}
+    files = write(tmp_path, {"1": {"a": 1.0, "x": 0.5}}, qrels)
+    for flags, own, whole in ((["-l", "2"], 1, 4), (["-l", "0"], 2, 4), (["-J", "-M", "0"], 2, 4)):
+        names = ["-q", "-m", "num_rel", "-m", "num_q"]
+        shown = lines(printed(capsys, "-c", *flags, *names, *files))
+        assert shown == [("num_rel", "1", str(own)), ("num_q", "all", "2"), ("num_rel", "all", str(whole))]
+        assert lines(printed(capsys, *flags, *names, *files))[-1] == ("num_rel", "all", str(own))
+
+
+def test_no_result_of_each_query(tmp_path: Path, capsys: Captured) -> None:
+    """-M 0 leaves the queries, and nothing retrieved in each: all is 0 but what is read off the judgments."""
+    run, qrels = random_case(5)
+    shown = lines(printed(capsys, "-q", "-M", "0", "-m", "all_trec", *write(tmp_path, run, qrels)))
+    values = {(query, name): value for name, query, value in shown}
+    judged = [query for query in run if query in qrels]
+    assert values["all", "num_q"] == str(len(judged))
+    assert {query for query, _ in values} == {*judged, "all"}
+    kept = {value for (_, name), value in values.items() if name not in ("num_q", "num_rel", "runid", "relstring")}
+    assert {value.strip("-") for value in kept} == {"0", "0.0000"}
+    assert {value for (_, name), value in values.items() if name == "relstring"} == {"''"}
+
+
+def test_options_by_their_first_letters(tmp_path: Path, capsys: Captured) -> None:
+    """Long options may be shortened as far as one begins so, and stand anywhere."""
+    qrels, run = write(tmp_path, *random_case(3))
+    whole = printed(capsys, "-q", "-c", "-l", "2", "-J", "-n", "-m", "map", "-M", "3", qrels, run)
+    short = ["--query", "--comp", "--level=2", "--Judged", "--no", "--meas", "map", "--Max", "3"]
+    assert printed(capsys, qrels, *short, run) == whole
+    assert main(["trec_eval", "--Re", "x", qrels, run]) == 2
+    assert "ambiguous option: --Re" in capsys.readouterr().err
+
+
+def test_options_that_change_nothing(tmp_path: Path, capsys: Captured) -> None:
+    """What a script says of the debug level and of formats is taken where it is what they are anyway."""
+    files = write(tmp_path, *random_case(3))
+    expected = printed(capsys, *files)
+    assert printed(capsys, "-D", "0", "-R", "qrels", "--Results_format", "trec_results", *files) == expected
+
+
+@pytest.mark.parametrize("flag", ["-v", "--version", "--vers"])
+def test_version(flag: str, capsys: Captured) -> None:
+    """-v tells whose output this is on standard error, where trec_eval has its version, and needs no files."""
+    assert main(["trec_eval", flag]) == 0
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err[:24]) == ("", "trec_eval version 9.0.8 ")
+    assert f"frame_metrics {__version__}" in shown.err
+
+
 PARAMETERS = {
     "P.5,1": ["P_1", "P_5"],
     "ndcg_cut.3": ["ndcg_cut_3"],
@@ -149,7 +209,18 @@ def test_standard_input(tmp_path: Path, capsys: Captured, monkeypatch: pytest.Mo
         (["-m", "P_5"], "-m P_5: there is no such measure; did you mean 'P.5'?"),
         (["-m", "mapp"], "-m mapp: there is no such measure; did you mean 'map'?"),
         (["-m", "P.x"], "-m P.x: the parameters are numbers with commas between"),
-        (["-m", "map.5"], "-m map.5: map takes no parameters"),
+        (
+            ["-m", "map.5"],
+            "-m map.5: map takes no parameters, and trec_eval prints it without them; ask for map, or for map_cut.5",
+        ),
+        (["-m", "set.5"], "-m set.5: set takes no parameters, and trec_eval prints it without them; ask for set\n"),
+        (["-M", "-1"], "-M -1 is not a number of results, a whole one from 0"),
+        (["-N", "-5"], "-N -5 is not a number of documents"),
+        (["-D", "1"], "-D 1 is an option of trec_eval that is not here: notes that trec_eval prints"),
+        (["-R", "prefs"], "-R prefs is an option of trec_eval that is not here: judgments are read as qrels"),
+        (["-Tx"], "-T x is an option of trec_eval that is not here: a run is read as trec_results"),
+        (["--Zscore", "z.txt"], "--Zscore z.txt is an option of trec_eval that is not here: z-scores"),
+        (["-o"], "-o is an option of trec_eval that is not here: trec_eval 9 itself no longer has the old output"),
         (["-m", "P.0"], "the cutoff is not a whole number from 1"),
         (["-l", "9"], "reaches -l 9; the largest is"),
         (["--levl", "9"], "there is no option --levl"),
@@ -164,5 +235,7 @@ def test_wrong_calls(arguments: list[str], told: str, tmp_path: Path, capsys: Ca
 
 
 def test_no_query_in_common(tmp_path: Path, capsys: Captured) -> None:
-    assert main(["trec_eval", *write(tmp_path, {"1": {"a": 1.0}}, {"2": {"a": 1}})]) == 2
-    assert "no query of" in capsys.readouterr().err
+    """No query with results and judgments is an error, with -c too."""
+    for flags in ([], ["-c"]):
+        assert main(["trec_eval", *flags, *write(tmp_path, {"1": {"a": 1.0}}, {"2": {"a": 1}})]) == 2
+        assert "no query of" in capsys.readouterr().err

@@ -1,0 +1,101 @@
+"""Files that are read: errors that name them, and several as one frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.border.files import Unchanged
+from frame_metrics.command.plain import EXACT, PlainText
+from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, listed
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that is read."""
+
+    name: str  # as it was said
+    kind: str  # its format
+    plan: pl.LazyFrame
+    text: PlainText | None  # None for what is no text, or is not here
+    unchanged: Unchanged
+
+    def check(self) -> None:
+        """Raise where it cannot be read, in the line that is wrong if it is text."""
+        self.unchanged.check()
+        with told_of(self.name, self.kind):
+            types = self.plan.collect_schema()
+            if self.text is not None:
+                self.text.check_all(types)
+            for _ in self.plan.collect_batches():
+                pass
+
+
+@contextmanager
+def told_of(name: str, kind: str, text: PlainText | None = None) -> Iterator[None]:
+    """Let errors of other libraries name the file, and of a text that is given the line."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        if isinstance(error, OSError) and error.strerror:  # of the system, as where a file may not be opened
+            raise
+        if text is not None:
+            text.check_all({})
+        said = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise FrameMetricsError(f"{name}: it cannot be read as {kind}: {said}") from None
+
+
+def checked(plan: pl.LazyFrame, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
+    """Return a plan whose rows are looked at while they are read; columns that nobody asks for are not read for it."""
+    return plan.map_batches(check, streamable=True, validate_output_schema=False)
+
+
+def together(files: Sequence[File]) -> pl.LazyFrame:
+    """Return files one below the other, their columns by name.
+
+    Raises
+    ------
+    FrameMetricsError
+        A file lacks a column that the first has, or has another one, or a column whose values are of another kind.
+    """
+    first, *others = files
+    types, floats = first.plan.collect_schema(), set[str]()
+    for file in files:
+        floats |= {column for column, kind in file.plan.collect_schema().items() if kind.is_float()}
+    for file in others:
+        _check_same(file, first.name, types)
+    plans = (checked(file.plan.select(types.names()), partial(_check_whole, file.name, floats)) for file in files)
+    return pl.concat(plans, how="vertical_relaxed")
+
+
+def _check_same(file: File, first: str, types: pl.Schema) -> None:
+    """Raise for a file whose columns are not those of the first, or of values of another kind."""
+    its = file.plan.collect_schema()
+    lacks, more = [one for one in types if one not in its], [one for one in its if one not in types]
+    told = [f"it has no column {listed(lacks)}"] * bool(lacks) + [f"it alone has {listed(more)}"] * bool(more)
+    if told:
+        raise ColumnError(f"{file.name}: {', and '.join(told)}, where {first} has {listed(types)}")
+    for column, kind in its.items():
+        if _sort_of(kind) != _sort_of(types[column]) and pl.Null not in (kind, types[column]):
+            raise ColumnError(f"{file.name}: {column} is {kind}, and {types[column]} in {first}; make them of one type")
+
+
+def _check_whole(name: str, floats: set[str], frame: pl.DataFrame) -> pl.DataFrame:
+    """Return some rows; raise for a whole number that becomes a float beside another file's, and is rounded there."""
+    for values in frame.iter_columns():
+        if values.name in floats and values.dtype.is_integer() and (values.abs() > EXACT).any():
+            told = "has whole numbers past 2**53, and in another file numbers with a fraction, which cannot hold them"
+            raise BadValueError(f"{name}: {values.name} {told}; write ids as text")
+    return frame
+
+
+def _sort_of(kind: Any) -> Any:
+    """The sort of a type; values of two types of a sort can be taken for each other."""
+    if kind.is_numeric():
+        return "number"
+    return "text" if kind in (pl.String, pl.Categorical, pl.Enum) else kind.base_type()

@@ -1,0 +1,290 @@
+"""Text files line by line: what frames made of them no longer show, and where a file that cannot be read is wrong.
+
+polars reads such files. Here is what it takes without a word (rows that lack cells, a name that stands twice, the
+number 1 and the text "1" in one column, whole numbers that a float cannot hold), and the line at which it fails, which
+it does not say.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.errors import LONG, BadValueError, ColumnError, FrameMetricsError, shown
+
+SEPARATORS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
+EXACT = 2**53  # up to which a float holds every whole number
+CHUNK = 1 << 23  # bytes that are looked at at once
+TEXT_OR_NULL = (b':"', b': "', b":null", b": null")  # what follows the name of a text, as most programs write it
+DIGITS = 308  # of a whole number that a float may come close to
+_WHOLE = re.compile(rf"\s*[-+]?\d{{1,{DIGITS}}}\s*")
+csv.field_size_limit(max(csv.field_size_limit(), 1 << 30))  # a text may be long
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """A file of text."""
+
+    name: str  # as errors call it
+    path: str  # without its compression
+    kind: str  # csv, tsv, jsonl or json
+    separator: str = ","
+
+    def wrong(self, number: int, told: str, unit: str | None = None) -> BadValueError:
+        """Return the error about a line, or a row of JSON."""
+        return BadValueError(f"{self.name}, {unit or self.unit} {number}: {told}")
+
+    @property
+    def unit(self) -> str:
+        """Return the word for what errors count: a list of JSON has rows, wherever its lines end."""
+        return "row" if self.kind == "json" else "line"
+
+    # rows
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines; raise at the first that is not UTF-8."""
+        with open(self.path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError as error:
+                    near = line[max(error.start - 20, 0) : error.end + 20].decode(errors="backslashreplace")
+                    told = f"it is not text in UTF-8 ({shown(near.strip())}); write the file in UTF-8"
+                    raise self.wrong(number, told, "line") from None
+
+    def cells(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
+        """Yield the cells of each row of CSV, none of an empty one, and the line where it begins."""
+        reader, before = csv.reader(self.lines(), delimiter=self.separator, strict=strict), 0
+        try:
+            for cells in reader:
+                yield before + 1, cells
+                before = reader.line_num
+        except csv.Error as error:
+            told = "a quote is opened and not closed, or something follows it"
+            if "new-line" in str(error):
+                told = "a carriage return stands alone; end lines with a line feed, or put the cell in quotes"
+            raise self.wrong(before + 1, told) from None
+
+    def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield the objects of JSON, and the line or row of each; raise for what is none."""
+        for number, found in self._values():
+            if not isinstance(found, dict):
+                raise self.wrong(number, f'expected an object, as {{"query": 1}}, got {_json(found)}')
+            yield number, found
+
+    def _values(self) -> Iterator[tuple[int, Any]]:
+        if self.kind == "jsonl":
+            for number, line in enumerate(self.lines(), 1):
+                if line.strip():
+                    yield number, self._value(line, number)
+            return
+        whole = self._value("".join(self.lines()), 1)
+        yield from enumerate(whole if isinstance(whole, list) else [whole], 1)
+
+    def _value(self, text: str, number: int) -> Any:
+        def together(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            found = dict(pairs)
+            if len(found) < len(pairs):
+                names = [name for name, _ in pairs]
+                twice = next(name for name in names if names.count(name) > 1)
+                raise _Wrong(f"the name {twice!r} stands twice in one object")
+            return found
+
+        try:
+            return json.loads(text, object_pairs_hook=together, parse_constant=_refused, parse_int=_whole)
+        except json.JSONDecodeError as error:
+            # Of a list of rows the place is a line of the file, though its rows are not.
+            line = number if self.kind == "jsonl" else error.lineno
+            near = shown(text[max(error.pos - 20, 0) : error.pos + 20].strip())
+            raise self.wrong(line, f"it is no JSON: {error.msg} (near {near})", "line") from None
+        except _Wrong as error:
+            raise BadValueError(f"{self.name}{f', line {number}' * (self.kind == 'jsonl')}: {error}") from None
+        except RecursionError:
+            raise self.wrong(number, "lists or objects stand too deep in each other") from None
+
+    # what frames do not show
+
+    def header(self) -> list[str]:
+        """Return the names of the columns of CSV; raise where one stands twice."""
+        _, names = next(self.cells(), (0, []))
+        if not names:
+            raise FrameMetricsError(f"{self.name}: the file is empty; its first line has the names of the columns")
+        if twice := next((name for name in names if name and names.count(name) > 1), None):  # nobody asks for ""
+            n = names.count(twice)
+            raise ColumnError(f"{self.name}, line 1: there are {n} columns called {twice!r}; rename all but one")
+        return names
+
+    def check_lengths(self, header: Sequence[str]) -> None:
+        """Raise for a row of CSV that has fewer cells than the header, or more."""
+        if len(header) == 1 or all(self._is_full(chunk, len(header) - 1) for chunk in self._chunks()):
+            return
+        for line, cells in self.cells():
+            self._check_length(line, cells, header)
+
+    def _check_length(self, line: int, cells: Sequence[str], header: Sequence[str]) -> None:
+        if not cells and len(header) > 1:
+            raise self.wrong(line, "the line is empty; take it out")
+        if cells and len(cells) != len(header):
+            told = f"{len(cells)} cells, where the header has {len(header)} columns, with {SEPARATORS[self.separator]}"
+            raise self.wrong(line, f"{told} between ({shown(self.separator.join(cells))})")
+
+    def _is_full(self, chunk: bytes, most: int) -> bool:
+        """Return True where each line surely has so many separators, as their sum and the reader of polars say."""
+        lines = chunk.count(b"\n") + (not chunk.endswith(b"\n"))
+        return chunk.count(self.separator.encode()) == most * lines
+
+    def _chunks(self) -> Iterator[bytes]:
+        """Yield the file in parts of whole rows, without what stands in quotes."""
+        with open(self.path, "rb") as file:
+            while chunk := file.read(CHUNK) + file.readline():
+                while chunk.count(b'"') % 2 and (more := file.readline()):
+                    chunk += more
+                yield b"".join(chunk.split(b'"')[::2])
+
+    def check_kinds(self, columns: Mapping[str, Any]) -> None:
+        """Raise for a column of JSON that holds texts and numbers, and for a name that stands twice in an object.
+
+        Parameters
+        ----------
+        columns : the types in which those were read that play a part.
+        """
+        if self.kind == "jsonl" and all(self._is_of_one_kind(*one) for one in columns.items()):
+            return
+        self._check_alike(columns)
+
+    def _check_alike(self, columns: Iterable[str] | None = None) -> None:
+        """Raise for a column, of some or of all, that holds values of two kinds."""
+        first: dict[tuple[str, ...], tuple[int, str, Any]] = {}
+        for number, found in self.objects():
+            for column in found if columns is None else columns:
+                for where, value in _inner((column,), found.get(column)):
+                    at, kind, one = first.setdefault(where, (number, _kind(value), value))
+                    if kind != _kind(value):
+                        told = f"{_json(one)}, {kind}, in {self.unit} {at}; write all as one kind"
+                        raise self.wrong(number, f"{column} has {_json(value)}, {_kind(value)}, and {told}")
+
+    def _is_of_one_kind(self, column: str, dtype: Any) -> bool:
+        """Return True where all values of a column surely are of a kind; lists are not looked into."""
+        if dtype.is_nested():
+            return False
+        name, text = json.dumps(column, ensure_ascii=False).encode(), dtype == pl.String
+        with open(self.path, "rb") as file:
+            while chunk := file.read(CHUNK) + file.readline():
+                n = chunk.count(name)
+                if n > chunk.count(b"\n") + 1 or (text and n > sum(chunk.count(name + then) for then in TEXT_OR_NULL)):
+                    return False
+        return True
+
+    def check_floats(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return some rows as they were read; raise where a whole number in them was rounded to a float."""
+        for values in frame.iter_columns():
+            if values.dtype == pl.Float64 and (values.abs() >= EXACT).any():
+                for number, value in self._numbers(values.name):
+                    if int(float(value)) != value:
+                        told = f"{values.name} has {value}, past 2**53, in a column of numbers with a fraction"
+                        raise self.wrong(number, f"{told}, which cannot hold it; write ids as text")
+        return frame
+
+    def _numbers(self, column: str) -> Iterator[tuple[int, int]]:
+        """Yield the whole numbers of a column that a float may not hold."""
+        if self.kind in ("csv", "tsv"):
+            at = self.header().index(column)
+            texts = ((line, cells[at]) for line, cells in self.cells() if len(cells) > at)
+            found: Iterable[tuple[int, Any]] = ((line, int(one)) for line, one in texts if _WHOLE.fullmatch(one))
+        else:
+            found = ((line, one.get(column)) for line, one in self.objects())
+        return ((line, one) for line, one in found if type(one) is int and abs(one) > EXACT)
+
+    # where it is wrong
+
+    def check_all(self, types: Mapping[str, Any]) -> None:
+        """Raise at the first line that cannot be read, if one is found.
+
+        Parameters
+        ----------
+        types : of the columns, where these are known.
+        """
+        if self.kind in ("csv", "tsv"):
+            header = self.header()
+            for line, cells in self.cells(strict=True):
+                self._check_length(line, cells, header)
+                if line > 1:
+                    self._check_numbers(line, dict(zip(header, cells, strict=False)), types)
+            if odd := next((number for number, line in enumerate(self.lines(), 1) if line.count('"') % 2), None):
+                raise self.wrong(odd, "a quote stands in a cell; double it, and put the cell in quotes")
+            return
+        self._check_alike()
+        for number, found in self.objects():
+            for column, value in found.items():
+                dtype = types.get(column)
+                if dtype is not None and value is not None and not _fits(value, dtype):
+                    raise self.wrong(number, f"{column} has {_json(value)}, where others have {_told(dtype)}")
+
+    def _check_numbers(self, line: int, row: Mapping[str, str], types: Mapping[str, Any]) -> None:
+        for column, dtype in types.items():
+            text = row.get(column, "")
+            if text and dtype.is_numeric() and not _reads(text, int if dtype.is_integer() else float):
+                raise self.wrong(line, f"{column} has {shown(text)}, which is no {_told(dtype, one=True)}")
+
+
+class _Wrong(Exception):
+    """Text that JSON does not allow, though Python reads it."""
+
+
+def _refused(constant: str) -> Any:
+    raise _Wrong(f"{constant} is no number of JSON")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > DIGITS:
+        raise _Wrong(f"{digits[:20]}... is a number of {len(digits)} digits, more than can be read")
+    return int(digits)
+
+
+def _inner(where: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """A value that is not null, and those in it, each with where it stands; all of a list stand in one place."""
+    if value is None:
+        return
+    yield where, value
+    inside = [("", one) for one in value] if isinstance(value, list) else ()
+    for name, one in value.items() if isinstance(value, dict) else inside:
+        yield from _inner((*where, name), one)
+
+
+def _kind(value: Any) -> str:
+    """Return the kind of a value of JSON, in words."""
+    number = "a number"
+    kinds = {bool: "a truth value", int: number, float: number, str: "a text", list: "a list", dict: "an object"}
+    return kinds[type(value)]
+
+
+def _json(value: Any) -> str:
+    """Return a value as JSON writes it, cut where it is long."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONG else f"{text[:LONG]}..."
+
+
+def _fits(value: Any, dtype: Any) -> bool:
+    """Return False for a value of JSON that surely cannot be read in a type."""
+    if dtype.is_integer():
+        return type(value) is int
+    return type(value) in (int, float) or not dtype.is_float()
+
+
+def _told(dtype: Any, *, one: bool = False) -> str:
+    number = "whole number" if dtype.is_integer() else "number"
+    return number if one else f"{number}s"
+
+
+def _reads(text: str, kind: type) -> bool:
+    with suppress(ValueError):
+        kind(text)
+        return True
+    return False

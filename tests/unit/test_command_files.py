@@ -1,0 +1,402 @@
+"""Files of the command line: what no reader says of them, errors with file and line, and files that change."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from frame_metrics.command import main
+from inside import LazyPolars, short_looks_at_files
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder without settings, on no server."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def called(capsys: Captured, name: str, *more: str) -> tuple[int, str, str]:
+    """The exit code of rr for each query of a file, and what is printed."""
+    return main(["per-query", name, "rr", *more]), *capsys.readouterr()
+
+
+def refused(capsys: Captured, name: str, *more: str) -> str:
+    """The error about a file."""
+    code, printed, said = called(capsys, name, *more)
+    assert (code, printed, said[:15]) == (2, "", "frame-metrics: "), said
+    return said.removeprefix("frame-metrics: ").rstrip("\n")
+
+
+def values(capsys: Captured, name: str, *more: str, said: str = "") -> list[tuple[str, float]]:
+    """The values of a file by query."""
+    code, printed, err = called(capsys, name, *more)
+    assert (code, err) == (0, said), err
+    frame = pl.read_csv(io.StringIO(printed), schema_overrides={"query": pl.String})
+    return frame.select("query", "value").rows()
+
+
+def rows(*pairs: tuple[str, str], lines: bool = True) -> str:
+    """Rows of JSON, of a query and a score each, as they are written."""
+    found = [f'{{"query": {query}, "score": {score}, "grade": {at}}}' for at, (query, score) in enumerate(pairs)]
+    return "\n".join(found) if lines else f"[{', '.join(found)}]"
+
+
+def write(frame: pl.DataFrame, name: str) -> None:
+    """Write a frame in the format of a name."""
+    by_ending = {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}
+    (by_ending | {"arrow": frame.write_ipc})[name.rpartition(".")[2]](name)  # type: ignore[operator]
+
+
+# what the reader takes without a word
+
+UNLIKE: dict[str, tuple[str, str, str]] = {
+    "a name twice": (
+        "log.csv",
+        "query,score,score,grade\n1,2,1,0\n",
+        "log.csv, line 1: there are 2 columns called 'score'; rename all but one",
+    ),
+    "a name twice in quotes": (
+        "log.tsv",
+        'query\t"score"\tscore\n1\t2\t1\n',
+        "log.tsv, line 1: there are 2 columns called 'score'",
+    ),
+    "a name twice in a line": (
+        "log.jsonl",
+        f'{rows(("1", "2"))}\n{{"query": 1, "score": 1, "score": 2}}',
+        "log.jsonl, line 2: the name 'score' stands twice in one object",
+    ),
+    "a name twice in a list": (
+        "log.json",
+        '[{"query": 1, "score": 1, "score": 2}]',
+        "log.json: the name 'score' stands twice in one object",
+    ),
+    "a number and a text": (
+        "log.jsonl",
+        rows(("1", "2"), ("null", "1"), ('"1"', "1")),
+        'log.jsonl, line 3: query has "1", a text, and 1, a number, in line 1; write all as one kind',
+    ),
+    "a text and a number": (
+        "log.json",
+        rows(('"1"', "2"), ("1", "1"), lines=False),
+        'log.json, row 2: query has 1, a number, and "1", a text, in row 1; write all as one kind',
+    ),
+    "in lists": (
+        "log.jsonl",
+        '{"query": 1, "doc": [1, 2], "relevant": [1]}\n{"query": 2, "doc": ["1"], "relevant": [2]}',
+        'log.jsonl, line 2: doc has "1", a text, and 1, a number, in line 1',
+    ),
+    "past 2**53": (
+        "log.jsonl",
+        rows(("9007199254740992", "2"), ("9007199254740993", "2"), ("1.5", "1")),
+        "log.jsonl, line 2: query has 9007199254740993, past 2**53, in a column of numbers with a fraction",
+    ),
+    "past 2**53 in a list": (
+        "log.json",
+        rows(("9007199254740993", "2"), ("1.5", "1"), lines=False),
+        "log.json, row 1: query has 9007199254740993, past 2**53",
+    ),
+    "a score past 2**53": (
+        "log.csv",
+        "query,score,grade\n1,9007199254740993,1\n1,9007199254740992,0\n",
+        "log.csv, line 2: score has 9007199254740993, past 2**53",
+    ),
+    "a segment past 2**53": (
+        "log.csv",
+        "query,score,grade,day\n1,1,1,1.5\n1,2,1,9007199254740993\n",
+        "log.csv, line 3: day has 9007199254740993, past 2**53",
+    ),
+    "too few cells": (
+        "log.csv",
+        "query,score,grade\n1,2,1\n1,1\n",
+        "log.csv, line 3: 2 cells, where the header has 3 columns, with a comma between ('1,1')",
+    ),
+    "too few cells after a text of two lines": (
+        "log.csv",
+        'query,score,grade\n"1\n",2,1\n1,1\n',
+        "log.csv, line 4: 2 cells, where the header has 3 columns",
+    ),
+    "an empty line": ("log.csv", "query,score,grade\n1,2,0\n\n1,1,1\n", "log.csv, line 3: the line is empty"),
+    "too few and too many": (
+        "log.csv",
+        "query,score,grade\n1,2\n1,1,1,1\n",
+        "log.csv, line 2: 2 cells, where the header has 3 columns",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNLIKE)
+def test_what_a_frame_would_not_show_is_an_error(case: str, capsys: Captured) -> None:
+    """A name that stands twice, values of two kinds, a rounded number and a missing cell are errors with their line."""
+    name, text, told = UNLIKE[case]
+    Path(name).write_text(text)
+    by = ["--by", "day"] if "day" in text else []
+    assert refused(capsys, name, *by).startswith(told)
+    Path(f"{name}.gz").write_bytes(gzip.compress(text.encode()))
+    assert refused(capsys, f"{name}.gz", *by).startswith(told.replace(name, f"{name}.gz"))
+
+
+ALIKE: dict[str, tuple[str, str, list[tuple[str, float]]]] = {
+    "large whole numbers": (
+        "log.jsonl",
+        rows(("9007199254740993", "2"), ("9007199254740992", "1")),
+        [("9007199254740993", 0), ("9007199254740992", 1)],
+    ),
+    "large numbers that floats hold": (
+        "log.jsonl",
+        rows(("1", "9007199254740994"), ("1", "0.5"), ("2", "1e300")),
+        [("1", 0.5), ("2", 1)],
+    ),
+    "a name within a text": ("log.jsonl", '{"query": "\\"query\\": 1", "score": 1, "grade": 1}', [('"query": 1', 1)]),
+    "an object within": (
+        "log.jsonl",
+        '{"query": "1", "score": 1, "grade": 1, "more": {"query": 1, "score": "x"}}',
+        [("1", 1)],
+    ),
+    "separators in quotes": (
+        "log.csv",
+        'query,score,grade\n"a,b",2,1\n"say ""c"",",1,0\n"d\ne",1,1\n',
+        [("a,b", 1), ('say "c",', 0), ("d\ne", 1)],
+    ),
+    "empty cells": ("log.csv", "query,score,grade\n1,2,\n1,1,1\n", [("1", 0.5)]),
+    "cells in quotes, of which one is empty": ("log.csv", 'query,score,grade\n"1","2",""\n"1","1","1"\n', [("1", 0.5)]),
+    "the ends of lines of Windows": ("log.csv", "query,score,grade\r\n1,2,0\r\n1,1,1\r\n", [("1", 0.5)]),
+    "columns without a name": ("log.csv", ",,query,score,grade\n0,0,1,2,0\n", [("1", 0)]),
+    "a mark of the byte order": ("log.csv", "\ufeffquery,score,grade\n1,2,0\n", [("1", 0)]),
+}
+
+
+@pytest.mark.parametrize("case", ALIKE)
+def test_what_only_looks_so_is_read(case: str, capsys: Captured) -> None:
+    """Quotes, objects within and large numbers are no reason for an error."""
+    name, text, expected = ALIKE[case]
+    Path(name).write_bytes(text.encode())
+    assert values(capsys, name) == expected
+
+
+def test_a_large_file_is_looked_at_to_its_end(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is wrong behind the rows of which types are read, and behind a first part, is found."""
+    short_looks_at_files(monkeypatch)
+    many = [(f'"{i}"', "1") for i in range(20)]
+    Path("log.jsonl").write_text(rows(*many, ("7", "1")))
+    assert refused(capsys, "log.jsonl").startswith(
+        'log.jsonl, line 21: query has 7, a number, and "0", a text, in line 1'
+    )
+    Path("log.csv").write_text("query,score,grade\n" + '"a\nb",1,1\n' * 20 + "b,1\n")
+    assert refused(capsys, "log.csv").startswith("log.csv, line 42: 2 cells")
+
+
+# what the reader refuses
+
+
+BROKEN: dict[str, tuple[str, bytes, str]] = {
+    "too many cells": (
+        "log.csv",
+        b"query,score,grade\n1,2,1\n1,2,1,4\n",
+        "log.csv, line 3: 4 cells, where the header has 3 columns",
+    ),
+    "no UTF-8": (
+        "log.csv",
+        b"query,score,grade\nM\xfcller,2,1\n",
+        "log.csv, line 2: it is not text in UTF-8 ('M\\\\xfcller,2,1'); write the file in UTF-8",
+    ),
+    "no UTF-8 in a line": (
+        "log.jsonl",
+        rows(("1", "1")).encode() + b'\n{"query": "M\xfcller"}',
+        "log.jsonl, line 2: it is not text in UTF-8",
+    ),
+    "no UTF-8 in a list": ("log.json", b'[\n{"query": "M\xfcller"}]', "log.json, line 2: it is not text in UTF-8"),
+    "a word for a number": (
+        "log.csv",
+        b"query,score,grade\n1,2,1\n1,high,0\n",
+        "log.csv, line 3: score has 'high', which is no number",
+    ),
+    "a comma in a number": (
+        "log.csv",
+        b'query,score,grade\n1,"2,5",1\n',
+        "log.csv, line 2: score has '2,5', which is no number",
+    ),
+    "a quote": ("log.csv", b'query,score,grade\n1,2,1\n"1,2,1\n', "log.csv, line 3: a quote is opened and not closed"),
+    "nothing": ("log.csv", b"", "log.csv: the file is empty"),
+    "empty lines alone": ("log.tsv", b"\n\n", "log.tsv: the file is empty"),
+    "no line": ("log.jsonl", b"", "log.jsonl: the file is empty"),
+    "no list": ("log.json", b" ", "log.json: the file is empty"),
+    "half an object": (
+        "log.jsonl",
+        rows(("1", "2")).encode() + b'\n{"query": 1,\n',
+        "log.jsonl, line 2: it is no JSON: ",
+    ),
+    "half a list": ("log.json", b'[{"query": 1},\n{"query": 1,]', "log.json, line 2: it is no JSON: "),
+    "a list in a line": (
+        "log.jsonl",
+        b"[1, 2]\n",
+        'log.jsonl, line 1: expected an object, as {"query": 1}, got [1, 2]',
+    ),
+    "a list of numbers": ("log.json", b"[1, 2]\n", 'log.json, row 1: expected an object, as {"query": 1}, got 1'),
+    "a truth value": (
+        "log.jsonl",
+        b'{"query": 2, "score": 1, "grade": 1}\n{"query": true}',
+        "log.jsonl, line 2: query has true, a truth value, and 2, a number, in line 1",
+    ),
+    "a quote in a cell": (
+        "log.csv",
+        b'query,score,grade\na"b,1,1\n5" x,1,0\n',
+        "log.csv, line 2: a quote stands in a cell; double it, and put the cell in quotes",
+    ),
+    "carriage returns": (
+        "log.csv",
+        b"query,score,grade\r1,1,1\r",
+        "log.csv, line 1: a carriage return stands alone; end lines with a line feed",
+    ),
+    "many digits": (
+        "log.jsonl",
+        b'{"query": 1, "score": %s, "grade": 1}' % (b"9" * 5000),
+        "log.jsonl, line 1: 99999999999999999999... is a number of 5000 digits, more than can be read",
+    ),
+    "many digits in a cell": (
+        "log.csv",
+        b"query,score,grade\n1,%s,1\n" % (b"9" * 5000),
+        "score: 1 of 1 rows is infinite",
+    ),
+    "deep": ("log.json", b"[" * 100_000, "log.json, row 1: lists or objects stand too deep in each other"),
+    "no number of JSON": ("log.jsonl", b'{"query": 2, "score": NaN}\n', "log.jsonl, line 1: NaN is no number of JSON"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_what_cannot_be_read_is_told_with_its_line(case: str, capsys: Captured) -> None:
+    """An error about a text says the file, the line, what stands there and what was expected."""
+    name, data, told = BROKEN[case]
+    Path(name).write_bytes(data)
+    assert refused(capsys, name).startswith(told)
+
+
+def test_the_file_among_several_that_is_wrong(capsys: Captured) -> None:
+    """Of several files the error names the one that cannot be read."""
+    Path("logs").mkdir()
+    for day in "abc":
+        Path(f"logs/{day}.csv").write_text("query,score,grade\n1,2,1\n" + "2,x,1\n" * (day == "b"))
+    assert refused(capsys, "logs").startswith("logs/b.csv, line 3: score has 'x'")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_a_broken_file_of_another_format_is_named(ending: str, capsys: Captured) -> None:
+    frame = pl.DataFrame({"query": ["1"] * 50, "score": 1.0, "grade": 1})
+    write(frame, f"log.{ending}")
+    whole = Path(f"log.{ending}").read_bytes()
+    Path(f"log.{ending}").write_bytes(whole[: len(whole) // 2] + whole[len(whole) // 2 + 9 :])
+    assert refused(capsys, f"log.{ending}").startswith(f"log.{ending}: it cannot be read as {ending}: ")
+
+
+# separators, and columns in another order
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+@pytest.mark.parametrize("separator", [";", "\t", ","])
+def test_another_separator_is_found_and_told(ending: str, separator: str, capsys: Captured) -> None:
+    """A file whose first line has one cell is read with the separator that parts it, which is said."""
+    Path(f"log.{ending}").write_text("query,score,grade\na,2,0\na,1,1\n".replace(",", separator))
+    word = {";": "a semicolon", "\t": "a tab", ",": "a comma"}[separator]
+    own = separator == ("," if ending == "csv" else "\t")
+    said = f"frame-metrics: log.{ending}: read with {word} between the columns, 'query', 'score', 'grade'\n" * (not own)
+    assert values(capsys, f"log.{ending}", said=said) == [("a", 0.5)]
+
+
+def test_a_file_of_one_column(capsys: Captured) -> None:
+    """One column stays one, without a word."""
+    Path("ids.csv").write_text("query\n1\n\n2\n")
+    assert main(["convert", "ids.csv", "--to", "json"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_columns_in_another_order_are_read_by_name(ending: str, capsys: Captured) -> None:
+    """Files whose columns stand otherwise are put together by name; other columns are an error that names them."""
+    Path("logs").mkdir()
+    first = pl.DataFrame({"query": ["1", "1"], "score": [2.0, 1.0], "grade": [0, 1]})
+    other = pl.DataFrame({"grade": [1, 0], "score": [5.0, 1.0], "query": ["2", "2"]})
+    write(first, f"logs/a.{ending}")
+    write(other, f"logs/b.{ending}")
+    assert values(capsys, "logs") == [("1", 0.5), ("2", 1.0)]
+    write(other.with_columns(more=1).drop("grade"), f"logs/b.{ending}")
+    told = f"logs/b.{ending}: it has no column 'grade', and it alone has 'more', where logs/a.{ending} has 'query'"
+    assert refused(capsys, "logs").startswith(told)
+
+
+def test_ids_of_two_types_in_two_files(capsys: Captured) -> None:
+    """The number 1 in one file and the text "1" in another are not one query; nor is a number that would be rounded."""
+    Path("logs").mkdir()
+    frame = pl.DataFrame({"query": [1, 2], "score": [2.0, 1.0], "grade": [0, 1]})
+    frame.write_parquet("logs/a.parquet")
+    frame.cast({"query": pl.String}).write_parquet("logs/b.parquet")
+    told = "logs/b.parquet: query is String, and Int64 in logs/a.parquet; make them of one type"
+    assert refused(capsys, "logs") == told
+    frame.cast({"query": pl.Float64}).write_parquet("logs/b.parquet")
+    assert values(capsys, "logs", "--no-doc", "--ties", "order")[0] == ("1.0", 0.0)
+    frame.with_columns(query=2**53 + pl.col("query")).write_parquet("logs/a.parquet")
+    assert refused(capsys, "logs").startswith("logs/a.parquet: query has whole numbers past 2**53, and in another file")
+
+
+# files that change
+
+
+def _replaced(monkeypatch: pytest.MonkeyPatch, change: Callable[[], Any]) -> None:
+    """Change a file once its rows were read for the first time."""
+    batches, done = LazyPolars.batches, list[int]()
+
+    def then(self: Any, columns: Any) -> Iterator[pl.DataFrame]:
+        yield from batches(self, columns)
+        if not done:
+            done.append(1)
+            change()
+
+    monkeypatch.setattr(LazyPolars, "batches", then)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "arrow"])
+def test_a_file_that_is_replaced_while_it_is_read(
+    ending: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No number is printed of a file that another one took the place of meanwhile."""
+    frame = pl.DataFrame({"query": ["1", "1"], "score": [2.0, 1.0], "grade": [0, 1]})
+
+    def change() -> None:
+        write(pl.concat([frame, frame.with_columns(query=pl.lit("2"))]), f"new.{ending}")
+        os.replace(f"new.{ending}", f"log.{ending}")
+
+    write(frame, f"log.{ending}")
+    _replaced(monkeypatch, change)
+    told = f"log.{ending}: the file was changed after it was first looked at, so that numbers would be of both; "
+    assert refused(capsys, f"log.{ending}").startswith(told)
+
+
+def test_standard_input_is_named(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error about what is piped in says so, and not the name of a temporary file."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"query,score,grade\n1,x,1\n")))
+    assert refused(capsys, "-", "--from", "csv").startswith("standard input, line 2: score has 'x'")
+
+
+def test_a_file_by_its_address(capsys: Captured) -> None:
+    """A file that is here is looked at by its address too."""
+    Path("log.jsonl").write_text(rows(("1", "2"), ('"1"', "1")))
+    assert refused(capsys, f"file://{Path('log.jsonl').resolve()}").partition(": ")[0].endswith("/log.jsonl, line 2")
+
+
+def test_lists_are_no_cells(capsys: Captured) -> None:
+    """A result with lists is refused in CSV, and written in other formats."""
+    Path("log.jsonl").write_text('{"query": [1, 2], "score": 1, "grade": 1}')
+    assert refused(capsys, "log.jsonl").startswith(
+        "'query': csv cannot hold lists and objects; say --to parquet or json"
+    )
+    assert called(capsys, "log.jsonl", "--to", "json")[0] == 0
