@@ -122,10 +122,12 @@ class Part:
         return Finding("rows that cannot be read", "error", self.left, self.n, None, str(error))
 
     def _finding(self, one: Bad, columns: Columns) -> Finding:
-        what = one.what.split(",")[0]
-        check = f"{_values(one.column, columns) if what.startswith(('are ', 'differ ')) else 'rows'} that {what}"
+        what, several = one.what.split(",")[0], one.column in (*columns.lists, *columns.per_system, columns.together)
+        values = _values(one.column, columns) if what.startswith(("are ", "differ ")) else "rows"
+        # A row of the frame has several of the values that stand in lists, or in a column for each system.
+        n, of = (one.n, self.n) if several and values != "rows" else (one.of, self.told)
         message = about_rows(one.told, one.of, one.rows, self.told, one.what, one.remedy)
-        return Finding(check, "error", one.n, self.n, f"row {one.rows[0]}" if one.rows else None, message)
+        return Finding(f"{values} that {what}", "error", n, of, f"row {one.rows[0]}" if one.rows else None, message)
 
 
 def part_of(good: Good, reading: Reading, *, numbered: bool = True) -> Part:

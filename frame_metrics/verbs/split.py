@@ -59,7 +59,7 @@ class OffSegment(NamedTuple):
     of: int  # segments
 
 
-@check("warning")
+@check("warning", "{word}")
 def sample_ratio_mismatch(split: Split) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g}; arms that are split otherwise than they were
     meant to differ in more than the system: find out why before you compare them
@@ -69,7 +69,7 @@ def sample_ratio_mismatch(split: Split) -> Seen:
     return Seen(split.off if told["p"] < MISMATCH else 0, int(split.units.sum()), most, told)
 
 
-@check("warning")
+@check("warning", "{word}")
 def sample_ratio_mismatch_in_a_segment(segment: OffSegment) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g}, corrected for {of} segments (exact binomial
     test); whatever the split of all together, arms differ in this segment in more than the system
@@ -78,7 +78,7 @@ def sample_ratio_mismatch_in_a_segment(segment: OffSegment) -> Seen:
     return Seen(split.off, int(split.units.sum()), segment.name, split.told | {"p": segment.p, "of": segment.of})
 
 
-@check("warning")
+@check("warning", "{word}")
 def units_of_several_arms(split: Split) -> Seen:
     """{word} that stand in more than one arm: compare(paired=False) takes them for others in each, and the effect of
     one arm is in the other
@@ -86,7 +86,7 @@ def units_of_several_arms(split: Split) -> Seen:
     return Seen(split.several, split.known, None, {"word": split.word})
 
 
-@check("fact")
+@check("fact", "{word}")
 def units_split(split: Split) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g} (chi-square test)"""
     return Seen(int(split.units.sum()), None, None, split.told)

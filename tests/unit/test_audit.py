@@ -201,6 +201,18 @@ def half_found(found: int = 1, judged: int = 4, size: int = 1000) -> frame_metri
     return log(*rows).irm(query="query", collection_size=size)
 
 
+def more_wrong_than_right() -> frame_metrics.IRM[pl.DataFrame]:
+    """Of 100,000 documents 150 are relevant: 75 are found, beside 150 others."""
+    rows = [("q", f"d{i:03}", 300.0 - i if i < 225 else None, int(i < 75 or i >= 225)) for i in range(300)]
+    return log(*rows).irm(query="query", collection_size=100_000)
+
+
+def cut(n: int = 20) -> frame_metrics.IRM[pl.DataFrame]:
+    """Three rankings of so many results, and one of two; a relevant document of each was not retrieved."""
+    rows = [(f"q{q}", f"d{i:02}", float(-i), int(i == q)) for q in range(4) for i in range(n if q < 3 else 2)]
+    return log(*rows, *((f"q{q}", "missed", None, 1) for q in range(4))).irm(query="query")
+
+
 def two_days() -> pl.DataFrame:
     """Twelve queries on each of two days, no query on both."""
     other = six(CLEAN).with_columns(query=pl.col("query") + " again", day=pl.lit("tu"))
@@ -243,6 +255,8 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "grades that do not reach rel": (out_of_reach, "error", 3, 3 / 6, "q1"),
     "nothing to evaluate": (lambda: RUN.with_columns(grade=None).irm, "error", 1, None, ""),
     "accuracy that hides the recall": (half_found, "warning", 1, 1, ""),
+    "accuracy below that of retrieving nothing": (more_wrong_than_right, "warning", 1, 1, ""),
+    "rankings cut at one length": (cut, "info", 3, 3 / 4, "q0"),
     "rankings split over segments": (split, "warning", 1, 1 / 24, "q1 0"),
     "queries in several segments": (asked_again, "info", 1, 1 / 23, "q2 3"),
     "grades below 0": (lambda: graded(-1.0), "warning", 1, 1 / 6, "q2"),
@@ -357,12 +371,12 @@ def test_a_message_says_what_becomes_of_it() -> None:
     dropped = unjudged_results()(unjudged="drop")
     assert "left out" in found(dropped, "unjudged in the top")["message"]
     assert found(dropped, "unjudged in the top")["n"] == 1
-    equal = "equal scores at ranks 10 and 11 are ordered "
+    equal = "rankings whose equal scores at ranks 10 and 11 are ordered "
     assert found(tied()(doc=None), "ties across")["message"] == equal + "the worst judgment first"
     assert found(tied(), "ties across")["message"] == equal + "by document, descending"
     assert found(tied()(ties="order"), "ties across")["message"] == equal + "as in the frame"
     assert set(get_args(Ties)) <= set(TIE_ORDERS)
-    one = "all results of a query have one score, and are ordered "
+    one = "rankings whose results all have one score, and are ordered "
     assert found(constant()(ties="best"), "constant")["message"] == one + "the best judgment first"
     ranked = constant().frame.with_columns(rank=pl.col("score").rank("ordinal").over("query"))
     assert found(ranked.irm(rank="rank", score="score"), "constant")["message"] == one + "by rank"
@@ -406,7 +420,9 @@ def test_the_judgments_that_systems_share_are_those_of_their_results(kind: str) 
         audit = as_polars(IRM(as_kind(frame, kind), system="run", **roles).audit()).filter(check=check)
         return audit.select("severity", "n", "share", "example", "message").row(0) if len(audit) else None
 
-    message = "relevant documents that no system retrieved are unknown; recall, ap and ndcg may be too high"
+    message = (
+        "rankings whose relevant documents that no system retrieved are unknown; recall, ap and ndcg may be too high"
+    )
     assert looked(both) == ("info", 4, 1.0, "A, q1", message)
     missed = log(("q1", "d", None, 1)).with_columns(run=pl.lit("B")).cast(dict(both.schema))
     assert looked(pl.concat([both, missed])) == ("info", 2, 0.5, "A, q2", message)
@@ -536,7 +552,7 @@ def test_an_example_names_system_segment_and_query() -> None:
     qrels = log((7, "mo", "x", 1), (8, "tu", "x", 1), columns="user day doc grade")
     irm = run.irm(system="run", by="seg", query=["user", "day"]).judge(qrels)
     row = found(irm, "queries without results")
-    assert (row["example"], row["n"], row["share"]) == ("q, v, 8, tu", 1, 1 / 4)
+    assert (row["example"], row["n"], row["share"]) == ("q, v, 8, tu", 1, 1 / 2)
 
 
 def test_an_example_may_be_a_query_of_the_judgments_alone() -> None:
@@ -547,11 +563,11 @@ def test_an_example_may_be_a_query_of_the_judgments_alone() -> None:
     assert found(irm, "queries without results")["example"] == "p, only judged"
 
 
-def test_each_system_counts_by_itself() -> None:
-    """A query that a system lacks is a finding of that system's ranking."""
+def test_a_query_that_one_system_lacks_is_found() -> None:
+    """The example names the system; what is counted are queries, however many systems there are."""
     both = pl.concat([RUN.with_columns(run=pl.lit("p")), RUN.filter(query="q1").with_columns(run=pl.lit("q"))])
     row = found(both.irm(system="run").judge(QRELS), "queries without results")
-    assert (row["n"], row["share"], row["example"]) == (1, 1 / 4, "q, q2")
+    assert (row["n"], row["share"], row["example"]) == (1, 1 / 2, "q, q2")
 
 
 def test_results_do_not_depend_on_the_order_of_rows() -> None:
@@ -673,7 +689,7 @@ def test_a_segment_has_few_queries_however_many_systems_answer_them() -> None:
 
 
 def test_a_query_is_a_fact_once_whatever_the_systems() -> None:
-    """Queries and relevant documents are counted in each segment and not for each system; results are."""
+    """Queries are counted once, relevant documents in each segment and not for each system; results are."""
     run = pl.concat([RUN.with_columns(run=pl.lit(run), seg=pl.lit(seg)) for run in "pq" for seg in "uv"])
     qrels = pl.concat([QRELS, log(("q3", "z", 1), columns="query doc grade")])
     irm = run.irm(system="run", by="seg").judge(qrels.with_columns(seg=pl.lit("v")))
@@ -681,7 +697,7 @@ def test_a_query_is_a_fact_once_whatever_the_systems() -> None:
         "rows": (16, 1),
         "systems": (2, None),
         "segments": (2, None),
-        "queries": (3, 3 / 5),
+        "queries": (3, 1),
         "results judged": (8, 1),
         "judged in the top 10": (8, 1),
         "relevant documents": (4, 4 / 7),
