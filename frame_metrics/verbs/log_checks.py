@@ -57,7 +57,7 @@ def queries_without_relevant_documents(block: RankedBlock) -> Array:
 
 @check("warning", "results", of=RankedBlock.top, name=f"unjudged in the top {TOP}")
 def unjudged_in_the_top(block: RankedBlock) -> Array:
-    """{unjudged}"""
+    """results {unjudged}"""
     return block.run.retrieved(TOP) - block.run.count_of(block.run.judged, TOP)
 
 

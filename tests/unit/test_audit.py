@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
 import re
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -15,7 +17,7 @@ from polars.testing import assert_frame_equal
 import frame_metrics
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError
 from helpers import KINDS, as_kind, as_polars, facts, odd, real
-from inside import TIE_ORDERS, Ties, in_pieces, log_checks, small_blocks
+from inside import TIE_ORDERS, WHAT, Ties, in_pieces, log_checks, small_blocks
 
 COLUMNS = {
     "check": pl.String,
@@ -991,3 +993,135 @@ def test_scores_of_product_search() -> None:
         odd = run[0] != "no-vector"
         assert ("scores out of rank order" in fired) == odd, run
         assert ("constant scores" in fired) == odd, run
+
+
+# Gates of single checks
+
+BOUNDS: dict[
+    str, tuple[dict[str, Any], list[str]]
+] = {  # of one of three queries without judgments, and one document twice
+    "a share that is kept": ({"queries without judgments": 0.34}, []),
+    "a share": ({"queries without judgments": 0.33}, ["queries without judgments"]),
+    "a count that is kept": ({"queries without judgments": 1}, []),
+    "a count": ({"queries without judgments": 0}, ["queries without judgments"]),
+    "all as a share": ({"queries without judgments": 1.0}, []),
+    "any": ({"queries without judgments": True}, ["queries without judgments"]),
+    "any, of numpy": ({"queries without judgments": np.True_}, ["queries without judgments"]),
+    "a count of numpy": ({"queries without judgments": np.int64(1)}, []),
+    "a severity": ({"warning": True}, ["queries without judgments", "repeated documents"]),
+    "a severity but for a check": ({"warning": True, "queries without judgments": 0.5}, ["repeated documents"]),
+    "a count of each finding": ({"warning": 1}, []),
+    "graver ones": ({"info": 1}, ["queries without judgments", "repeated documents"]),
+    "the convention": ({"duplicates": 0}, ["repeated documents"]),
+    "what was not found": ({"constant scores": 0, "scores that are NaN": 0, "segments of few queries": True}, []),
+    "a fact": ({"rows not retrieved": 0.1}, ["rows not retrieved"]),
+}
+
+
+def one_unjudged() -> frame_metrics.IRM[pl.DataFrame]:
+    more = log(("q3", "a", 1.0, None), ("q2", "b", 0.5, 1)).cast(CLEAN.schema)
+    return pl.concat([CLEAN, more]).irm(doc="doc", duplicates="first")
+
+
+@pytest.mark.parametrize("case", BOUNDS)
+def test_a_gate_of_single_checks(case: str) -> None:
+    """A float is a share, an int a count, and True any; a check's own bound goes before that of its severity."""
+    fail_on, failed = BOUNDS[case]
+    for irm in (one_unjudged(), in_pieces(one_unjudged())):
+        if not failed:
+            assert as_polars(irm.audit(fail_on)).equals(one_unjudged().audit())
+            continue
+        with pytest.raises(BadValueError) as caught:  # a lazy frame too runs at once
+            irm.audit(fail_on)
+        first, *lines = str(caught.value).splitlines()
+        assert first == f"audit(fail_on={fail_on!r}): {len(failed)} finding{'s' * (len(failed) > 1)}"
+        assert [line.split(":")[0] for line in lines] == failed
+
+
+def test_what_a_gate_says_of_a_bound() -> None:
+    """The number, of how many, and the most that there may be."""
+    with pytest.raises(
+        BadValueError, match=r"\nqueries without judgments: 1 of 3, and at most 0.02 of all may be \(q3\)"
+    ):
+        one_unjudged().audit({"queries without judgments": 0.02})
+    with pytest.raises(BadValueError, match=r"\nrepeated documents: 1, and at most 0 may be \(q2\); rows that"):
+        one_unjudged().audit({"duplicates": 0})
+
+
+def test_repeated_documents_are_duplicates_where_they_are_errors() -> None:
+    """The same name is read whatever the convention; nothing else has to be wrong."""
+    with pytest.raises(BadValueError, match="rows that repeat a document of their query: 1, and at most 0 may be"):
+        one_unjudged()(duplicates=None).audit({"duplicates": 0})
+    assert len(one_unjudged()(duplicates=None).audit({"duplicates": 1}))
+
+
+@pytest.mark.parametrize("fail_on", [{"duplicates": 0}, {"queries without judgments": 1.0}, {"error": 5}])
+def test_a_gate_of_a_check_does_not_let_nothing_pass(fail_on: Any) -> None:
+    """Where nothing could be looked at, no check has found anything, and that is no reason to pass."""
+    frames = {
+        "nothing to evaluate: 1": CLEAN.clear().irm,
+        "rows that cannot be read: 5": CLEAN.drop("grade")
+        .with_columns(query=pl.Series([None, *["q"] * 5]))
+        .irm.judge(QRELS.with_columns(doc=pl.col("doc") + "!")),
+        "grades that do not reach rel: 3": CLEAN.irm(query=None, rel=2, score=None),
+        "have lists of different lengths": pl.DataFrame({"query": [1], "score": [[1.0]], "grade": [[1, 0]]}).irm,
+    }
+    for found, irm in frames.items():
+        with pytest.raises(BadValueError, match=found):
+            irm.audit(fail_on)
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "error"),
+    [
+        ({"queries without judgment": 0}, "did you mean 'queries without judgments'"),
+        (
+            {"rows that repaet a document of their query": 0},
+            "did you mean 'rows that repeat a document of their query'",
+        ),
+        ({"fact": True}, "neither a severity .* nor a check of the audit; the column check of audit"),
+        ({1: True}, "fail_on: 1 is neither a severity"),
+        ({"warning": False}, "has False, and True means any"),
+        ({"warning": -1}, "'warning' has -1, and should have the most"),
+        ({"warning": 2.5}, "'warning' has 2.5, and should have the most"),
+        ({"warning": float("nan")}, "'warning' has nan, and should have the most"),
+        ({"warning": "2%"}, "'warning' has '2%', and should have the most"),
+        ({}, "fail_on={} says nothing"),
+        (["warning"], r"fail_on=\['warning'\] is not one of 'error'"),
+    ],
+)
+def test_what_is_no_gate_is_refused_before_anything_is_read(fail_on: Any, error: str) -> None:
+    """An unknown name has the nearest; a bound is a share, a count or True."""
+    lazy = CLEAN.lazy().map_batches(lambda batch: pytest.fail("read"))
+    with pytest.raises(FrameMetricsError, match=error):
+        lazy.irm(query="query", score="score", grade="grade").audit(fail_on)
+
+
+def test_every_finding_can_be_named_in_a_gate() -> None:
+    """What is found here, of rows that are bad too, is a name that a gate knows."""
+    irms = [make() for make, *_ in FIRED.values()]
+    irms.append(BAD_LOG.irm(query="qid", doc="sku", score="bm25", grade="rating", weight="visits"))
+    for irm in irms:
+        table = irm.audit()
+        if "nothing to evaluate" not in table["check"]:  # which no bound lets pass
+            assert irm.audit(dict.fromkeys(table["check"], 10**6)).equals(table)
+
+
+def test_every_error_about_rows_has_a_name_that_a_gate_knows() -> None:
+    """Texts about bad rows in the folders that check values are known by what they begin with."""
+    said = set()
+    for path in (
+        *Path(frame_metrics.__file__).parent.glob("roles/*.py"),
+        *Path(frame_metrics.__file__).parent.glob("data/*.py"),
+    ):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("refuse", "refuse_null", "bad_rows"):
+                texts = [
+                    one.value for one in call.args[2:] if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                ]
+                said |= {
+                    text.split(",")[0] for text in texts if text.startswith(("are ", "have ", "repeat ", "differ "))
+                }
+    assert len(said) > 15
+    judgments = {"have a judgment and no annotator"}  # are no rows of the frame
+    assert said - judgments <= {*WHAT}
