@@ -156,8 +156,10 @@ def gathered(
     queries : how many of the best and of the worst queries of a system are shown.
     """
     columns, work = request.columns, Gathering(irm)
+    asked, plan = _planned(request, metrics, None)
     depth = depth_of(irm, request.columns)
-    asked, plan = _planned(request, metrics, depth)
+    if not metrics:
+        asked, plan = _planned(request, metrics, depth)
     names = [name for name, _ in asked]
     results = here(irm.evaluate(*names, ci=ci, **({"margins": True} if columns.by else {})))
     if not names:
