@@ -235,6 +235,8 @@ class IRM(Generic[Frame]):
     undefined : the value of a metric where it is undefined: "zero", "one", "null", or "raise" for an error; by default
         that of its reference.
     unjudged : "drop" takes unjudged documents out of the rankings; by default they count as not relevant.
+    unjudged_queries : "count" evaluates queries without a single judgment too, as queries of which nothing is relevant:
+        ``judged@k`` and ``ndcg`` are then 0. By default they are left out; ``audit`` counts them in either case.
     duplicates : "first" keeps the best place of a document that stands twice; by default ("error") that is an error.
     positive : the label, and prediction, that is relevant, or a list of them, where they are not 0 and 1. Tables then
         show true and false.

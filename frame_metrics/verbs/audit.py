@@ -139,10 +139,11 @@ def _set_aside(plan: Plan) -> list[str]:
 
 
 def _conventions(plan: Plan) -> Conventions:
-    """The conventions, with a rule for annotators who differ, which is then a finding."""
+    """The conventions, with findings of what they would settle: annotators who differ, queries without a judgment."""
+    bare = replace(plan.conventions, unjudged_queries=None)
     if plan.judged is not None and plan.judged.annotator and plan.conventions.several is None:
-        return replace(plan.conventions, several="majority")
-    return plan.conventions
+        return replace(bare, several="majority")
+    return bare
 
 
 def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
