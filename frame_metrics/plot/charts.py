@@ -212,7 +212,7 @@ def svg(chart: Any) -> str:
     return re.sub(r"(<svg[^>]*>)", rf"\1{ALONE}", text, count=1)
 
 
-def _converted(spec: Mapping[str, Any], version: str) -> str:
+def _converted(spec: dict[str, Any], version: str) -> str:
     """Return a specification as SVG; raise where Vega cannot draw it."""
     import vl_convert
 
@@ -254,7 +254,8 @@ def png(chart: Any, *, dark: bool = False, scale: float = 2) -> bytes:
         As in ``svg``, or one of the options is not what it should be, or gives more pixels.
     """
     check_bool("dark", dark)
-    if isinstance(scale, bool) or not isinstance(scale, Real) or not 0 < float(scale) < math.inf:
+    given: Any = scale
+    if isinstance(given, bool) or not isinstance(given, Real) or not 0 < float(given) < math.inf:
         raise BadValueError(f"scale={shown(scale)} is not a number above 0, as 2")
     text = svg(chart).replace(ALONE, f'<rect width="100%" height="100%" fill="{"#0d1117" if dark else "#ffffff"}"/>')
     _check_size(text, float(scale))

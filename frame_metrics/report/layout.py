@@ -169,7 +169,7 @@ def _crossed(
     found: dict[str, tuple[list[Cell], dict[Any, Cell], Any]] = {}
     for at, row in enumerate(frame.iter_rows(named=True)):
         named = [cell_of(name, row[name], longest=LONGEST) for name in labels]
-        _, own, _ = found.setdefault(repr([row[name] for name in labels]), (named, {}, row.get(content.system)))
+        _, own, _ = found.setdefault(repr([row[name] for name in labels]), (named, {}, row.get(str(content.system))))
         own[row[across]] = cell_of("value", row["value"]) if cells is None else cells[at]
     more, absent = beside or {}, Cell(NOTHING)
     rows = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest, did_you_mean, nearest, shown
 from frame_metrics.verbs import annotators, guards, log_checks, retrieved_checks, split, value_checks  # noqa: F401
@@ -18,19 +18,6 @@ SEVERITIES = ("error", "warning", "info", "fact")  # the gravest first
 # Repeated documents are left out or an error, as the convention says that has this name.
 TOGETHER = {"duplicates": ("repeated documents", "rows that repeat a document of their query")}
 NOTHING = "nothing to evaluate"
-
-
-class Found(Protocol):
-    """A row of an audit."""
-
-    @property
-    def check(self) -> str: ...
-    @property
-    def severity(self) -> str: ...
-    @property
-    def n(self) -> int: ...
-    @property
-    def share(self) -> float | None: ...
 
 
 @dataclass(frozen=True)
@@ -48,7 +35,7 @@ class Gate:
             return self.bounds[severity]
         return True if {*SEVERITIES[SEVERITIES.index(severity) :]} & {*self.bounds} else None
 
-    def unmet(self, found: Iterable[Found]) -> list[str]:
+    def unmet(self, found: Iterable[Any]) -> list[str]:
         """Return the checks that have a bound, and of which nothing was found."""
         there = tuple(one.check for one in found)
         return [
@@ -57,8 +44,8 @@ class Gate:
             if name not in SEVERITIES and not any(check.startswith((name, *TOGETHER.get(name, ()))) for check in there)
         ]
 
-    def failed(self, found: Iterable[Found]) -> list[tuple[Found, Any]]:
-        """Return the findings that are above their bound, and the bounds.
+    def failed(self, found: Iterable[Any]) -> list[tuple[Any, Any]]:
+        """Return the findings, of check, severity, n and share, that are above their bound, and the bounds.
 
         Where nothing could be looked at, no check has found anything, and so each error fails.
         """
@@ -73,7 +60,7 @@ class Gate:
         return failed
 
 
-def _above(one: Found, bound: Any) -> bool:
+def _above(one: Any, bound: Any) -> bool:
     """Return True if more was found than may be; what is no share of anything is more than any share."""
     if bound is True or (isinstance(bound, float) and one.share is None):
         return one.n > 0

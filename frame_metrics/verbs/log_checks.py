@@ -326,7 +326,8 @@ def judgments_of_the_log_set_aside(columns: SetAside) -> Seen:
 @check("fact", "queries")
 def queries(counts: Counted) -> Seen:
     """queries that are evaluated: those with a judgment{in_a_segment}"""
-    return Seen(*(counts.number("queries", some) for some in (counts.evaluated, np.ones(len(counts.evaluated)))))
+    n, of = (counts.number("queries", some) for some in (counts.evaluated, np.ones(len(counts.evaluated))))
+    return Seen(n, of)
 
 
 @check("fact", "results")
