@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from frame_metrics.border.trec import FilePath
     from frame_metrics.metrics.names import Metrics
     from frame_metrics.plot.of_irm import Pictures
-    from frame_metrics.verbs.audit import Severity
+    from frame_metrics.verbs.audit_gate import FailOn
     from frame_metrics.verbs.bounds import Of
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.differences import Against, Correction, Over, Test, Unanswered
@@ -248,6 +248,8 @@ class IRM(Generic[Frame]):
     undefined : the value of a metric where it is undefined: "zero", "one", "null", or "raise" for an error; by default
         that of its reference.
     unjudged : "drop" takes unjudged documents out of the rankings; by default they count as not relevant.
+    unjudged_queries : "count" evaluates queries without a single judgment too, as queries of which nothing is relevant:
+        ``judged@k`` and ``ndcg`` are then 0. By default they are left out; ``audit`` counts them in either case.
     duplicates : "first" keeps the best place of a document that stands twice; by default ("error") that is an error.
     positive : the label, and prediction, that is relevant, or a list of them, where they are not 0 and 1. Tables then
         show true and false.
@@ -911,14 +913,19 @@ class IRM(Generic[Frame]):
 
     @_verb
     def audit(
-        self, fail_on: Severity | None = None, *, baseline: Any = None, split: Mapping[Any, float] | None = None
+        self, fail_on: FailOn | None = None, *, baseline: Any = None, split: Mapping[Any, float] | None = None
     ) -> Frame:
         """Report errors and oddities in the data, what was not counted, and plain facts.
 
         Parameters
         ----------
-        fail_on : raise if there is a finding of this severity or a graver one, with the findings in the message. Facts
-            are no reason to fail. A lazy frame is then run at once.
+        fail_on : raise if there is a finding of this severity ("error", "warning" or "info") or a graver one, with the
+            findings in the message. Or the most that may be found, by check or severity, as {"queries without
+            judgments": .02, "duplicates": 0, "warning": True}: a float is a share, an int a count, True lets nothing
+            pass. A check's own bound goes before that of its severity, which holds of each finding alone; graver ones
+            without a bound fail. A check that finds nothing passes; a finding without a share is above any share.
+            "duplicates" are repeated documents, left out or an error. Where nothing could be looked at, every gate
+            fails. Facts fail only by name. A lazy frame is then run at once.
         baseline : saved numbers, as in ``compare``, whose queries are looked at beside those of the frame.
         split : of the arms of an online test, the share of units (clusters where they are named, else queries, or rows
             without a query) that each system should have, as {"A": 0.5, "B": 0.5}. A chi-square test says whether they
@@ -944,9 +951,10 @@ class IRM(Generic[Frame]):
         Raises
         ------
         FrameMetricsError
-            There is what ``fail_on`` names, ``split`` does not name each system with its share, or something is wrong
-            that no rows of the frame are to blame for, and no rows are bad besides: a column that is not there or has
-            no such type, judgments that are bad or contradict each other.
+            There is more than ``fail_on`` allows, or it names what is no severity and no check, ``split`` does not name
+            each system with its share, or something is wrong that no rows of the frame are to blame for, and no rows
+            are bad besides: a column that is not there or has no such type, judgments that are bad or contradict each
+            other.
 
         Examples
         --------
@@ -957,6 +965,11 @@ class IRM(Generic[Frame]):
         ('queries without judgments', 1)
         >>> findings.filter(severity="fact", check="queries").select("n", "share").rows()
         [(1, 0.5)]
+        >>> log.irm.audit({"queries without judgments": 0.2})
+        Traceback (most recent call last):
+            ...
+        frame_metrics.errors.BadValueError: audit(fail_on={'queries without judgments': 0.2}): 1 finding
+        queries without judgments: 1 of 2, and at most 0.2 of all may be (2); not evaluated: none of their ...
         """
         from frame_metrics.verbs.audit import audit
 

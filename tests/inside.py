@@ -38,12 +38,14 @@ from frame_metrics.stats import delong, significance
 from frame_metrics.stats.exact import chi_square, fisher, mcnemar, split_exactly
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs import compare, guards
-from frame_metrics.verbs.checks import counted
+from frame_metrics.verbs.checks import CHECKS, counted
+from frame_metrics.verbs.good_rows import WHAT
 from frame_metrics.verbs.log_checks import ORDER as TIE_ORDERS
 from frame_metrics.verbs.log_checks import findings, queries_without_results
 from frame_metrics.verbs.unjudged import SCANS, check_bounded, extremes
 
 __all__ = [
+    "CHECKS",
     "CHOICES",
     "COLUMNS",
     "FORMS",
@@ -51,6 +53,7 @@ __all__ = [
     "SCANS",
     "TIE_ORDERS",
     "TIMES",
+    "WHAT",
     "Array",
     "Classes",
     "Confusion",

@@ -17,6 +17,7 @@ from frame_metrics.command.options import (
     ROLES,
     VERB,
     Option,
+    bounds,
     number,
     role_options,
     shares,
@@ -71,7 +72,9 @@ COMMANDS: dict[str, Command] = {
         "report errors and oddities in the data, and what was not counted",
         """
   frame-metrics audit log.parquet --query qid --score bm25 --grade rating
-  frame-metrics audit log.parquet --fail-on warning --junit audit.xml""",
+  frame-metrics audit log.parquet --fail-on warning --junit audit.xml
+  frame-metrics audit log.parquet --fail-on error --fail-on "queries without judgments=2%"
+""",
         IRM.audit,
         ("split", "saved", "saved_system", "fail_on", "junit"),
         "[INPUT ...] [options]",
@@ -177,9 +180,12 @@ _OWN = (
     Option("alpha", "the level of --fail-if-worse-than, by default 0.05", GATES, number, metavar="LEVEL"),
     Option(
         "fail_on",
-        "fail where there is a finding of this severity or a graver one",
+        "fail where there is a finding of this severity (error, warning, info) or a graver one; or more of a check, or "
+        "of any of a severity, than a number (duplicates=0) or a share (queries without judgments=2%); may be repeated",
         GATES,
-        choices=("error", "warning", "info"),
+        bounds,
+        many=True,
+        metavar="[CHECK=]BOUND",
     ),
     Option("junit", "a file of JUnit to write, with a case for each gate and row", GATES, metavar="FILE"),
     Option("saved", "saved numbers to compare with, which per-query wrote", VERB, metavar="FILE"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -120,16 +121,28 @@ def _n_queries(row: Mapping[str, Any], keys: Mapping[str, Any], evaluated: pl.Da
     return next(found, row["n"])
 
 
-def grave(result: pl.DataFrame, fail_on: str) -> Iterator[Outcome]:
-    """Hold the findings of an audit against the severity that fails."""
-    from frame_metrics.verbs.audit import SEVERITIES  # which takes a while, and other commands do without
+def check_bounds(fail_on: Any) -> None:
+    """Raise for what is no severity, no check of an audit, or no bound, before anything is read."""
+    from frame_metrics.verbs.audit_gate import gate_of
 
-    failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    for row in result.iter_rows(named=True):
-        if row["severity"] != "fact":
-            example = f" ({row['example']})" if row["example"] else ""
-            told = f"{row['severity']}: {row['check']}: {row['n']}{example}; {row['message']}"
-            yield Outcome(row["check"], printable(told), row["severity"] in failing)
+    gate_of(fail_on)
+
+
+def grave(result: pl.DataFrame, fail_on: Any) -> Iterator[Outcome]:
+    """Hold the findings of an audit against what fails, those of nothing too where a check is named."""
+    from frame_metrics.verbs.audit_gate import bound_in_words, gate_of  # takes a while, and other commands do without
+
+    gate = gate_of(fail_on)
+    rows = [SimpleNamespace(**row) for row in result.iter_rows(named=True)]
+    failed = {id(row): bound for row, bound in gate.failed(rows)}
+    for row in rows:
+        if row.severity != "fact" or row.check in gate.bounds:
+            bound = bound_in_words(failed[id(row)]) if id(row) in failed else ""
+            example = f" ({row.example})" if row.example else ""
+            told = f"{row.severity}: {row.check}: {row.n}{bound}{example}; {row.message}"
+            yield Outcome(row.check, printable(told), id(row) in failed)
+    for name in gate.unmet(rows):
+        yield Outcome(name, f"{name}: 0", False)
 
 
 def _where(row: Mapping[str, Any], measured: Any) -> str:

@@ -182,6 +182,8 @@ class Job:
         if said.get("fail_if_worse_than") and said.get("per_query"):
             raise BadValueError("--fail-if-worse-than reads p-values; leave out --per-query")
         gated = any(said.get(name) for name in ("fail_under", "fail_over", "fail_if_worse_than", "fail_on"))
+        if said.get("fail_on") is not None:
+            gates.check_bounds(said["fail_on"])
         if said.get("junit") and not gated:
             raise BadValueError("--junit writes what gates say, and there is none; name one, as --fail-under")
 
@@ -301,7 +303,7 @@ class Job:
         with saved.named() if saved else nullcontext():
             rows = saved.of_one() if saved else None
             result = self.irm.audit(baseline=rows, split=self.said.get("split")).collect()
-        return result, list(gates.grave(result, fail_on)) if fail_on else []
+        return result, [] if fail_on is None else list(gates.grave(result, fail_on))
 
     def _curve(self) -> tuple[pl.DataFrame, list[gates.Outcome]]:
         if not self.metrics:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 from inspect import Parameter, cleandoc, signature
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -125,6 +126,23 @@ def pairs(texts: Sequence[str]) -> dict[str, str]:
 def shares(texts: Sequence[str]) -> dict[str, float]:
     """Return texts as NAME=NUMBER by their names."""
     return {name: number(value) for name, value in pairs(texts).items()}
+
+
+def bounds(texts: Sequence[str]) -> Any:
+    """Return one severity as itself; several, and what a check may have, by their names: a share, a number, or True."""
+    if len(texts) == 1 and "=" not in texts[0]:
+        return texts[0]
+    return {name: _bound(said) for name, said in pairs([one if "=" in one else f"{one}=true" for one in texts]).items()}
+
+
+def _bound(text: str) -> Any:
+    """Return a share that is written in percent as a float, and all else as it reads."""
+    if not text.endswith("%"):
+        return literal(text)
+    try:
+        return float(Decimal(text[:-1]) / 100)
+    except InvalidOperation:
+        raise BadValueError(f"{text!r} is no share in percent, as 2%") from None
 
 
 def _scale(texts: Sequence[str]) -> dict[Any, Any]:

@@ -89,7 +89,8 @@ class Log:
     def of_queries(self, role: str) -> Array | None:
         """What is said of each ranking's query, by the log or else the judgments; None for a role that is not named."""
         said, column = self.said_of_queries(role), getattr(self.columns, role)
-        if said is not None and column in self.columns.lent and self.grid.pool is not None:
+        left_out = column in self.columns.lent and self.conventions.unjudged_queries is None
+        if said is not None and left_out and self.grid.pool is not None:
             said = np.where(self.grid.pool.lengths > 0, said, 0)  # a query without judgments is in no mean
         if said is not None and (lacking := np.isnan(said)).any():
             raise BadValueError(
@@ -391,6 +392,8 @@ def read_log(
     keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns)
     grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=None if piece is None else piece.systems)
     told = _told(frame, row, grid) if TOLD in frame.columns else None
+    if conventions.unjudged_queries == "count":
+        told = np.ones(len(grid.pair), bool)
     name = str(judging.grade or judging.label)
     return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged, bare, told)
 

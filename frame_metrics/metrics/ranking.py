@@ -393,6 +393,8 @@ def judged(run: Ranking, k: int | None = None) -> Array:
     """Share of the first k retrieved documents that have a judgment.
 
     Formula: judged documents at ranks up to k, over all that were retrieved there: min(k, retrieved) but for gaps.
+        Queries without a single judgment are left out of the mean, as of any metric; unjudged_queries="count" counts
+        them, as 0.
     Undefined: nothing was retrieved at ranks up to k.
     """
     return ratio(run.count_of(run.judged, k), run.retrieved(k))

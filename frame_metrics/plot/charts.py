@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.errors import FrameMetricsError
+from frame_metrics.errors import BadValueError, FrameMetricsError, check_bool, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.tidy import Key, Tidy
 
@@ -24,6 +25,8 @@ LIMIT = 320  # of labels, in pixels
 WIDTH, HEIGHT = 420, 320
 SMALL, COLUMNS = 220, 3  # of small multiples
 LINES = "split(datum.label, '\\n')"  # of the text over a small multiple
+MOST = 1000  # systems or segments of a picture; from about 1,500 on Vega's stack overflows
+PIXELS = 250_000_000  # of a PNG
 IN_COLUMN = 20  # entries of a legend that stand in one column
 # A picture as SVG has its text, axes and lines in the colour of the text around it.
 INK = "currentColor"
@@ -64,6 +67,15 @@ def altair() -> ModuleType:
     return altair
 
 
+def check_drawable(key: Key | None) -> None:
+    """Raise for more systems or segments than Vega, which draws a chart, can hold."""
+    if key is not None and len(key.values) > MOST:
+        raise BadValueError(
+            f"{key.title}: there are {len(key.values):,} values, and at most {MOST:,} can be drawn; keep the rows of "
+            "some before the picture, as those of the best or largest, or leave the column out of by="
+        )
+
+
 def values(table: pl.DataFrame) -> Any:
     """Return rows as plain values, which need no frame library and no limit."""
     shown = [
@@ -81,6 +93,7 @@ def colored(key: Key | None, *, dashes: bool = False, legend: bool = True, offse
     legend, offset : whether there is a legend, and how far from the picture, in pixels.
     """
     alt = altair()
+    check_drawable(key)
     if key is None:
         return {"color": alt.ColorValue(COLORS[0])}
     n, m = len(key.values), len(COLORS)
@@ -122,6 +135,7 @@ def multiplied(
     width, height : of the chart, in pixels; small multiples are made ``small``.
     """
     alt = altair()
+    check_drawable(tidy.facet)
     data = values(tidy.table)
     if tidy.facet is None:
         return alt.layer(*layers, data=data, width=width, height=height)
@@ -182,17 +196,32 @@ def svg(chart: Any) -> str:
     Raises
     ------
     FrameMetricsError
-        Altair or vl-convert is not installed.
+        This is no chart, it cannot be drawn, or Altair or vl-convert is not installed.
     """
     alt = altair()
     _check_converter()
-    import vl_convert
-
+    if not isinstance(chart, alt.TopLevelMixin):
+        raise BadValueError(
+            f"chart={shown(chart)} is not a chart of Altair, as df.irm.plot.metrics('ndcg@10') or plot.metrics(frame) "
+            "returns; altair.Chart.from_dict() makes one of a dict"
+        )
     spec = _legal(chart.to_dict(validate=False))
     themed = {"background": "transparent", **spec, "config": _under(THEME, spec.get("config", {}))}
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
-    text = ILLEGAL.sub(_sign, _rounded(vl_convert.vegalite_to_svg(themed, vl_version=version)))
+    text = ILLEGAL.sub(_sign, _rounded(_converted(themed, version)))
     return re.sub(r"(<svg[^>]*>)", rf"\1{ALONE}", text, count=1)
+
+
+def _converted(spec: dict[str, Any], version: str) -> str:
+    """Return a specification as SVG; raise where Vega cannot draw it."""
+    import vl_convert
+
+    try:
+        return str(vl_convert.vegalite_to_svg(spec, vl_version=version))
+    except ValueError as error:
+        what = " ".join(str(error).split("\n")[:2]).rstrip()
+        deep = "; it has too many systems or segments: draw fewer of them" if "call stack" in what else ""
+        raise BadValueError(f"chart: it cannot be drawn ({what}){deep}") from None
 
 
 def _legal(spec: Any) -> Any:
@@ -217,12 +246,32 @@ def png(chart: Any, *, dark: bool = False, scale: float = 2) -> bytes:
     ----------
     chart : of these pictures, or any other of Altair.
     dark : whether the ground is dark.
-    scale : pixels of a unit.
+    scale : pixels of a unit, above 0; at most 250 million in all.
+
+    Raises
+    ------
+    FrameMetricsError
+        As in ``svg``, or one of the options is not what it should be, or gives more pixels.
     """
+    check_bool("dark", dark)
+    given: Any = scale
+    if isinstance(given, bool) or not isinstance(given, Real) or not 0 < float(given) < math.inf:
+        raise BadValueError(f"scale={shown(scale)} is not a number above 0, as 2")
     text = svg(chart).replace(ALONE, f'<rect width="100%" height="100%" fill="{"#0d1117" if dark else "#ffffff"}"/>')
+    _check_size(text, float(scale))
     import vl_convert
 
-    return vl_convert.svg_to_png(text.replace(INK, DARK if dark else LIGHT), scale=scale)
+    return vl_convert.svg_to_png(text.replace(INK, DARK if dark else LIGHT), scale=float(scale))
+
+
+def _check_size(text: str, scale: float) -> None:
+    """Raise for a picture of less than one pixel, or of more than fit in memory."""
+    sides = [float(side) for side in re.findall(r' (?:width|height)="([\d.]+)"', text[: text.index(">")])]
+    least, most = 1 / min(sides), math.sqrt(PIXELS / math.prod(sides))
+    if not least <= scale <= most:
+        raise BadValueError(
+            f"scale={scale:g}: the picture is {sides[0]:g} by {sides[1]:g} units; say {least:.2g} to {most:.4g}"
+        )
 
 
 def _check_converter() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -18,13 +18,9 @@ from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.report.cells import here, sign_of
+from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
+from frame_metrics.report.foremost import foremost, places_of
 
-GRADED = ("ndcg@10", "ap", "rr", "precision@10", "recall@100")
-LABELLED = ("ap", "rr", "ndcg@10", "precision@10", "recall@100")
-DECIDED = ("accuracy", "precision", "recall", "f1", "mcc")
-SCORED = ("roc_auc", "average_precision")
-FOUND_SETS = ("precision", "recall", "f1")
-CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
 POINTS = 200  # of a curve of scores
 SYSTEMS, RESULTS, MISSED = 4, 10, 5  # whose queries are shown; results of a query; relevant documents it did not find
@@ -100,6 +96,17 @@ class Content:
         """The metric that queries are ordered by."""
         return self.asked[0][0]
 
+    @cached_property
+    def places(self) -> dict[Any, int]:
+        """The place of each system where not all can be shown."""
+        compared = [] if self.comparison is None else self.comparison["baseline"].unique(maintain_order=True).to_list()
+        return places_of(self.results, self.system, self.first, compared)
+
+    def foremost_pairs(self, pairs: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
+        """Return the pairs that are drawn and listed: of systems that are compared, those of the foremost ones."""
+        systems = [pair[self.system][0] if self.system in pair.columns else None for pair in pairs]
+        return [pairs[at] for at in foremost(systems, self.places, PAIRS)]
+
     @property
     def facts(self) -> pl.DataFrame:
         """The rows of the audit that say how much was counted."""
@@ -112,21 +119,6 @@ class Content:
 
 
 _Asked: TypeAlias = list[tuple[str, Metric]]
-
-
-def default_metrics(columns: Any, judged: Any, *, threshold: bool) -> tuple[str, ...]:
-    """Return metrics that suit the roles that are played; none where the frame says them itself."""
-    decided = threshold or columns.predicted is not None
-    if columns.value:
-        return ()
-    if columns.query:
-        if columns.score or columns.rank:
-            return GRADED if columns.grade or (judged is not None and judged.grade) else LABELLED
-        return FOUND_SETS
-    if columns.class_scores and not decided:
-        return SCORED[:1]
-    scored = SCORED if columns.score else ()
-    return (*DECIDED, *scored) if decided else scored or DECIDED
 
 
 @dataclass
@@ -167,7 +159,10 @@ def gathered(
     queries : how many of the best and of the worst queries of a system are shown.
     """
     columns, work = request.columns, Gathering(irm)
-    asked, plan = _planned(request, metrics)
+    asked, plan = _planned(request, metrics, None)
+    depth = depth_of(irm, request.columns)
+    if not metrics:
+        asked, plan = _planned(request, metrics, depth)
     asked, results = _evaluated(work, asked, ci=ci, **({"margins": True} if columns.by else {}))
     if not asked:
         asked = [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
@@ -197,7 +192,7 @@ def gathered(
     content = _compared(content, work, baseline)
     content = _of_queries(content, work, queries, plan)
     content = _of_decisions(content, work, plan)
-    return replace(content, curves=_curves(content, work, plan), absent=work.absent)
+    return replace(content, curves=_curves(content, work, plan, depth), absent=work.absent)
 
 
 def _evaluated(work: Gathering, asked: _Asked, **options: Any) -> tuple[_Asked, pl.DataFrame]:
@@ -211,7 +206,7 @@ def _evaluated(work: Gathering, asked: _Asked, **options: Any) -> tuple[_Asked, 
         return some, here(work.irm.evaluate(*(name for name, _ in some), **options))
 
 
-def _planned(request: Any, metrics: Sequence[Any]) -> tuple[list[tuple[str, Metric]], Any]:
+def _planned(request: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
     """The metrics that are asked for, and the columns and conventions that they are computed with."""
     if request.columns.value:
         return [], None
@@ -221,7 +216,8 @@ def _planned(request: Any, metrics: Sequence[Any]) -> tuple[list[tuple[str, Metr
         names = {} if request.beside is None else dict.fromkeys(request.beside.names())
         graded = judged is not None and (judged["grade"] or ("grade" in names and not judged["label"]))
         beside = None if judged is None else _Judged(bool(graded))
-        given = [*default_metrics(request.columns, beside, threshold=request.roles.get("threshold") is not None)]
+        said = request.roles.get("threshold") is not None
+        given = [*default_metrics(request.columns, beside, depth, threshold=said)]
     asked = read(given)
     return asked, request.plan(request.needs(asked))
 
@@ -274,7 +270,7 @@ def _whole(content: Content, work: Gathering) -> Any:
     return work.irm(by=None)
 
 
-def _curves(content: Content, work: Gathering, plan: Any) -> dict[str, pl.DataFrame]:
+def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> dict[str, pl.DataFrame]:
     """Curves: of metrics by cutoff, or of the scores of rows without a query."""
     if plan is None:
         return {}
@@ -285,7 +281,7 @@ def _curves(content: Content, work: Gathering, plan: Any) -> dict[str, pl.DataFr
         if not kinds or not (columns.score or columns.rank):
             return {}
         top = max(10, *(int(metric.k or 0) for metric in cut))
-        irm, cutoffs = _whole(content, Gathering(work.irm)), [k for k in CUTOFFS if k <= top]
+        irm, cutoffs = _whole(content, Gathering(work.irm)), shown_cutoffs(top, depth)
         curve = work.tried("curves", lambda: irm.curve(kinds, cutoffs=cutoffs))
         if curve is None:
             return {}
@@ -350,7 +346,8 @@ def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
     keys, found = [*content.by, *content.query], []
     known = values.drop_nulls("value")
     parts = known.partition_by(content.system, maintain_order=True) if content.system else [known]
-    for part in parts[:SYSTEMS]:
+    systems = [part[content.system][0] if content.system else None for part in parts]
+    for part in [parts[at] for at in foremost(systems, content.places, SYSTEMS)]:
         rows = part.sort(pl.col("value") * sign_of(content.first), maintain_order=True)
         worst = rows.head(min(n, (len(rows) + 1) // 2))
         best = rows.tail(min(n, len(rows) // 2)).reverse()

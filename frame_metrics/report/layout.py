@@ -19,7 +19,8 @@ from frame_metrics.report.cells import (
     plain_text,
     table_of,
 )
-from frame_metrics.report.content import PAIRS, SYSTEMS, Content, Ranked
+from frame_metrics.report.content import SYSTEMS, Content, Ranked
+from frame_metrics.report.foremost import foremost
 
 ROWS = 200  # of a table of segments, or of differences, that are shown
 LONGEST = 160  # letters of a text in a table
@@ -150,12 +151,13 @@ def _wide(content: Content, results: pl.DataFrame, keys: Sequence[str], title: s
         if set(map(len, counts)) == {1} and results["n"].n_unique() > 1
         else {}
     )
-    table = _crossed(results, labels, "metric", title + _over(content, results), cells, beside)
+    table = _crossed(content, results, labels, "metric", title + _over(content, results), cells, beside)
     notes = [f"Bold: the best {plain_text(content.system)}."] if best else []
     return replace(table, notes=[*notes, *table.notes], beside=f"the {_level(content)}" if content.ci else "")
 
 
 def _crossed(
+    content: Content,
     frame: pl.DataFrame,
     labels: Sequence[str],
     across: str,
@@ -170,25 +172,30 @@ def _crossed(
     labels, across : the columns of the rows, and the column of the columns.
     cells : of each row of the frame; None for its value.
     beside : a cell for each row of the table, under the name of a column after the labels.
+
+    Where there are too many rows, those with a bold cell are shown, and then those of the foremost systems.
     """
     columns = frame[across].unique(maintain_order=True).to_list()
-    found: dict[str, tuple[list[Cell], dict[Any, Cell]]] = {}
+    found: dict[str, tuple[list[Cell], dict[Any, Cell], Any]] = {}
     for at, row in enumerate(frame.iter_rows(named=True)):
         named = [cell_of(name, row[name], longest=LONGEST) for name in labels]
-        _, own = found.setdefault(repr([row[name] for name in labels]), (named, {}))
+        _, own, _ = found.setdefault(repr([row[name] for name in labels]), (named, {}, row.get(str(content.system))))
         own[row[across]] = cell_of("value", row["value"]) if cells is None else cells[at]
     more, absent = beside or {}, Cell(NOTHING)
     rows = [
         [*named, *(some[at] for some in more.values()), *(own.get(one, absent) for one in columns)]
-        for at, (named, own) in enumerate(found.values())
+        for at, (named, own, _) in enumerate(found.values())
     ]
+    bold = {at for at, row in enumerate(rows) if any(cell.bold for cell in row)}
+    shown = foremost([system for _, _, system in found.values()], content.places, ROWS, bold)
     names = [
         *map(plain_text, labels),
         *more,
         *(f"{across} = {one}" if isinstance(one, int) else one for one in columns),
     ]
     numbers = [at >= len(labels) for at in range(len(names))]
-    return Table(names, rows[:ROWS], numbers, caption, [_left_out(len(rows))] if len(rows) > ROWS else [])
+    notes = [_left_out(len(rows), content if content.system in frame.columns else None)] if len(rows) > ROWS else []
+    return Table(names, [rows[at] for at in shown], numbers, caption, notes)
 
 
 def _together(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
@@ -196,8 +203,15 @@ def _together(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     return pl.concat(frame.partition_by(names, maintain_order=True)) if len(frame) else frame
 
 
-def _left_out(n: int) -> str:
-    return f"The first {ROWS:,} of {n:,} rows; the verbs return all of them."
+def _left_out(n: int, of_systems: Content | None = None) -> str:
+    """Words for rows that are not shown; where they are of systems, for which are."""
+    if of_systems is None:
+        return f"The first {ROWS:,} of {n:,} rows; the verbs return all of them."
+    system, against = plain_text(of_systems.system), " and of the baseline" if of_systems.comparison is not None else ""
+    return (
+        f"{ROWS:,} of {n:,} rows, those of the best {system} by {of_systems.first}{against} among them; "
+        "the verbs return all of them."
+    )
 
 
 def _audit(content: Content, pictures: Mapping[str, Picture]) -> Section:
@@ -232,7 +246,7 @@ def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Section:
     if frame is not None:
         labels = [*([content.system] if content.system in frame.columns else []), "actual"]
         cells = [cell_of("n", n) for n in frame["n"].to_list()]
-        table = _crossed(frame, labels, "predicted", "Rows by true and predicted class", cells)
+        table = _crossed(content, frame, labels, "predicted", "Rows by true and predicted class", cells)
         said = frame["predicted"].unique(maintain_order=True).to_list()
         across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in said]
         section.blocks.append(replace(table, names=[*table.names[: len(labels)], *across]))
@@ -252,13 +266,13 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
     by = corrections(frame)
     p = f"corrected p ({by})" if by else "p"
     section.blocks.append(f"{n} of {len(tested)} differences are significant: {p} below {ALPHA:g}.")
-    shown = frame.head(ROWS)
+    system = [content.system] if content.system in frame.columns else []
+    shown = frame[list(foremost(frame[system[0]].to_list() if system else [None] * len(frame), content.places, ROWS))]
     rare = ("n_unpaired", "n_undefined")
     counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
     tests = frame["test"].drop_nulls().unique().sort().to_list()
     counted += ["test"] if len(tests) > 1 else []
     wins = [name for name in ("wins", "ties", "losses") if name in frame.columns and frame[name].count()]
-    system = [content.system] if content.system in frame.columns else []
     only = [*(name for name in content.by if name in frame.columns), "metric", *system, "baseline", "value"]
     only += ["baseline_value", "difference", "p_adjusted", *wins, "n", *counted, "mde"]
     called = CALLED if by else CALLED | {"p_adjusted": "p"}
@@ -272,7 +286,7 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
         for row, cells in zip(shown.iter_rows(named=True), made.rows, strict=True)
     ]
     notes = [*made.notes, MDE]
-    notes += [_left_out(len(frame))] if len(frame) > ROWS else []
+    notes += [_left_out(len(frame), content if system else None)] if len(frame) > ROWS else []
     beside = f"the {_level(content)} of the difference"
     table = replace(made, rows=rows, notes=notes, beside=beside)
     section.blocks.extend([table, *_drawn(pictures, "differences"), *_moved(content)])
@@ -294,7 +308,7 @@ def _moved(content: Content) -> list[Block]:
         "baseline_value",
         "difference",
     ]
-    for part in pairs[:PAIRS]:
+    for part in content.foremost_pairs(pairs):
         rows = part.sort("difference", descending=True, maintain_order=True)
         most = rows if len(rows) <= 10 else pl.concat([rows.head(5), rows.tail(5)])
         ours = plain_text(part[system[0]][0], LONGEST) if system else "this frame"
@@ -320,7 +334,7 @@ def _curves(content: Content, pictures: Mapping[str, Picture]) -> Section:
     section = Section("curves", "Curves", _drawn(pictures, *(name for name in pictures if name.startswith("curve"))))
     if "cutoffs" in content.curves:
         curve = _together(content.curves["cutoffs"], ["metric"])
-        section.blocks.append(_crossed(curve, ["metric", *_groups(content, curve)], "k", "Metrics at cutoffs"))
+        section.blocks.append(_crossed(content, curve, ["metric", *_groups(content, curve)], "k", "Metrics at cutoffs"))
     return section
 
 
@@ -328,7 +342,7 @@ def _queries(content: Content, pictures: Mapping[str, Picture]) -> Section:
     section = Section("queries", "Queries", _drawn(pictures, "queries"))
     if content.quantiles is not None and len(content.quantiles):
         frame, caption = content.quantiles, f"{content.first} over queries"
-        section.blocks.append(_crossed(frame, _groups(content, frame), "average", caption))
+        section.blocks.append(_crossed(content, frame, _groups(content, frame), "average", caption))
     for system, place in dict.fromkeys((one.system, one.place) for one in content.queries):
         some = [one for one in content.queries if (one.system, one.place) == (system, place)]
         of = f": {plain_text(system, LONGEST)}" if content.system else ""
@@ -344,7 +358,8 @@ def _queries(content: Content, pictures: Mapping[str, Picture]) -> Section:
         section.blocks.append(f"{content.undefined:,} {said} undefined and not listed.")
     if systems > SYSTEMS and content.queries:
         section.blocks.append(
-            f"Queries of the first {SYSTEMS} of {systems:,} systems; per_query() returns those of all."
+            f"Queries of {SYSTEMS} of {systems:,} systems, the best by {content.first} and the baseline among them; "
+            "per_query() returns those of all."
         )
     return section
 

@@ -10,11 +10,11 @@ import polars as pl
 
 from frame_metrics import plot
 from frame_metrics.report.content import Content
+from frame_metrics.report.foremost import of_the_best
 from frame_metrics.report.layout import Picture
 from frame_metrics.report.needed import needed
 
 MOST = 30  # systems, or segments, of a picture; more cannot be told apart
-PAIRS = 3  # of systems, whose differences are drawn
 SAME = ("metrics", "curve cutoffs")  # places whose charts would all have the title of the place
 
 
@@ -37,11 +37,13 @@ def drawn(content: Content) -> dict[str, Picture]:
 def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """The name, the title and the charts of each picture, of what is there and not too much to be seen."""
     level = f" with {content.ci:.0%} intervals" if content.ci else ""
-    if _few(content, content.results):
-        parts = [content.results] if content.system is None else _by_metric(content.results)
-        yield "metrics", f"Metrics{level}", (plot.metrics(part, ci=content.ci) for part in parts)
-    if "cutoffs" in content.curves and _few(content, content.curves["cutoffs"]):
-        yield "curve cutoffs", "Metrics at cutoffs", map(plot.cutoffs, _by_metric(content.curves["cutoffs"]))
+    results, of = _of_the_best(content, content.results)
+    if _few(content, results):
+        parts = [results] if content.system is None else _by_metric(results)
+        yield "metrics", f"Metrics{level}{of}", (plot.metrics(part, ci=content.ci) for part in parts)
+    curve, of = _of_the_best(content, content.curves.get("cutoffs", pl.DataFrame({"value": []})))
+    if _few(content, curve):
+        yield "curve cutoffs", f"Metrics at cutoffs{of}", map(plot.cutoffs, _by_metric(curve))
     scores = [getattr(plot, kind)(curve) for kind, curve in content.curves.items() if kind != "cutoffs"]
     yield "curve scores", f"Curves of the scores: {', '.join(content.curves)}", scores
     if content.confusion is not None and _few(content, content.confusion.with_columns(value="n"), content.groups):
@@ -49,12 +51,22 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     if content.differences is not None:
         keys = [name for name in content.groups if name in content.differences.columns]
         pairs = content.differences.drop_nulls("difference").partition_by([*keys, "baseline"], maintain_order=True)
-        charts = (plot.differences(pair, query=[*content.query]) for pair in pairs[:PAIRS])
+        charts = (plot.differences(pair, query=[*content.query]) for pair in content.foremost_pairs(pairs))
         yield "differences", f"Differences of {content.first} query by query", charts
     if content.values is not None:
-        values = content.values.drop(content.by)  # over all segments, as the table beside it
+        # Over all segments, as the table beside it.
+        values, of = _of_the_best(content, content.values.drop(content.by))
         if _few(content, values, content.groups):
-            yield "queries", f"{content.first} over queries", [plot.queries(values, query=[*content.query])]
+            yield "queries", f"{content.first} over queries{of}", [plot.queries(values, query=[*content.query])]
+
+
+def _of_the_best(content: Content, frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """The rows of as many systems as can be told apart, the best and the baseline among them, and words for them."""
+    shown = of_the_best(frame, content.system, content.places, MOST)
+    if len(shown) == len(frame):
+        return frame, ""
+    n = frame[str(content.system)].n_unique()
+    return shown, f", the best {MOST} of {n:,} systems by {content.first}, and the baseline"
 
 
 def _few(content: Content, frame: pl.DataFrame, keys: Sequence[str] | None = None) -> bool:

@@ -18,6 +18,7 @@ from frame_metrics.border.files import file_name, replacing
 from frame_metrics.errors import BadValueError, check_choice, check_level, check_whole, listed
 from frame_metrics.report.cells import Table, plain_text
 from frame_metrics.report.content import Content, gathered
+from frame_metrics.report.foremost import foremost
 from frame_metrics.report.layout import Block, Fold, Group, Picture, Section, sections_of, verdict
 from frame_metrics.report.needed import needed
 from frame_metrics.report.pictures import drawn
@@ -164,7 +165,7 @@ def _data(content: Content) -> dict[str, Any]:
         "roles": content.roles,
         "conventions": content.conventions,
         "versions": content.versions,
-        "tables": {name: _rows(table) for name, table in tables.items() if table is not None},
+        "tables": {name: _rows(table, content) for name, table in tables.items() if table is not None},
         "queries": [
             {
                 "system": _plain(one.system),
@@ -173,7 +174,7 @@ def _data(content: Content) -> dict[str, Any]:
                 "metric": content.first,
                 "value": one.value,
                 "explained": one.explained or None,
-                "results": None if one.results is None else _rows(one.results)["rows"],
+                "results": None if one.results is None else _rows(one.results, content)["rows"],
                 "more": one.more,
             }
             for one in content.queries
@@ -182,9 +183,10 @@ def _data(content: Content) -> dict[str, Any]:
     }
 
 
-def _rows(table: pl.DataFrame) -> dict[str, Any]:
-    """The rows of a table, and how many were left out."""
-    shown = table.head(MOST_ROWS)
+def _rows(table: pl.DataFrame, content: Content) -> dict[str, Any]:
+    """The rows of a table, those of the foremost systems where there are too many, and how many were left out."""
+    systems = table[content.system].to_list() if content.system in table.columns else [None] * len(table)
+    shown = table[list(foremost(systems, content.places, MOST_ROWS))]
     return {"rows": [_plain(row) for row in shown.iter_rows(named=True)], "left_out": len(table) - len(shown)}
 
 

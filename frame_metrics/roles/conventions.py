@@ -29,6 +29,7 @@ class Conventions:
     ties: str = "worst"
     undefined: str | None = None
     unjudged: str | None = None
+    unjudged_queries: str | None = None
     duplicates: str | None = None
     collection_size: float | bool | None = None
     positive: tuple[Any, ...] | None = None
@@ -164,7 +165,9 @@ def _check_classes(roles: Mapping[str, Any], columns: Columns, judging: Columns)
 
 def _check_pooled(roles: Mapping[str, Any], columns: Columns) -> None:
     """Raise for what rows without a query leave nothing to do."""
-    _refuse(roles, ("n_relevant", "duplicates", "ties"), "about the documents of a query; name query=")
+    _refuse(
+        roles, ("n_relevant", "duplicates", "ties", "unjudged_queries"), "about the documents of a query; name query="
+    )
     if size := columns.collection_size:
         raise ColumnError(f"collection_size={size!r} is a column with the size of each query; name query=")
     if columns.label and roles.get("rel") not in (None, 1):

@@ -134,6 +134,7 @@ class Roles(TypedDict, total=False):
     ties: Ties | None
     undefined: Undefined | None
     unjudged: Literal["drop"] | None
+    unjudged_queries: Literal["count"] | None
     duplicates: Duplicates | None
     positive: Positive
     classes: Classes

@@ -34,19 +34,19 @@ class Documents(NamedTuple):
         return Seen(len(some), int((self.table["times"] > 1).sum()), as_text(some.select(self.keys)))
 
 
-@check("error")
+@check("error", "documents")
 def documents_judged_in_two_ways(documents: Documents) -> Seen | None:
     """other verbs raise for them: say several= in judge(); what is told here is that of the majority"""
     return documents.seen("differ") if documents.rule is None else None
 
 
-@check("info")
+@check("info", "documents")
 def documents_without_a_majority(documents: Documents) -> Seen | None:
     """several='majority' takes the lowest of the judgments that were given most often"""
     return documents.seen("tied") if documents.rule == "majority" else None
 
 
-@check("fact")
+@check("fact", "documents")
 def documents_judged_more_than_once(documents: Documents) -> Seen:
     """documents with several judgments, which differ for {differ} of them{so}"""
     again = documents.table.filter(pl.col("times") > 1)
@@ -84,20 +84,20 @@ class Annotators:
         return Seen(len(at), int(enough.sum()), *example)
 
 
-@check("warning")
+@check("warning", "pairs of annotators")
 def annotators_who_agree_no_better_than_by_chance(annotators: Annotators) -> Seen:
     """{pair} both judged {both} documents, and kappa is {kappa}: did they read the same guidelines?"""
     kappa = annotators.kappa if annotators.weighted is None else annotators.weighted
     return annotators.seen(kappa <= 0)
 
 
-@check("info")
+@check("info", "pairs of annotators")
 def annotators_who_never_differ(annotators: Annotators) -> Seen:
     """{pair} gave equal judgments to all {both} documents that both judged: did each judge alone?"""
     return annotators.seen(annotators.kappa == 1)
 
 
-@check("fact", name="annotators")
+@check("fact", "annotators", name="annotators")
 def number_of_annotators(annotators: Annotators) -> Seen:
     """people, or models, who judged; pairs of them with documents that both judged: {pairs}{listed}"""
     pairs = len(annotators.both)
@@ -112,7 +112,7 @@ class Agreement(NamedTuple):
     at: int
 
 
-@check("fact")
+@check("fact", "documents")
 def agreement_of_two_annotators(agreement: Agreement) -> Seen:
     """documents judged alike, of {both} that both judged: kappa is {kappa}"""
     annotators, at = agreement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,13 +18,13 @@ from frame_metrics.errors import (
     BadValueError,
     FrameMetricsError,
     NotComputableError,
-    check_choice,
     shown,
 )
 from frame_metrics.inputs import Array
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.needs import audited
 from frame_metrics.verbs import annotators, guards, log_checks, saved, value_checks
+from frame_metrics.verbs.audit_gate import SEVERITIES, bound_in_words, gate_of
 from frame_metrics.verbs.audit_pieces import decided, of_pieces
 from frame_metrics.verbs.checks import Counted, Finding, counted, run_checks
 from frame_metrics.verbs.good_rows import good_rows, part_of
@@ -32,7 +32,6 @@ from frame_metrics.verbs.request import Plan, Reading, Request
 from frame_metrics.verbs.split import check_split, split_of_queries, split_of_rows
 from frame_metrics.verbs.values import asked_of, measured, named_in, plan_of
 
-SEVERITIES = ("error", "warning", "info", "fact")  # the gravest first
 SCHEMA = {
     "check": pl.String,
     "severity": pl.String,
@@ -41,13 +40,12 @@ SCHEMA = {
     "example": pl.String,
     "message": pl.String,
 }
-Severity = Literal["error", "warning", "info"]
 
 
-def audit(request: Request, fail_on: Severity | None, baseline: Any, split: Mapping[Any, float] | None) -> Any:
+def audit(request: Request, fail_on: Any, baseline: Any, split: Mapping[Any, float] | None) -> Any:
     """Answer ``irm.audit``, which has the parameters."""
     if fail_on is not None:
-        check_choice("fail_on", fail_on, get_args(Severity))
+        gate_of(fail_on)
     plan = plan_of(request) if request.of_values else request.plan(audited(request.columns, request.roles))
     if split is not None:
         check_split(split, plan.columns, alone=baseline is None)
@@ -145,10 +143,11 @@ def _set_aside(plan: Plan) -> list[str]:
 
 
 def _conventions(plan: Plan) -> Conventions:
-    """The conventions, with a rule for annotators who differ, which is then a finding."""
+    """The conventions, with findings of what they would settle: annotators who differ, queries without a judgment."""
+    bare = replace(plan.conventions, unjudged_queries=None)
     if plan.judged is not None and plan.judged.annotator and plan.conventions.several is None:
-        return replace(plan.conventions, several="majority")
-    return plan.conventions
+        return replace(bare, several="majority")
+    return bare
 
 
 def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
@@ -168,19 +167,19 @@ def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
     return lambda rows: found
 
 
-def _report(fail_on: str | None, findings: list[Finding]) -> Answer:
-    """Return findings as rows, the gravest first and facts last; raise if one is as grave as ``fail_on``."""
-    grave = [] if fail_on is None else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+def _report(fail_on: Any, findings: list[Finding]) -> Answer:
+    """Return findings as rows, the gravest first and facts last; raise if there is more than ``fail_on`` allows."""
     rows = [one for one in findings if one.n or one.severity == "fact"]
     rows.sort(key=lambda one: SEVERITIES.index(one.severity))
-    failed = [_in_words(one) for one in rows if one.severity in grave]
+    failed = [] if fail_on is None else [_in_words(one, bound) for one, bound in gate_of(fail_on).failed(rows)]
     if failed:
         count = "1 finding" if len(failed) == 1 else f"{len(failed)} findings"
         raise BadValueError("\n".join([f"audit(fail_on={fail_on!r}): {count}", *failed]))
     return Answer({}, {name: pl.Series(name, [getattr(f, name) for f in rows], dtype=t) for name, t in SCHEMA.items()})
 
 
-def _in_words(one: Finding) -> str:
+def _in_words(one: Finding, bound: Any) -> str:
     """A finding as a line of an error."""
-    more = ", ..." if one.n > 1 else ""
-    return f"{one.check}: {one.n}{f' ({one.example}{more})' if one.example else ''}; {one.message}"
+    of = f" of {one.of}" if isinstance(bound, float) and one.of else ""
+    example = f" ({one.example}{', ...' if one.n > 1 else ''})" if one.example else ""
+    return f"{one.check}: {one.n}{of}{bound_in_words(bound)}{example}; {one.message}"

@@ -14,7 +14,7 @@ from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.verbs import log_checks  # noqa: F401  (whose checks other processes have to know too)
+from frame_metrics.verbs import log_checks, retrieved_checks  # noqa: F401  (checks that other processes have to know)
 from frame_metrics.verbs.checks import CHECKS, Counted, Seen, counted, of_blocks, wholes
 from frame_metrics.verbs.counted import Counting, cases_in_pieces
 from frame_metrics.verbs.good_rows import Good, Part, added, good_rows, part_of

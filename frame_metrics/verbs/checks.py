@@ -67,6 +67,7 @@ class Check(NamedTuple):
 
     name: str
     severity: str
+    unit: str  # what a count is of, which the name or the message says
     message: str
     look: Look
     reads: type
@@ -78,17 +79,19 @@ CHECKS: list[Check] = []  # in the order of the audit's rows, within a severity
 
 
 def check(
-    severity: str, *, of: Look | None = None, only: Look | None = None, name: str = ""
+    severity: str, unit: str, *, of: Look | None = None, only: Look | None = None, name: str = ""
 ) -> Callable[[Look], Check]:
     """Make a function a check.
 
     Its docstring is the message, with words in braces that are filled in. The annotation of its parameter says what it
-    reads: of a ``RankedBlock`` it returns how often each ranking has it, shape (rankings,), bool or counts; of all else
-    what it saw. None: there is nothing to look at. What is seen of a ``Log`` is added up over pieces of whole queries.
+    reads: of a ``RankedBlock`` it returns how often each ranking has it, shape (rankings,), bool or counts, from which
+    the unit is counted (``Counted.number``); of all else what it saw, in that unit. None: there is nothing to look at.
+    What is seen of a ``Log`` is added up over pieces of whole queries.
 
     Parameters
     ----------
     severity : "error", "warning", "info" or "fact"; facts are told whether or not anything is wrong.
+    unit : what a count is of, in the plural; words in braces are filled in as in the message.
     of : what the share is of, in each ranking of a block; None for 1. Where it is 0, there is nothing to find.
     only : whether a whole log has what is looked for; None where any may.
     name : the check's, where that of the function does not do.
@@ -97,7 +100,7 @@ def check(
     def add(look: Look) -> Check:
         message = " ".join((look.__doc__ or "").split())
         reads = next(iter(get_type_hints(look).values()))
-        CHECKS.append(Check(name or look.__name__.replace("_", " "), severity, message, look, reads, of, only))
+        CHECKS.append(Check(name or look.__name__.replace("_", " "), severity, unit, message, look, reads, of, only))
         return CHECKS[-1]
 
     return add
@@ -114,7 +117,20 @@ def run_checks(words: dict[str, Any], *subjects: Any, known: dict[Check, Seen] |
         if seen is not None:
             n, of, example, own, _ = seen
             told = n or one.severity == "fact"
-            yield Finding(one.name, one.severity, n, of, example, one.message.format(**words, **own) if told else "")
+            yield Finding(one.name, one.severity, n, of, example, _message(one, {**words, **own}) if told else "")
+
+
+def _message(one: Check, words: dict[str, Any]) -> str:
+    """The message of a check, with the unit of its count behind it where neither the message nor the name says it."""
+    message, unit = one.message.format(**words), one.unit.format(**words)
+    return message if unit in f"{one.name} {message}" else f"{message} (n counts {unit})"
+
+
+def cells_in_words(columns: Columns) -> dict[str, str]:
+    """Return the words for segments of each system, and for classes in them; there is one where neither is named."""
+    of = {"system": f"values of {columns.system}", "by": f"segments ({', '.join(columns.by)})"}
+    told = [of[role] for role in of if getattr(columns, role)]
+    return {"cells": " in ".join(told), "classes": " in ".join(["classes", *told])}
 
 
 class Keys(NamedTuple):
@@ -125,13 +141,13 @@ class Keys(NamedTuple):
     segments: int
 
 
-@check("fact")
+@check("fact", "systems")
 def systems(keys: Keys) -> Seen | None:
     """different values of {columns.system}"""
     return Seen(keys.systems) if keys.columns.system else None
 
 
-@check("fact")
+@check("fact", "segments")
 def segments(keys: Keys) -> Seen | None:
     """different values of {by}"""
     return Seen(keys.segments) if keys.columns.by else None
@@ -195,12 +211,21 @@ class Counted:
     looked: Array  # what the shares are of, shape (WHOLES, rankings)
     of_log: Mapping[Check, Seen]  # what checks of the log saw
 
-    def of_queries(self, values: Array) -> int:
-        """Return the sum over evaluated queries, of what is the same for each system, or of the one that has most."""
-        pair, some = self.log.grid.pair, self.evaluated
-        most = np.zeros(int(pair.max(initial=-1)) + 1, np.int64)
-        np.maximum.at(most, pair[some], values[some])
-        return int(most.sum())
+    def number(self, unit: str, values: Array) -> int:
+        """Return how many of a unit there are, from those of each ranking, shape (rankings,).
+
+        Queries are distinct, and counted where one ranking has any; rankings are those of each system and segment.
+        Labels and documents are those of a query in a segment: the same for each system, or of the one with most.
+        All else is added up.
+        """
+        if unit == "queries":
+            return len(np.unique(self.log.grid.query[values > 0]))
+        if unit in ("labels", "documents"):
+            pair = self.log.grid.pair
+            most = np.zeros(int(pair.max(initial=-1)) + 1, np.int64)
+            np.maximum.at(most, pair, values)
+            return int(most.sum())
+        return int(values.sum(dtype=np.int64))
 
     @cached_property
     def seen(self) -> dict[Check, Seen]:
@@ -209,7 +234,7 @@ class Counted:
         for one, has in zip(of_blocks(), self.has, strict=True):
             of, some = self.looked[wholes().index(one.of)], np.flatnonzero(has)
             example = name_of(self.log, int(some[0])) if len(some) else None
-            seen[one] = Seen(int(has.sum(dtype=np.int64)), int(of.sum(dtype=np.int64)), example)
+            seen[one] = Seen(self.number(one.unit, has), self.number(one.unit, of), example)
         for one, saw in self.of_log.items():
             seen[one] = saw if one.only is None or one.only(self.log) else Seen(0, saw.of)
         return seen

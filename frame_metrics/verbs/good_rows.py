@@ -31,6 +31,30 @@ VALUES = {
     "collection_size": "collection sizes",
 }
 
+WHAT = (  # what rows may have that is bad, up to a comma
+    *("are NaN", "are infinite", "are missing", "are negative", "are not whole", "are below 1", "are past 2**53"),
+    *("are neither 0 nor 1", "are not in scale=", "are not between 0 and 1"),
+    *("differ from another row of their query", "differ from another system in the value of their query"),
+    *("have no query", "have no document", "have no class", "have no metric", "have no cluster", "have no covariate"),
+    *("have no score", "have a class that is not among classes=", "have a missing id in their list"),
+    *("have neither a score nor a judgment", "have neither a rank nor a judgment", "have lists of different lengths"),
+    *("repeat a query", "repeat a metric of their query", "repeat a rank of their query"),
+    *("repeat a document of their query", "repeat a document of their query with another judgment"),
+)
+OF_VALUES = ("are ", "differ ")  # what begins so is said of values, all else of rows
+# Names of findings about rows, without those of values, which begin with the word for a role's.
+ROW_CHECKS = (
+    "rows",
+    *(f"rows that {what}" for what in WHAT if not what.startswith(OF_VALUES)),
+    "rows that cannot be read",
+)
+
+
+def is_row_check(name: str) -> bool:
+    """Return True for the name of a finding about rows whose values are bad."""
+    values, _, what = name.partition(" that ")
+    return name in ROW_CHECKS or (bool(values) and what in WHAT and what.startswith(OF_VALUES))
+
 
 @dataclass(frozen=True, eq=False)
 class Good:
@@ -122,10 +146,12 @@ class Part:
         return Finding("rows that cannot be read", "error", self.left, self.n, None, str(error))
 
     def _finding(self, one: Bad, columns: Columns) -> Finding:
-        what = one.what.split(",")[0]
-        check = f"{_values(one.column, columns) if what.startswith(('are ', 'differ ')) else 'rows'} that {what}"
+        what, several = one.what.split(",")[0], one.column in (*columns.lists, *columns.per_system, columns.together)
+        values = _values(one.column, columns) if what.startswith(OF_VALUES) else "rows"
+        # A row of the frame has several of the values that stand in lists, or in a column for each system.
+        n, of = (one.n, self.n) if several and values != "rows" else (one.of, self.told)
         message = about_rows(one.told, one.of, one.rows, self.told, one.what, one.remedy)
-        return Finding(check, "error", one.n, self.n, f"row {one.rows[0]}" if one.rows else None, message)
+        return Finding(f"{values} that {what}", "error", n, of, f"row {one.rows[0]}" if one.rows else None, message)
 
 
 def part_of(good: Good, reading: Reading, *, numbered: bool = True) -> Part:

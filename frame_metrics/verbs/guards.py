@@ -19,7 +19,7 @@ from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.metrics.metric import REGISTRY
 from frame_metrics.roles.columns import Columns, grade_column, largest_grade, one_of, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.checks import POOR, RARE, SURE, Finding, Keys, Seen, check, run_checks, seen_in
+from frame_metrics.verbs.checks import POOR, RARE, SURE, Finding, Keys, Seen, cells_in_words, check, run_checks, seen_in
 from frame_metrics.verbs.pooled import Inputs, each_class, inputs_of, one_metric, two_by_two
 
 ENOUGH = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds
@@ -36,7 +36,7 @@ class Grades(NamedTuple):
     numbered: bool  # whether rows have numbers
 
 
-@check("error")
+@check("error", "grades")
 def grades_that_do_not_reach_rel(grades: Grades) -> Seen | None:
     """nothing is relevant at rel={rel}, as the largest is {largest}; every metric is an error"""
     values, good = grades.values, grades.values > 0
@@ -46,7 +46,7 @@ def grades_that_do_not_reach_rel(grades: Grades) -> Seen | None:
     return Seen(n, of, f"row {good.arg_true()[0]}" if grades.numbered else None)
 
 
-@check("error")
+@check("error", "grades")
 def grades_between_0_and_1(grades: Grades) -> Seen | None:
     """others reach 1, and rel= is not said: nothing tells whether these are relevant, as of prices and shares; every
     metric is an error
@@ -58,7 +58,7 @@ def grades_between_0_and_1(grades: Grades) -> Seen | None:
     return Seen(n, of, f"row {marks.arg_true()[0]}" if grades.numbered else None)
 
 
-@check("warning")
+@check("warning", "grades")
 def no_grade_below_rel(grades: Grades) -> Seen | None:
     """all that is judged is relevant at rel={rel}, though grades differ: of ratings from 1 to 5 say the least that is
     relevant, as rel=4
@@ -78,7 +78,7 @@ class Sides(NamedTuple):
     times: pl.Series | None
 
 
-@check("warning")
+@check("warning", "rows")
 def classes_predicted_and_never_true(sides: Sides) -> Seen:
     """{said} has {lost}, and {true} never: there {known}; {so}: mend it, or name it with abstain= if it is no
     decision{hint}
@@ -104,7 +104,7 @@ class Positives(NamedTuple):
     times: pl.Series | None  # how many rows each stands for
 
 
-@check("warning")
+@check("warning", "rows")
 def no_positive_in_any_row(positives: Positives) -> Seen | None:
     """no label and no prediction is {positive}; there are {known}: is it spelled so?"""
     rows = number_of(positives.times, None, len(positives.marks[0]))
@@ -194,7 +194,7 @@ def _below_chance(table: Confusion, rows_in_one: Array) -> Array:
     return (least * rows_in_one >= ENOUGH) & (REGISTRY["mcc"].compute(decided) * np.sqrt(n * rows_in_one) < -SURE)
 
 
-@check("warning")
+@check("warning", "{cells}")
 def prevalence_near_0_or_1(pooled: Pooled) -> Seen | None:
     """{prevalence:.2%} of the rows are relevant: always saying the same has an accuracy of {same:.2%}; look at
     precision, recall and informedness
@@ -205,7 +205,7 @@ def prevalence_near_0_or_1(pooled: Pooled) -> Seen | None:
     return pooled.segments(same > 1 - RARE, prevalence=pooled.prevalence, same=same)
 
 
-@check("warning")
+@check("warning", "{cells}")
 def accuracy_below_the_majority_class(pooled: Pooled) -> Seen | None:
     """accuracy is {accuracy:.2%}, and that of the most frequent class, always said, {most:.2%}; look at confusion()"""
     table = pooled.inputs.table
@@ -215,7 +215,7 @@ def accuracy_below_the_majority_class(pooled: Pooled) -> Seen | None:
     return pooled.segments(right < most, accuracy=ratio(right, table.size), most=ratio(most, table.size))
 
 
-@check("warning")
+@check("warning", "{cells}")
 def accuracy_that_hides_the_recall(pooled: Pooled) -> Seen | None:
     """accuracy is {accuracy:.2%}, and recall {recall:.1%}: to predict nothing has an accuracy of {nothing:.2%}, as few
     rows are relevant; look at recall, precision and informedness
@@ -227,7 +227,7 @@ def accuracy_that_hides_the_recall(pooled: Pooled) -> Seen | None:
     return pooled.segments(marked & (pooled.prevalence > 0), nothing=1 - pooled.prevalence, **values)
 
 
-@check("warning")
+@check("warning", "{cells}")
 def decisions_worse_than_chance(pooled: Pooled) -> Seen | None:
     """informedness is {informedness:.3f}, and 0 by chance: {said} and {true} agree less often than at random; is the
     other class the relevant one (positive=), or are values turned round?
@@ -238,7 +238,7 @@ def decisions_worse_than_chance(pooled: Pooled) -> Seen | None:
     return pooled.segments((informedness < 0) & pooled.below_chance.any(axis=0), informedness=informedness)
 
 
-@check("warning")
+@check("warning", "{classes}")
 def classes_worse_than_chance(pooled: Pooled) -> Seen | None:
     """informedness of {name} is {informedness:.3f}, and 0 by chance: {said} has it less often where {true} has it than
     elsewhere; confusion() says what it is taken for
@@ -248,7 +248,7 @@ def classes_worse_than_chance(pooled: Pooled) -> Seen | None:
     return pooled.classes(pooled.below_chance, pooled.inputs.table.seen.T, informedness=pooled.of_classes)
 
 
-@check("warning")
+@check("warning", "{classes}")
 def rare_classes_among_several(pooled: Pooled) -> Seen | None:
     """{name} is {share:.2%} of the rows, less than a fifth of an equal share: accuracy and averages by rows hardly see
     it, and the macro average counts it as much as any other; look at per_class()
@@ -261,7 +261,7 @@ def rare_classes_among_several(pooled: Pooled) -> Seen | None:
     return pooled.classes(share < 2 * RARE / np.maximum(there.sum(axis=0), 1), there, share=share)
 
 
-@check("warning")
+@check("warning", "{cells}")
 def bias_far_from_prevalence(pooled: Pooled) -> Seen | None:
     """{bias:.2%} of the rows are predicted relevant, and {prevalence:.2%} are; precision and recall then say as much of
     the bias as of the decisions: look at informedness
@@ -274,7 +274,7 @@ def bias_far_from_prevalence(pooled: Pooled) -> Seen | None:
     return pooled.segments(far, bias=bias, prevalence=prevalence)
 
 
-@check("warning")
+@check("warning", "{cells}")
 def score_worse_than_chance(pooled: Pooled) -> Seen | None:
     """roc_auc is {auc:.3f}, and 0.5 by chance: relevant rows have lower scores than others, and that is no accident; is
     {score} a distance, or another class's?
@@ -292,46 +292,46 @@ class Judgments(NamedTuple):
     times: pl.Series | None
 
 
-@check("error")
+@check("error", "row")
 def nothing_to_evaluate(judgments: Judgments) -> Seen:
     """no row has a {judgment}: there is nothing to measure"""
     return Seen(int(judgments.values.null_count() == len(judgments.values)))
 
 
-@check("fact")
+@check("fact", "rows")
 def rows_judged(judgments: Judgments) -> Seen:
     """rows with a {judgment}"""
     values, times = judgments
     return Seen(number_of(times, values.is_not_null(), len(values)), number_of(times, None, len(values)))
 
 
-@check("fact")
+@check("fact", "rows")
 def relevant_rows(cases: Cases) -> Seen | None:
     """rows that are relevant: the prevalence, without weights"""
     return Seen(cases.number(cases.rows["actual"]), cases.number()) if cases.binary else None
 
 
-@check("fact")
+@check("fact", "classes")
 def classes(cases: Cases) -> Seen | None:
     """different classes"""
     return None if cases.binary else Seen(cases.k)
 
 
-@check("fact")
+@check("fact", "rows")
 def rows_decided(cases: Cases) -> Seen | None:
     """rows with a prediction"""
     said = cases.rows.get_column("predicted", default=None)
     return None if said is None else Seen(cases.number(said.is_not_null()), cases.number())
 
 
-@check("fact")
+@check("fact", "rows")
 def rows_predicted_relevant(cases: Cases) -> Seen | None:
     """rows that are predicted relevant: the bias"""
     said = cases.rows.get_column("predicted", default=None)
     return None if said is None or not cases.binary else Seen(cases.number(said), cases.number())
 
 
-@check("fact")
+@check("fact", "rows")
 def rows_without_a_score(cases: Cases) -> Seen | None:
     """rows that stand below every threshold"""
     score = cases.rows.get_column("score", default=None)
@@ -354,7 +354,11 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
     count = (cases.cells.values.select(names).n_unique() if names else 0 for names in (system, columns.by))
     keys = Keys(columns, *count)
     judgments = Judgments(rows[str(columns.label or columns.grade)], times)
-    words = {"columns": columns, "by": ", ".join(columns.by), "judgment": "label" if columns.label else "grade"}
+    words = cells_in_words(columns) | {
+        "columns": columns,
+        "by": ", ".join(columns.by),
+        "judgment": "label" if columns.label else "grade",
+    }
     sides = of_sides(rows, columns, conventions, times, several=not cases.binary)
     return [*about, *sides, *guarded(cases), *run_checks(words, keys, judgments, cases)]
 
@@ -390,5 +394,9 @@ def guarded(cases: Cases) -> Iterator[Finding]:
     said = (
         columns.predicted if threshold is None else f"{columns.score} >= {columns.threshold or format(threshold, 'g')}"
     )
-    words = {"score": columns.score, "said": said, "true": columns.label or columns.grade or "the judgments"}
+    words = cells_in_words(columns) | {
+        "score": columns.score,
+        "said": said,
+        "true": columns.label or columns.grade or "the judgments",
+    }
     return run_checks(words, Pooled(cases, inputs_of(cases, segments_of(cases.cells))))

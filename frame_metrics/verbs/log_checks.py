@@ -10,14 +10,12 @@ import polars as pl
 
 from frame_metrics.data.blocks import spans
 from frame_metrics.data.classes import out_of_reach, shares_among
-from frame_metrics.data.groups import as_text, segments_of
+from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
-from frame_metrics.inputs import Array, ratio
+from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import key_names
 from frame_metrics.verbs.checks import (
-    POOR,
-    RARE,
     SURE,
     TOP,
     Counted,
@@ -25,9 +23,9 @@ from frame_metrics.verbs.checks import (
     Keys,
     RankedBlock,
     Seen,
+    cells_in_words,
     check,
     run_checks,
-    seen_in,
 )
 from frame_metrics.verbs.misread import all_relevant, positions, undecided_shares
 
@@ -41,46 +39,46 @@ ORDER = {
 }
 
 
-@check("warning")
+@check("warning", "queries")
 def queries_without_judgments(block: RankedBlock) -> Array:
-    """not evaluated: none of their documents is judged"""
+    """not evaluated: none of their documents is judged{in_a_segment}"""
     return ~block.run.evaluated
 
 
-@check("warning", of=RankedBlock.evaluated)
+@check("warning", "queries", of=RankedBlock.evaluated)
 def queries_without_results(block: RankedBlock) -> Array:
-    """evaluated as if nothing was found"""
+    """evaluated as if nothing was found{in_a_ranking}"""
     return block.run.n_ret == 0
 
 
-@check("warning", of=RankedBlock.evaluated)
+@check("warning", "queries", of=RankedBlock.evaluated)
 def queries_without_relevant_documents(block: RankedBlock) -> Array:
-    """metrics that divide by the relevant documents are undefined; undefined= says what they become"""
+    """metrics that divide by the relevant documents are undefined{in_a_ranking}; undefined= says what they become"""
     return block.run.n_relevant == 0
 
 
-@check("warning", of=RankedBlock.top, name=f"unjudged in the top {TOP}")
+@check("warning", "results", of=RankedBlock.top, name=f"unjudged in the top {TOP}")
 def unjudged_in_the_top(block: RankedBlock) -> Array:
-    """{unjudged}"""
+    """results {unjudged}"""
     return block.run.retrieved(TOP) - block.run.count_of(block.run.judged, TOP)
 
 
-@check("info", of=RankedBlock.results)
+@check("info", "results", of=RankedBlock.results)
 def unjudged_results(block: RankedBlock) -> Array:
     """{unjudged}"""
     return block.run.n_ret - block.run.count_of(block.run.judged, None)
 
 
-@check("warning", of=RankedBlock.evaluated, name=f"ties across rank {TOP}")
+@check("warning", "rankings", of=RankedBlock.evaluated, name=f"ties across rank {TOP}")
 def ties_across_the_top(block: RankedBlock) -> Array | None:
-    """equal scores at ranks {top} and {below} are ordered {order}"""
+    """rankings whose equal scores at ranks {top} and {below} are ordered {order}"""
     by_score = "score" in block.rows.cells and "rank" not in block.rows.cells
     return block.run.tied_at(TOP) if by_score else None
 
 
-@check("info", of=RankedBlock.evaluated)
+@check("info", "rankings", of=RankedBlock.evaluated)
 def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
-    """relevant documents {that_were_not} retrieved are unknown; recall, ap and ndcg may be too high"""
+    """rankings whose relevant documents {that_were_not} retrieved are unknown; recall, ap and ndcg may be too high"""
     if "beyond" in block.said and "n_relevant" not in block.said:
         return ~block.said["beyond"]
     if block.log.judged is not None or "n_relevant" in block.said:
@@ -88,45 +86,26 @@ def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
     return block.run.n_ret == (block.run.lengths if block.run.pool is None else block.run.n_judged)
 
 
-@check("info")
+@check("info", "rankings")
 def ranks_with_gaps(block: RankedBlock) -> Array:
-    """positions that the frame does not list count as not relevant"""
+    """rankings with positions that the frame does not list, which count as not relevant"""
     return block.run.gaps
 
 
-@check("info")
+@check("info", "rankings")
 def ranks_that_begin_late(block: RankedBlock) -> Array:
-    """the first position is missing, and counts as not relevant"""
+    """rankings whose first position is missing, and counts as not relevant"""
     return block.run.late
 
 
-@check("warning")
-def accuracy_that_hides_the_recall(counts: Counted) -> Seen | None:
-    """accuracy is {accuracy:.2%} with collection_size=, and recall {recall:.1%}: to retrieve nothing has an accuracy of
-    {nothing:.2%}, as few documents are relevant; look at recall, precision and informedness
-    """
-    log, size = counts.log, counts.size
-    if size is None or log.columns.predicted or log.conventions.threshold is not None:
-        return None  # what is decided about is looked at as decisions
-    some, segments = np.flatnonzero(counts.relevant > 0), segments_of(log.cells)
-    found, results, relevant = (of[some].astype(np.float64) for of in (counts.hits, counts.results, counts.relevant))
-    wrong = results + relevant - 2 * found
-    values = {"accuracy": 1 - ratio(wrong, size[some]), "recall": found / relevant}
-    values |= {"nothing": 1 - ratio(relevant, size[some])}  # undefined where the frame lists no document of a query
-    place = segments.place[log.grid.cell[some]]
-    n = np.bincount(place, minlength=len(segments))
-    means = {name: ratio(np.bincount(place, each, minlength=len(segments)), n) for name, each in values.items()}
-    return seen_in(segments, (means["accuracy"] > 1 - RARE) & (means["recall"] < POOR), n > 0, means)
-
-
-@check("warning")
+@check("warning", "rankings")
 def scores_out_of_rank_order(block: RankedBlock) -> Array | None:
-    """the rank orders the results, and a result has a higher score than one above it"""
+    """the rank orders the results, and in these rankings one has a higher score than one above it"""
     rises = block.neighbours(np.greater) if "rank" in block.rows.cells else None
     return None if rises is None else rises > 0
 
 
-@check("warning", of=lambda block: block.run.n_judged)
+@check("warning", "labels", of=lambda block: block.run.n_judged)
 def labels_and_grades_that_contradict(block: RankedBlock) -> Array | None:
     """the label decides what is relevant, the grade what is gained; they disagree about rel={rel}"""
     if not {"label", "grade"} <= set(block.rows.cells):
@@ -135,39 +114,39 @@ def labels_and_grades_that_contradict(block: RankedBlock) -> Array | None:
     return block.run.count_of((label == (grade < block.run.rel)) & ~np.isnan(grade), None, retrieved=False)
 
 
-@check("warning")
+@check("warning", "rankings")
 def constant_scores(block: RankedBlock) -> Array | None:
-    """all results of a query have one score, and are ordered {order}"""
+    """rankings whose results all have one score, and are ordered {order}"""
     level, n_ret = block.neighbours(np.equal), block.run.n_ret
     return None if level is None else (n_ret > 1) & (level == n_ret - 1)
 
 
-@check("error", name="more relevant documents than n_relevant")
+@check("error", "queries", name="more relevant documents than n_relevant")
 def more_relevant_documents_than_said(block: RankedBlock) -> Array | None:
-    """{columns.n_relevant} says how many relevant documents a query has, and more are listed"""
+    """{columns.n_relevant} says how many relevant documents these queries have, and more are listed{in_a_ranking}"""
     return block.run.listed_relevant > block.said["n_relevant"] if "n_relevant" in block.said else None
 
 
-@check("error", name="more documents than collection_size")
+@check("error", "rankings", name="more documents than collection_size")
 def more_documents_than_said(block: RankedBlock) -> Array | None:
-    """a query retrieved, or has relevant, more documents than there are; true negatives would be less than 0"""
+    """rankings that retrieved, or miss, more documents than there are; true negatives would be less than 0"""
     known = block.run.n_ret + block.run.n_relevant - block.run.hits()
     return known > block.said["size"] if "size" in block.said else None
 
 
-@check("error", of=RankedBlock.evaluated)
+@check("error", "queries", of=RankedBlock.evaluated)
 def queries_without_a_weight(block: RankedBlock) -> Array | None:
     """judged queries without results have no {columns.weight}; give the judgments such a column too"""
     return np.isnan(block.said["weight"]) if "weight" in block.said else None
 
 
-@check("error", of=RankedBlock.evaluated)
+@check("error", "queries", of=RankedBlock.evaluated)
 def queries_without_a_cluster(block: RankedBlock) -> Array | None:
     """judged queries without results have no {columns.cluster}; give the judgments such a column too"""
     return np.isnan(block.said["cluster"]) if "cluster" in block.said else None
 
 
-@check("error", of=RankedBlock.evaluated)
+@check("error", "queries", of=RankedBlock.evaluated)
 def queries_without_a_collection_size(block: RankedBlock) -> Array | None:
     """judged queries without results have no {columns.collection_size}; give the judgments such a column too"""
     return np.isnan(block.said["size"]) if "size" in block.said else None
@@ -186,7 +165,7 @@ def _graded(log: Log, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
     return Seen(int(marked.sum()), len(table) - table["grade"].null_count(), as_text(table.select(keys)[first]), at=at)
 
 
-@check("error")
+@check("error", "query")
 def nothing_to_evaluate(counts: Counted) -> Seen:
     """no query has a judgment: every mean is null, and n is 0"""
     return Seen(int(not counts.evaluated.any()))
@@ -202,13 +181,13 @@ def _none_reaches_rel(log: Log) -> bool:
     return out_of_reach(log.judgments["grade"], log.conventions.rel)
 
 
-@check("error", only=_none_reaches_rel)
+@check("error", "grades", only=_none_reaches_rel)
 def grades_that_do_not_reach_rel(log: Log) -> Seen | None:
     """nothing is relevant at rel={rel}, as the largest is {largest}; binary metrics are errors"""
     return None if "label" in log.judgments.columns else _graded(log, lambda grade: grade > 0)
 
 
-@check("error", only=undecided_shares)
+@check("error", "grades", only=undecided_shares)
 def grades_between_0_and_1(log: Log) -> Seen | None:
     """others reach 1, and rel= is not said: nothing tells whether these are relevant, as of prices and shares; metrics
     of what is relevant are errors
@@ -216,7 +195,7 @@ def grades_between_0_and_1(log: Log) -> Seen | None:
     return None if "label" in log.judgments.columns else _graded(log, shares_among)
 
 
-@check("warning", only=all_relevant)
+@check("warning", "grades", only=all_relevant)
 def no_grade_below_rel(log: Log) -> Seen | None:
     """all that is judged is relevant at rel={rel}, though grades differ: of ratings from 1 to 5 say the least that is
     relevant, as rel=4
@@ -224,7 +203,7 @@ def no_grade_below_rel(log: Log) -> Seen | None:
     return None if "label" in log.judgments.columns else _graded(log, lambda grade: grade.is_not_null())
 
 
-@check("error")
+@check("error", "rankings")
 def positions_given_as_scores(counts: Counted) -> Seen:
     """{columns.score} has whole numbers from 1, different in each ranking: name it with rank=, or rename it if it is a
     score; every metric is an error
@@ -232,7 +211,7 @@ def positions_given_as_scores(counts: Counted) -> Seen:
     return Seen(len(counts.log.grid.pair) if positions(counts.log) else 0, len(counts.log.grid.pair))
 
 
-@check("warning")
+@check("warning", "rankings")
 def scores_that_count_from_1(counts: Counted) -> Seen:
     """the scores of every ranking are 1, 2, 3 ... in some order, and the relevant documents have the low ones, which is
     no accident: if {columns.score} is a position, name it with rank=
@@ -247,21 +226,22 @@ def scores_that_count_from_1(counts: Counted) -> Seen:
     return Seen(int(some.sum()) if spread and above > SURE * spread else 0, int(some.sum()))
 
 
-@check("warning")
+@check("warning", "queries")
 def nothing_found_that_is_relevant(counts: Counted) -> Seen | None:
-    """no result of any query is in its list of relevant documents; do both write ids the same way?"""
+    """no result of these queries is in their lists of relevant documents; do both write ids the same way?"""
     if not counts.log.columns.relevant or not (counts.results.any() and counts.relevant.any()):
         return None
-    return Seen(0 if counts.hits.any() else len(counts.hits), len(counts.hits))
+    n = counts.number("queries", np.ones(len(counts.hits)))
+    return Seen(0 if counts.hits.any() else n, n)
 
 
-@check("warning")
+@check("warning", "grades")
 def grades_below_0(log: Log) -> Seen | None:
     """they gain nothing{unless_labelled}"""
     return _graded(log, lambda grade: grade < 0)
 
 
-@check("info")
+@check("info", "grades")
 def grades_with_a_fraction(log: Log) -> Seen | None:
     """counted as they are; trec_eval cuts them to whole numbers"""
     if not log.judgments.schema.get("grade", pl.Null).is_float():
@@ -269,7 +249,7 @@ def grades_with_a_fraction(log: Log) -> Seen | None:
     return _graded(log, lambda grade: grade != grade.floor())
 
 
-@check("warning")
+@check("warning", "queries")
 def judged_queries_of_no_known_segment(log: Log) -> Seen:
     """in totals only: no result has them, and the judgments have no column that says their segment"""
     judged = log.judged
@@ -279,10 +259,11 @@ def judged_queries_of_no_known_segment(log: Log) -> Seen:
     known = log.keys_at(judged.keys, log.grid.rankings.first_row)
     lost = names.join(known, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
     row = names.with_columns(row=pl.Series(judged.row)).join(lost, on=judged.keys, how="semi", nulls_equal=True)["row"]
-    return Seen(len(lost), len(names), as_text(lost), at=_place(log, row[:1], beside=True))
+    n, of = (queries.select(key_names(log.columns)[2]).n_unique() for queries in (lost, names))
+    return Seen(n, of, as_text(lost), at=_place(log, row[:1], beside=True))
 
 
-@check("warning")
+@check("warning", "queries")
 def segments_that_judgments_name_otherwise(log: Log) -> Seen:
     """the log has these queries in other segments than the judgments: none of their results there is judged; do both
     write {by} the same way?
@@ -299,7 +280,7 @@ def segments_that_judgments_name_otherwise(log: Log) -> Seen:
     return Seen(len(odd), len(each), as_text(odd[:1]))
 
 
-@check("warning")
+@check("warning", "segments")
 def segments_of_few_queries(counts: Counted) -> Seen:
     """fewer than {few} evaluated queries: their mean says little; ci= says how little"""
     log, by = counts.log, key_names(counts.log.columns)[1]
@@ -328,7 +309,7 @@ def _sharing(log: Log, least: float, most: float) -> Seen | None:
     return Seen(len(few), len(share), ", ".join(names), words)
 
 
-@check("warning")
+@check("warning", "rankings")
 def rankings_split_over_segments(log: Log) -> Seen | None:
     """each of their ranks stands in one segment only: {by} says what documents are and cuts a ranking in parts, which
     are measured with gaps; by= is for what queries are: leave it out
@@ -352,7 +333,7 @@ def rankings_split_over_segments(log: Log) -> Seen | None:
     return Seen(len(split), len(ways), as_text(pl.concat(first, how="horizontal")), at=int(row.max(initial=NONE)))
 
 
-@check("info")
+@check("info", "queries")
 def queries_in_several_segments(counts: Counted) -> Seen | None:
     """each segment has a ranking of its own for them, and totals count them once in each; if {by} says what documents
     are, it cuts the rankings in parts: leave it out of by=
@@ -368,7 +349,7 @@ def queries_in_several_segments(counts: Counted) -> Seen | None:
     return Seen(len(several), int((times > 0).sum()), example)
 
 
-@check("error")
+@check("error", "pairs of systems")
 def systems_that_share_almost_no_query(counts: Counted) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: each
     is measured on all queries, with 0 where it has no results; if each query was one system's, say audit(split=) and
@@ -378,7 +359,7 @@ def systems_that_share_almost_no_query(counts: Counted) -> Seen | None:
     return _sharing(counts.log, 0, 0.1)
 
 
-@check("warning")
+@check("warning", "pairs of systems")
 def systems_that_share_few_queries(counts: Counted) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: each
     is measured on all queries, with 0 where it has no results; keep the queries that all have
@@ -386,9 +367,9 @@ def systems_that_share_few_queries(counts: Counted) -> Seen | None:
     return _sharing(counts.log, 0.1, 0.5)
 
 
-@check("warning")
+@check("warning", "rows")
 def repeated_documents(log: Log) -> Seen:
-    """left out: duplicates='first' keeps the best place of each document of a query"""
+    """rows that are left out: duplicates='first' keeps the best place of each document of a query"""
     if log.row is None:
         return Seen(0, log.frame_rows)
     first = np.append(np.flatnonzero(log.row != np.arange(len(log.row))), len(log.row))[0]
@@ -401,39 +382,40 @@ class SetAside(NamedTuple):
     names: list[str]
 
 
-@check("info")
+@check("info", "columns")
 def judgments_of_the_log_set_aside(columns: SetAside) -> Seen:
     """columns of the log that are not read: the judgments are those of judge()"""
     return Seen(len(columns.names), None, ", ".join(columns.names))
 
 
-@check("fact")
+@check("fact", "queries")
 def queries(counts: Counted) -> Seen:
-    """queries that are evaluated: those with a judgment{in_each_segment}"""
-    pair = counts.log.grid.pair
-    return Seen(counts.of_queries(np.ones(len(pair), np.int64)), int(pair.max(initial=-1)) + 1)
+    """queries that are evaluated: those with a judgment{in_a_segment}"""
+    n, of = (counts.number("queries", some) for some in (counts.evaluated, np.ones(len(counts.evaluated))))
+    return Seen(n, of)
 
 
-@check("fact")
+@check("fact", "results")
 def results_judged(counts: Counted) -> Seen | None:
     """results of these queries that have a judgment"""
     return counts.but_for(unjudged_results)
 
 
-@check("fact", name=f"judged in the top {TOP}")
+@check("fact", "results", name=f"judged in the top {TOP}")
 def judged_in_the_top(counts: Counted) -> Seen | None:
     """results at ranks up to {top} that have a judgment"""
     return counts.but_for(unjudged_in_the_top)
 
 
-@check("fact")
+@check("fact", "documents")
 def relevant_documents(counts: Counted) -> Seen:
-    """documents that are relevant, of all that are judged; found or not"""
+    """documents that are relevant, of all that are judged{in_each_segment}; found or not"""
     only_counted = counts.log.columns.n_relevant
-    return Seen(counts.of_queries(counts.relevant), None if only_counted else counts.of_queries(counts.judged))
+    n, of = (counts.number("documents", each * counts.evaluated) for each in (counts.relevant, counts.judged))
+    return Seen(n, None if only_counted else of)
 
 
-@check("fact")
+@check("fact", "rows")
 def rows_not_retrieved(log: Log) -> Seen | None:
     """rows without a {place}: documents that are known, and were not retrieved"""
     place = "rank" if log.columns.rank else "score"
@@ -466,5 +448,8 @@ def _words(log: Log) -> dict[str, Any]:
         "order": "by rank" if columns.rank else ORDER[conventions.ties],
         "unjudged": "left out of the rankings" if conventions.unjudged == "drop" else counted,
         "unless_labelled": "" if "label" in log.judgments.columns else not_relevant,
+        **cells_in_words(columns),
         "in_each_segment": ", in each segment" if columns.by else "",
+        "in_a_segment": ", in one segment at least" if columns.by else "",
+        "in_a_ranking": ", in one ranking at least" if columns.by or columns.system else "",
     }

@@ -273,10 +273,11 @@ class Match:
         return np.bincount(at.to_numpy(), minlength=n)
 
     def turnover(self) -> Turnover:
-        """Count the queries that both sides have, and those that one of them has alone."""
-        alone = self.ours.filter(self.at < 0)
-        common = len(self.ours) - len(alone)
-        return Turnover(common, (len(alone), as_text(alone)), (len(self.rest), as_text(self.rest)))
+        """Count the queries that both sides have in a segment, and those that one of them has alone in one."""
+        alone, query = self.ours.filter(self.at < 0), key_names(self.here.columns)[2]
+        tables = (self.ours.filter(self.at >= 0), self.ours, self.theirs, alone, self.rest)
+        common, here, there, *only = (table.select(query).n_unique() for table in tables)
+        return Turnover(common, here, there, (only[0], as_text(alone)), (only[1], as_text(self.rest)))
 
 
 def _first(grid: Grid) -> Array:

@@ -75,7 +75,7 @@ class Spread(NamedTuple):
     word: str  # what the units are
 
 
-@check("warning")
+@check("warning", "{word}")
 def sample_ratio_mismatch(split: Split) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g}; arms that are split otherwise than they were
     meant to differ in more than the system: find out why before you compare them
@@ -85,7 +85,7 @@ def sample_ratio_mismatch(split: Split) -> Seen:
     return Seen(split.off if told["p"] < MISMATCH else 0, int(split.units.sum()), most, told)
 
 
-@check("warning")
+@check("warning", "{word}")
 def sample_ratio_mismatch_in_a_segment(segment: OffSegment) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g}, corrected for {of} segments (exact binomial
     test); whatever the split of all together, arms differ in this segment in more than the system
@@ -94,7 +94,7 @@ def sample_ratio_mismatch_in_a_segment(segment: OffSegment) -> Seen:
     return Seen(split.off, int(split.units.sum()), segment.name, split.told | {"p": segment.p, "of": segment.of})
 
 
-@check("warning")
+@check("warning", "{word}")
 def units_of_several_arms(split: Split) -> Seen:
     """{word} that stand in more than one arm: compare(paired=False) takes each for one unit; if arms are those of a
     test, the effect of one is in the other
@@ -102,7 +102,7 @@ def units_of_several_arms(split: Split) -> Seen:
     return Seen(split.several, split.known, None, {"word": split.word})
 
 
-@check("warning")
+@check("warning", "{word}")
 def few_units_that_vary_otherwise(spread: Spread) -> Seen:
     """{arm} has {n} {word}, and {what} vary {ratio:.1f} times as much between them as between those of {other}: with so
     few the p-value of the randomization test may be wrong; say compare(test='t')
@@ -110,7 +110,7 @@ def few_units_that_vary_otherwise(spread: Spread) -> Seen:
     return Seen(spread.n if spread.ratio else 0, spread.of, spread.arm or None, spread._asdict())
 
 
-@check("fact")
+@check("fact", "{word}")
 def units_split(split: Split) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g} (chi-square test)"""
     return Seen(int(split.units.sum()), None, None, split.told)

@@ -41,13 +41,13 @@ def _counted(numbers: Measured) -> Counted:
     return Counted(numbers.log, one > 0, one, one, one, one, one, one < 0, None, none, none, {})
 
 
-@check("error", name="nothing to evaluate")
+@check("error", "query", name="nothing to evaluate")
 def nothing_but_nulls(numbers: Measured) -> Seen:
     """no query has a number: every mean is null, and n is 0"""
     return Seen(int(not (~np.isnan(numbers.values)).any()))
 
 
-@check("error", name="systems that share almost no query")
+@check("error", "pairs of systems", name="systems that share almost no query")
 def systems_apart(numbers: Measured) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most; only
     those that both have are compared: if each query was one system's, name {columns.system} with by= and not system=
@@ -56,7 +56,7 @@ def systems_apart(numbers: Measured) -> Seen | None:
     return seen
 
 
-@check("warning", name="systems that share few queries")
+@check("warning", "pairs of systems", name="systems that share few queries")
 def systems_half_apart(numbers: Measured) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: their
     means are over different queries; keep the queries that all have
@@ -65,24 +65,24 @@ def systems_half_apart(numbers: Measured) -> Seen | None:
     return seen
 
 
-@check("warning")
+@check("warning", "numbers")
 def numbers_that_are_undefined(numbers: Measured) -> Seen:
     """null or NaN: left out of the means, and counted in n_undefined; undefined= says what they become"""
     there = _there(numbers)
     return _seen(numbers, np.isnan(numbers.values) & there, there)
 
 
-@check("warning")
+@check("warning", "queries")
 def queries_without_a_number(numbers: Measured) -> Seen | None:
     """another system has numbers of them, and this one none: they are not in its means"""
     if numbers.absent is None:
         return None
-    lacking = np.flatnonzero(numbers.absent)
+    lacking, query = np.flatnonzero(numbers.absent), numbers.log.grid.query
     example = name_of(numbers.log, int(lacking[0])) if len(lacking) else None
-    return Seen(len(lacking), len(numbers.absent), example)
+    return Seen(len(np.unique(query[lacking])), len(np.unique(query)), example)
 
 
-@check("warning")
+@check("warning", "numbers")
 def numbers_out_of_range(numbers: Measured) -> Seen | None:
     """{metric} lies between {least:g} and {most:g}, and a number does not; are they percent, or another metric's?"""
     if not numbers.asked:
@@ -96,50 +96,41 @@ def numbers_out_of_range(numbers: Measured) -> Seen | None:
     return _seen(numbers, marked, ~np.isnan(numbers.values), words)
 
 
-@check("warning", name="segments of few queries")
+@check("warning", "segments", name="segments of few queries")
 def small_segments(numbers: Measured) -> Seen:
     """fewer than {few} queries: their mean says little; ci= says how little"""
     seen: Seen = segments_of_few_queries.look(_counted(numbers))
     return seen
 
 
-@check("info", name="queries in several segments")
+@check("info", "queries", name="queries in several segments")
 def in_several_segments(numbers: Measured) -> Seen | None:
     """each segment has a number of its own for them, and totals count them once in each"""
     seen: Seen | None = queries_in_several_segments.look(_counted(numbers))
     return seen
 
 
-@check("fact", name="queries")
+@check("fact", "queries", name="queries")
 def queries_with_numbers(numbers: Measured) -> Seen:
-    """queries that have a number{in_each_segment}"""
-    pair = numbers.log.grid.pair
-    known = np.unique(pair[~np.isnan(numbers.values).all(axis=0)])
-    return Seen(len(known), int(pair.max(initial=-1)) + 1)
+    """queries that have a number{in_a_segment}"""
+    query = numbers.log.grid.query
+    return Seen(len(np.unique(query[~np.isnan(numbers.values).all(axis=0)])), len(np.unique(query)))
 
 
-@check("fact", name="metrics")
+@check("fact", "metrics", name="metrics")
 def metrics_of_numbers(numbers: Measured) -> Seen:
     """{metrics}"""
     return Seen(len(numbers.asked))
 
 
 class Turnover(NamedTuple):
-    """The queries of a frame and of a saved baseline, in each segment."""
+    """The distinct queries of a frame and of a saved baseline; one may be common in one segment, and not in another."""
 
     common: int
-    only_here: tuple[int, str]  # of the frame alone: how many, and the first
+    here: int  # of the frame
+    there: int  # of the baseline
+    only_here: tuple[int, str]  # of the frame alone: how many, and the first with its segment
     only_there: tuple[int, str]  # of the baseline alone
-
-    @property
-    def here(self) -> int:
-        """Number of queries of the frame."""
-        return self.common + self.only_here[0]
-
-    @property
-    def there(self) -> int:
-        """Number of queries of the baseline."""
-        return self.common + self.only_there[0]
 
     def shared(self, least: float, most: float) -> Seen:
         """Return the queries that are not common, of the side that has fewer, if the share of common ones is so."""
@@ -148,7 +139,7 @@ class Turnover(NamedTuple):
         return Seen((fewer - self.common) * found, fewer, None, {"common": self.common, "fewer": fewer})
 
 
-@check("error")
+@check("error", "queries")
 def a_baseline_with_other_queries(turned: Turnover) -> Seen:
     """the frame and the baseline share {common} of the {fewer} queries of the side that has fewer: compare() sees only
     those; are both about the same queries?
@@ -156,7 +147,7 @@ def a_baseline_with_other_queries(turned: Turnover) -> Seen:
     return turned.shared(0, 0.1)
 
 
-@check("warning")
+@check("warning", "queries")
 def a_baseline_most_of_whose_queries_turned_over(turned: Turnover) -> Seen:
     """the frame and the baseline share {common} of the {fewer} queries of the side that has fewer: compare() sees only
     those, and its means are theirs
@@ -164,13 +155,13 @@ def a_baseline_most_of_whose_queries_turned_over(turned: Turnover) -> Seen:
     return turned.shared(0.1, 0.5)
 
 
-@check("info")
+@check("info", "queries")
 def queries_without_a_saved_number(turned: Turnover) -> Seen:
     """not among those of the baseline: compare() leaves them out, and counts them in n_unpaired"""
     return Seen(turned.only_here[0], turned.here, turned.only_here[1])
 
 
-@check("info")
+@check("info", "queries")
 def queries_of_the_baseline_alone(turned: Turnover) -> Seen:
     """not in the frame: compare() leaves them out, and counts them in n_unpaired"""
     return Seen(turned.only_there[0], turned.there, turned.only_there[1])
@@ -184,6 +175,6 @@ def findings(numbers: Measured) -> list[Finding]:
         "by": ", ".join(columns.by),
         "few": FEW,
         "metrics": ", ".join(name for name, _ in numbers.asked),
-        "in_each_segment": ", in each segment" if columns.by else "",
+        "in_a_segment": ", in one segment at least" if columns.by else "",
     }
     return [*run_checks(words, Keys(columns, len(grid.system_row), len(grid.segment_row)), numbers)]

@@ -419,7 +419,8 @@ def test_audit_warns_of_annotators_who_agree_by_chance() -> None:
     odd = of_two([0, 1] * 5, [1, 0] * 5).audit().filter(check=check).rows(named=True)
     assert [(row["severity"], row["n"], row["share"], row["example"]) for row in odd] == [("warning", 1, 1.0, "a, b")]
     assert odd[0]["message"] == (
-        "a, b both judged 10 documents, and kappa is -1.000, weighted -1.000: did they read the same guidelines?"
+        "a, b both judged 10 documents, and kappa is -1.000, weighted -1.000: did they read the same guidelines? "
+        "(n counts pairs of annotators)"
     )
     assert of_two([0, 1] * 4 + [0], [1, 0] * 4 + [1]).audit().filter(check=check).is_empty()
 
@@ -428,7 +429,10 @@ def test_audit_tells_of_annotators_who_never_differ() -> None:
     """Equal judgments of ten documents and more, of several grades, may not be those of two people."""
     (row,) = of_two([0, 1] * 5, [0, 1] * 5).audit().filter(check="annotators who never differ").rows(named=True)
     assert (row["severity"], row["n"], row["example"]) == ("info", 1, "a, b")
-    assert row["message"] == "a, b gave equal judgments to all 10 documents that both judged: did each judge alone?"
+    assert row["message"] == (
+        "a, b gave equal judgments to all 10 documents that both judged: did each judge alone? "
+        "(n counts pairs of annotators)"
+    )
     assert "annotators who never differ" not in of_two([1] * 12, [1] * 12).audit()["check"].to_list()
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
 import re
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -15,7 +17,7 @@ from polars.testing import assert_frame_equal
 import frame_metrics
 from frame_metrics import IRM, BadRowsError, BadValueError, ColumnError, FrameMetricsError
 from helpers import KINDS, as_kind, as_polars, facts, odd, real
-from inside import TIE_ORDERS, Ties, in_pieces, log_checks, small_blocks
+from inside import TIE_ORDERS, WHAT, Ties, in_pieces, log_checks, small_blocks
 
 COLUMNS = {
     "check": pl.String,
@@ -224,6 +226,18 @@ def half_found(found: int = 1, judged: int = 4, size: int = 1000) -> frame_metri
     return log(*rows).irm(query="query", collection_size=size)
 
 
+def more_wrong_than_right() -> frame_metrics.IRM[pl.DataFrame]:
+    """Of 100,000 documents 150 are relevant: 75 are found, beside 150 others."""
+    rows = [("q", f"d{i:03}", 300.0 - i if i < 225 else None, int(i < 75 or i >= 225)) for i in range(300)]
+    return log(*rows).irm(query="query", collection_size=100_000)
+
+
+def cut(n: int = 20) -> frame_metrics.IRM[pl.DataFrame]:
+    """Three rankings of so many results, and one of two; a relevant document of each was not retrieved."""
+    rows = [(f"q{q}", f"d{i:02}", float(-i), int(i == q)) for q in range(4) for i in range(n if q < 3 else 2)]
+    return log(*rows, *((f"q{q}", "missed", None, 1) for q in range(4))).irm(query="query")
+
+
 def two_days() -> pl.DataFrame:
     """Twelve queries on each of two days, no query on both."""
     other = six(CLEAN).with_columns(query=pl.col("query") + " again", day=pl.lit("tu"))
@@ -267,6 +281,8 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "grades that do not reach rel": (out_of_reach, "error", 3, 3 / 6, "q1"),
     "nothing to evaluate": (lambda: RUN.with_columns(grade=None).irm, "error", 1, None, ""),
     "accuracy that hides the recall": (half_found, "warning", 1, 1, ""),
+    "accuracy below that of retrieving nothing": (more_wrong_than_right, "warning", 1, 1, ""),
+    "rankings cut at one length": (cut, "info", 3, 3 / 4, "q0"),
     "rankings split over segments": (split, "warning", 1, 1 / 24, "q1 0"),
     "queries in several segments": (asked_again, "info", 1, 1 / 23, "q2 3"),
     "grades below 0": (lambda: graded(-1.0), "warning", 1, 1 / 6, "q2"),
@@ -393,12 +409,12 @@ def test_a_message_says_what_becomes_of_it() -> None:
     dropped = unjudged_results()(unjudged="drop")
     assert "left out" in found(dropped, "unjudged in the top")["message"]
     assert found(dropped, "unjudged in the top")["n"] == 1
-    equal = "equal scores at ranks 10 and 11 are ordered "
+    equal = "rankings whose equal scores at ranks 10 and 11 are ordered "
     assert found(tied()(doc=None), "ties across")["message"] == equal + "the worst judgment first"
     assert found(tied(), "ties across")["message"] == equal + "by document, descending"
     assert found(tied()(ties="order"), "ties across")["message"] == equal + "as in the frame"
     assert set(get_args(Ties)) <= set(TIE_ORDERS)
-    one = "all results of a query have one score, and are ordered "
+    one = "rankings whose results all have one score, and are ordered "
     assert found(constant()(ties="best"), "constant")["message"] == one + "the best judgment first"
     ranked = constant().frame.with_columns(rank=pl.col("score").rank("ordinal").over("query"))
     assert found(ranked.irm(rank="rank", score="score"), "constant")["message"] == one + "by rank"
@@ -442,7 +458,9 @@ def test_the_judgments_that_systems_share_are_those_of_their_results(kind: str) 
         audit = as_polars(IRM(as_kind(frame, kind), system="run", **roles).audit()).filter(check=check)
         return audit.select("severity", "n", "share", "example", "message").row(0) if len(audit) else None
 
-    message = "relevant documents that no system retrieved are unknown; recall, ap and ndcg may be too high"
+    message = (
+        "rankings whose relevant documents that no system retrieved are unknown; recall, ap and ndcg may be too high"
+    )
     assert looked(both) == ("info", 4, 1.0, "A, q1", message)
     missed = log(("q1", "d", None, 1)).with_columns(run=pl.lit("B")).cast(dict(both.schema))
     assert looked(pl.concat([both, missed])) == ("info", 2, 0.5, "A, q2", message)
@@ -572,7 +590,7 @@ def test_an_example_names_system_segment_and_query() -> None:
     qrels = log((7, "mo", "x", 1), (8, "tu", "x", 1), columns="user day doc grade")
     irm = run.irm(system="run", by="seg", query=["user", "day"]).judge(qrels)
     row = found(irm, "queries without results")
-    assert (row["example"], row["n"], row["share"]) == ("q, v, 8, tu", 1, 1 / 4)
+    assert (row["example"], row["n"], row["share"]) == ("q, v, 8, tu", 1, 1 / 2)
 
 
 def test_an_example_may_be_a_query_of_the_judgments_alone() -> None:
@@ -583,11 +601,11 @@ def test_an_example_may_be_a_query_of_the_judgments_alone() -> None:
     assert found(irm, "queries without results")["example"] == "p, only judged"
 
 
-def test_each_system_counts_by_itself() -> None:
-    """A query that a system lacks is a finding of that system's ranking."""
+def test_a_query_that_one_system_lacks_is_found() -> None:
+    """The example names the system; what is counted are queries, however many systems there are."""
     both = pl.concat([RUN.with_columns(run=pl.lit("p")), RUN.filter(query="q1").with_columns(run=pl.lit("q"))])
     row = found(both.irm(system="run").judge(QRELS), "queries without results")
-    assert (row["n"], row["share"], row["example"]) == (1, 1 / 4, "q, q2")
+    assert (row["n"], row["share"], row["example"]) == (1, 1 / 2, "q, q2")
 
 
 def test_results_do_not_depend_on_the_order_of_rows() -> None:
@@ -709,7 +727,7 @@ def test_a_segment_has_few_queries_however_many_systems_answer_them() -> None:
 
 
 def test_a_query_is_a_fact_once_whatever_the_systems() -> None:
-    """Queries and relevant documents are counted in each segment and not for each system; results are."""
+    """Queries are counted once, relevant documents in each segment and not for each system; results are."""
     run = pl.concat([RUN.with_columns(run=pl.lit(run), seg=pl.lit(seg)) for run in "pq" for seg in "uv"])
     qrels = pl.concat([QRELS, log(("q3", "z", 1), columns="query doc grade")])
     irm = run.irm(system="run", by="seg").judge(qrels.with_columns(seg=pl.lit("v")))
@@ -717,7 +735,7 @@ def test_a_query_is_a_fact_once_whatever_the_systems() -> None:
         "rows": (16, 1),
         "systems": (2, None),
         "segments": (2, None),
-        "queries": (3, 3 / 5),
+        "queries": (3, 1),
         "results judged": (8, 1),
         "judged in the top 10": (8, 1),
         "relevant documents": (4, 4 / 7),
@@ -1011,3 +1029,135 @@ def test_scores_of_product_search() -> None:
         odd = run[0] != "no-vector"
         assert ("scores out of rank order" in fired) == odd, run
         assert ("constant scores" in fired) == odd, run
+
+
+# Gates of single checks
+
+BOUNDS: dict[
+    str, tuple[dict[str, Any], list[str]]
+] = {  # of one of three queries without judgments, and one document twice
+    "a share that is kept": ({"queries without judgments": 0.34}, []),
+    "a share": ({"queries without judgments": 0.33}, ["queries without judgments"]),
+    "a count that is kept": ({"queries without judgments": 1}, []),
+    "a count": ({"queries without judgments": 0}, ["queries without judgments"]),
+    "all as a share": ({"queries without judgments": 1.0}, []),
+    "any": ({"queries without judgments": True}, ["queries without judgments"]),
+    "any, of numpy": ({"queries without judgments": np.True_}, ["queries without judgments"]),
+    "a count of numpy": ({"queries without judgments": np.int64(1)}, []),
+    "a severity": ({"warning": True}, ["queries without judgments", "repeated documents"]),
+    "a severity but for a check": ({"warning": True, "queries without judgments": 0.5}, ["repeated documents"]),
+    "a count of each finding": ({"warning": 1}, []),
+    "graver ones": ({"info": 1}, ["queries without judgments", "repeated documents"]),
+    "the convention": ({"duplicates": 0}, ["repeated documents"]),
+    "what was not found": ({"constant scores": 0, "scores that are NaN": 0, "segments of few queries": True}, []),
+    "a fact": ({"rows not retrieved": 0.1}, ["rows not retrieved"]),
+}
+
+
+def one_unjudged() -> frame_metrics.IRM[pl.DataFrame]:
+    more = log(("q3", "a", 1.0, None), ("q2", "b", 0.5, 1)).cast(CLEAN.schema)
+    return pl.concat([CLEAN, more]).irm(doc="doc", duplicates="first")
+
+
+@pytest.mark.parametrize("case", BOUNDS)
+def test_a_gate_of_single_checks(case: str) -> None:
+    """A float is a share, an int a count, and True any; a check's own bound goes before that of its severity."""
+    fail_on, failed = BOUNDS[case]
+    for irm in (one_unjudged(), in_pieces(one_unjudged())):
+        if not failed:
+            assert as_polars(irm.audit(fail_on)).equals(one_unjudged().audit())
+            continue
+        with pytest.raises(BadValueError) as caught:  # a lazy frame too runs at once
+            irm.audit(fail_on)
+        first, *lines = str(caught.value).splitlines()
+        assert first == f"audit(fail_on={fail_on!r}): {len(failed)} finding{'s' * (len(failed) > 1)}"
+        assert [line.split(":")[0] for line in lines] == failed
+
+
+def test_what_a_gate_says_of_a_bound() -> None:
+    """The number, of how many, and the most that there may be."""
+    with pytest.raises(
+        BadValueError, match=r"\nqueries without judgments: 1 of 3, and at most 0.02 of all may be \(q3\)"
+    ):
+        one_unjudged().audit({"queries without judgments": 0.02})
+    with pytest.raises(BadValueError, match=r"\nrepeated documents: 1, and at most 0 may be \(q2\); rows that"):
+        one_unjudged().audit({"duplicates": 0})
+
+
+def test_repeated_documents_are_duplicates_where_they_are_errors() -> None:
+    """The same name is read whatever the convention; nothing else has to be wrong."""
+    with pytest.raises(BadValueError, match="rows that repeat a document of their query: 1, and at most 0 may be"):
+        one_unjudged()(duplicates=None).audit({"duplicates": 0})
+    assert len(one_unjudged()(duplicates=None).audit({"duplicates": 1}))
+
+
+@pytest.mark.parametrize("fail_on", [{"duplicates": 0}, {"queries without judgments": 1.0}, {"error": 5}])
+def test_a_gate_of_a_check_does_not_let_nothing_pass(fail_on: Any) -> None:
+    """Where nothing could be looked at, no check has found anything, and that is no reason to pass."""
+    frames = {
+        "nothing to evaluate: 1": CLEAN.clear().irm,
+        "rows that cannot be read: 5": CLEAN.drop("grade")
+        .with_columns(query=pl.Series([None, *["q"] * 5]))
+        .irm.judge(QRELS.with_columns(doc=pl.col("doc") + "!")),
+        "grades that do not reach rel: 3": CLEAN.irm(query=None, rel=2, score=None),
+        "have lists of different lengths": pl.DataFrame({"query": [1], "score": [[1.0]], "grade": [[1, 0]]}).irm,
+    }
+    for found, irm in frames.items():
+        with pytest.raises(BadValueError, match=found):
+            irm.audit(fail_on)
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "error"),
+    [
+        ({"queries without judgment": 0}, "did you mean 'queries without judgments'"),
+        (
+            {"rows that repaet a document of their query": 0},
+            "did you mean 'rows that repeat a document of their query'",
+        ),
+        ({"fact": True}, "neither a severity .* nor a check of the audit; the column check of audit"),
+        ({1: True}, "fail_on: 1 is neither a severity"),
+        ({"warning": False}, "has False, and True means any"),
+        ({"warning": -1}, "'warning' has -1, and should have the most"),
+        ({"warning": 2.5}, "'warning' has 2.5, and should have the most"),
+        ({"warning": float("nan")}, "'warning' has nan, and should have the most"),
+        ({"warning": "2%"}, "'warning' has '2%', and should have the most"),
+        ({}, "fail_on={} says nothing"),
+        (["warning"], r"fail_on=\['warning'\] is not one of 'error'"),
+    ],
+)
+def test_what_is_no_gate_is_refused_before_anything_is_read(fail_on: Any, error: str) -> None:
+    """An unknown name has the nearest; a bound is a share, a count or True."""
+    lazy = CLEAN.lazy().map_batches(lambda batch: pytest.fail("read"))
+    with pytest.raises(FrameMetricsError, match=error):
+        lazy.irm(query="query", score="score", grade="grade").audit(fail_on)
+
+
+def test_every_finding_can_be_named_in_a_gate() -> None:
+    """What is found here, of rows that are bad too, is a name that a gate knows."""
+    irms = [make() for make, *_ in FIRED.values()]
+    irms.append(BAD_LOG.irm(query="qid", doc="sku", score="bm25", grade="rating", weight="visits"))
+    for irm in irms:
+        table = irm.audit()
+        if "nothing to evaluate" not in table["check"]:  # which no bound lets pass
+            assert irm.audit(dict.fromkeys(table["check"], 10**6)).equals(table)
+
+
+def test_every_error_about_rows_has_a_name_that_a_gate_knows() -> None:
+    """Texts about bad rows in the folders that check values are known by what they begin with."""
+    said = set()
+    for path in (
+        *Path(frame_metrics.__file__).parent.glob("roles/*.py"),
+        *Path(frame_metrics.__file__).parent.glob("data/*.py"),
+    ):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("refuse", "refuse_null", "bad_rows"):
+                texts = [
+                    one.value for one in call.args[2:] if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                ]
+                said |= {
+                    text.split(",")[0] for text in texts if text.startswith(("are ", "have ", "repeat ", "differ "))
+                }
+    assert len(said) > 15
+    judgments = {"have a judgment and no annotator"}  # are no rows of the frame
+    assert said - judgments <= {*WHAT}

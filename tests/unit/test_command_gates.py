@@ -345,6 +345,60 @@ def test_findings_that_fail(fail_on: str | None, code: int, capsys: Captured) ->
     assert got == code
 
 
+GAPS = pl.DataFrame({"query": [1, 1, 2, 2], "rank": [1, 3, 1, 2], "grade": [1, 0, 1, 0]})  # in one ranking of two
+
+
+@pytest.mark.parametrize(
+    ("flags", "failed"),
+    [
+        (["ranks with gaps=0"], ["ranks with gaps"]),
+        (["ranks with gaps=1"], []),
+        (["ranks with gaps=100%"], []),
+        (["ranks with gaps=49.9%"], ["ranks with gaps"]),
+        (["ranks with gaps=.49"], ["ranks with gaps"]),
+        (["ranks with gaps=true"], ["ranks with gaps"]),
+        (["constant scores=0", "duplicates=0"], []),
+        (["info", "ranks with gaps=100%", "ideal from the results alone=1.0"], []),
+        (["info", "ranks with gaps=100%"], ["ideal from the results alone"]),
+    ],
+)
+def test_bounds_of_checks(flags: list[str], failed: list[str], capsys: Captured) -> None:
+    """A share is a float or in percent, a whole number a count; what is not found passes, and is a case of JUnit."""
+    GAPS.write_parquet("log.parquet")
+    given = [word for flag in flags for word in ("--fail-on", flag)]
+    got, _, said = called(capsys, "audit", "log.parquet", *given, "--junit", "audit.xml")
+    assert [line.split(": ")[3] for line in said] == failed
+    assert got == (1 if failed else 0)
+    cases = {one.get("name") for one in xml.parse("audit.xml").iter("testcase")}
+    assert {flag.split("=")[0] for flag in flags if "=" in flag} <= cases
+
+
+@pytest.mark.parametrize(
+    ("flag", "error"),
+    [
+        ("warn", "did you mean 'warning'"),
+        ("", "--fail-on '' is not one of 'error'"),
+        ("duplicate=0", "did you mean 'duplicates'"),
+        ("duplicates=x%", "'x%' is no share in percent"),
+        ("duplicates=101%", "a share from 0.0 to 1.0"),
+        ("duplicates=false", "True means any"),
+    ],
+)
+def test_what_is_no_bound_of_an_audit(flag: str, error: str, capsys: Captured) -> None:
+    """A name that is no severity and no check, or a bound that is none, is refused before a file is read."""
+    got, _, said = called(capsys, "audit", "log.parquet", "--fail-on", flag)
+    assert got == 2
+    assert error in said[0]
+
+
+def test_bounds_of_settings(capsys: Captured) -> None:
+    """A table names checks with their bounds; numbers have the types of TOML."""
+    GAPS.write_parquet("log.parquet")
+    for bound, code in (("0", 1), ("1000", 0), ("1.0", 0), ("true", 1)):
+        Path("own.toml").write_text(f'[audit.fail_on]\n"ranks with gaps" = {bound}\n')
+        assert called(capsys, "audit", "log.parquet", "--config", "own.toml")[0] == code, bound
+
+
 def test_bad_data_under_an_audit(capsys: Captured) -> None:
     """What other verbs raise for is a finding, and fails with 1."""
     ranked().with_columns(score=pl.lit(float("nan"))).write_parquet("log.parquet")

@@ -216,7 +216,7 @@ def test_a_misspelt_class() -> None:
     assert found.select("n", "share", "example").rows() == [(1, 1 / 40, "Spam")]
     assert found["message"].item() == (
         "predicted has 'Spam', and label never: there are 'ham', 'spam'; it counts as not positive: mend it, or name "
-        "it with abstain= if it is no decision; did you mean 'spam'?"
+        "it with abstain= if it is no decision; did you mean 'spam'? (n counts rows)"
     )
     assert NEVER not in checks(IRM(rows, positive=["spam", "Spam"]))
     assert NEVER in checks(IRM(rows))

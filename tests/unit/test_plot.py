@@ -608,3 +608,43 @@ def test_charts_can_be_built_on() -> None:
     """A picture can be put beside another one, given a title, and written by Altair itself."""
     both = altair.hconcat(cases.plot.pr(), runs.plot.metrics("rr")).properties(title="Both")
     assert both.to_dict()["title"] == "Both"
+
+
+# What cannot be drawn
+
+
+@pytest.mark.parametrize("given", [None, "x", 3, {"mark": "bar"}, pl.DataFrame({"a": [1]}), b"", []])
+def test_what_is_no_chart_is_not_written(given: Any) -> None:
+    """What SVG and PNG are made of is a chart of Altair; the error says where one comes from."""
+    for write in (plot.svg, plot.png):
+        with pytest.raises(BadValueError, match=r"^chart=.* is not a chart of Altair, as df\.irm\.plot\.metrics"):
+            write(given)
+
+
+@pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf"), "2", None, True, 1e6, 1e-9])
+def test_a_scale_that_gives_no_picture(scale: Any) -> None:
+    """A scale is a number above 0; one that gives too many pixels, or none, names those that do."""
+    with pytest.raises(BadValueError, match=rf"^scale={scale!r}|^scale=1e[+-]\d+: the picture is .* units; say"):
+        plot.png(plot.metrics(pl.DataFrame({"metric": ["rr"], "value": [0.5]})), scale=scale)
+
+
+def test_a_ground_that_is_neither_dark_nor_light() -> None:
+    """dark= is True or False."""
+    with pytest.raises(BadValueError, match="dark='x' is not True or False"):
+        plot.png(plot.metrics(pl.DataFrame({"metric": ["rr"], "value": [0.5]})), dark="x")  # type: ignore[arg-type]
+
+
+def test_a_chart_that_vega_cannot_draw() -> None:
+    """Its reason stands in an error of this package."""
+    with pytest.raises(BadValueError, match=r"^chart: it cannot be drawn \(Vega-Lite to SVG conversion failed"):
+        plot.svg(altair.Chart())
+
+
+@pytest.mark.parametrize("facet", [None, "segment"])
+def test_more_segments_than_can_be_drawn(facet: str | None) -> None:
+    """The error says how many there are, how many can be drawn, and how to choose."""
+    n = 1500
+    rows = pl.DataFrame({"segment": range(n), "metric": "rr", "value": [i / n for i in range(n)]})
+    with pytest.raises(BadValueError, match=r"^segment: there are 1,500 values, and at most 1,000 can be drawn; keep"):
+        plot.metrics(rows, facet=facet)
+    assert plot.metrics(rows.top_k(1000, by="value"), facet=facet)

@@ -170,14 +170,15 @@ def test_metrics_suit_the_roles() -> None:
     log, rows = made_log(queries=4).drop("rank"), made_classes().drop("w")
     truth = rows.select(label=pl.col("label") == "a", score=pl.col("day").is_null() * 0.5)
     lists = pl.DataFrame({"query": [1], "doc": [["x", "y"]], "relevant": [["y"]]})
+    deep = f"recall@{max(10, int(log.drop_nulls('score').group_by('query').len()['len'].max()))}"  # type: ignore[arg-type]
     for irm, expected in (
-        (log.irm, "ndcg@10 ap rr precision@10 recall@100"),
-        (log.select("query", "score", label=pl.col("grade") > 0).irm, "ap rr ndcg@10 precision@10 recall@100"),
+        (log.irm, f"ndcg@10 ap rr precision@10 {deep}"),
+        (log.select("query", "score", label=pl.col("grade") > 0).irm, f"ap rr ndcg@10 precision@10 {deep}"),
         (
             log.drop("grade").drop_nulls("score").irm.judge(log.drop_nulls("grade")),
-            "ndcg@10 ap rr precision@10 recall@100",
+            f"ndcg@10 ap rr precision@10 {deep}",
         ),
-        (lists.irm, "ap rr ndcg@10 precision@10 recall@100"),
+        (lists.irm, "ap rr ndcg@10 precision@10 recall@10"),
         (rows.irm, "accuracy precision recall f1 mcc"),
         (truth.irm, "roc_auc average_precision"),
         (truth.irm(threshold=0.5), "accuracy precision recall f1 mcc roc_auc average_precision"),
@@ -267,6 +268,63 @@ def test_long_tables_and_texts_are_cut_and_say_so() -> None:
     text = irm.report(metrics=["rr"], ci=None, format="md")
     assert "The first 200 of 1,005 rows; the verbs return all of them." in text
     assert "q" * 161 not in text
+
+
+def many(systems: int = 250, results: int = 2) -> pl.DataFrame:
+    """Systems of which the 240th is the best, the 245th the next best, and all others find nothing on some queries."""
+    found = {"s240": 6, "s245": 5, "s200": 1}
+    return pl.DataFrame(
+        [
+            (f"s{system:03}", query, f"d{doc}", float(-doc), int(doc == 0 and query < found.get(f"s{system:03}", 3)))
+            for system in range(systems)
+            for query in range(6)
+            for doc in range(results)
+        ],
+        schema=["run", "query", "doc", "score", "grade"],
+        orient="row",
+    )
+
+
+def test_of_many_systems_the_best_the_baseline_and_the_next_best_are_shown() -> None:
+    """Not the first by name: in the tables, the queries and their differences; bold is the best of all."""
+    irm = many().irm(system="run", doc=None)
+    text = irm.report(metrics=["rr"], baseline="s200", ci=None, format="md")
+    results, comparison = (text.partition(f"## {name}")[2].partition("\n## ")[0] for name in ("Results", "Comparison"))
+    assert "| s240 | **1.000** |" in results
+    assert results.count("**1.000**") == 1
+    for system in ("s200", "s245", "s000"):
+        assert f"| {system} | " in results
+    assert "| s197 | " not in results
+    assert "200 of 250 rows, those of the best run by rr and of the baseline among them" in results
+    assert [line for line in text.splitlines() if "differ most" in line][1:] == [
+        "**rr: queries on which s240 and s200 differ most**",
+        "**rr: queries on which s245 and s200 differ most**",
+    ]
+    assert "| s240 | s200 |" in comparison
+    queries = {one["system"] for one in data(irm, metrics=["rr"], baseline="s200", ci=None)["queries"]}
+    assert queries == {"s000", "s200", "s240", "s245"}
+    assert "Queries of 4 of 250 systems, the best by rr and the baseline among them" in text
+
+
+@pytest.mark.parametrize("metric", ["rr", "fdr@1"])
+def test_json_of_many_systems_has_the_best(metric: str) -> None:
+    """Of more rows than it holds, those of the foremost systems stay, by the metric's own direction."""
+    found = data(many(1005).irm(system="run", doc=None), metrics=[metric], baseline="s1004", ci=None)["tables"]
+    assert found["results"]["left_out"] == 5
+    assert {"s240", "s245", "s1004"} <= {row["run"] for row in found["results"]["rows"]}
+
+
+def test_cutoffs_end_where_the_rankings_do() -> None:
+    """Past the longest ranking a curve would fall, or stay, for want of results; metrics that are named stay."""
+    for results, recall, last in ((3, 10, 3), (20, 20, 20), (120, 100, 100)):
+        log = many(1, results).drop("run")
+        found = data(log.irm, ci=None)
+        assert found["metrics"][-1]["metric"] == f"recall@{recall}"
+        assert max(row["k"] for row in found["tables"]["curve_cutoffs"]["rows"]) == last
+    named = data(many(1, 20).drop("run").irm, metrics=["precision@100"], ci=None)
+    assert {row["k"] for row in named["tables"]["curve_cutoffs"]["rows"]} == {1, 2, 3, 5, 10, 20}
+    gaps = many(1, 20).drop("run", "score").with_columns(rank=pl.int_range(1, 21).over("query") * 3)
+    assert max(row["k"] for row in data(gaps.irm, ci=None)["tables"]["curve_cutoffs"]["rows"]) == 100
 
 
 # Markdown and HTML

@@ -8,10 +8,22 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
-from frame_metrics import BadValueError, Metric, NotComputableError, metrics
-from inside import REGISTRY, SCANS, Array, Confusion, Pool, Ranking, check_bounded, extremes, read_text
+from frame_metrics import BadValueError, ColumnError, Metric, NotComputableError, UnknownNameError, metrics
+from inside import (
+    REGISTRY,
+    SCANS,
+    Array,
+    Confusion,
+    Pool,
+    Ranking,
+    check_bounded,
+    extremes,
+    in_pieces,
+    read_text,
+)
 
 NAN = float("nan")
 TOP = 3
@@ -508,3 +520,36 @@ def test_condensed_lists() -> None:
     """A metric that leaves unjudged rows out has no bounds over their judgments."""
     with pytest.raises(NotComputableError, match=r"^ap\(judged_only=True\) leaves unjudged rows out"):
         check_bounded("ap(judged_only=True)", metrics.ap(judged_only=True))
+
+
+# Queries without a judgment
+
+
+def test_queries_without_a_judgment_are_left_out_or_counted() -> None:
+    """By default no metric sees them; with the option nothing of them is relevant, in memory and in pieces."""
+    run = pl.DataFrame({"query": [1, 1, 2, 2], "doc": ["a", "b", "a", "c"], "score": [2.0, 1.0] * 2})
+    qrels = pl.DataFrame({"query": [1, 3], "doc": ["a", "z"], "grade": [1, 1]})
+    own = run.with_columns(grade=pl.Series([1, None, None, None]))
+    asked = ("judged@2", "ndcg", "precision@2", "roc_auc")
+    for irm, mean in ((run.irm.judge(qrels), 1), (own.irm, 0)):  # a judged query without results is there beside
+        n = 1 + mean
+        plain, counted = (one.evaluate(*asked) for one in (irm, irm(unjudged_queries="count")))
+        assert plain["n"][:3].to_list() == [n] * 3
+        assert counted["n"][:3].to_list() == [n + 1] * 3
+        assert (plain["value"] * n)[:3].to_list() == pytest.approx((counted["value"] * (n + 1))[:3].to_list())
+        assert plain.row(3)[3] == counted.row(3)[3]  # undefined, and null
+        assert in_pieces(irm(unjudged_queries="count")).evaluate(*asked).collect().equals(counted)
+        rows = irm(unjudged_queries="count").per_query("judged@2").filter(query=2)
+        assert rows["value"].to_list() == [0]
+        assert irm(unjudged_queries="count").audit().equals(irm.audit())
+        with pytest.raises(BadValueError, match="queries without judgments: 1 of"):
+            irm(unjudged_queries="count").audit({"queries without judgments": 0.02})
+
+
+def test_unjudged_queries_are_of_queries() -> None:
+    """Rows without a query have none, and there is one way to count them."""
+    rows = pl.DataFrame({"label": [1, 0], "score": [1.0, 0.0]})
+    with pytest.raises(ColumnError, match="unjudged_queries= is about the documents of a query; name query="):
+        rows.irm(unjudged_queries="count").evaluate("roc_auc")
+    with pytest.raises(UnknownNameError, match="unjudged_queries='zero' is not one of 'count'"):
+        rows.irm(unjudged_queries="zero")

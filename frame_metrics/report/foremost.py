@@ -1,0 +1,54 @@
+"""Rows that a report shows of too many: those of the best systems and of the baseline before all others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.report.cells import sign_of
+
+
+def places_of(results: pl.DataFrame, system: str | None, metric: str, baselines: Sequence[Any]) -> dict[Any, int]:
+    """Return the place of each system: the best one first, then the baselines, then all others by a metric.
+
+    Parameters
+    ----------
+    results : the rows of ``evaluate`` over all segments.
+    baselines : the systems that others are compared with; what is none of the systems has no place.
+    """
+    if system is None:
+        return {}
+    own = results.filter(pl.col("metric") == metric)
+    ranked = own.sort(pl.col("value") * sign_of(metric), descending=True, nulls_last=True, maintain_order=True)
+    best, *others = dict.fromkeys([*ranked[system].to_list(), *results[system].to_list()])
+    order = dict.fromkeys([best, *(one for one in baselines if one in others), *others])
+    return {one: place for place, one in enumerate(order)}
+
+
+def foremost(
+    systems: Sequence[Any], places: Mapping[Any, int], most: int, before: Collection[int] = ()
+) -> Sequence[int]:
+    """Return which rows are shown, in their own order.
+
+    Parameters
+    ----------
+    systems : the system of each row, or of whatever is shown.
+    most : how many are shown.
+    before : numbers of rows that go before all others.
+    """
+    if len(systems) <= most:
+        return range(len(systems))
+    last = len(places)
+    order = sorted(range(len(systems)), key=lambda at: (at not in before, places.get(systems[at], last), at))
+    return sorted(order[:most])
+
+
+def of_the_best(frame: pl.DataFrame, system: str | None, places: Mapping[Any, int], most: int) -> pl.DataFrame:
+    """Return the rows of a frame that are of the foremost systems; all where it has no systems."""
+    if system is None or system not in frame.columns:
+        return frame
+    there = frame[system].unique(maintain_order=True)
+    shown = there[list(foremost(there.to_list(), places, most))]
+    return frame.filter(pl.col(system).is_in(shown.implode(), nulls_equal=True))
