@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.border.files import Unchanged
+from frame_metrics.border.polars import LazyPolars
 from frame_metrics.command.plain import EXACT, PlainText
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, listed
 
@@ -32,7 +33,7 @@ class File:
             types = self.plan.collect_schema()
             if self.text is not None:
                 self.text.check_all(types)
-            for _ in self.plan.collect_batches():
+            for _ in LazyPolars(self.plan).batches(types.names()):
                 pass
 
 
