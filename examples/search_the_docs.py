@@ -51,7 +51,7 @@ Try next:
   frame-metrics evaluate {folder}/log.parquet --qrels {folder}/judgments.parquet --system system ndcg@10 map
   frame-metrics compare {folder}/log.parquet --qrels {folder}/judgments.parquet --system system rr
 
-and read docs/start_pandas.md or docs/start_polars.md with your own frame beside them."""
+and read docs/start.md with your own frame beside them."""
 START = time.perf_counter()
 
 

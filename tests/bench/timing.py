@@ -42,9 +42,9 @@ def show(seconds: float) -> str:
 
 
 def row(part: str, case: object, rows: int, figures: Sequence[str], ratio: float, asked: float | None) -> list[str]:
-    """Return a row of the table; what is asked is a ratio of that at most, of the peers at least."""
+    """Return a row of the table; what is asked is that ratio at most, of the peers at least; NO where it is not."""
     least = part in ("peers", "scores")
-    met = "" if asked is None else "yes" if (ratio >= asked if least else ratio <= asked) else "NO"
-    limit = "" if asked is None else f"{'>=' if least else '<='} {asked:.3g}"
+    met = asked is None or (ratio >= asked if least else ratio <= asked)
+    limit = "" if asked is None else f"{'>=' if least else '<='}{asked:.3g}"
     times = f"{ratio:.{2 if ratio < 10 else 0}f}" if ratio >= 0.1 else f"{ratio:.2g}"  # small, and yet not 0
-    return [part, str(case), f"{rows:,}", *figures, times, limit, met]
+    return [part, str(case), f"{rows:,}", *figures, times, limit + " NO" * (not met)]

@@ -26,7 +26,7 @@ def read(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
-generator = script(DOCS / "generate.py")
+generator = script(DOCS / "scripts" / "generate.py")
 SPELLINGS = [(tool, text) for tool, texts in generator.ELSEWHERE.items() for text in texts.split()]
 
 
@@ -53,7 +53,7 @@ def links(page: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_generated_docs_are_current(capsys: pytest.CaptureFixture[str]) -> None:
-    """What `docs/generate.py` would write is what stands on the pages."""
+    """What `docs/scripts/generate.py` would write is what stands on the pages."""
     assert generator.main(["--check"]) == 0, capsys.readouterr().out
 
 

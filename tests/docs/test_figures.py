@@ -9,7 +9,7 @@ import pytest
 
 from helpers import ROOT, script
 
-figures = script(ROOT / "docs" / "figures.py")
+figures = script(ROOT / "docs" / "scripts" / "figures.py")
 
 TABLE = """\
 # Measured

@@ -13,7 +13,7 @@ import frame_metrics
 import readability
 from helpers import ROOT, script
 
-site = script(ROOT / "docs" / "build_site.py")
+site = script(ROOT / "docs" / "scripts" / "build_site.py")
 site.PACKAGE = Path(frame_metrics.__file__).parent
 
 
@@ -51,7 +51,7 @@ def test_every_page_has_a_section() -> None:
     (sections,) = tomllib.loads(f"nav = {site.navigation(pages)}").values()
     placed = [name for section in sections for names in section.values() for name in names]
     assert sorted(placed) == sorted(pages)
-    with pytest.raises(SystemExit, match=r"no section of docs/build_site.py has new\.md"):
+    with pytest.raises(SystemExit, match=r"no section of docs/scripts/build_site.py has new\.md"):
         site.navigation({*pages, "new.md"})
 
 

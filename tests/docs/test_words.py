@@ -17,7 +17,7 @@ TEXTS = [
     *MODULES,
     ROOT / "README.md",
     *sorted((ROOT / "docs").rglob("*.md")),
-    ROOT / "docs" / "generate.py",
+    ROOT / "docs" / "scripts" / "generate.py",
     *sorted((ROOT / "examples").glob("*.py")),
 ]
 

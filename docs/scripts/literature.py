@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-TERMS = Path(__file__).parent / "terms.txt"
+TERMS = Path(__file__).parents[1] / "terms.txt"
 ENTRY = re.compile(r"^### (\w+)$", re.MULTILINE)
 
 

@@ -1,6 +1,6 @@
 """Build the site: docs/, the README, the examples and the docstrings, as pages that need no other host.
 
-python docs/build_site.py OUT      into the folder OUT; needs the dependency group docs
+python docs/scripts/build_site.py OUT      into the folder OUT; needs the dependency group docs
 
 It says what is wrong and exits with 1 where a link leads nowhere, a page is in no section, a docstring cannot be read,
 or a page fetches something from another host.
@@ -26,7 +26,7 @@ from urllib.parse import unquote, urlsplit
 from formulas import typeset
 from literature import ENTRY, with_terms
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "frame_metrics"
 
 # The pages of the API, and what stands on each; a name without which the package is left out.
@@ -57,7 +57,7 @@ API = {
 
 # The sections, and the pages of each in their order; an asterisk stands for all others of a folder.
 SECTIONS = {
-    "Start": ["index.md", "start_pandas.md", "start_polars.md"],
+    "Start": ["index.md", "start.md"],
     "Guide": ["guide.md", "logs.md", "decisions.md", "bounds.md", "simulation.md", "scale.md"],
     "Concepts": ["concepts.md", "which_measure.md", "glossary.md"],
     "Recipes": ["recipes/index.md", "recipes/*.md", "examples/*.md"],
@@ -109,7 +109,7 @@ def lay_out(folder: Path) -> None:
             (docs / path.relative_to(ROOT / "docs")).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, docs / path.relative_to(ROOT / "docs"))
     (folder / "frame_metrics").symlink_to(PACKAGE)
-    shutil.copy(ROOT / "docs" / "plain_docstrings.py", folder)
+    shutil.copy(ROOT / "docs" / "scripts" / "plain_docstrings.py", folder)
     config = (ROOT / "docs" / "zensical.toml").read_text(encoding="utf-8")
     (folder / "zensical.toml").write_text(f"{config}nav = {navigation(set(pages))}\n", encoding="utf-8")
 
@@ -193,7 +193,7 @@ def navigation(pages: set[str]) -> str:
         if of_title:
             entries.append(f"{{ {json.dumps(title)} = {json.dumps(of_title)} }}")
     if left:
-        sys.exit(f"no section of docs/build_site.py has {', '.join(sorted(left))}")
+        sys.exit(f"no section of docs/scripts/build_site.py has {', '.join(sorted(left))}")
     return f"[{', '.join(entries)}]"
 
 

@@ -1,6 +1,6 @@
 """Print how easily each page reads (Flesch's reading ease: 60 is plain English, 30 is hard); nothing depends on it.
 
-python docs/readability.py
+python docs/scripts/readability.py
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-MEASURED = Path(__file__).parent / "measured.md"
+MEASURED = Path(__file__).parents[1] / "measured.md"
 MARK = re.compile(r"(<!-- bench: ((?:(?!-->).)*) -->)(\n?)(?:(?!<!-- bench:).)*?(<!-- /bench -->)", re.DOTALL)
 ANY_MARK = re.compile(r"<!-- *(/?)bench", re.IGNORECASE)
 
