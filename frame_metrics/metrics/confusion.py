@@ -441,9 +441,9 @@ def balanced_accuracy(table: Confusion, sensitivity: Share = 0.5) -> Array:
     Undefined: N = 0, or all the weight is that of a class without documents.
     Parameters: sensitivity, the weight s of recall.
     """
-    shares = np.array([recall(table), specificity(table)])
-    there = np.array([[sensitivity], [1 - sensitivity]]) * ~np.isnan(shares)
-    return ratio((there * np.nan_to_num(shares)).sum(axis=0), there.sum(axis=0))
+    shares = np.stack([recall(table), specificity(table)])
+    weights = np.array([[sensitivity], [1 - sensitivity]]) * ~np.isnan(shares)  # a class without documents has none
+    return ratio((weights * np.nan_to_num(shares)).sum(axis=0), weights.sum(axis=0))
 
 
 @metric(range=(0, np.sqrt(2)), best=0, undefined=None, monotone=True, also=("closest",))

@@ -351,6 +351,19 @@ def test_undefined_of_a_decision_becomes_what_is_said(option: str, every: int) -
     assert wrong(found(IRM(rows_of(cases), by="case", undefined=option).evaluate(*TWO)), expected) == []
 
 
+@pytest.mark.parametrize("label", [0, 1])
+def test_balanced_accuracy_of_one_class_is_its_recall_however_classes_are_named(label: int) -> None:
+    """As numbers, with the relevant one named, with the classes listed, per class, and of scikit-learn."""
+    rows = pl.DataFrame({"label": [label] * 4, "predicted": [1, 1, 1, 0]})
+    words = rows.select(pl.all().replace_strict({0: "no", 1: "yes"}, return_dtype=pl.String))
+    recall = quiet(skl.balanced_accuracy_score, rows["label"].to_list(), rows["predicted"].to_list())
+    assert recall == (0.75 if label else 0.25)
+    ways = [rows.irm, IRM(rows, classes=[0, 1]), IRM(words, positive="yes"), IRM(words, classes=["no", "yes"])]
+    assert [irm.evaluate("balanced_accuracy").select("value", "n_undefined").row(0) for irm in ways] == 4 * [
+        (recall, 0)
+    ]
+
+
 def test_the_table_is_that_of_scikit_learn() -> None:
     """confusion() counts every pair of classes, or sums their weights."""
     cases = two_classes()
