@@ -109,6 +109,8 @@ def _as_series(name: str, values: Any) -> pl.Series:
         if dtype.name == "object":
             return _from_objects(name, values)
         return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
+    except BadValueError:  # which is a ValueError too
+        raise
     except UnicodeEncodeError:
         raise BadValueError(f"{name}: the column has text that is not Unicode; decode it") from None
     except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
@@ -169,6 +171,8 @@ def _from_lists(name: str, values: Any) -> pl.Series:
     try:
         return as_series(name, pa.array(values, from_pandas=True))
     except (pa.ArrowException, pl.exceptions.PolarsError):
+        if not all(value is None or isinstance(value, list | tuple | np.ndarray) for value in values):
+            raise BadValueError(f"{name}: some rows hold lists and others do not; give every row a list") from None
         raise BadValueError(f"{name}: the column's lists have values of several types; give them one type") from None
 
 
@@ -179,7 +183,7 @@ def _as_text(name: str, values: Any) -> pl.Series:
     try:
         code, distinct = pd.factorize(values)
     except TypeError as error:
-        if any(isinstance(value, list | np.ndarray) for value in values):
+        if any(isinstance(value, list | np.ndarray) for value in values):  # the first of which is none
             raise BadValueError(f"{name}: some rows hold lists and others do not; give every row a list") from None
         raise BadValueError(f"{name}: the column's values cannot be told apart ({error}); make them text") from None
     texts = [str(value) for value in distinct]

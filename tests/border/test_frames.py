@@ -398,6 +398,26 @@ def test_ids_that_only_pandas_has(own: str, beside: str, kind: str, other: str) 
     assert list(found["rr"]) == [1.0, 1.0, 0.0]
 
 
+@pytest.mark.parametrize(
+    ("docs", "what"),
+    [
+        ([[1, "a"], ["b"]], "the column's lists have values of several types; give them one type"),
+        ([[1], ["b"]], "the column's lists have values of several types; give them one type"),
+        ([[[1], 2], [1]], "the column's lists have values of several types; give them one type"),
+        ([[1], 5], "some rows hold lists and others do not; give every row a list"),
+        ([[1], None], None),
+        ([[1], (2,)], None),
+    ],
+)
+def test_lists_of_mixed_types(docs: list[Any], what: str | None) -> None:
+    """Lists whose values are of several types are told apart from rows that hold no list."""
+    frame = pd.DataFrame({"query": [1, 2], "doc": _objects(*docs), "relevant": [[1], [2]]})
+    if what is None:
+        assert _values(IRM(frame).per_query("rr"), "value")[0] == 1.0
+    else:
+        assert error(lambda: IRM(frame).per_query("rr"), BadValueError) == f"doc: {what}"
+
+
 @pytest.mark.parametrize("role", ["score", "grade", "weight"])
 def test_sparse_numbers(role: str) -> None:
     """Numbers that pandas keeps sparse are numbers."""
