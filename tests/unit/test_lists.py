@@ -256,7 +256,8 @@ NAN = float("nan")
             RAG,
             {"relevant": "day"},
             ColumnError,
-            "relevant='day' holds no lists of ids; what is said of a row is its label=",
+            "relevant='day' holds no lists of ids; what is said of a row is its label=, and lists that CSV made text "
+            "become lists with [ast.literal_eval(one) for one in frame['day']]",
         ),
         (
             RAG.with_columns(grade=pl.Series([[1, 0], [], [], [1]])),
