@@ -36,7 +36,12 @@ WHAT = (  # what rows may have that is bad, up to a comma
     *("are neither 0 nor 1", "are not in scale=", "are not between 0 and 1"),
     *("differ from another row of their query", "differ from another system in the value of their query"),
     *("have no query", "have no document", "have no class", "have no metric", "have no cluster", "have no covariate"),
-    *("have no score", "have a class that is not among classes=", "have a missing id in their list"),
+    *(
+        "have no score",
+        "have no threshold",
+        "have a class that is not among classes=",
+        "have a missing id in their list",
+    ),
     *("have neither a score nor a judgment", "have neither a rank nor a judgment", "have lists of different lengths"),
     *("repeat a query", "repeat a metric of their query", "repeat a rank of their query"),
     *("repeat a document of their query", "repeat a document of their query with another judgment"),

@@ -26,7 +26,6 @@ from frame_metrics.roles.memory import bytes_of
 from frame_metrics.roles.needs import Needs, needs_of, read_by
 from frame_metrics.roles.resolve import FOUND, RESULT, ROW, SYSTEM, resolve, resolve_judgments
 from frame_metrics.roles.roles import Roles
-from frame_metrics.verbs.misread import check_positions, positions
 
 WORTH = "\0worth"  # how many rows a row that was counted stands for, where each stands for some already
 MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that the frame has not
@@ -322,6 +321,8 @@ class Reading:
             piece=piece,
         )
         if piece is None:
+            from frame_metrics.verbs.misread import check_positions, positions  # not before a log is read
+
             check_shared(log)
             check_positions(positions(log))
         return log

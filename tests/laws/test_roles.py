@@ -65,16 +65,16 @@ POOLED = "rank grade doc extra"
 COUNTED = f"{POOLED} cluster"
 UNREAD = {
     "queries": {
-        "judge": "label n_relevant",
+        "judge": "label",
         "per_query": "weight cluster",
         "thresholds": SCORES,
         "best_threshold": SCORES,
         "curve of scores": f"{SCORES} undefined",
         "curve of cutoffs": "predicted threshold",
-        "explain": "predicted weight cluster collection_size undefined",
+        "explain": "predicted weight cluster collection_size undefined unjudged_queries",
         "bounds": "cluster extra",
-        "audit": "weight cluster extra collection_size ties undefined",
-        "audit with saved numbers": "weight cluster extra collection_size ties undefined",
+        "audit": "weight cluster extra undefined unjudged_queries",
+        "audit with saved numbers": "weight cluster extra undefined unjudged_queries",
     },
     "rows": {
         "evaluate": POOLED,
@@ -159,6 +159,8 @@ def settings() -> Iterator[Setting]:
     yield Setting("queries", frame, graded | {"ties": "worst"}, ("ndcg", "recall", "roc_auc"))
     yield Setting("queries", frame, both | {"label": "label_"}, ("recall", "map"))
     yield Setting("queries", frame, graded | {"collection_size": 50}, ("tn", "specificity"))
+    nobody = frame.filter(pl.col("query_") == 1).with_columns(query_=pl.lit(7), score_=pl.lit(1.0), grade_=None)
+    yield Setting("queries", pl.concat([frame, nobody], how="vertical_relaxed"), graded, ("ndcg",))
     twice = pl.concat([frame, frame.filter(pl.col("rank_") == 4).with_columns(score_=pl.lit(0.9))])
     yield Setting("queries", twice, graded | {"duplicates": "first"}, ("ndcg",))
     yield Setting(

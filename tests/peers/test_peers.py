@@ -438,10 +438,10 @@ def collections() -> dict[str, tuple[Array, Array]]:
 def listed() -> pl.DataFrame:
     """The collections as a log that lists every document, those that are not retrieved without a score."""
     parts = [
-        pl.DataFrame({"query": query, "place": np.arange(len(truth), 0, -1.0), "taken": taken == 1, "label": truth})
+        pl.DataFrame({"query": query, "worth": np.arange(len(truth), 0, -1.0), "taken": taken == 1, "label": truth})
         for query, (truth, taken) in collections().items()
     ]
-    return pl.concat(parts).with_columns(score=pl.when("taken").then("place"))
+    return pl.concat(parts).with_columns(score=pl.when("taken").then("worth"))
 
 
 @pytest.mark.parametrize("name", SKLEARN)
@@ -462,7 +462,7 @@ def test_the_table_of_a_retrieved_set_is_that_of_scikit_learn(name: str) -> None
 @pytest.mark.grid(27)
 def test_the_table_at_a_cutoff_is_that_of_scikit_learn(name: str, k: int) -> None:
     """The first k documents are a prediction too, of a collection of which only these were retrieved."""
-    result = IRM(listed(), score="place", collection_size=True).per_query(f"{name}@{k}")
+    result = IRM(listed(), score="worth", collection_size=True).per_query(f"{name}@{k}")
     found = dict(result.select("query", "value").iter_rows())
     expected = {}
     for query, (truth, _) in collections().items():

@@ -154,7 +154,7 @@ def test_judgments_may_name_one_of_the_columns_of_a_segment() -> None:
     found = irm.per_query("recall", "precision", layout="wide")
     assert found.rows() == [("u", 1, "a", 0.5, 1), ("u", 2, "a", 0.5, 1), ("v", 1, "a", 0, 0)]
     lost = irm.audit().filter(check="judged queries of no known segment")
-    assert lost.select("n", "share", "example").rows() == [(1, 1 / 3, "v, b")]
+    assert lost.select("n", "share", "example").rows() == [(1, 1 / 2, "v, b")]
 
 
 def test_a_document_may_be_judged_differently_in_two_segments() -> None:
