@@ -10,7 +10,16 @@ import polars as pl
 
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, shown
 from frame_metrics.inputs.rows import NONE, Array
-from frame_metrics.roles.columns import TEXTS, Columns, grade_column, label_column, largest_grade, refuse_nan, same_as
+from frame_metrics.roles.columns import (
+    TEXTS,
+    Columns,
+    grade_column,
+    label_column,
+    largest_grade,
+    refuse_nan,
+    role_columns,
+    same_as,
+)
 from frame_metrics.roles.conventions import Conventions
 
 SCALE = 3  # so many grades are no yes or no
@@ -93,7 +102,8 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
         raise NotComputableError(f"no grade in {columns.grade} reaches rel={rel}; the largest is {top}")
     marks = shares_among(grade)
     if marks.any() and not conventions.rel_said and largest_grade(grade) >= 1:
-        n = marks.sum() if columns.count is None else frame[columns.count].filter(marks).sum()
+        count = role_columns(frame, columns, ("count",)).get("count")
+        n = marks.sum() if count is None else count.filter(marks).sum()
         raise NotComputableError(level_unsaid(int(n), str(columns.grade)))
     return (grade >= float(conventions.rel)).cast(pl.Int8)
 

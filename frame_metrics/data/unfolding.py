@@ -248,7 +248,10 @@ def type_of_all(kinds: Sequence[Any]) -> Any:
         return known[0] if known else pl.Null
     if all(isinstance(kind, TEXTS) for kind in known):
         return pl.String
-    return pl.concat([pl.DataFrame(schema={"": kind}) for kind in known], how="vertical_relaxed").schema[""]
+    try:
+        return pl.concat([pl.DataFrame(schema={"": kind}) for kind in known], how="vertical_relaxed").schema[""]
+    except pl.exceptions.SchemaError:  # of no one kind, which is an error once they are read
+        return known[0]
 
 
 def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:

@@ -81,6 +81,8 @@ def _with_covariate(plan: Plan, options: Options) -> Plan:
             f"covariate={name!r}: there is no such column among {listed(available)}{closest(name, available)}"
         )
     columns = plan.columns
+    if name in columns.per_system:
+        raise ColumnError(f"covariate={name!r} is the column of a system; name one that was known before the test")
     keys = [("system", str(columns.system)), *(("query", one) for one in columns.query)]
     keys += [("by", one) for one in columns.by]
     check_parts([*keys, *columns.single.items(), ("covariate", name)])

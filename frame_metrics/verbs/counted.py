@@ -96,7 +96,8 @@ def cases_read(
         check_level(undecided_shares(log), log.judgment_name)
         table, cases = reading.table, cases_of(log, queries=queries, ranks=ranks, unjudged=unjudged)
     else:
-        table = pl.DataFrame(schema=source.border.types(columns.needed))
+        types = source.border.types(columns.needed)
+        table = pl.DataFrame(schema=types | {name: types[name].inner for name in columns.lists})
         cases = cases_in_pieces(reading, queries=queries, totals=totals, ranks=ranks, unjudged=unjudged)
     return replace(cases, classes=two_classes(table, columns, conventions)) if named else cases
 

@@ -146,8 +146,8 @@ class Work(ABC):
         own, theirs = self.plan.columns.query, () if self.plan.judged is None else self.plan.judged.query
         judgments = pl.DataFrame() if self.judgments is None else self.judgments
         there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
-        held = judgments.select(
-            pl.col(name).cast(there.schema[str(i)], strict=False).alias(str(i)) for i, name in enumerate(theirs)
+        held = pl.DataFrame(
+            {str(i): in_type(judgments[name], there.schema[str(i)]) for i, name in enumerate(theirs)}
         ).with_row_index("at")
         rows = held.join(there, on=there.columns, how=how, maintain_order="left")["at"]
         return judgments[rows]
@@ -173,6 +173,14 @@ class Measuring(Work):
     def measured(self, log: Log) -> Measured:
         """Measure every ranking of a piece."""
         return each_ranking(log, self.asked, self.averages)
+
+
+def in_type(values: pl.Series, kind: Any) -> pl.Series:
+    """Return values in another type, null where it does not hold them."""
+    try:
+        return values.cast(kind, strict=False)
+    except pl.exceptions.InvalidOperationError:  # of a type that is never made of theirs
+        return pl.Series([None], dtype=kind).new_from_index(0, len(values))
 
 
 def work_of(kind: type[Any], reading: Reading, *said: Any, totals: bool = False, arms: bool = False) -> Any:
