@@ -87,7 +87,7 @@ class Log:
         return self.grid.amounts("n_relevant", str(self.columns.n_relevant)) if "n_relevant" in values else None
 
     def of_queries(self, role: str) -> Array | None:
-        """What is said of each ranking's query, by the log or else the judgments; None for a role that is not named."""
+        """The value for each ranking's query, by the log or else the judgments; None for a role that is not named."""
         said, column = self.said_of_queries(role), getattr(self.columns, role)
         left_out = column in self.columns.lent and self.conventions.unjudged_queries is None
         if said is not None and left_out and self.grid.pool is not None:

@@ -77,7 +77,7 @@ def _every_choice(alone: Array, less: int, pairs: Array, width: int) -> Iterator
 
 
 def _by_difference(arms: Arms, less: int) -> tuple[Distance, Array, int]:
-    """How far apart the means are, what was seen of it, and how many numbers each draw needs."""
+    """The distance of the means, what was seen of it, and how many numbers each draw needs."""
     total, more = arms.held.sum(axis=0), len(arms.mine) - less
 
     def distance(marks: Array) -> Array:
@@ -88,7 +88,7 @@ def _by_difference(arms: Arms, less: int) -> tuple[Distance, Array, int]:
 
 
 def _studentised(arms: Arms, seen: Array) -> tuple[Distance, Array, int]:
-    """How far apart the means are in standard errors, what was seen of it, and how many numbers each draw needs.
+    """The distance of the means in standard errors, what was seen of it, and how many numbers each draw needs.
 
     Both are computed anew in each draw, and so is the slope of the covariate. What the parts of units add up to follows
     from sums of products of what their rows hold (the value less its mean, the size, 1 and the covariate) with each
@@ -140,7 +140,7 @@ def _in_errors(one: Array, other: Array, crossed: Array, scale: Array) -> Array:
 
 
 def _parts(arm: Array) -> Array:
-    """What the part of a unit in the mean of its arm, and in the mean covariate, is made of, shape (1 or 2, ..., k)."""
+    """The terms of a unit's part in the mean of its arm, and in the mean covariate, shape (1 or 2, ..., k)."""
     n, size = arm[..., 2, 2], arm[..., 1, 2]
     nothing = np.zeros_like(n)
     value = [1 / size, -arm[..., 0, 2] / size**2, nothing]

@@ -52,7 +52,7 @@ class Arms:
 
     @cached_property
     def alone(self) -> Array:
-        """Whether the unit of a row stands in one arm only, shape (rows,)."""
+        """True where the unit of a row stands in one arm only, shape (rows,)."""
         alone = np.ones(len(self.mine), bool)
         alone[self.shared] = False
         return alone

@@ -798,6 +798,7 @@ def test_decisions_and_scores_that_are_the_truth_are_the_best(metric: Metric) ->
     """Where what is predicted is what is true, the value is the metric's best, of two classes and of several."""
     two = pl.DataFrame({"label": [1, 0, 0, 1, 0], "predicted": [1, 0, 0, 1, 0], "score": [1.0, 0, 0, 1, 0]})
     letters = pl.DataFrame({"label": list("abcacb"), "predicted": list("abcacb")})
+    letters = letters.cast(pl.Enum(list("abc")))  # in order, for weights of mistakes
     letters = letters.with_columns((pl.col("label") == c).cast(pl.Float64).alias(f"is_{c}") for c in "abc")
     best = None if math.isinf(float(metric.best or 0)) else pytest.approx(metric.best, abs=1e-12)
     found = two.irm(label="label", predicted="predicted", score="score", undefined="null").evaluate(metric)

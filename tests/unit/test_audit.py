@@ -334,6 +334,7 @@ def test_a_check_is_silent_about_the_rest(check: str) -> None:
         "unjudged results": {"unjudged in the top 10"},
         "ranks that begin late": {"ranks with gaps"},
         "grades between 0 and 1": {"grades with a fraction"},
+        "scores that count from 1": {"rankings cut at one length"},
         "segments that judgments name otherwise": {
             "queries without judgments",
             "queries without results",

@@ -692,7 +692,7 @@ ROWS: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, float]], ...] = (
     ),
     (
         CALLED,
-        {},
+        {"classes": ["a", "b", "c"]},
         {
             "accuracy": 4 / 6,
             "error_rate": 2 / 6,

@@ -1,0 +1,83 @@
+"""Small odd frames that an attack at random found: each is a result, or an error in the caller's words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import time
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from frame_metrics import IRM, FrameMetricsError
+from helpers import error
+
+SCORES = {"query": [1, 1], "score": [0.5, 0.2], "grade": [1, 0]}
+ERRORS: dict[str, tuple[Callable[[], Any], str]] = {
+    "columns of systems that have no type in common, of a plan that has not run": (
+        lambda: (
+            pl.LazyFrame(SCORES | {"a": [1, 2], "b": pl.Series(["x", "y"], dtype=pl.Categorical)})
+            .irm(score=["a", "b"])
+            .evaluate("rr")
+            .collect()
+        ),
+        "b: a score is a number, and this column is Categorical",
+    ),
+    "a count that is a time, beside grades between 0 and 1": (
+        lambda: (
+            pl.DataFrame({"score": [0.5, 0.2], "grade": [1.0, 0.5], "n": [time(1), time(2)]})
+            .irm(count="n")
+            .evaluate("roc_auc")
+        ),
+        "n: a count is a number, and this column is Time",
+    ),
+    "relevant documents without a row, in a calibration": (
+        lambda: pl.DataFrame(SCORES | {"n": [3, 3]}).irm(n_relevant="n").curve("calibration"),
+        "score: 2 of 4 documents have no score; curve('calibration') needs one for every row",
+    ),
+    "the same of a column for each system": (
+        lambda: (
+            pl.DataFrame(SCORES | {"other": [0.1, None], "n": [3, 3]})
+            .irm(score=["score", "other"], n_relevant="n")
+            .curve("calibration")
+        ),
+        "5 of 8 documents have no score",
+    ),
+    "the column of a system as a covariate": (
+        lambda: (
+            pl.DataFrame(SCORES | {"other": [0.1, 0.3]})
+            .irm(score=["score", "other"])
+            .compare("rr", paired=False, covariate="score")
+        ),
+        "covariate='score' is the column of a system",
+    ),
+    "months, days and nanoseconds from Arrow": (
+        lambda: IRM(
+            pa.table({"query": [1], "score": [1.0], "grade": pa.array([(1, 2, 3)], pa.month_day_nano_interval())})
+        ).evaluate("rr"),
+        "grade: the column is month_day_nano_interval, which cannot be read",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_what_is_odd_is_an_error_in_the_callers_words(case: str) -> None:
+    """No error of another library comes of it, and none about rows that the frame does not have."""
+    call, words = ERRORS[case]
+    assert words in error(call, FrameMetricsError)
+
+
+def test_lists_of_nulls_from_arrow_are_read() -> None:
+    """A cast to the type that they have already would break them."""
+    nothing = pd.array([[None, None], [None]], dtype=pd.ArrowDtype(pa.list_(pa.null())))
+    lists = pd.DataFrame({"query": [1, 2], "score": nothing, "grade": [[0, 1], [1]]})
+    assert lists.irm.per_query("rr")["value"].to_list() == [0.0, 0.0]
+
+
+def test_lists_in_pieces_have_the_classes_of_their_values() -> None:
+    """The types of a plan that has not run are those of its result."""
+    frame = pl.LazyFrame({"query": [1], "label": [[0, 1]], "predicted": [[True, False]], "score": [[0.2, 0.1]]})
+    table = frame.irm(query="query", predicted="predicted", memory=200).confusion()
+    assert table.collect().schema == table.collect_schema()
