@@ -67,7 +67,8 @@ def check_positions(named: list[str]) -> None:
         given = named[0] if len(named) == 1 else named
         raise ColumnError(
             f"score={given!r}: its values are whole, from 1 or 0, and different in each ranking, as positions are; the "
-            f"best result has the highest score, and the least position: say rank={given!r}, from 1, or rename it"
+            f"best result has the highest score, and the least position: say rank={given!r}, from 1, or "
+            "rename it if it is a score"
         )
 
 
