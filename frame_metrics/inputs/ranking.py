@@ -37,6 +37,8 @@ class Ranking(Listed):
     tie : the number of each row's tie, ascending, where equal scores are to stand in every order; else None.
     extra : values of each row in columns that only users' metrics read, by name; NaN is null.
     told : whether it is said of each query what is relevant, though it may be nothing, shape (queries,); else None.
+    whole : of condensed rankings, the documents that the collection was said to have and those known of it, shape
+        (queries,) each.
     """
 
     grade: Array
@@ -54,6 +56,7 @@ class Ranking(Listed):
     tie: Array | None = None
     extra: Mapping[str, Array] = field(default_factory=dict)
     told: Array | None = None
+    whole: tuple[Array, Array] | None = None
 
     def __post_init__(self) -> None:
         seal(self)
@@ -87,6 +90,7 @@ class Ranking(Listed):
             tie=kept(self.tie),
             extra={name: values[keep] for name, values in self.extra.items()},
             size=None if self.size is None else self.size - (self.n_ret - n_ret),
+            whole=self._said,
             pool=None if self.pool is None else self.pool.condensed(),
         )
 
@@ -183,6 +187,11 @@ class Ranking(Listed):
         if self.pool is not None:
             relevant = self.pool.count(self.pool.relevant(self.rel), self.n_queries)
         return self.n_rows + np.maximum(self.n_relevant - relevant, 0)
+
+    @property
+    def _said(self) -> tuple[Array, Array] | None:
+        """Documents that the collection is said to have, and those that are known of it, before any was dropped."""
+        return self.whole if self.whole or self.size is None else (self.size, self.n_known)
 
     @kept
     def relevant(self) -> Rows:
@@ -330,7 +339,7 @@ class Ranking(Listed):
         """The 2x2 table of what was retrieved."""
         tp, seen = self.hits(k), self.retrieved(k).astype(np.float64)
         empty = np.zeros(self.n_queries) if k is None else k - seen
-        return Confusion(tp, seen - tp, self.n_relevant - tp, empty, self.size)
+        return Confusion(tp, seen - tp, self.n_relevant - tp, empty, self.size, said=self._said)
 
     def _decided(self, decision: Array) -> Confusion:
         """The 2x2 table of predictions, over all documents that are known."""
@@ -342,7 +351,7 @@ class Ranking(Listed):
         tp, fp, *rest = (self.count_of(rows, None, retrieved=False).astype(np.float64) for rows in marked)
         size = (self.n_known if self.size is None else self.size).astype(np.float64)
         fn = self.n_relevant - tp - sum(rest[:1])
-        return Confusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest))
+        return Confusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest), said=self._said)
 
     @kept
     def scores(self) -> Scores:

@@ -24,6 +24,7 @@ class Confusion:
     undecided : relevant and other documents without a decision, shape (n,) each, where decisions may be missing; they
         are in none of tp, fp, fn and tn.
     rest : the true negatives where they are counted and are not what remains of ``size``, shape (n,).
+    said : documents that the collection is said to have, and those that are known of it, shape (n,) each.
     """
 
     tp: Array
@@ -33,6 +34,7 @@ class Confusion:
     size: Array | None = None
     undecided: tuple[Array, ...] = ()
     rest: Array | None = None
+    said: tuple[Array, Array] | None = None
 
     def __post_init__(self) -> None:
         seal(self)
@@ -65,10 +67,11 @@ class Confusion:
         if self.size is None:
             raise NotComputableError("true negatives need collection_size=")
         rest = self.size - self.tp - self.fp - self.fn - self.up - self.un
-        if (rest < 0).any():
+        size, known = self.said or (self.size, self.size - rest)
+        if (few := known > size).any():
             raise BadValueError(
-                f"collection_size: {int(self.size[rest < 0][0])} documents are fewer than the "
-                f"{int((self.size - rest)[rest < 0][0])} that a query retrieved or has relevant"
+                f"collection_size: {int(size[few][0])} documents are fewer than the {int(known[few][0])} that are "
+                "known of a query, retrieved or judged"
             )
         return rest
 

@@ -365,8 +365,15 @@ def _past_exact(values: pl.Series) -> pl.Series:
     return (far if kind.is_unsigned_integer() else far | (values < -EXACT)).fill_null(False)
 
 
+def _refuse_booleans(values: pl.Series, column: str, role: str) -> None:
+    """Raise for True and False where a number is meant, which they are not by themselves either."""
+    if values.dtype == pl.Boolean:
+        raise BadValueError(f"{column}: a {role} is a number, and this column is Boolean; convert it")
+
+
 def _threshold_column(values: pl.Series, column: str, held: Any) -> pl.Series:
     """Return the threshold of each row as its score's column holds it, none missing."""
+    _refuse_booleans(values, column, "threshold")
     values = number_column(values, column, "threshold", finite=False)
     refuse_nan(values, column, "give every row one")
     refuse_null(column, values, "have no threshold", "give every row one")
@@ -455,6 +462,8 @@ def one_of(values: pl.Series, several: Sequence[Any], column: str) -> pl.Series:
 
 def _amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
     """Return weights or counts: numbers from 0, none missing."""
+    if role == "collection size":
+        _refuse_booleans(values, column, role)
     values = number_column(values, column, role, finite=False)
     refuse_infinite(values, column, "give every row one")
     refuse_null(column, values, "are missing", "give every row one")

@@ -225,6 +225,11 @@ def check_roles(roles: dict[str, Any]) -> None:
             if not holds(value):
                 way = MAKE_IT if is_foreign(value) and name not in RESOURCES else ""
                 raise BadValueError(f"{name}={shown(value)} is not {expected}{way}")
+    for name in ("rel", "threshold"):
+        if isinstance(value := roles.get(name), int) and abs(value) > EXACT:
+            raise BadValueError(
+                f"{name}={value} is past 2**53, where float64 cannot tell integers apart; rescale it, and its column"
+            )
     if roles.get("scale") is not None:
         check_scale(roles["scale"])
     if roles.get("rel") is not None:

@@ -129,9 +129,8 @@ def more_relevant_documents_than_said(block: RankedBlock) -> Array | None:
 
 @check("error", "rankings", name="more documents than collection_size")
 def more_documents_than_said(block: RankedBlock) -> Array | None:
-    """rankings that retrieved, or miss, more documents than there are; true negatives would be less than 0"""
-    known = block.run.n_ret + block.run.n_relevant - block.run.hits()
-    return known > block.said["size"] if "size" in block.said else None
+    """rankings with more documents, retrieved or judged, than there are; true negatives would be too few"""
+    return block.run.n_known > block.said["size"] if "size" in block.said else None
 
 
 @check("error", "queries", of=RankedBlock.evaluated)

@@ -27,7 +27,7 @@ def _called_positions(columns: Columns) -> list[str]:
 
 
 def _told_apart(log: Log) -> tuple[set[str], set[str]]:
-    """The columns called as positions whose values are whole, at least 1 and different in each ranking; the others."""
+    """The columns called as positions whose values are whole, from 1 or 0 and different in each ranking; the others."""
     found: tuple[set[str], set[str]] = set(), set()
     grid, rankings = log.grid, log.grid.rankings
     for name in _called_positions(log.columns) if "score" in rankings.values else ():
@@ -39,7 +39,9 @@ def _told_apart(log: Log) -> tuple[set[str], set[str]]:
         score = rankings.values["score"][rankings.places(own)].astype(np.float64)
         held = pl.DataFrame({"ranking": np.repeat(own, rankings.lengths[own]), "score": score})
         held = held.filter(pl.col("score").is_not_nan())
-        whole = ((held["score"] >= 1) & (held["score"] == held["score"].floor())).all()
+        whole = (held["score"] == held["score"].floor()).all()
+        span = held.group_by("ranking").agg(low=pl.col("score").min(), top=pl.col("score").max(), n=pl.len())
+        whole = whole and ((span["low"] >= 1) | ((span["low"] == 0) & (span["top"] == span["n"] - 1))).all()
         if len(held):
             found[not whole or held.is_duplicated().any()].add(name)
     return found
@@ -64,8 +66,9 @@ def check_positions(named: list[str]) -> None:
     if named:
         given = named[0] if len(named) == 1 else named
         raise ColumnError(
-            f"score={given!r}: its values are whole, from 1, and different in each ranking, as positions are; the best "
-            f"result has the highest score, and the least position: say rank={given!r}, or rename it if it is a score"
+            f"score={given!r}: its values are whole, from 1 or 0, and different in each ranking, as positions are; the "
+            f"best result has the highest score, and the least position: say rank={given!r}, from 1, or "
+            "rename it if it is a score"
         )
 
 

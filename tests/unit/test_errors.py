@@ -239,7 +239,7 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "collection smaller than a query": (
         {"docs": [1, 1, 9, 9]},
         {"collection_size": "docs"},
-        "collection_size: 1 documents are fewer than the 2 that a query retrieved or has relevant",
+        "collection_size: 1 documents are fewer than the 2 that are known of a query, retrieved or judged",
     ),
 }
 
@@ -863,7 +863,7 @@ NOT_COMPUTABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         "accuracy",
         {"collection_size": 1},
         {},
-        "collection_size: 1 documents are fewer than the 2 that a query retrieved or has relevant",
+        "collection_size: 1 documents are fewer than the 2 that are known of a query, retrieved or judged",
     ),
     (
         "rr",
@@ -1497,3 +1497,38 @@ def test_blocks_where_no_thread_can_be_started() -> None:
     with small_blocks(4), threads(2) as pool:
         pool.shutdown()
         assert log.irm.evaluate("rr")["value"].to_list() == [0.5]
+
+
+@pytest.mark.parametrize("unjudged", [None, "drop"])
+@pytest.mark.parametrize("grade", [0, 1])
+@pytest.mark.parametrize("size", [True, 2, "docs"])
+def test_a_collection_has_all_documents_that_are_known(size: Any, grade: int, unjudged: Any) -> None:
+    """A judged document that was not retrieved counts, relevant or not, also of a query without rows."""
+    log = pl.DataFrame({"query": ["q"] * 2, "score": [3, 2], "doc": ["x", "y"], "docs": [2, 2]})
+    irm = log.irm(query="query", doc="doc", collection_size=size, unjudged=unjudged)
+    judgments = pl.DataFrame({"query": ["q"] * 2, "doc": ["x", "z"], "grade": [1, grade]})
+    said = "collection_size: 2 documents are fewer than the 3 that are known of a query, retrieved or judged"
+    for verb in ("evaluate", "per_query"):
+        assert error(lambda verb=verb: getattr(irm.judge(judgments), verb)("specificity"), BadValueError) == said
+    assert error(lambda: irm.judge(judgments).evaluate("specificity", average="micro"), BadValueError) == said
+    if size is True:
+        bare = pl.DataFrame({"query": ["q", "q", "r"], "doc": ["x", "y", "z"], "grade": [1, 0, grade]})
+        assert error(lambda: irm.judge(bare).evaluate("tn"), BadValueError).startswith("collection_size: 0 documents")
+
+
+def test_numbers_past_what_floats_tell_apart() -> None:
+    """A threshold and a level past 2**53 are refused as scores past it are; infinity is a threshold."""
+    frame = pl.DataFrame({"label": [1, 0], "score": [2**53, 1]})
+    for name in ("threshold", "rel"):
+        said = error(lambda name=name: frame.irm(**{name: 2**53 + 1}).evaluate("tp"), BadValueError)
+        assert said.startswith(f"{name}={2**53 + 1} is past 2**53, where float64 cannot tell integers apart")
+    assert frame.irm(threshold=float("inf")).evaluate("tp")["value"].item() == 0
+
+
+def test_booleans_are_no_numbers() -> None:
+    """A column of True and False is no threshold and no collection size, as True by itself is no threshold."""
+    frame = pl.DataFrame({"query": [1, 1], "label": [1, 0], "score": [2, 1], "flag": [True, False]})
+    said = "flag: a {} is a number, and this column is Boolean; convert it"
+    pooled, ranked = frame.irm(query=None, threshold="flag"), frame.irm(query="query", collection_size="flag")
+    assert error(lambda: pooled.evaluate("tp"), BadValueError) == said.format("threshold")
+    assert error(lambda: ranked.evaluate("tn"), BadValueError) == said.format("collection size")

@@ -43,7 +43,7 @@ VERBS: dict[str, Callable[[Any], Any]] = {
 def test_positions_that_are_given_as_scores(kind: str, verb: str) -> None:
     """They are an error in every verb, with the judgments in the log or beside it, and the way out works."""
     call, run = VERBS[verb], PLACED.drop("grade")
-    said = "score='pos': its values are whole, from 1, and different in each ranking, as positions are; the best result"
+    said = "score='pos': its values are whole, from 1 or 0, and different in each ranking, as positions are; the best"
     for irm in (
         IRM(as_kind(PLACED, kind), query="query", score="pos"),
         IRM(as_kind(run, kind), score="pos").judge(as_kind(PLACED.select("query", "doc", "grade"), kind)),
@@ -61,12 +61,19 @@ def test_names_of_positions(name: str) -> None:
     assert PLACED.rename({"pos": f"my {name}"}).irm(score=f"my {name}").evaluate("rr")["value"].item() < 1
 
 
-@pytest.mark.parametrize("odd", [0, 1.5, -1, 2])
+@pytest.mark.parametrize("odd", [1.5, -1, 2])
 def test_scores_that_cannot_be_positions(odd: float) -> None:
     """A value below 1, with a fraction, or twice in a ranking is none; without a query there are no positions."""
     pos = pl.Series([1.0, 2.0, odd, 2.0, 1.0])
     assert PLACED.with_columns(pos=pos).irm(score="pos").evaluate("ndcg")["n"].item() == 2
     assert PLACED.irm(query=None, score="pos").evaluate("roc_auc")["value"].item() < 0.5
+
+
+def test_positions_that_count_from_0() -> None:
+    """Values that are 0, 1, 2 ... in each ranking are positions too; 0 among values with gaps is a score."""
+    from_0 = PLACED.with_columns(pl.col("pos") - 1)
+    assert "rank='pos'" in error(lambda: from_0.irm(score="pos").evaluate("rr"), ColumnError)
+    assert from_0.with_columns(pl.col("pos") * 2).irm(score="pos").evaluate("ndcg")["n"].item() == 2
 
 
 def test_positions_of_one_system_among_columns_of_scores() -> None:
