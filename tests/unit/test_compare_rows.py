@@ -827,8 +827,8 @@ WRONG: dict[str, tuple[Callable[[], Any], type[FrameMetricsError], str]] = {
     "a metric of rankings": (
         lambda: irm_of(ROWS).compare("gm_map"),
         ColumnError,
-        "gm_map is ap, of rankings, and no column is named as the query with query=, and none of 'system', 'doc', 'label', "
-        "'predicted', 'score' has that name; of rows without a query there is average_precision",
+        "gm_map is ap, of rankings, and no column is named as the query with query=, and none of 'system', 'doc', "
+        "'label', 'predicted', 'score' has that name; of rows without a query there is average_precision",
     ),
     "a key called as a column of the result": (
         lambda: irm_of(ROWS.rename({"system": "baseline"}), system="baseline").compare("accuracy"),
