@@ -11,13 +11,14 @@ import polars as pl
 
 from frame_metrics.border.shown import printable
 from frame_metrics.command.writing import of_value
-from frame_metrics.errors import BadValueError
+from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError
 from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
 
 # Columns of results that are no keys.
 _MEASURED = {"metric", "k", "average", "value", "n", "n_undefined", "ci_low", "ci_high"}
 
 
+BOUND = "queries without judgments=2%"  # an example of what an audit may find
 ALPHA = 0.05  # the level at which a difference counts
 
 
@@ -125,7 +126,13 @@ def check_bounds(fail_on: Any) -> None:
     """Raise for what is no severity, no check of an audit, or no bound, before anything is read."""
     from frame_metrics.verbs.audit_gate import gate_of
 
-    gate_of(fail_on)
+    try:
+        gate_of(fail_on)
+    except FrameMetricsError as error:
+        told = str(error).replace("fail_on: ", "--fail-on: ", 1)
+        if isinstance(fail_on, str) or isinstance(error, UnknownNameError):
+            told += f" (a check is said with its limit, CHECK=LIMIT, as {BOUND!r})"
+        raise type(error)(told) from None
 
 
 def grave(result: pl.DataFrame, fail_on: Any) -> Iterator[Outcome]:

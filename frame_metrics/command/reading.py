@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -116,6 +117,19 @@ class Source:
             raise FrameMetricsError(f"{name}: the name does not say the format; {way}")
         return said
 
+    def _plain(self, name: str, kind: str) -> str:
+        """A file without its compression, and of JSON without a mark of the byte order, with which none is read."""
+        path = self._unpacked(name)
+        if kind in OF_CELLS or "://" in name:
+            return path
+        with open(path, "rb") as file:
+            if file.read(len(BOM_UTF8)) != BOM_UTF8:
+                return path
+            plain = os.path.join(self.folder(), "unmarked")
+            with open(plain, "wb") as copy:
+                shutil.copyfileobj(file, copy)
+        return plain
+
     def _unpacked(self, name: str) -> str:
         """A file without its compression by gzip."""
         if "://" in name:
@@ -136,7 +150,7 @@ class Source:
         if here:
             _check_content(name, path, kind, self.option)
         if here and kind in OF_TEXT:
-            text = PlainText(name, self._unpacked(path), kind, OF_CELLS.get(kind, ","))
+            text = PlainText(name, self._plain(path, kind), kind, OF_CELLS.get(kind, ","))
         with told_of(name, kind, text):
             if kind in OF_CELLS:
                 text = text and _separated(text)
@@ -171,7 +185,7 @@ class Source:
             plan = pl.read_json(path, infer_schema_length=ROWS).lazy()
         if text is not None:
             kinds, played = plan.collect_schema(), {*self._columns((*Roles.__annotations__, *FOUND))}
-            text.check_kinds({column: kind for column, kind in kinds.items() if column in played})
+            text.check_kinds(kinds, played)
         return checked(plan, text.check_floats) if text else plan
 
     def _columns(self, roles: Sequence[str]) -> list[str]:

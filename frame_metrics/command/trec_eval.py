@@ -72,6 +72,7 @@ MISSING = {
     "-o": ("--Output_old_results_format", None, "trec_eval 9 itself no longer has the old output"),
 }
 PARAMETERS = ("relstring", "utility", "11pt_avg", "set_F", "ndcg")  # of one measure, behind its name as they are given
+AVERAGED = "averaged"  # the column of judgments that says of each query whether it is among all
 OURS = {"G": "g_trec", "binG": "bin_g"}  # names that are read otherwise, or mean two things
 
 
@@ -151,10 +152,12 @@ def run(given: argparse.Namespace, open_run: Callable[[str], str]) -> None:
         raise FrameMetricsError(f"no query of {given.run} is among the judgments of {given.qrels}")
     queries = sorted(known["query"].unique())
     whole = _Whole(str(results["run"][-1]), int((qrels["grade"] > 0).sum()) if given.c else None)
-    qrels, results = qrels if given.c else known, _cut(results, given.M)
+    # A level that other queries reach is no mistake, so their judgments stay, in a segment that is not printed.
+    averaged = pl.lit(True) if given.c else pl.col("query").is_in(queries)
+    qrels, results = qrels.with_columns(averaged.alias(AVERAGED)), _cut(results, given.M)
     conventions: dict[str, Any] = {"rel": 1 if given.l is None else given.l, "unjudged": "drop" if given.J else None}
     try:
-        irm = IRM(results.drop("run"), doc="doc", collection_size=given.N, **conventions).judge(qrels)
+        irm = IRM(results.drop("run"), doc="doc", by=AVERAGED, collection_size=given.N, **conventions).judge(qrels)
         texts = _relstrings(measures, results, qrels, judged_only=given.J)
         lines = [] if not given.q else _of_queries(irm, measures, queries, texts)
         summary = [] if given.n else _of_all(irm, measures, whole)
@@ -242,7 +245,7 @@ class _Whole:
 def _of_all(irm: IRM[pl.DataFrame], measures: Sequence[Measure], whole: _Whole) -> list[tuple[str, str, str]]:
     """The lines of all queries together."""
     own = [one for one in measures if one.kind != "relstring"]
-    found = irm.evaluate("num_q", *_computed(own)).select("metric", "value")
+    found = irm.evaluate("num_q", *_computed(own)).filter(AVERAGED).select("metric", "value")
     values: dict[str, float | None] = dict(found.iter_rows())
     if whole.graded is not None:
         values["num_rel"] = whole.graded

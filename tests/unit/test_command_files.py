@@ -77,6 +77,26 @@ UNLIKE: dict[str, tuple[str, str, str]] = {
         f'{rows(("1", "2"))}\n{{"query": 1, "score": 1, "score": 2}}',
         "log.jsonl, line 2: the name 'score' stands twice in one object",
     ),
+    "a name twice, and a line that ends": (
+        "log.jsonl",
+        f'{{"query": 1, "score": 1, "grade": 1, "score": 5}}\n{rows(("1", "3"))}\n',
+        "log.jsonl, line 1: the name 'score' stands twice in one object",
+    ),
+    "a name twice, and one that lacks": (
+        "log.jsonl",
+        f'{rows(("1", "3"))}\n{{"query": 1, "score": 1, "grade": 1, "grade": 0}}\n{{"query": 1, "score": 2}}\n',
+        "log.jsonl, line 2: the name 'grade' stands twice in one object",
+    ),
+    "a name twice, once in codes": (
+        "log.jsonl",
+        f'{rows(("1", "3"))}\n{{"query": 1, "score": 1, "grade": 1, "sc\\u006fre": 2}}\n',
+        "log.jsonl, line 2: the name 'score' stands twice in one object",
+    ),
+    "a name twice that plays no part": (
+        "log.jsonl",
+        f'{rows(("1", "3"))}\n{{"query": 1, "score": 1, "grade": 1, "title": "a", "title": "b"}}\n',
+        "log.jsonl, line 2: the name 'title' stands twice in one object",
+    ),
     "a name twice in a list": (
         "log.json",
         '[{"query": 1, "score": 1, "score": 2}]',
@@ -117,6 +137,11 @@ UNLIKE: dict[str, tuple[str, str, str]] = {
         "query,score,grade,day\n1,1,1,1.5\n1,2,1,9007199254740993\n",
         "log.csv, line 3: day has 9007199254740993, past 2**53",
     ),
+    "a number as Python writes it": (
+        "log.csv",
+        "query,score,grade\n1,2,1\n1,1_000,0\n",
+        "log.csv, line 3: score has '1_000', which is no number",
+    ),
     "too few cells": (
         "log.csv",
         "query,score,grade\n1,2,1\n1,1\n",
@@ -147,6 +172,14 @@ def test_what_a_frame_would_not_show_is_an_error(case: str, capsys: Captured) ->
     assert refused(capsys, f"{name}.gz", *by).startswith(told.replace(name, f"{name}.gz"))
 
 
+@pytest.mark.parametrize("case", [case for case in UNLIKE if case.startswith("a name twice")])
+def test_a_name_that_stands_twice_is_not_converted(case: str, capsys: Captured) -> None:
+    """No column is lost where a file is only written in another format."""
+    name, text, told = UNLIKE[case]
+    Path(name).write_text(text)
+    assert (main(["convert", name]), told in capsys.readouterr().err) == (2, True)
+
+
 ALIKE: dict[str, tuple[str, str, list[tuple[str, float]]]] = {
     "large whole numbers": (
         "log.jsonl",
@@ -174,6 +207,13 @@ ALIKE: dict[str, tuple[str, str, list[tuple[str, float]]]] = {
     "the ends of lines of Windows": ("log.csv", "query,score,grade\r\n1,2,0\r\n1,1,1\r\n", [("1", 0.5)]),
     "columns without a name": ("log.csv", ",,query,score,grade\n0,0,1,2,0\n", [("1", 0)]),
     "a mark of the byte order": ("log.csv", "\ufeffquery,score,grade\n1,2,0\n", [("1", 0)]),
+    "a mark before lines of JSON": ("log.jsonl", f"\ufeff{rows(('1', '2'), ('1', '3'))}\n", [("1", 1)]),
+    "a mark before a list": ("log.json", f"\ufeff{rows(('1', '2'), ('1', '3'), lines=False)}", [("1", 1)]),
+    "codes in a text": (
+        "log.jsonl",
+        '{"query": "\\u00e9 \\"a\\": 1", "score": 1, "grade": 1}\n',
+        [('é "a": 1', 1)],
+    ),
 }
 
 

@@ -381,7 +381,9 @@ def test_bounds_of_checks(flags: list[str], failed: list[str], capsys: Captured)
         ("duplicate=0", "did you mean 'duplicates'"),
         ("duplicates=x%", "'x%' is no share in percent"),
         ("duplicates=101%", "a share from 0.0 to 1.0"),
-        ("duplicates=false", "True means any"),
+        ("duplicates=false", "--fail-on: 'duplicates' has False, and True means any"),
+        ("queries without judgments<2%", "CHECK=LIMIT, as 'queries without judgments=2%'"),
+        ("found=2", "--fail-on: 'found' is neither a severity"),
     ],
 )
 def test_what_is_no_bound_of_an_audit(flag: str, error: str, capsys: Captured) -> None:

@@ -234,6 +234,21 @@ def test_wrong_calls(arguments: list[str], told: str, tmp_path: Path, capsys: Ca
     assert (shown.out, told in shown.err) == ("", True)
 
 
+def test_a_level_that_only_a_query_without_results_reaches(tmp_path: Path, capsys: Captured) -> None:
+    """A level that some judgment reaches is no mistake: what is averaged is 0, as trec_eval prints it."""
+    run: Run = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}, "unjudged": {"a": 1.0}}
+    qrels: Qrels = {"q1": {"a": 1, "b": 2, "c": -1}, "q2": {"a": 1}, "q3": {"a": 3}}
+    measures = ("num_q", "num_rel", "map", "bpref", "ndcg")
+    asked = [word for name in measures for word in ("-m", name)]
+    found = lines(printed(capsys, "-l", "3", "-q", *asked, *write(tmp_path, run, qrels)))
+    theirs = trec_eval(run, qrels, rel=3)
+    each = {(query, name): float(value) for name, query, value in found if query != "all"}
+    assert each == {key: pytest.approx(theirs[key], abs=1e-4) for key in each}
+    assert {query for query, _ in each} == {"q1", "q2"}
+    whole = {name.strip(): value for name, query, value in found if query == "all"}
+    assert [whole[name] for name in measures[:4]] == ["2", "0", "0.0000", "0.0000"]
+
+
 def test_no_query_in_common(tmp_path: Path, capsys: Captured) -> None:
     """No query with results and judgments is an error, with -c too."""
     for flags in ([], ["-c"]):
