@@ -29,6 +29,7 @@ from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.scale import Scale
 
 ONCE = "keep one of each"
+TWO_JUDGMENTS = "differ from another row of their query and document"
 COMBINE = f"{ONCE}, or say judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
 SOMEBODY = "give every judgment the one who gave it"
 SAID_BESIDE = ("weight", "cluster", "collection_size")  # roles that say one thing of a query, which judgments may have
@@ -128,8 +129,13 @@ def _judged_rows(
     return table
 
 
-def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str = ONCE) -> Judged:
-    """Lay checked judgments out by their keys, once each document has one grade there; the error says the remedy."""
+def laid_out(
+    table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str = ONCE, own: Array | None = None
+) -> Judged:
+    """Lay checked judgments out by their keys, once each document has one grade there; the error says the remedy.
+
+    ``own``: the row of the caller's frame of each row, where the judgments stand in the log itself.
+    """
     values = judging(table)
     pairs = table.hstack([id_hash(table["doc"]).alias("hash")])
     queries = find_rankings(pairs, keys, [*values, "hash"], rows=True)
@@ -137,7 +143,7 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str
     if len(again):
         repeated = pairs[again].select(*keys, "doc").unique()
         same = pairs.join(repeated, on=[*keys, "doc"], how="semi", nulls_equal=True)
-        _refuse_two_grades(same, [*keys, "doc"], columns, remedy)
+        _refuse_two_grades(same, [*keys, "doc"], columns, remedy, own)
         if pairs.select(values).null_count().sum_horizontal().item():  # one row may have the grade, another the label
             pairs = pairs.with_columns(pl.col(values).drop_nulls().first().over(*keys, "doc"))
         once = np.ones(len(pairs), bool)
@@ -149,8 +155,12 @@ def laid_out(table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str
     return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64), queries.row)
 
 
-def _refuse_two_grades(table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str) -> None:
-    """Raise if any document, or any of an annotator, has two judgments."""
+def _refuse_two_grades(
+    table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str, own: Array | None = None
+) -> None:
+    """Raise if any document, or any of an annotator, has two judgments; of the log's own rows if they are given."""
+    if own is not None:
+        table = table.with_columns(pl.Series("row", own[table["row"].to_numpy()]))
     differ = (
         table.group_by(keys, maintain_order=True)
         .agg(
@@ -166,10 +176,12 @@ def _refuse_two_grades(table: pl.DataFrame, keys: list[str], columns: Columns, r
         of_whom = f" of one {columns.annotator}" if "annotator" in keys else ""
         what = what.replace(" and", ",") + f" and {columns.annotator}" if of_whom else what
         how_many = "1 pair has" if len(differ) == 1 else f"{len(differ)} pairs have"
-        raise BadValueError(
-            f"{columns.grade or columns.label}: {how_many} two judgments{of_whom} ({what} ({shown}), rows {rows}); "
-            f"{remedy}"
-        )
+        column = str(columns.grade or columns.label)
+        message = f"{column}: {how_many} two judgments{of_whom} ({what} ({shown}), rows {rows}); {remedy}"
+        if own is None:
+            raise BadValueError(message)
+        every = np.sort(differ["row"].explode().to_numpy())
+        raise BadRowsError(message, column=column, rows=every, what=TWO_JUDGMENTS, remedy=remedy)
 
 
 def number_clusters(log: pl.DataFrame, judged: Judged | None) -> tuple[pl.DataFrame, Judged | None]:

@@ -375,9 +375,10 @@ def read_log(
     systems = systems_of(log, columns) if alike and later and not arms else None
     log = log if systems is None else systems.first
     log, row, repeated = (log, None, None) if later else _first_places(log, columns)
-    log, judged = _judged(log, columns, judgments, conventions, apart=systems is None, whole=piece is None)
+    own = np.arange(len(log)) if row is None else row
+    log, judged = _judged(log, columns, judgments, conventions, own, apart=systems is None, whole=piece is None)
     if columns.relevant:
-        log = _all_known(log, frame[TOLD].gather(np.arange(len(log)) if row is None else row))
+        log = _all_known(log, frame[TOLD].gather(own))
     row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
     bare = lend(_in_types_of(bare, judged.pairs.select(judged.keys)), judged) if judged and len(bare) else bare
     if columns.cluster:
@@ -446,13 +447,15 @@ def _judged(
     columns: Columns,
     judgments: tuple[pl.DataFrame, Columns] | None,
     conventions: Conventions,
+    own: Array,
     *,
     apart: bool,
     whole: bool,
 ) -> tuple[pl.DataFrame, Judged | None]:
     """The log with the judgments of its rows, and all judgments, where others than those of its rows are known.
 
-    ``apart``: whether systems have rows of their own, and share their judgments.
+    ``own``: the row of the caller's frame of each row; ``apart``: whether systems have rows of their own, and share
+    their judgments.
     """
     _, by, query = key_names(columns)
     judged = None
@@ -462,7 +465,7 @@ def _judged(
     if columns.doc:
         log = log.hstack([id_hash(log["doc"]).alias("hash")])
     if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):
-        judged = _shared(log, [*by, *query], columns)
+        judged = _shared(log, [*by, *query], columns, own)
     log = log if judged is None else match(log, judged, query, columns, whole=whole)
     if "hash" in log.columns:  # from here on it finds repeated documents of a query, for which half of it will do
         half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
@@ -492,12 +495,12 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool)
     return blocks.find_rankings(log, keys, laid, first=first, rows=single)
 
 
-def _shared(log: pl.DataFrame, keys: list[str], columns: Columns) -> Judged:
+def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, own: Array) -> Judged:
     """The judgments that systems share: a document judged in one system's rows of a segment is judged in all."""
     values = judging(log)
     table = log.select(*keys, "doc", *values).with_row_index("row")
     table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
-    return laid_out(table, keys, columns)
+    return laid_out(table, keys, columns, own=own)
 
 
 def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Array | None, str | None]:

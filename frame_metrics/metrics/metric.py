@@ -289,7 +289,7 @@ class Metric:
     def reads(self) -> frozenset[str]:
         """Facts of the input that the kernel reads, seen by trying it on one row.
 
-        "relevant", "n_relevant", "gains", "ideal" and "score" of a ranking, "tn" of a table, "probability" of scores,
+        "relevant", "rel", "n_relevant", "gains", "ideal" and "score" of a ranking, "tn" of a table, "probability" of scores,
         and "max_grade" where it is not given.
         """
         return self._tried[0]

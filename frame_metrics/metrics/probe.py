@@ -24,7 +24,7 @@ class WatchedRanking(Ranking):
     _best_first = _gainful
 
     def __getattribute__(self, name: str) -> Any:
-        if name in ("relevant", "n_relevant", "gains", "ideal", "score"):
+        if name in ("relevant", "n_relevant", "gains", "ideal", "score", "rel"):
             self.seen.add(name)
         return super().__getattribute__(name)
 
@@ -54,7 +54,7 @@ class WatchedScores(Scores):
 
     def __init__(self) -> None:
         super().__init__(np.zeros(1, int), np.ones(1), np.ones(1), np.zeros(1), 1)
-        self.seen: set[str] = {"relevant"}
+        self.seen: set[str] = {"relevant", "rel"}
         self.named: dict[str, None] = {}
 
     @property

@@ -86,6 +86,12 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
         )
     if judgments.label and ("rel" in metric.params or conventions.rel != 1):
         raise NotComputableError(f"{name}: rel= is a grade, and {judgments.label} says already what is relevant")
+    if "rel" in metric.params and "rel" not in metric.reads:
+        way = ", or give gain= a mapping, as gain={1: 0, 2: 1, ...}" if "gain" in metric.options else ""
+        read = "gains" if metric.graded else "nothing of that"
+        raise NotComputableError(
+            f"{name}: rel= says what is relevant, and this metric reads {read}; leave rel= out{way}"
+        )
     counted = columns.n_relevant and "n_relevant" in metric.reads
     if counted and np.float32(conventions.variant(metric)[0]) != np.float32(conventions.rel):
         raise NotComputableError(

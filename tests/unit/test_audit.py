@@ -1162,3 +1162,19 @@ def test_every_error_about_rows_has_a_name_that_a_gate_knows() -> None:
     assert len(said) > 15
     judgments = {"have a judgment and no annotator"}  # are no rows of the frame
     assert said - judgments <= {*WHAT}
+
+
+@pytest.mark.parametrize("roles", [{}, {"duplicates": "first"}])
+def test_judgments_of_systems_that_differ_are_a_finding(roles: Any, tmp_path: Path) -> None:
+    """Rows of one query and document with two judgments are told, and the rest is looked at; in pieces too."""
+    rows = [("s", "a", "y", 3, 0), ("s", "a", "x", 1, 1), ("t", "a", "x", 2, 0), ("s", "b", "z", 1, 1)]
+    log = pl.DataFrame([*rows, ("t", "b", "w", 2, 0)], ["system", "query", "doc", "rank", "label"], orient="row")
+    log.write_parquet(tmp_path / "log.parquet")
+    for frame in (log, pl.scan_parquet(tmp_path / "log.parquet")):
+        found = frame.irm(system="system", **roles).audit()
+        found = found.collect() if isinstance(found, pl.LazyFrame) else found
+        said = {row["check"]: row for row in found.to_dicts()}
+        bad = said["labels that differ from another row of their query and document"]
+        assert (bad["severity"], bad["n"], bad["example"]) == ("error", 2, "row 1")
+        assert said["rows"]["n"] == 3
+        assert said["relevant documents"]["n"] == 1

@@ -845,6 +845,19 @@ NOT_COMPUTABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("ncg@5", {}, {}, "ncg@5 needs max_grade=, the highest grade of the scale; the largest grade in rating is 3"),
     ("err(max_grade=2)", {}, {}, "err(max_grade=2): max_grade=2, but the largest grade in rating is 3"),
     ("precision(rel=5)", {}, {}, "precision(rel=5): no grade in rating reaches rel=5; the largest is 3"),
+    (
+        "ndcg(rel=2)@5",
+        {},
+        {},
+        "ndcg(rel=2)@5: rel= says what is relevant, and this metric reads gains; leave rel= out, or give gain= a "
+        "mapping, as gain={1: 0, 2: 1, ...}",
+    ),
+    (
+        "judged(rel=2)@5",
+        {},
+        {},
+        "judged(rel=2)@5: rel= says what is relevant, and this metric reads nothing of that; leave rel= out",
+    ),
     ("rr", {"rel": 9}, {}, "rr: no grade in rating reaches rel=9; the largest is 3"),
     (
         "specificity",
