@@ -73,7 +73,8 @@ INTRODUCTION = """\
 
 A metric is asked for by its name, or as a value; case makes no difference. In brackets stand its parameters, after `@`
 its cutoff. A metric of queries also takes `judged_only=True`, which takes unjudged documents out of the rankings, and,
-if it reads what is relevant, `rel=`, the least grade that is. Those of gains alone refuse `rel=`. `gm_` before its name gives the geometric mean over the queries.
+if it reads what is relevant, `rel=`, the least grade that is. Those of gains alone refuse `rel=`. `gm_` before its name
+gives the geometric mean over the queries.
 
 ```python
 >>> from frame_metrics import metrics

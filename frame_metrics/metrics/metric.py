@@ -289,8 +289,8 @@ class Metric:
     def reads(self) -> frozenset[str]:
         """Facts of the input that the kernel reads, seen by trying it on one row.
 
-        "relevant", "rel", "n_relevant", "gains", "ideal" and "score" of a ranking, "tn" of a table, "probability" of scores,
-        and "max_grade" where it is not given.
+        "relevant", "rel", "n_relevant", "gains", "ideal" and "score" of a ranking, "tn" of a table, "probability" of
+        scores, and "max_grade" where it is not given.
         """
         return self._tried[0]
 
