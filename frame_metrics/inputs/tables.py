@@ -68,7 +68,8 @@ class Confusion:
             raise NotComputableError("true negatives need collection_size=")
         rest = self.size - self.tp - self.fp - self.fn - self.up - self.un
         size, known = self.said or (self.size, self.size - rest)
-        if (few := known > size).any():
+        few = (known > size) & ((size > 0) | (rest < 0))  # of an empty collection nothing is defined, and no error
+        if few.any():
             raise BadValueError(
                 f"collection_size: {int(size[few][0])} documents are fewer than the {int(known[few][0])} that are "
                 "known of a query, retrieved or judged"
