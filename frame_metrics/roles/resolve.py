@@ -84,12 +84,8 @@ def resolve(
     columns |= _pair(roles, ("score", "rank"), found)
     columns |= _relevant(named, found, judged, holds_lists)
     judged = judged or "relevant" in columns
-    if judged and columns.get("n_relevant"):
-        whose = f"relevant={columns['relevant']!r}" if "relevant" in columns else "judge()"
-        raise ColumnError(
-            f"n_relevant={columns['n_relevant']!r} counts the relevant documents of a query, and {whose} lists them; "
-            "leave one out: say n_relevant=None to count those that are listed"
-        )
+    if judged:
+        _check_counted_once(columns)
     columns |= {"label": None, "grade": None} if judged else _pair(roles, ("label", "grade"), found)
     if "query" in found and not judged:
         _check_query(columns, roles)
@@ -102,6 +98,16 @@ def resolve(
     resolved = Columns(**columns | keys, lent=tuple(lent), lists=tuple(lists), made=tuple(made))
     _check_parts(resolved)
     return resolved
+
+
+def _check_counted_once(columns: Mapping[str, Any]) -> None:
+    """Raise for relevant documents that are counted, where they are listed too."""
+    if columns.get("n_relevant"):
+        whose = f"relevant={columns['relevant']!r}" if "relevant" in columns else "judge()"
+        raise ColumnError(
+            f"n_relevant={columns['n_relevant']!r} counts the relevant documents of a query, and {whose} lists them; "
+            "leave one out: say n_relevant=None to count those that are listed"
+        )
 
 
 def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *, pooled: bool) -> list[str]:

@@ -82,8 +82,9 @@ def n_shares(log: Log) -> int:
 
 def undecided_shares(log: Log) -> int:
     """Return how many such grades there are of which nothing says whether they are relevant, where others reach 1."""
-    labelled = "label" in log.judgments.columns
-    return undecided(0 if labelled else n_shares(log), log.top_grade, log.conventions)
+    if log.conventions.rel_said or "label" in log.judgments.columns:  # then no grade is looked at
+        return 0
+    return undecided(n_shares(log), log.top_grade, log.conventions)
 
 
 def undecided(shares: int, top: float, conventions: Conventions) -> int:
