@@ -144,8 +144,9 @@ def differ(one: pl.Series, other: pl.Series) -> Array:
 
 def _all_differ(frame: pl.DataFrame, keys: Sequence[str], rows: Array) -> bool:
     """Return True where the keys of some rows are all different."""
-    own = frame[keys[0]] if len(keys) == 1 else frame[list(keys)]  # one column is several times as fast
-    return own[rows].n_unique() == len(rows)
+    # one column is several times as fast; a frame's own n_unique is a plan, which may run within one of the caller's
+    own = frame[keys[0]][rows] if len(keys) == 1 else frame[list(keys)][rows].to_struct()
+    return own.n_unique() == len(rows)
 
 
 def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
