@@ -186,8 +186,7 @@ def class_values(
 def unlike(label: pl.Series, predicted: pl.Series, columns: Columns) -> BadValueError | None:
     """Return the error for predictions that can be no class, by their type; None where they can."""
     one, other = label.dtype, predicted.dtype
-    empty = any(side.null_count() == len(side) for side in (label, predicted))
-    if empty or _comparable(one, other):
+    if one == pl.Null or predicted.null_count() == len(predicted) or _comparable(one, other):
         return None
     return BadValueError(
         f"{columns.predicted}: its values are {other}, those of {columns.label} are {one}; "

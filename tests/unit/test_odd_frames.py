@@ -53,6 +53,14 @@ ERRORS: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         "covariate='score' is the column of a system",
     ),
+    "no label yet, of another type than the predictions": (
+        lambda: (
+            pl.DataFrame({"label": pl.Series([None] * 3, dtype=pl.Int64), "predicted": ["a", "b", "c"]})
+            .irm(label="label", predicted="predicted", unjudged="drop")
+            .per_class("f1")
+        ),
+        "predicted: its values are String, those of label are Int64",
+    ),
     "months, days and nanoseconds from Arrow": (
         lambda: IRM(
             pa.table({"query": [1], "score": [1.0], "grade": pa.array([(1, 2, 3)], pa.month_day_nano_interval())})
