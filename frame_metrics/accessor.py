@@ -34,7 +34,8 @@ from frame_metrics.errors import (
 )
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
-from frame_metrics.roles.needs import Needs
+from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.resolve import FOUND, PER_SYSTEM
 from frame_metrics.roles.roles import (
     MAKE_IT,
@@ -45,7 +46,6 @@ from frame_metrics.roles.roles import (
     option_called,
     role_called,
 )
-from frame_metrics.verbs.request import Request
 
 if TYPE_CHECKING:
     from typing import Self
@@ -56,15 +56,15 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from frame_metrics.border.trec import FilePath
+    from frame_metrics.measuring.rows import OverClasses
     from frame_metrics.metrics.names import Metrics
+    from frame_metrics.plan.checks import Average, Interval, Layout
     from frame_metrics.plot.of_irm import Pictures
-    from frame_metrics.verbs.audit_gate import FailOn
-    from frame_metrics.verbs.bounds import Of
+    from frame_metrics.verbs.audit.gate import FailOn
+    from frame_metrics.verbs.bounds.bounds import Of
+    from frame_metrics.verbs.compare.differences import Against, Correction, Over, Test, Unanswered
     from frame_metrics.verbs.curves import Per
-    from frame_metrics.verbs.differences import Against, Correction, Over, Test, Unanswered
-    from frame_metrics.verbs.evaluate import Average, Interval, Layout
     from frame_metrics.verbs.overview import Overview
-    from frame_metrics.verbs.pooled import OverClasses
 
 Frame = TypeVar("Frame")
 Result = TypeVar("Result")
@@ -134,7 +134,7 @@ def _verb(verb: Callable[Given, Result]) -> Callable[Given, Result]:
 
 def _refuse_values(verb: str, args: tuple[Any, ...]) -> None:
     """Raise for a verb that computes its numbers, of a frame that has them already."""
-    if verb not in OF_VALUES and args and isinstance(args[0], IRM) and args[0]._request.of_values:
+    if verb not in OF_VALUES and args and isinstance(args[0], IRM) and args[0]._plan.of_values:
         raise ColumnError(
             f"{verb}() has no use for value=, whose numbers were computed already; {listed(OF_VALUES)} take them"
         )
@@ -142,7 +142,7 @@ def _refuse_values(verb: str, args: tuple[Any, ...]) -> None:
 
 def _with_roles(baseline: Any) -> Any:
     """Return a baseline as verbs take it: of a frame whose roles are named, what they say."""
-    return baseline._request if isinstance(baseline, IRM) else baseline
+    return baseline._plan if isinstance(baseline, IRM) else baseline
 
 
 def _misused(verb: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any], error: str) -> Exception:
@@ -174,7 +174,7 @@ def _to_one_system(irm: Any, verb: str, value: Any) -> str | None:
     for role in PER_SYSTEM:
         if isinstance(columns := irm.roles.get(role), list | tuple) and value in columns:
             return f"takes no system; for {value!r} alone say irm({role}={value!r}).{verb}(...)"
-    if value in irm._request.available:
+    if value in irm._plan.available:
         return None
     column = irm.roles.get("system")
     rows = "its rows" if column is None else f"the rows in which {column} is {value!r}"
@@ -348,7 +348,7 @@ class IRM(Generic[Frame]):
     def _overview(self) -> Overview:
         from frame_metrics.verbs.overview import overview
 
-        return overview(self._request)
+        return overview(self._plan)
 
     @property
     def plot(self) -> Pictures:
@@ -362,8 +362,12 @@ class IRM(Generic[Frame]):
         return Pictures(self)
 
     @property
-    def _request(self) -> Request:
-        return Request(self.frame, self.roles, self.judgments)
+    def _plan(self) -> Plan:
+        """The plan that is kept, with all that was found out, as long as the frame has the columns that it had."""
+        plan = vars(self).get("_kept")
+        if plan is None or not plan.holds:
+            plan = vars(self)["_kept"] = Plan(self.frame, self.roles, self.judgments)
+        return plan
 
     @_verb
     def judge(
@@ -425,7 +429,7 @@ class IRM(Generic[Frame]):
         if several is not None:
             check_choice("several", several, get_args(Several))
         other = self._with(self.roles, (qrels, given | {"several": several}))
-        other._request.plan(Needs(query=True))
+        other._plan.asking(Needs(query=True))
         return other
 
     @_verb
@@ -485,10 +489,10 @@ class IRM(Generic[Frame]):
         >>> log.irm.evaluate("rr", average=["median", "min"]).select("average", "value").rows()
         [('median', 0.75), ('min', 0.5)]
         """
+        from frame_metrics.measuring.results import Options
         from frame_metrics.verbs.evaluate import evaluate
-        from frame_metrics.verbs.tidy import Options
 
-        return evaluate(self._request, metrics, Options(average, ci, margins, layout, resamples, seed, method))
+        return evaluate(self._plan, metrics, Options(average, ci, margins, layout, resamples, seed, method))
 
     @_verb
     def per_query(self, *metrics: Metrics, layout: Layout = "long") -> Frame:
@@ -518,7 +522,7 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.evaluate import per_query
 
-        return per_query(self._request, metrics, layout=layout)
+        return per_query(self._plan, metrics, layout=layout)
 
     @_verb
     def per_class(
@@ -553,7 +557,7 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.per_class import per_class
 
-        return per_class(self._request, metrics, average=average, layout=layout)
+        return per_class(self._plan, metrics, average=average, layout=layout)
 
     @_verb
     def confusion(self, *, margins: bool = False, shares: bool = False) -> Frame:
@@ -584,7 +588,7 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.confusion import confusion
 
-        return confusion(self._request, margins=margins, shares=shares)
+        return confusion(self._plan, margins=margins, shares=shares)
 
     @_verb
     def thresholds(self, *metrics: Metrics) -> Frame:
@@ -610,7 +614,7 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.thresholds import thresholds
 
-        return thresholds(self._request, metrics)
+        return thresholds(self._plan, metrics)
 
     @_verb
     def best_threshold(self, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None = None) -> Frame:
@@ -644,7 +648,7 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.thresholds import best_threshold
 
-        return best_threshold(self._request, metric, subject_to)
+        return best_threshold(self._plan, metric, subject_to)
 
     @_verb
     def curve(
@@ -708,7 +712,7 @@ class IRM(Generic[Frame]):
 
         kinds = [*(kind if isinstance(kind, list | tuple) else [kind]), *more]
         options = Options(per, levels, interpolated, points, bins, cutoffs, ci, resamples, seed)
-        return curve(self._request, kinds, options)
+        return curve(self._plan, kinds, options)
 
     @_verb
     def compare(
@@ -828,12 +832,12 @@ class IRM(Generic[Frame]):
         >>> arms.compare("rr", paired=False).select("difference", "p_value", "n", "baseline_n").rows()
         [(-0.6666666666666667, 0.4, 3, 3)]
         """
-        from frame_metrics.verbs.compare import compare
-        from frame_metrics.verbs.differences import Options
+        from frame_metrics.verbs.compare.compare import compare
+        from frame_metrics.verbs.compare.differences import Options
 
         given = (against, test, correction, over, unanswered, ci, permutations, resamples, seed)
         options = Options(_with_roles(baseline), *given, paired=paired, covariate=covariate)
-        return compare(self._request, metrics, options, per_query=per_query)
+        return compare(self._plan, metrics, options, per_query=per_query)
 
     @_verb
     def explain(self, metric: str | Metric, *, query: Any) -> Frame:
@@ -870,7 +874,7 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.verbs.explain import explain
 
-        return explain(self._request, metric, query=query)
+        return explain(self._plan, metric, query=query)
 
     @_verb
     def bounds(self, *metrics: Metrics, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
@@ -907,9 +911,9 @@ class IRM(Generic[Frame]):
         >>> log.irm.bounds("precision@2", "ap", of="ties").select("metric", "value", "lower", "upper", "tied").rows()
         [('precision@2', 0.5, 0.5, 1.0, 1.0), ('ap', 0.8333333333333333, 0.8333333333333333, 1.0, 1.0)]
         """
-        from frame_metrics.verbs.bounds import bounds
+        from frame_metrics.verbs.bounds.bounds import bounds
 
-        return bounds(self._request, metrics, of=of, max_grade=max_grade, per_query=per_query)
+        return bounds(self._plan, metrics, of=of, max_grade=max_grade, per_query=per_query)
 
     @_verb
     def audit(
@@ -971,9 +975,9 @@ class IRM(Generic[Frame]):
         frame_metrics.errors.BadValueError: audit(fail_on={'queries without judgments': 0.2}): 1 finding
         queries without judgments: 1 of 2, and at most 0.2 of all may be (2); not evaluated: none of their ...
         """
-        from frame_metrics.verbs.audit import audit
+        from frame_metrics.verbs.audit.audit import audit
 
-        return audit(self._request, fail_on, _with_roles(baseline), split)
+        return audit(self._plan, fail_on, _with_roles(baseline), split)
 
     @_verb
     def report(
@@ -1025,4 +1029,4 @@ class IRM(Generic[Frame]):
         from frame_metrics.report.write import report
 
         options: dict[str, Any] = {"metrics": metrics, "baseline": baseline, "title": title, "format": format}
-        return report(self, self._request, path, **options, ci=ci, queries=queries)
+        return report(self, self._plan, path, **options, ci=ci, queries=queries)

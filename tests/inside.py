@@ -32,17 +32,17 @@ from frame_metrics.metrics.metric import FORMS, REGISTRY, metrics_of
 from frame_metrics.metrics.names import read, read_text
 from frame_metrics.metrics.registry import metric as registered
 from frame_metrics.metrics.shares import share_of
-from frame_metrics.roles.needs import Needs
+from frame_metrics.plan.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import delong, significance
 from frame_metrics.stats.exact import chi_square, fisher, mcnemar, split_exactly
 from frame_metrics.stats.significance import adjusted
-from frame_metrics.verbs import compare, guards
-from frame_metrics.verbs.checks import CHECKS, counted
-from frame_metrics.verbs.good_rows import WHAT
-from frame_metrics.verbs.log_checks import ORDER as TIE_ORDERS
-from frame_metrics.verbs.log_checks import findings, queries_without_results
-from frame_metrics.verbs.unjudged import SCANS, check_bounded, extremes
+from frame_metrics.verbs.audit import of_rows as guards
+from frame_metrics.verbs.audit.checks import CHECKS, counted
+from frame_metrics.verbs.audit.good_rows import WHAT
+from frame_metrics.verbs.audit.of_logs import ORDER as TIE_ORDERS
+from frame_metrics.verbs.audit.of_logs import findings, queries_without_results
+from frame_metrics.verbs.bounds.unjudged import SCANS, check_bounded, extremes
 
 __all__ = [
     "CHECKS",
@@ -171,7 +171,7 @@ def few_bytes_at_a_time(n: int) -> Iterator[None]:
 def always_a_progress_bar() -> Iterator[None]:
     """Take all work for long work on a terminal."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compare, "LONG", 0)
+        patch.setattr("frame_metrics.verbs.compare.compare.LONG", 0)
         patch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
         yield
 
@@ -199,14 +199,14 @@ def in_pieces(irm: IRM[pl.DataFrame], memory: int = 1) -> IRM[pl.LazyFrame]:
 
 def log_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     """Return every check that audit() has for a log, whether it finds anything or not; plain facts are none."""
-    plan = irm._request.plan(Needs(query=True, order=True))
+    plan = irm._plan.asking(Needs(query=True, order=True))
     every = findings(counted(read_log(irm.frame, plan.columns, plan.conventions, None)))
     return {finding.check for finding in every if finding.severity != "fact"}
 
 
 def decision_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     """Return every check that audit() has for decisions and scores; plain facts are none."""
-    plan = irm._request.plan(Needs(score=True, predicted=True))
+    plan = irm._plan.asking(Needs(score=True, predicted=True))
     every = guards.findings(irm.frame, plan.columns, plan.conventions)
     return {finding.check for finding in every if finding.severity != "fact"}
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_metrics.border.exporters import schema_of, table_of
 from frame_metrics.border.polars import key_values
-from frame_metrics.border.protocol import Beside, Border
+from frame_metrics.border.protocol import Border
 from frame_metrics.errors import BadValueError
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ class ArrowFrame(Border):
         return at >= 0 and any(one(self._schema.field(at).type) for one in is_list)
 
     @property
+    def unchanged(self) -> bool:
+        return hasattr(self.frame, "num_rows")  # a Table; what else there is may be asked for its names once
+
+    @property
     def numbered(self) -> bool:
         return hasattr(self.frame, "num_rows")
 
@@ -67,10 +71,10 @@ class ArrowFrame(Border):
         self.check(columns)
         return ArrowFrame(table_of(self.frame, columns, self._names))
 
-    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
+    def given_back(self, answer: Answer) -> Any:
         import pyarrow as pa
 
-        out = {}
+        out, table, beside = {}, answer.table, answer.beside
         for name, rows in answer.keys.items():
             source = answer.source(name)
             if isinstance(rows, pl.Series) or source not in table.columns:

@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.border.engine import Engine
 from frame_metrics.border.pandas import OF_PANDAS, PandasFrame, of_pandas
 from frame_metrics.border.pieces import TIMES, hashes
-from frame_metrics.border.protocol import Beside, Work
+from frame_metrics.border.protocol import Work
 from frame_metrics.border.sent import Sent
 from frame_metrics.errors import BadValueError, ColumnError, listed
 
@@ -81,16 +81,16 @@ class DaskFrame(Engine):
                 f"a partition has no column {listed(lacking)}, and the frame has; give every partition all columns"
             ) from None
 
-    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
+    def given_back(self, answer: Answer) -> Any:
         from dask.dataframe import from_pandas
 
         sources = {answer.source(name) for name in answer.keys}
-        read = table.select(name for name in table.columns if name in sources)
+        read = answer.table.select(name for name in answer.table.columns if name in sources)
         keys = _as_pandas(read)
         types = {name: self._empty.column(name).dtype for name in keys.columns if name in self.names()}
         keys = keys.assign(**{name: _in_type(keys[name], read[name], kind) for name, kind in types.items()})
         keys.columns = [self._empty.label(name) for name in keys.columns]
-        table = PandasFrame(keys).given_back(answer, table, beside)
+        table = PandasFrame(keys).given_back(answer)
         return from_pandas(table, npartitions=1)  # type: ignore[no-untyped-call]
 
     def _taken(self, columns: Sequence[str]) -> Any:

@@ -19,7 +19,7 @@ from frame_metrics.border.arrow import as_polars, narrow
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import TIMES, Streamed
 from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Beside, Border, Question
+from frame_metrics.border.protocol import Border, Compute, Limits, Schema
 from frame_metrics.errors import BadValueError, NotComputableError
 
 if TYPE_CHECKING:
@@ -107,9 +107,6 @@ class DuckDBFrame(Streamed):
     def held(self, table: pl.DataFrame) -> Border:
         return HeldRows(table, self)
 
-    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
-        return self.held(table).given_back(answer, table, beside)
-
     @_alone()
     def n_rows(self, column: str) -> int:
         return int(self.frame.aggregate("count(*)").fetchall()[0][0])
@@ -135,10 +132,12 @@ class DuckDBFrame(Streamed):
             for batch in _batches(grouped.project(_renamed(range(len(names)), places))):
                 yield batch.rename(dict(zip(places, names, strict=True)))
 
-    def answer(self, question: Question) -> Any:
+    def answer(
+        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
+    ) -> Any:
         _check_connection(self.frame)
         with Unchanged(_files(self.frame.sql_query())).kept():
-            return super().answer(question)
+            return super().answer(columns, compute, schema, limits, in_pieces=in_pieces)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,12 +146,12 @@ class HeldRows(PolarsFrame):
 
     origin: DuckDBFrame
 
-    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
+    def given_back(self, answer: Answer) -> Any:
         keys = {name: answer.source(name) for name in answer.keys}
         types = {
             name: str(self.origin.type_of(source)) for name, source in keys.items() if source in self.origin.names()
         }
-        found = super().given_back(answer, table, beside)
+        found = super().given_back(answer)
         return _relation(self.origin.frame, found.select(map(narrow, found.get_columns())).to_arrow(), types)
 
 

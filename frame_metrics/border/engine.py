@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from frame_metrics.border.protocol import Border, Question, Work, same_keys
+from frame_metrics.border.protocol import Border, Compute, Limits, Schema, Work, same_keys
 from frame_metrics.errors import NotComputableError, kind_of
 
 if TYPE_CHECKING:
@@ -59,11 +59,7 @@ class Engine(Border):
         schema: Mapping[str, Any],
         together: Work | None = None,
     ) -> pl.DataFrame:
-        """Return what work gives of each piece of whole queries; the parameters are those of ``mapped``.
-
-        ``together`` makes less of what was returned for several pieces, where it may be much. There columns are called
-        by their places, since no engine has names such as ours.
-        """
+        # There columns are called by their places, since no engine has names such as ours.
         places = {f"c{i}": kind for i, kind in enumerate(schema.values())}
         table = self.fetched(self.mapped(columns, keys, partial(_by_place, work), places))
         table = table.rename(dict(zip(table.columns, schema, strict=True)))
@@ -72,16 +68,16 @@ class Engine(Border):
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
         return self.gathered(columns, [], partial(same_keys, keys=keys), self.types(columns))
 
-    def answer(self, question: Question) -> Any:
-        self.check(question.columns)
-        if question.apart is None:
+    def answer(
+        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
+    ) -> Any:
+        self.check(columns)
+        if not in_pieces:
             raise NotComputableError(
                 f"this is computed from all rows at once, and those of a {kind_of(self.frame)} are not here; give what "
                 f"its {self.brought_here} returns, of the columns that are needed and of some queries"
             )
-        beside = question.judgments()
-        answer, table = question.apart(self, beside)
-        return self.given_back(answer, table, beside)
+        return self.given_back(compute(self))
 
 
 def _by_place(work: Work, piece: pl.DataFrame) -> pl.DataFrame:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from frame_metrics.border.arrow import ArrowFrame
 from frame_metrics.border.pandas import PandasFrame
 from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Border, Question
+from frame_metrics.border.protocol import Border, Compute, Limits, Schema
 
 
 def is_narwhals(frame: Any) -> bool:
@@ -23,8 +24,11 @@ class Wrapped(Border):
 
     module: Any  # of narwhals, or of a version of it that is kept stable
 
-    def answer(self, question: Question) -> Any:
-        return self.module.from_native(super().answer(question))
+    def answer(
+        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
+    ) -> Any:
+        native = super().answer(columns, compute, schema, limits, in_pieces=in_pieces)
+        return self.module.from_native(native)
 
 
 class WrappedPolars(Wrapped, PolarsFrame):

@@ -57,7 +57,7 @@ class PandasFrame(Border):
     def looked_at(self, n: int) -> tuple[Border, int] | None:
         return PandasFrame(self.frame.head(n)), len(self.frame)
 
-    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
+    def given_back(self, answer: Answer) -> Any:
         import pandas as pd
 
         keys = {}
@@ -66,7 +66,7 @@ class PandasFrame(Border):
             if isinstance(at, pl.Series):
                 keys[name] = _as_pandas(name, at)
                 continue
-            keys[self.label(name) if source == name else name] = self._key(source, at, table, beside)
+            keys[self.label(name) if source == name else name] = self._key(source, at, answer.table, answer.beside)
         return pd.DataFrame(keys | {name: _as_pandas(name, values) for name, values in answer.columns.items()})
 
     def _key(self, name: str, at: Array, table: pl.DataFrame, beside: Beside) -> Any:

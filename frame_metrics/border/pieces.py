@@ -10,15 +10,18 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.border.progress import progress
-from frame_metrics.border.protocol import Border, Question, Work, same_keys
+from frame_metrics.border.protocol import Border, Compute, Limits, Schema, Work, same_keys
 from frame_metrics.errors import FrameMetricsError, NotComputableError
 from frame_metrics.inputs import Array
+
+if TYPE_CHECKING:
+    from frame_metrics.answer import Answer
 
 TIMES = "\0times"  # how often a row stands in a frame
 ORDER = "\0order"  # the number of each row in the whole frame, in pieces of a frame whose rows have an order
@@ -54,21 +57,24 @@ class Streamed(Border):
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
         return pl.concat([same_keys(batch, keys) for batch in self.batches(columns)])
 
-    def answer(self, question: Question) -> Any:
-        self.check(question.columns)
-        memory = question.limits.memory or memory_of_the_machine()
-        whole = _within(self.batches(question.columns), memory // HELD)
+    def answer(
+        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
+    ) -> Any:
+        self.check(columns)
+        memory = limits.memory or memory_of_the_machine()
+        whole = _within(self.batches(columns), memory // HELD)
         if whole is not None:
-            return self.held(whole).answer(question)
-        if question.apart is None:
+            return self.held(whole).answer(columns, compute, schema, limits, in_pieces=in_pieces)
+        if not in_pieces:
             raise NotComputableError(
                 f"this is computed from the whole frame at once, whose needed columns take more than "
                 f"{_in_words(memory // HELD)}, a quarter of the memory that is allowed; raise memory= if there is "
                 "more, or give it the rows of some queries"
             )
-        beside = question.judgments()
-        answer, table = question.apart(Stream(self, memory, question.limits.folder), beside)
-        return self.held(table).given_back(answer, table, beside)
+        return self.given_back(compute(Stream(self, memory, limits.folder)))
+
+    def given_back(self, answer: Answer) -> Any:
+        return self.held(pl.DataFrame() if answer.table is None else answer.table).given_back(answer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,16 +94,6 @@ class Stream:
         schema: dict[str, Any],
         together: Work | None = None,
     ) -> pl.DataFrame:
-        """Return what work gives of each piece of whole queries, one below the other.
-
-        Parameters
-        ----------
-        columns : the columns of a piece, beside which the numbers of its rows stand.
-        keys : the columns that rows of one query agree in.
-        work : a function of a piece.
-        schema : the types of the columns that it returns.
-        together : makes less of what was returned for several pieces, where it may be much.
-        """
         for way in (self._in_order, self._in_buckets):
             done = [pl.DataFrame(schema=schema)]
             with suppress(Returned), progress(None, " rows") as tick:
@@ -111,10 +107,6 @@ class Stream:
         return pl.concat(done) if together is None else together(pl.concat(done))
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Return the distinct rows of some columns, in the order of their first appearance, and how often each stands.
-
-        How often is said by the last column, ``TIMES``.
-        """
         total, new, size = None, [], 0
         for counts in self.border.counts(columns):
             new.append(counts)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_metrics.answer import frame_of
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import Streamed
-from frame_metrics.border.protocol import Beside, Border, Question
+from frame_metrics.border.protocol import Beside, Border, Compute, Limits, Schema
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs import Array
 
@@ -40,6 +41,10 @@ class PolarsFrame(Border):
                     f"{column}: the column is {kind}, whose values cannot be compared; make them text or numbers"
                 )
 
+    @property
+    def unchanged(self) -> bool:
+        return self.frame.collect_schema() == self._types
+
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
         return self.frame[list(columns)]  # no expressions, as in select(), which cost a small call more
@@ -50,9 +55,10 @@ class PolarsFrame(Border):
     def looked_at(self, n: int) -> tuple[Border, int] | None:
         return PolarsFrame(self.frame.head(n)), len(self.frame)
 
-    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> pl.DataFrame:
+    def given_back(self, answer: Answer) -> pl.DataFrame:
+        table, beside = answer.table, answer.beside
         keys = {name: key_values(table, answer.source(name), rows, beside) for name, rows in answer.keys.items()}
-        return pl.DataFrame({name: values.rename(name) for name, values in (keys | answer.columns).items()})
+        return frame_of(keys | answer.columns)
 
 
 class LazyPolars(Streamed, PolarsFrame):
@@ -63,6 +69,10 @@ class LazyPolars(Streamed, PolarsFrame):
         """The types of the columns; polars remembers parts of the files from now on, and so do we."""
         _files_of(self.frame)
         return self.frame.collect_schema()
+
+    @property
+    def unchanged(self) -> bool:
+        return True
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
@@ -101,22 +111,24 @@ class LazyPolars(Streamed, PolarsFrame):
         """True where files are read, which may hold more rows than memory does."""
         return "SCAN" in self.frame.explain(optimized=False)
 
-    def answer(self, question: Question) -> pl.LazyFrame:
-        columns = question.columns
+    def answer(
+        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
+    ) -> pl.LazyFrame:
         self.check(columns)
-        plan, streamed = self.frame.select(columns), question.limits.memory or self._scans
-        files = _files_of(self.frame)
+        plan, streamed = self.frame.select(columns), limits.memory or self._scans
+        asked, files = (columns, compute, schema, limits), _files_of(self.frame)
 
         def run(table: pl.DataFrame) -> pl.DataFrame:
+            answer = super(LazyPolars, self).answer if streamed else PolarsFrame(table).answer
             with files.kept():
-                return Streamed.answer(self, question) if streamed else PolarsFrame(table).answer(question)
+                return answer(*asked, in_pieces=in_pieces)
 
         return (pl.LazyFrame({"": [0]}) if streamed else plan).map_batches(
             run,
             predicate_pushdown=False,
             projection_pushdown=False,
             slice_pushdown=False,
-            schema=pl.Schema(question.schema(self.types(columns))),
+            schema=pl.Schema(schema(self.types(columns))),
         )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -16,10 +16,43 @@ from frame_metrics.inputs import Array
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
-Compute: TypeAlias = "Callable[[pl.DataFrame, Beside], Answer]"
 Schema: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 Work: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame]
-Apart: TypeAlias = "Callable[[Any, Beside], tuple[Answer, pl.DataFrame]]"
+Compute: TypeAlias = "Callable[[pl.DataFrame | Pieces], Answer]"  # from rows that were read, or what works on pieces
+
+
+class Pieces(Protocol):
+    """A frame whose rows are not in memory together: pieces of whole queries are worked on, or rows are counted."""
+
+    @property
+    def ordered(self) -> bool:
+        """True where pieces have the numbers of their rows, under the name ``ORDER``."""
+
+    @property
+    def border(self) -> Border:
+        """The border of the frame."""
+
+    def gathered(
+        self,
+        columns: Sequence[str],
+        keys: Sequence[str],
+        work: Work,
+        schema: dict[str, Any],
+        together: Work | None = None,
+    ) -> pl.DataFrame:
+        """Return what work gives of each piece of whole queries, one below the other.
+
+        Parameters
+        ----------
+        columns : the columns of a piece.
+        keys : those of them that rows of one query agree in; none where each row is a query.
+        work : a function of a piece; it can be pickled.
+        schema : the types of the columns that it returns.
+        together : makes less of what was returned for several pieces, where it may be much.
+        """
+
+    def counted(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Return the distinct rows of some columns, and in a last column, ``TIMES``, how often each stands."""
 
 
 @dataclass(frozen=True)
@@ -28,20 +61,6 @@ class Limits:
 
     memory: int | None = None  # bytes; None for half of what is free
     folder: Any = None  # the path of one, for temporary files; None for the system's own
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """Columns that a verb reads of a frame, and how it computes its answer from them."""
-
-    columns: Sequence[str]  # those that are read
-    compute: Compute  # columns, and judgments that were read, to an answer
-    schema: Schema  # the types of the columns to those of the result, for a plan that has not run
-    judgments: Callable[[], Beside]  # reads the judgments beside the frame; called once for each time compute is
-    # Computes the same from pieces of whole queries, which something gathers or counts, and returns the answer and the
-    # table whose rows it names; None where it cannot be.
-    apart: Apart | None
-    limits: Limits  # where the rows do not fit in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +78,23 @@ class Border(ABC):
         """Return the named columns as polars; no other column is touched."""
 
     @abstractmethod
-    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
-        """Return an answer as a frame of this kind; ``table`` is what was read of this one."""
+    def given_back(self, answer: Answer) -> Any:
+        """Return an answer as a frame of this kind."""
 
-    def answer(self, question: Question) -> Any:
-        """Run the function of a question and return its answer as a frame of this kind."""
-        self.check(question.columns)
-        beside, own = question.judgments(), self.in_memory(question.columns)
-        table = own.read(question.columns)
-        return own.given_back(question.compute(table, beside), table, beside)
+    def answer(
+        self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
+    ) -> Any:
+        """Read columns, compute, and return the answer as a frame of this kind, or as a plan that has not run.
+
+        Parameters
+        ----------
+        compute : columns that were read to an answer.
+        schema : the types of the columns to those of the result, for a plan that has not run.
+        limits : of memory, where the rows do not fit in it.
+        in_pieces : whether ``compute`` also takes what works on pieces of the frame.
+        """
+        own = self.in_memory(columns)
+        return own.given_back(compute(own.read(columns)))
 
     def in_memory(self, columns: Sequence[str]) -> Border:
         """Return the named columns so that they can be read again: a plan is run, a stream read to its end."""
@@ -85,6 +112,11 @@ class Border(ABC):
     def holds_lists(self, column: str) -> bool:
         """Return True for a column whose values are lists; no more is read than tells."""
         return isinstance(self.types([column])[column], pl.List | pl.Array)
+
+    @property
+    def unchanged(self) -> bool:
+        """True where the frame still has the columns that it had, as some kinds may be changed in place."""
+        return replace(self).names() == self.names()
 
     @property
     def numbered(self) -> bool:

@@ -16,7 +16,7 @@ from frame_metrics.border.arrow import ArrowFrame
 from frame_metrics.border.engine import Engine
 from frame_metrics.border.pieces import TIMES, whole_queries
 from frame_metrics.border.polars import PolarsFrame
-from frame_metrics.border.protocol import Beside, Border, Work
+from frame_metrics.border.protocol import Border, Work
 from frame_metrics.border.sent import Sent
 from frame_metrics.errors import BadValueError, NotComputableError
 
@@ -72,8 +72,8 @@ class SparkFrame(Engine):
     def in_memory(self, columns: Sequence[str]) -> Border:
         return PolarsFrame(self.read(columns))
 
-    def given_back(self, answer: Answer, table: pl.DataFrame, beside: Beside) -> Any:
-        return self.spread(PolarsFrame(table).given_back(answer, table, beside))
+    def given_back(self, answer: Answer) -> Any:
+        return self.spread(PolarsFrame(None).given_back(answer))
 
     def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]) -> Any:
         from pyspark.cloudpickle import dumps

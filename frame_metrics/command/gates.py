@@ -124,7 +124,7 @@ def _n_queries(row: Mapping[str, Any], keys: Mapping[str, Any], evaluated: pl.Da
 
 def check_bounds(fail_on: Any) -> None:
     """Raise for what is no severity, no check of an audit, or no bound, before anything is read."""
-    from frame_metrics.verbs.audit_gate import gate_of
+    from frame_metrics.verbs.audit.gate import gate_of
 
     try:
         gate_of(fail_on)
@@ -137,7 +137,7 @@ def check_bounds(fail_on: Any) -> None:
 
 def grave(result: pl.DataFrame, fail_on: Any) -> Iterator[Outcome]:
     """Hold the findings of an audit against what fails, those of nothing too where a check is named."""
-    from frame_metrics.verbs.audit_gate import bound_in_words, gate_of  # takes a while, and other commands do without
+    from frame_metrics.verbs.audit.gate import bound_in_words, gate_of  # takes a while, and other commands do without
 
     gate = gate_of(fail_on)
     rows = [SimpleNamespace(**row) for row in result.iter_rows(named=True)]

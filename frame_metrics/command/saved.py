@@ -116,7 +116,7 @@ def _beyond(some: list[str], others: list[str]) -> list[str]:
 
 def _corrected(result: pl.DataFrame, system: str, options: Mapping[str, Any]) -> pl.DataFrame:
     """Correct p-values over systems in each segment and metric, or as the options say."""
-    from frame_metrics.verbs.differences import corrected  # which takes a while, and other commands do without
+    from frame_metrics.verbs.compare.differences import corrected  # which takes a while, and other commands do without
 
     keys = [name for name in result.columns[: result.columns.index("metric") + 1] if name not in (system, "baseline")]
     rows = [()] * len(result) if options.get("over") == "all" else result.select(keys).rows()

@@ -24,12 +24,15 @@ class Cells:
     n: Array  # rows, or rankings, of each cell, shape (cells,)
     unknown: Sequence[str] = ()  # key columns whose value is known of some cells only
     placed: Array | None = None  # whether it is known of each cell, shape (cells,); None where it is of all
+    held: pl.DataFrame | None = None  # whose rows those of the keys are, where they are not those of the frame
 
     def in_order(self) -> dict[str, Array]:
         """Return for each column of values the place of each cell's among the distinct ones, sorted, null last."""
+        if not self.values.width:
+            return {}
         last = pl.lit(len(self.n), pl.Int64)
         places = (pl.col(name).rank("dense").cast(pl.Int64).fill_null(last) for name in self.values.columns)
-        return {values.name: values.to_numpy() for values in self.values.select(places)} if self.values.width else {}
+        return {values.name: values.to_numpy() for values in self.values.select(places)}
 
     def apart(self, keys: Sequence[str], order: dict[str, Array]) -> Segments:
         """Return the groups that some key columns tell apart, by the places of their values.
@@ -96,6 +99,11 @@ class Groups:
         """Return the key rows of an answer that has a row for each group, in order."""
         rows = [segments.key_rows() for segments in self.each]
         return {name: np.concatenate([one[name] for one in rows])[self.order] for name in rows[0]}
+
+    @property
+    def held(self) -> pl.DataFrame | None:
+        """The table whose rows those of the keys are, where it is not the frame's."""
+        return self.each[0].cells.held
 
     def total_over(self) -> pl.Series:
         """Return for each group, in order, the key columns that are totalled, as text; null where none is."""

@@ -51,6 +51,7 @@ class Log:
     bare: pl.DataFrame = field(default_factory=pl.DataFrame)
     told: Array | None = None  # whether it is said of a ranking's query what is relevant, though it may be nothing
     judged_keys: Sequence[str] = ()  # what judgments belonged to that are not here any more
+    held: pl.DataFrame | None = None  # whose rows key rows are, where they are not those of the frame
 
     @property
     def judgments(self) -> pl.DataFrame:
@@ -178,7 +179,7 @@ class Log:
         parts = ((system_key, grid.system_row, system), (by, grid.segment_row, segment))
         values = [held for names, rows, at in parts if names for held in self.keys_at(names, rows[at])]
         rows = self.key_rows(system=system, segment=segment, query=query)
-        return Cells(columns, pl.DataFrame(dict(zip(columns.groups, values, strict=True))), rows, n)
+        return Cells(columns, pl.DataFrame(dict(zip(columns.groups, values, strict=True))), rows, n, held=self.held)
 
     def drawing_order(self, some: Array) -> Array:
         """Return the order in which some rankings are drawn: by query, then segment, whatever the order of the rows.

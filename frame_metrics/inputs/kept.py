@@ -30,7 +30,8 @@ def seal(owner: Any) -> None:
     held = vars(owner)
     for name, value in held.items():
         if isinstance(value, np.ndarray) and value.flags.writeable:
-            held[name] = sealed(value)
+            view = held[name] = value.view()
+            view.flags.writeable = False
 
 
 def sealed(values: Any) -> Any:

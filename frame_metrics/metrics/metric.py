@@ -101,7 +101,7 @@ class Metric:
         """The parameters that a caller may give in parentheses."""
         return {name: p for name, p in list(self.signature.items())[1:] if name != "k"}
 
-    @property
+    @cached_property
     def k(self) -> int | None:
         """The cutoff in ranks, if the metric has one."""
         return int(self.cutoff) if self.cutoff is not None and self.at == "k" else None
@@ -118,7 +118,7 @@ class Metric:
         """Sign of a difference for the better: -1 where a smaller value is better, else 1, unknown directions too."""
         return -1 if self.higher is False else 1
 
-    @property
+    @cached_property
     def of_classes(self) -> Metric | None:
         """The metric's own form for several classes, if it has one; else it is averaged over them."""
         if self.input in (Classes, ClassScores):
@@ -158,7 +158,7 @@ class Metric:
         shared = of.options.keys() - {"gain", "max_grade"}
         return of(**{name: value for name, value in self.params.items() if name in shared})
 
-    @property
+    @cached_property
     def missing(self) -> list[str]:
         """Parameters without a value."""
         given = {*self.params, self.at if self.cutoff is not None else ""}
@@ -285,7 +285,7 @@ class Metric:
                 f"{self}: its function {self.kernel.__name__}() raised {type(error).__name__}: {error}{way}"
             ) from error
 
-    @property
+    @cached_property
     def reads(self) -> frozenset[str]:
         """Facts of the input that the kernel reads, seen by trying it on one row.
 
@@ -294,7 +294,7 @@ class Metric:
         """
         return self._tried[0]
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that the kernel reads beside those that have a part, seen in the same way."""
         return self._tried[1]

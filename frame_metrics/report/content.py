@@ -139,7 +139,7 @@ class Gathering:
 
 def gathered(
     irm: Any,
-    request: Any,
+    played: Any,
     metrics: Sequence[Any],
     *,
     baseline: Any,
@@ -152,17 +152,17 @@ def gathered(
     Parameters
     ----------
     irm : the object whose verbs are asked.
-    request : what its verbs are handed: the columns, and the conventions.
+    played : what its verbs are handed: the columns, and the conventions.
     metrics : as a verb takes them; none for those that suit the roles.
     baseline, ci : as in ``compare`` and ``evaluate``.
     title : of the report; None for one that names the metrics.
     queries : how many of the best and of the worst queries of a system are shown.
     """
-    columns, work = request.columns, Gathering(irm)
-    asked, plan = _planned(request, metrics, None)
-    depth = depth_of(irm, request.columns)
+    columns, work = played.columns, Gathering(irm)
+    asked, plan = _planned(played, metrics, None)
+    depth = depth_of(irm, played.columns)
     if not metrics:
-        asked, plan = _planned(request, metrics, depth)
+        asked, plan = _planned(played, metrics, depth)
     asked, results = _evaluated(work, asked, ci=ci, **({"margins": True} if columns.by else {}))
     if not asked:
         asked = [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
@@ -182,7 +182,7 @@ def gathered(
         system=columns.system,
         by=columns.by,
         query=columns.query,
-        roles=_roles(request, plan),
+        roles=_roles(played, plan),
         conventions=_conventions(plan, irm.roles),
         results=results,
         segments=segments,
@@ -206,20 +206,20 @@ def _evaluated(work: Gathering, asked: _Asked, **options: Any) -> tuple[_Asked, 
         return some, here(work.irm.evaluate(*(name for name, _ in some), **options))
 
 
-def _planned(request: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
+def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
     """The metrics that are asked for, and the columns and conventions that they are computed with."""
-    if request.columns.value:
+    if played.columns.value:
         return [], None
-    judged = None if request.beside is None else request.judgments[1]
+    judged = None if played.beside is None else played.judgments[1]
     given = [*metrics]
     if not given:
-        names = {} if request.beside is None else dict.fromkeys(request.beside.names())
+        names = {} if played.beside is None else dict.fromkeys(played.beside.names())
         graded = judged is not None and (judged["grade"] or ("grade" in names and not judged["label"]))
         beside = None if judged is None else _Judged(bool(graded))
-        said = request.roles.get("threshold") is not None
-        given = [*default_metrics(request.columns, beside, depth, threshold=said)]
+        said = played.roles.get("threshold") is not None
+        given = [*default_metrics(played.columns, beside, depth, threshold=said)]
     asked = read(given)
-    return asked, request.plan(request.needs(asked))
+    return asked, played.asking(played.needs_of(asked))
 
 
 @dataclass(frozen=True)
@@ -274,7 +274,7 @@ def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> 
     """Curves: of metrics by cutoff, or of the scores of rows without a query."""
     if plan is None:
         return {}
-    columns, found = plan.request.columns, {}
+    columns, found = plan.played, {}
     if content.query:
         cut = [metric for _, metric in content.asked if metric.k is not None]
         kinds = [*dict.fromkeys(f"{replace(metric, cutoff=None)}@k" for metric in cut)]
@@ -301,7 +301,7 @@ def _of_decisions(content: Content, work: Gathering, plan: Any) -> Content:
     """Add the confusion matrix of rows without a query, and where there are several classes, metrics of each."""
     if plan is None or content.query:
         return content
-    columns, irm = plan.request.columns, work.irm(by=None) if content.by else work.irm
+    columns, irm = plan.played, work.irm(by=None) if content.by else work.irm
     confusion, several = None, bool(columns.class_scores)
     if columns.predicted is not None or plan.conventions.threshold is not None:
         confusion = work.tried("confusion matrix", irm.confusion)
@@ -362,7 +362,7 @@ def _with_results(content: Content, work: Gathering, plan: Any) -> list[Ranked]:
     """Add their results to queries, as explain() gives them, of the first metric that it can take apart."""
     chosen = content.queries
     taken = [(name, metric) for name, metric in content.asked if metric.input in (Ranking, Confusion)]
-    columns = plan.request.columns
+    columns = plan.played
     if not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
         return chosen
     small = _small(content, work.irm, plan)
@@ -388,7 +388,7 @@ def _explained(one: Ranked, content: Content, small: Any, names: Sequence[str]) 
 
 def _small(content: Content, irm: Any, plan: Any) -> Any:
     """The irm of the rows of the queries that are shown, and their judgments; the frame is read once for them."""
-    request, judged = plan.request, plan.judged
+    judged = plan.judged
     names = [*content.by, *content.query]
     theirs = {} if judged is None else dict(zip(content.query, judged.query, strict=True))
     theirs |= {} if judged is None else {name: name for name in judged.by}
@@ -400,17 +400,17 @@ def _small(content: Content, irm: Any, plan: Any) -> Any:
         return border.rows_of(columns, named.unique())
 
     # Grades of some queries say less of their scale than those of all.
-    said = {"rel": plan.conventions.rel} if "rel" not in irm.roles and request.columns.grade else {}
-    own = {name: name for name in names if name in request.available}
-    small = type(irm)(rows_of(request.border, request.columns.needed, own), **{**irm.roles, **said})
-    return small if judged is None else small.judge(rows_of(request.beside, plan.to_read, theirs), **irm.judgments[1])
+    said = {"rel": plan.conventions.rel} if "rel" not in irm.roles and plan.played.grade else {}
+    own = {name: name for name in names if name in plan.available}
+    small = type(irm)(rows_of(plan.border, plan.played.needed, own), **{**irm.roles, **said})
+    return small if judged is None else small.judge(rows_of(plan.beside, plan.to_read, theirs), **irm.judgments[1])
 
 
-def _roles(request: Any, plan: Any) -> list[dict[str, str]]:
+def _roles(played: Any, plan: Any) -> list[dict[str, str]]:
     """The part that each column plays, and whether it was found by its name."""
-    found, rows = request.found, []
+    found, rows = played.found, []
     for role in ROLES:
-        column = getattr(request.columns, role)
+        column = getattr(played.columns, role)
         if not column:
             continue
         text = column if isinstance(column, str) else ", ".join(map(_paired, column))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from frame_metrics.answer import frame_of
 from frame_metrics.errors import BadValueError, bad_rows, closest, shown
 from frame_metrics.inputs.rows import EXACT, LARGEST
 from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
@@ -58,7 +59,7 @@ class Columns:
     k: str | None = None  # its cutoff, which the metric says too
     lent: tuple[str, ...] = ()  # of these the ones that stand in the judgments beside the log, and not in the log
 
-    @property
+    @cached_property
     def groups(self) -> tuple[str, ...]:
         """The columns that make a segment of a system."""
         return (*((self.system,) if self.system else ()), *self.by)
@@ -67,7 +68,7 @@ class Columns:
         """Return these columns where each system has queries of its own: it is a segment, and the last that says so."""
         return replace(self, system=None, by=(*self.by, *((self.system,) if self.system else ())))
 
-    @property
+    @cached_property
     def keys(self) -> tuple[str, ...]:
         """The columns that make a ranking: system, segment, query."""
         return (*self.groups, *self.query)
@@ -78,7 +79,7 @@ class Columns:
         others = ("system", "together")
         return {role: column for role, column in vars(self).items() if isinstance(column, str) and role not in others}
 
-    @property
+    @cached_property
     def needed(self) -> list[str]:
         """Every column of the log that is read, once."""
         several = (column for _, column in (*self.class_scores, *self.extra))
@@ -96,7 +97,7 @@ class Columns:
         """True where a row of the frame is not one result of one system, with its judgment."""
         return bool(self.lists or self.made or self.relevant)
 
-    @property
+    @cached_property
     def extra_names(self) -> list[str]:
         """The inside names of the columns that only users' metrics read."""
         return [EXTRA + name for name, _ in self.extra]
@@ -146,12 +147,12 @@ def checked(
         _refuse_bare(out, columns)
     if "threshold" in out:
         out["predicted"] = reaches(out["score"], out.pop("threshold"))
-    return pl.DataFrame(out) if out else frame.select()
+    return frame_of(out) if out else frame.select()
 
 
 def checked_keys(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     """Return the keys, and what is said of a query, under the names of their roles, every value known to be good."""
-    return pl.DataFrame(_known_keys(frame, columns) | role_columns(frame, columns, SAID_OF_QUERIES))
+    return frame_of(_known_keys(frame, columns) | role_columns(frame, columns, SAID_OF_QUERIES))
 
 
 def _known_keys(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
@@ -207,7 +208,7 @@ def _refuse_bare(out: dict[str, pl.Series], columns: Columns) -> None:
 
 def type_of(frame: pl.DataFrame, column: str | None) -> str:
     """Return the name of a column's type; nothing where there is no column."""
-    return "" if column is None else str(frame.schema[column])
+    return "" if column is None else str(frame.get_column(column).dtype)
 
 
 def key_columns(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:

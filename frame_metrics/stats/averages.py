@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -125,8 +126,9 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     """
     counted = [*(one.defined for one in tallies), *(one.undefined for one in tallies)]
     columns, ends = _summed(tallies)
-    rests_on, undefined, sums = np.split(within(group, n, [*counted, *columns]), [len(tallies), 2 * len(tallies)])
-    each = np.split(sums, ends)
+    table, m = within(group, n, [*counted, *columns]), len(tallies)
+    rests_on, undefined, sums = table[:m], table[m : 2 * m], table[2 * m :]
+    each = _apart(sums, ends)
     for i, one in enumerate(tallies):
         if one.level is not None:
             each[i] = quantile_within(one.columns[0], one.defined, group, n, one.level)[None]
@@ -143,6 +145,12 @@ def _summed(tallies: list[Tally]) -> tuple[list[Array], Array]:
     """The columns that are summed, and where those of each tally end but the last; a quantile has none."""
     own = [() if one.level is not None else one.columns for one in tallies]
     return [column for columns in own for column in columns], np.cumsum([len(columns) for columns in own])[:-1]
+
+
+def _apart(sums: Array, ends: Array) -> list[Array]:
+    """The rows of each tally, by where those of all but the last end."""
+    edges = [0, *ends.tolist(), len(sums)]
+    return [sums[begin:end] for begin, end in pairwise(edges)]
 
 
 def within(group: Array | None, n: int, columns: Sequence[Array] | Array, ufunc: np.ufunc = np.add) -> Array:
@@ -239,7 +247,7 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
     rising = [(i, one.level, *_rising(one, members)) for i, one in enumerate(tallies) if one.level is not None]
     pieces = []
     for often in drawn_alone(units.shape[1], resamples, seed):
-        each = np.split(units @ often.T.astype(np.float64), ends)
+        each = _apart(units @ often.T.astype(np.float64), ends)
         for i, level, values, at in rising:
             each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
         pieces.append(each)

@@ -14,21 +14,21 @@ from frame_metrics.data.groups import Groups, groups_of
 from frame_metrics.data.segments import crossed
 from frame_metrics.errors import ColumnError, NotComputableError, check_bool
 from frame_metrics.inputs import Array, ratio
-from frame_metrics.roles.needs import decision_of
-from frame_metrics.verbs.counted import cases_read
-from frame_metrics.verbs.per_class import type_of_classes
-from frame_metrics.verbs.request import Reading, Request
-from frame_metrics.verbs.tidy import number, whole
+from frame_metrics.measuring.decided import cases_read, type_of_classes
+from frame_metrics.measuring.results import number, whole
+from frame_metrics.plan.needs import decision_of
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source, answer_of
 
 SHARES = ("share", "share_of_predicted", "share_of_actual")
 
 
-def confusion(request: Request, *, margins: bool, shares: bool) -> Any:
+def confusion(irm: Plan, *, margins: bool, shares: bool) -> Any:
     """Answer ``irm.confusion``, which has the parameters."""
     check_bool("margins", margins)
     check_bool("shares", shares)
-    needs = decision_of(request.columns, request.roles, request.available, "confusion()", retrieved=False)
-    plan = request.plan(needs)
+    needs = decision_of(irm.columns, irm.roles, irm.available, "confusion()", retrieved=False)
+    plan = irm.asking(needs)
     total = {"total_over": pl.String} if margins else {}
     share = dict.fromkeys(SHARES if shares else (), pl.Float64)
     plan.check_pooled((*total, "predicted", "matched", "actual", "n", *share))
@@ -43,10 +43,10 @@ def confusion(request: Request, *, margins: bool, shares: bool) -> Any:
             predicted = {"predicted": class_type(types[str(columns.predicted)]), "matched": kind}
         return total | predicted | {"actual": kind, "n": pl.Float64 if columns.weight else pl.Int64} | share
 
-    def compute(reading: Reading) -> Answer:
-        return _counts(cases_read(reading, named=True, totals=margins), margins=margins, shares=shares)
+    def compute(source: Source) -> Answer:
+        return _counts(cases_read(source, named=True, totals=margins), margins=margins, shares=shares)
 
-    return plan.answer_of_segments(compute, schema, in_pieces=True)
+    return answer_of(plan, compute, schema, keys=plan.columns.groups, in_pieces=True)
 
 
 def _counts(cases: Cases, *, margins: bool, shares: bool) -> Answer:
@@ -71,7 +71,7 @@ def _counts(cases: Cases, *, margins: bool, shares: bool) -> Answer:
     if shares:
         of = table[group, -1, -1], table[group, -1, predicted], table[group, actual, -1]
         columns |= {name: number(ratio(amounts, rows)) for name, rows in zip(SHARES, of, strict=True)}
-    return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns)
+    return Answer({name: rows[group] for name, rows in groups.key_rows().items()}, columns, table=groups.held)
 
 
 def _with_totals(counts: Array) -> Array:

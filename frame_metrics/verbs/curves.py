@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -25,17 +25,19 @@ from frame_metrics.errors import (
     shown,
 )
 from frame_metrics.inputs import Array, Scores, ratio
+from frame_metrics.measuring.decided import binary_read
+from frame_metrics.measuring.pieces import measured_of
+from frame_metrics.measuring.points import EQUAL, Points, check_no_threshold, points_of
+from frame_metrics.measuring.queries import check_probability
+from frame_metrics.measuring.results import Options as Averages
+from frame_metrics.measuring.results import averaged, each_query, number, whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.ranking import iprec
-from frame_metrics.roles.needs import Needs
-from frame_metrics.verbs.counted import binary_read
-from frame_metrics.verbs.measure import check_asked, check_probability
-from frame_metrics.verbs.pieces import measured_of
-from frame_metrics.verbs.request import Reading, Request, one_of
-from frame_metrics.verbs.thresholds import EQUAL, Points, check_no_threshold, points_of
-from frame_metrics.verbs.tidy import Options as Averages
-from frame_metrics.verbs.tidy import averaged, each_query, number, whole
+from frame_metrics.plan.checks import check_asked, one_of
+from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source, answer_of
 
 COLUMNS = {
     "roc": ("threshold", "fpr", "tpr"),
@@ -66,19 +68,19 @@ class Options:
     seed: int
 
 
-def curve(request: Request, kinds: Sequence[str], options: Options) -> Any:
+def curve(irm: Plan, kinds: Sequence[str], options: Options) -> Any:
     """Answer ``irm.curve``, which has the parameters."""
     for kind in kinds:
         _check(kind, options)
     of_cutoffs = [kind for kind in kinds if kind not in COLUMNS]
     if of_cutoffs:
         _check_together(kinds, of_cutoffs)
-        return _by_cutoff(request, kinds, options)
+        return _by_cutoff(irm, kinds, options)
     (kind,) = _one_kind(kinds)
     levels = _recall_levels(options.levels)
-    per, ranked = options.per is not None, _by_rank(request, kind)
-    query = per or ranked or request.judged
-    plan = request.plan(Needs(query=query, order=True) if ranked else Needs(query=query, score=True))
+    per, ranked = options.per is not None, _by_rank(irm, kind)
+    query = per or ranked or irm.has_judgments
+    plan = irm.asking(Needs(query=query, order=True) if ranked else Needs(query=query, score=True))
     columns = _columns(kind, ranked=ranked)
     plan.check_pooled(columns)
     check_no_threshold(plan.conventions)
@@ -86,20 +88,21 @@ def curve(request: Request, kinds: Sequence[str], options: Options) -> Any:
     types |= {"bin": pl.Int64, "label": pl.Boolean} if kind == "distribution" else {}
     if kind in OF_SCORES and not (plan.columns.weight and not plan.columns.query):
         types["n"] = pl.Int64
-    keys = plan.columns.keys if per and levels is None else None
-    return plan.answer_of_segments(
-        lambda reading: _drawn(
-            binary_read(reading, queries=per, ranks=ranked, unjudged=kind == "distribution"), kind, options, levels
+    keys = plan.columns.keys if per and levels is None else plan.columns.groups
+    return answer_of(
+        plan,
+        lambda source: _drawn(
+            binary_read(source, queries=per, ranks=ranked, unjudged=kind == "distribution"), kind, options, levels
         ),
         lambda _: types,
-        keys,
+        keys=keys,
         in_pieces=True,
     )
 
 
-def _by_rank(request: Request, kind: str) -> bool:
+def _by_rank(irm: Plan, kind: str) -> bool:
     """Return True where ranks, and no scores, say how far down a curve goes."""
-    return kind not in OF_SCORES and request.columns.score is None and request.columns.rank is not None
+    return kind not in OF_SCORES and irm.columns.score is None and irm.columns.rank is not None
 
 
 def _columns(kind: str, *, ranked: bool) -> tuple[str, ...]:
@@ -107,7 +110,7 @@ def _columns(kind: str, *, ranked: bool) -> tuple[str, ...]:
     return ("k", *COLUMNS[kind][1:]) if ranked else COLUMNS[kind]
 
 
-def _by_cutoff(request: Request, kinds: Sequence[str], options: Options) -> Any:
+def _by_cutoff(irm: Plan, kinds: Sequence[str], options: Options) -> Any:
     """Ranked metrics at each cutoff."""
     cutoffs = _cutoffs(10 if options.cutoffs is None else options.cutoffs)
     asked: list[tuple[str, Metric]] = []
@@ -116,7 +119,7 @@ def _by_cutoff(request: Request, kinds: Sequence[str], options: Options) -> Any:
         ((_, metric),) = one_of(read([kind[:-2]]))
         asked += [(f"{kind[:-2]}@{k}", metric @ k) for k in cutoffs]
         of |= {f"{kind[:-2]}@{k}": kind for k in cutoffs}
-    plan = request.plan(request.needs(asked))
+    plan = irm.asking(irm.needs_of(asked))
     check_asked(asked, plan)
     columns: dict[str, Any] = {"k": pl.Int64, "value": pl.Float64}
     columns = columns if len(kinds) == 1 else {"metric": pl.String, **columns}
@@ -124,14 +127,14 @@ def _by_cutoff(request: Request, kinds: Sequence[str], options: Options) -> Any:
     check_apart(plan.columns.keys, columns)
     averages = Averages(ci=options.ci, resamples=options.resamples, seed=options.seed)
 
-    def compute(reading: Reading) -> Answer:
-        measured = measured_of(reading, asked)
+    def compute(source: Source) -> Answer:
+        measured = measured_of(source, asked)
         rows = each_query(measured) if options.per else averaged(measured, averages)
         values = {**rows.columns, "metric": rows.columns["metric"].replace_strict(of, return_dtype=pl.String)}
-        return Answer(rows.keys, {name: values[name] for name in columns})
+        return replace(rows, columns={name: values[name] for name in columns})
 
-    keys = plan.columns.keys if options.per else None
-    return plan.answer_of_segments(compute, lambda types: columns, keys, in_pieces=True)
+    keys = plan.columns.keys if options.per else plan.columns.groups
+    return answer_of(plan, compute, lambda types: columns, keys=keys, in_pieces=True)
 
 
 def _one_kind(kinds: Sequence[str]) -> Sequence[str]:
@@ -232,7 +235,7 @@ def _thinned(points: Points, arc: Array, most: int) -> Array:
 def _answer(kind: str, segments: Segments, segment: Array, *columns: pl.Series) -> Answer:
     """A curve's columns, each row with the keys of its segment."""
     names = _columns(kind, ranked=segments.cells.columns.score is None)
-    return Answer(segments.key_rows(segment), dict(zip(names, columns, strict=True)))
+    return Answer(segments.key_rows(segment), dict(zip(names, columns, strict=True)), table=segments.cells.held)
 
 
 def _axes(points: Points, kind: str, *, interpolated: bool) -> tuple[Array, Array]:

@@ -15,14 +15,16 @@ from frame_metrics.data.judgments import Judged
 from frame_metrics.data.log import Block, Log, Piece
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Confusion, Pool, Ranking, gain_of
+from frame_metrics.measuring.one_query import of_one_query, with_grades
+from frame_metrics.measuring.pieces import Work, facts, work_of
+from frame_metrics.measuring.queries import check_grades, check_known, check_ties
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
+from frame_metrics.plan.checks import check_asked, one_of
+from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.columns import Columns, key_names, same_as
-from frame_metrics.roles.needs import Needs
-from frame_metrics.verbs.measure import check_asked, check_grades, check_known, check_ties
-from frame_metrics.verbs.pieces import Work, facts, work_of
-from frame_metrics.verbs.request import Reading, Request, one_of
-from frame_metrics.verbs.taken import of_one_query, with_grades
 
 SCHEMA: dict[str, Any] = {
     "rank": pl.Int64,
@@ -34,11 +36,11 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def explain(request: Request, metric: str | Metric, *, query: Any) -> Any:
+def explain(irm: Plan, metric: str | Metric, *, query: Any) -> Any:
     """Answer ``irm.explain``, which has the parameters."""
     asked = one_of(read([metric]))
     ((name, wanted),) = asked
-    plan = request.plan(request.needs(asked) | Needs(query=True, order=True))
+    plan = irm.asking(irm.needs_of(asked) | Needs(query=True, order=True))
     columns, conventions = plan.columns, plan.conventions
     check_asked(asked, plan)
     if wanted.input not in (Ranking, Confusion) or columns.predicted or conventions.threshold is not None:
@@ -54,16 +56,15 @@ def explain(request: Request, metric: str | Metric, *, query: Any) -> Any:
 
     values = _value_of_each(columns, query)
 
-    def compute(reading: Reading) -> Answer:
-        if reading.source is None:
-            log = reading.log()
-            return _answer(log, _explained(log, asked, values, query, _type_of_docs(reading)))
-        work = work_of(Explaining, reading, asked, values, query)
-        table = of_one_query(work, reading, values)
-        reading.gathered.append(table)
-        return Answer({key: np.arange(len(table)) for key in keys}, {name: table[name] for name in SCHEMA})
+    def compute(source: Source) -> Answer:
+        if isinstance(source, InPieces):
+            table = of_one_query(work_of(Explaining, source, asked, values, query), source, values)
+            rows = np.arange(len(table))
+            return Answer(dict.fromkeys(keys, rows), {name: table[name] for name in SCHEMA}, table=table)
+        log = source.log()
+        return _answer(log, _explained(log, asked, values, query, _type_of_docs(source)))
 
-    return plan.answer(compute, lambda types: {key: types[key] for key in keys} | SCHEMA, in_pieces=True)
+    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | SCHEMA, in_pieces=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,19 +76,19 @@ class Explaining(Work):
     query: Any  # and as the caller wrote it
     grades: pl.Series | None = None  # some of the frame's, the greatest among them
 
-    def answer(self, reading: Reading, piece: Piece, *, ordered: bool) -> Answer:
-        log = reading.log(piece=piece)
-        table = _explained(log, self.asked, self.values, self.query, _type_of_docs(reading), self.grades)
+    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
+        log = source.log(piece=piece)
+        table = _explained(log, self.asked, self.values, self.query, _type_of_docs(source), self.grades)
         answer, named, system = _answer(log, table), {}, log.columns.system
         if system:  # of which the piece may have no row
             named[system] = self.systems_of(log, log.grid.system[table["ranking"].to_numpy()])
         return Answer({**answer.keys} | named, answer.columns | facts(log, len(table)))
 
 
-def _type_of_docs(reading: Reading) -> Any:
+def _type_of_docs(source: Source) -> Any:
     """The type of the caller's column of documents."""
-    doc = reading.plan.columns.doc
-    return reading.table[doc].dtype if doc else None
+    doc = source.plan.columns.doc
+    return source.table[doc].dtype if doc else None
 
 
 def _value_of_each(columns: Columns, query: Any) -> tuple[Any, ...]:

@@ -10,8 +10,8 @@ from typing import Any
 from frame_metrics.border.protocol import Border
 from frame_metrics.border.shown import printable
 from frame_metrics.errors import kind_of
+from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.roles import COLUMNS, LIKELY, names_as_text
-from frame_metrics.verbs.request import Request
 
 LOOKED_AT, VALUES, LONG = 100, 3, 40  # rows that values are taken from, how many are shown, and how long they may be
 
@@ -59,38 +59,36 @@ class Overview:
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{said}{after}"
 
 
-def overview(request: Request) -> Overview:
+def overview(irm: Plan) -> Overview:
     """Return what is shown of a frame; nothing is read of one that is not in memory."""
-    frame = request.frame
+    frame = irm.frame
     try:
-        looked_at = request.border.looked_at(LOOKED_AT)
-        played = _played(request)
-        then = f"next: {_next(request, played)}"
+        looked_at = irm.border.looked_at(LOOKED_AT)
+        played = _played(irm)
+        then = f"next: {_next(irm, played)}"
     except Exception as error:  # whatever the frame, its repr is no place for an error
-        looked_at, played, then = None, _named(request), f"first settle: {error}"
+        looked_at, played, then = None, _named(irm), f"first settle: {error}"
     rows = "" if looked_at is None else f", {looked_at[1]:,} {'row' if looked_at[1] == 1 else 'rows'}"
-    title = f"IRM of a {kind_of(frame)}{rows}{', judged beside' if request.judgments is not None else ''}"
-    parts = [_part(role, columns, looked_at, found=role in request.found) for role, columns in played.items()]
-    said = ", ".join(
-        f"{name}={value!r}" for name, value in request.roles.items() if name not in COLUMNS or value is None
-    )
+    title = f"IRM of a {kind_of(frame)}{rows}{', judged beside' if irm.judgments is not None else ''}"
+    parts = [_part(role, columns, looked_at, found=role in irm.found) for role, columns in played.items()]
+    said = ", ".join(f"{name}={value!r}" for name, value in irm.roles.items() if name not in COLUMNS or value is None)
     return Overview(title, tuple(parts), printable(said), printable(then))
 
 
-def _played(request: Request) -> dict[str, tuple[str, ...]]:
+def _played(irm: Plan) -> dict[str, tuple[str, ...]]:
     """The columns of each role that is played, in the order of the roles."""
-    columns = request.columns
-    named = _named(request)
-    found = {role: getattr(columns, role) for role in request.found}
+    columns = irm.columns
+    named = _named(irm)
+    found = {role: getattr(columns, role) for role in irm.found}
     both = named | {role: (name,) if isinstance(name, str) else tuple(name) for role, name in found.items()}
     return {role: both[role] for role in COLUMNS if role in both}
 
 
-def _named(request: Request) -> dict[str, tuple[str, ...]]:
+def _named(irm: Plan) -> dict[str, tuple[str, ...]]:
     """The columns of each role that the caller named."""
     return {
         role: _as_columns(names_as_text(said))
-        for role, said in request.roles.items()
+        for role, said in irm.roles.items()
         if role in COLUMNS and said is not None
     }
 
@@ -123,15 +121,15 @@ def _shown(value: Any) -> str:
     return text if len(text) <= LONG else f"{text[: LONG - 3]}..."
 
 
-def _next(request: Request, played: Mapping[str, Sequence[str]]) -> str:
+def _next(irm: Plan, played: Mapping[str, Sequence[str]]) -> str:
     """The verbs to ask first."""
-    if request.of_values:
+    if irm.of_values:
         return ".evaluate(), .compare(baseline=...), .audit()"
     judged, answered = (
-        request.judged or {"label", "grade"} & {*played},
+        irm.has_judgments or {"label", "grade"} & {*played},
         {"score", "rank", "doc", "predicted"} & {*played},
     )
-    likely = {} if judged and answered else _likely(request, played)
+    likely = {} if judged and answered else _likely(irm, played)
     if likely:
         return f"irm({', '.join(f'{role}={column!r}' for role, column in likely.items())})"
     if not judged:
@@ -139,13 +137,13 @@ def _next(request: Request, played: Mapping[str, Sequence[str]]) -> str:
     return ", ".join([*_asked({*played}), ".audit()"])
 
 
-def _likely(request: Request, played: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def _likely(irm: Plan, played: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """The columns that other tools' names, or longer ones, give a part that none plays yet."""
     taken = {column for columns in played.values() for column in columns}
     likely: dict[str, str] = {}
     apart = {"label": "grade", "grade": "label"}
     for role, names in LIKELY.items():
-        free = [name for name in request.available if str(name).lower() in names and name not in taken]
+        free = [name for name in irm.available if str(name).lower() in names and name not in taken]
         if free and role not in played and apart.get(role) not in {*played, *likely}:
             likely[role] = free[0]
     return likely

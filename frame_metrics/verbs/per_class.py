@@ -11,16 +11,12 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.classes import class_type
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.errors import NotComputableError, check_choice, listed
 from frame_metrics.inputs import Array, Confusion, Scores
-from frame_metrics.metrics.names import Asked, Metrics, read
-from frame_metrics.roles.needs import Needs
-from frame_metrics.stats.averages import Averages
-from frame_metrics.verbs.counted import cases_read
-from frame_metrics.verbs.evaluate import Layout, check_averages
-from frame_metrics.verbs.pooled import (
+from frame_metrics.measuring.decided import cases_read, type_of_classes
+from frame_metrics.measuring.results import labels, number, whole
+from frame_metrics.measuring.rows import (
     Inputs,
     OverClasses,
     averages_of,
@@ -30,11 +26,15 @@ from frame_metrics.verbs.pooled import (
     inputs_of,
     one_metric,
 )
-from frame_metrics.verbs.request import Plan, Reading, Request, check_wide
-from frame_metrics.verbs.tidy import labels, number, whole
+from frame_metrics.metrics.names import Asked, Metrics, read
+from frame_metrics.plan.checks import Layout, check_averages, check_wide
+from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.stats.averages import Averages
 
 
-def per_class(request: Request, metrics: Sequence[Metrics], *, average: Any, layout: str) -> Any:
+def per_class(irm: Plan, metrics: Sequence[Metrics], *, average: Any, layout: str) -> Any:
     """Answer ``irm.per_class``, which has the parameters."""
     averages = [] if average is None else check_averages(average)
     check_choice("layout", layout, get_args(Layout))
@@ -43,8 +43,8 @@ def per_class(request: Request, metrics: Sequence[Metrics], *, average: Any, lay
         if one not in over:
             raise NotComputableError(f"average={one!r} is over queries; over classes there are {listed(over)}")
     asked = read(metrics)
-    decides = request.roles.get("threshold") is not None  # about whichever rows there are
-    plan = request.plan(request.needs(asked) | Needs(score=decides))
+    decides = irm.roles.get("threshold") is not None  # about whichever rows there are
+    plan = irm.asking(irm.needs_of(asked) | Needs(score=decides))
     check_pooled(asked)
     amount = pl.Float64 if plan.columns.weight else pl.Int64
     said = {"average": pl.String} if averages else {}
@@ -56,26 +56,17 @@ def per_class(request: Request, metrics: Sequence[Metrics], *, average: Any, lay
     columns = said | columns
     plan.check_pooled(("class", *columns))
 
-    def compute(reading: Reading) -> Answer:
-        lines = _by_class(cases_read(reading, named=True), asked, averages)
+    def compute(source: Source) -> Answer:
+        lines = _by_class(cases_read(source, named=True), asked, averages)
         return _laid(lines, asked, ["class", *columns], layout)
 
-    return plan.answer_of_segments(
-        compute, lambda types: {"class": type_of_classes(types, plan)} | columns, in_pieces=True
+    return answer_of(
+        plan,
+        compute,
+        lambda types: {"class": type_of_classes(types, plan)} | columns,
+        keys=plan.columns.groups,
+        in_pieces=True,
     )
-
-
-def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
-    """Return the type of the classes, known before anything is read."""
-    columns = plan.columns
-    if not columns.label or plan.conventions.positive is not None:
-        return pl.Boolean
-    matched = columns.predicted is None or plan.conventions.match is not None
-    kind = class_type(types[columns.label], None if matched else types[str(columns.predicted)])
-    if columns.query:
-        return kind if kind.is_numeric() else pl.Boolean
-    named = plan.conventions.classes or [value for value, _ in columns.class_scores]
-    return pl.Series(list(named), strict=False).dtype if kind == pl.Null else kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +150,9 @@ def _laid(lines: Lines, asked: Asked, names: Sequence[str], layout: str) -> Answ
     else:
         value = np.where(lines.there, lines.value, np.nan)
         columns |= {name: number(own[line, segment]) for (name, _), own in zip(asked, value, strict=True)}
-    return Answer(lines.segments.key_rows(segment), {name: columns[name] for name in names})
+    return Answer(
+        lines.segments.key_rows(segment), {name: columns[name] for name in names}, table=lines.cases.cells.held
+    )
 
 
 def _from(place: pl.Series, first: int) -> pl.Series:

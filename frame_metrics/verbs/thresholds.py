@@ -3,49 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.blocks import to_array
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
-from frame_metrics.data.segments import reached, scored
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, shown
-from frame_metrics.inputs import Array, Confusion, Scores
+from frame_metrics.errors import BadValueError, NotComputableError, shown
+from frame_metrics.inputs import Array, Confusion
+from frame_metrics.measuring.decided import binary_read
+from frame_metrics.measuring.points import EQUAL, Points, check_no_threshold, points_of
+from frame_metrics.measuring.results import number, whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.metrics.parameters import is_number
+from frame_metrics.plan.checks import check_parameters, check_wide, one_of
+from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import answer_of
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.needs import Needs
 from frame_metrics.threads import in_threads
-from frame_metrics.verbs.counted import binary_read
-from frame_metrics.verbs.measure import check_parameters
-from frame_metrics.verbs.request import Plan, Request, check_wide, one_of
-from frame_metrics.verbs.tidy import number, whole
 
-EQUAL = 1e-12  # values that differ by less are equal
 COUNTS = ("tp", "fp", "fn", "tn")
 STEP = 1 << 15  # thresholds: what their tables need stays in cache
 Limits: TypeAlias = Mapping[str, tuple[Metric, float]]  # by name, a metric and the value to reach, or not to pass
 
 
-def thresholds(request: Request, metrics: Sequence[Metrics]) -> Any:
+def thresholds(irm: Plan, metrics: Sequence[Metrics]) -> Any:
     """Answer ``irm.thresholds``, which has the parameters."""
     asked = read(metrics) if metrics else []
-    plan = _plan(request, asked)
-    return plan.answer_of_segments(
-        lambda reading: _every(binary_read(reading), asked), lambda types: _schema(asked, plan.columns), in_pieces=True
+    plan = _plan(irm, asked)
+    return answer_of(
+        plan,
+        lambda source: _every(binary_read(source), asked),
+        lambda types: _schema(asked, plan.columns),
+        keys=plan.columns.groups,
+        in_pieces=True,
     )
 
 
-def best_threshold(request: Request, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None) -> Any:
+def best_threshold(irm: Plan, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None) -> Any:
     """Answer ``irm.best_threshold``, which has the parameters."""
     ((name, wanted),) = one_of(read([metric]))
     if subject_to is not None and not isinstance(subject_to, Mapping):
@@ -60,16 +61,18 @@ def best_threshold(request: Request, metric: str | Metric, subject_to: Mapping[s
     for text, one in asked:
         if one.higher is None:
             raise NotComputableError(f"{text}: no value of it is better than another")
-    plan = _plan(request, asked)
-    return plan.answer_of_segments(
-        lambda reading: _best(binary_read(reading), asked, limits),
+    plan = _plan(irm, asked)
+    return answer_of(
+        plan,
+        lambda source: _best(binary_read(source), asked, limits),
         lambda types: _schema(asked, plan.columns),
+        keys=plan.columns.groups,
         in_pieces=True,
     )
 
 
-def _plan(request: Request, asked: Asked) -> Plan:
-    plan = request.plan(Needs(score=True, query=request.judged))
+def _plan(irm: Plan, asked: Asked) -> Plan:
+    plan = irm.asking(Needs(score=True, query=irm.has_judgments))
     _check_thresholds(asked, plan.conventions)
     check_no_threshold(plan.conventions)
     plan.check_pooled(("threshold", *COUNTS))
@@ -78,12 +81,6 @@ def _plan(request: Request, asked: Asked) -> Plan:
             raise BadValueError(f"{name!r} is a column of the result already")
     check_wide([name for name, _ in asked], plan.columns)
     return plan
-
-
-def check_no_threshold(conventions: Conventions) -> None:
-    """Raise for one threshold where every threshold is looked at."""
-    if conventions.threshold is not None:
-        raise ColumnError("threshold= is one threshold, and every threshold is looked at; say threshold=None")
 
 
 def _check_thresholds(asked: Asked, conventions: Conventions) -> None:
@@ -125,7 +122,7 @@ def _rows(cases: Cases, segments: Segments, points: Points, asked: Asked, values
     columns = {"threshold": number(points.threshold)}
     columns |= dict(zip(COUNTS, map(number if cases.weighted else whole, counts), strict=True))
     columns |= {name: number(value) for (name, _), value in zip(asked, values, strict=True)}
-    return Answer(segments.key_rows(points.segment), columns)
+    return Answer(segments.key_rows(points.segment), columns, table=segments.cells.held)
 
 
 def _schema(asked: Asked, columns: Columns) -> dict[str, Any]:
@@ -199,88 +196,3 @@ def _unmet(values: Array, asked: Asked, limits: Limits, *, met: bool) -> str:
         said.append(f"{name} {'>=' if limit.higher else '<='} {bound:g} (the best that can be had is {best})")
     each = ", each where the others hold" if len(said) > 1 else ""
     return f"no threshold meets {' and '.join(said)}{each}"
-
-
-@dataclass(frozen=True, eq=False)
-class Points:
-    """Counts of what is predicted at every threshold, segment after segment, thresholds falling."""
-
-    segment: Array  # of each point, ascending, shape (points,)
-    threshold: Array  # infinite at the first point of a segment, where nothing is predicted, shape (points,)
-    tp: Array  # relevant rows at or above it, shape (points,)
-    fp: Array  # other rows at or above it, shape (points,)
-    positives: Array  # relevant rows of each segment, shape (segments,)
-    negatives: Array  # other rows of each segment, shape (segments,)
-
-    @cached_property
-    def first(self) -> Array:
-        """The first point of each segment that has any."""
-        return np.concatenate([np.zeros(min(len(self.segment), 1), int), np.flatnonzero(np.diff(self.segment)) + 1])
-
-    def each(self, of_segment: Array) -> Array:
-        """Return a segment's value at each of its points."""
-        one = len(of_segment) == 1  # as is often so with many points
-        return np.broadcast_to(of_segment, len(self.tp)) if one else of_segment[self.segment]
-
-    def table(self, span: slice) -> Confusion:
-        """Return the 2x2 table at some points."""
-        tp, fp = self.tp[span].astype(np.float64), self.fp[span].astype(np.float64)
-        positives, negatives, size = (self.each(total)[span] for total in self._totals)
-        table = Confusion(tp, fp, positives - tp, np.zeros(len(tp)), size, (), negatives - fp)
-        if self.tp.dtype.kind == "i":  # then these sums are exact, and known
-            table.actual, table.negative, table.population = positives, negatives, size
-        return table
-
-    @cached_property
-    def _totals(self) -> tuple[Array, Array, Array]:
-        """Relevant, other, and all rows of each segment, shape (segments,) each."""
-        both = self.positives + self.negatives
-        return self.positives.astype(np.float64), self.negatives.astype(np.float64), both.astype(np.float64)
-
-    def kept(self, at: Array) -> Points:
-        """Return some of the points."""
-        return Points(self.segment[at], self.threshold[at], self.tp[at], self.fp[at], self.positives, self.negatives)
-
-    def spans(self) -> list[slice]:
-        """Return the points of each segment that has any."""
-        return [slice(a, b) for a, b in pairwise([*self.first.tolist(), len(self.segment)])]
-
-
-def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
-    """Find every threshold of every segment, down to minus infinity, or to the least score if ``scored_only``.
-
-    A segment without rows that count has the first point only.
-    """
-    pieces: list[tuple[Array, ...]] = []
-    totals = np.zeros((2, len(segments)), np.float64 if cases.summed else np.int64)
-
-    def work(at: Array, scores: Scores) -> None:
-        totals[0, at], totals[1, at] = scores.positives, scores.negatives
-        columns: tuple[Array, ...] = scores.query, scores.score, scores.tp, scores.fp
-        if scored_only and len(scores.score) and scores.score.min() == -np.inf:
-            columns = tuple(values[scores.score > -np.inf] for values in columns)
-        begin = np.searchsorted(columns[0], np.arange(scores.n_queries)) if scores.n_queries > 1 else 0
-        query = np.insert(columns[0], begin, np.arange(scores.n_queries))
-        starts = (np.inf, 0, 0)
-        pieces.append((at[query], *(np.insert(v, begin, start) for v, start in zip(columns[1:], starts, strict=True))))
-
-    if not segments.keys and not cases.summed and len(cases.rows):
-        return _one_segment(cases, scored_only)
-    scored(cases, segments, work)
-    lacking = np.setdiff1d(np.arange(len(segments)), np.concatenate([np.zeros(0, int), *(one[0] for one in pieces)]))
-    none = np.zeros(len(lacking), totals.dtype)
-    pieces.append((lacking, np.full(len(lacking), np.inf), none, none))  # segments without rows that count
-    columns = tuple(np.concatenate(pieces) for pieces in zip(*pieces, strict=True))
-    if len(segments) > 1 and (np.diff(columns[0]) < 0).any():
-        order = np.argsort(columns[0], kind="stable")
-        columns = tuple(values[order] for values in columns)
-    return Points(*columns, *totals)
-
-
-def _one_segment(cases: Cases, scored_only: bool) -> Points:
-    """Every threshold of all rows together."""
-    score, tp, fp = reached(to_array(cases.rows["score"]), cases.rows["actual"].to_numpy())
-    totals = tp[-1:], fp[-1:]
-    if scored_only and score[-1] == -np.inf:
-        score, tp, fp = score[:-1], tp[:-1], fp[:-1]
-    return Points(np.zeros(len(tp), np.int64), score, tp, fp, *totals)

@@ -1,0 +1,316 @@
+"""Saved numbers as the baseline of a comparison: those of another frame, matched to this one's by segment and query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.border.frames import border_of
+from frame_metrics.border.protocol import Border
+from frame_metrics.data.grid import Grid, with_another
+from frame_metrics.data.groups import as_text
+from frame_metrics.data.judgments import kind_of_ids, wider
+from frame_metrics.data.log import Log
+from frame_metrics.errors import (
+    BadRowsError,
+    BadValueError,
+    ColumnError,
+    FrameMetricsError,
+    NotComputableError,
+    UnknownNameError,
+    listed,
+    shown,
+)
+from frame_metrics.inputs import Array, name_of
+from frame_metrics.measuring import elsewhere as values
+from frame_metrics.measuring.pairs import Pairing, all_filled, in_order
+from frame_metrics.measuring.queries import Measured
+from frame_metrics.metrics.elsewhere import is_known, metric_of
+from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import read_whole
+from frame_metrics.roles.columns import Columns, key_names
+from frame_metrics.roles.resolve import ROW
+from frame_metrics.roles.roles import RESOURCES, Roles
+
+LAMBDA = "<lambda>"  # the name of every function without one
+NAME = "saved"  # the baseline's, where no column says its system
+# Roles beside value= that a baseline does not take, and why.
+NOT_THEIRS = {
+    "weight": "the weights of queries are those of the frame",
+    "cluster": "the clusters of queries are those of the frame",
+    **dict.fromkeys(RESOURCES, "saved numbers are read at once, and only the frame may be read in pieces"),
+}
+
+
+def is_frame(baseline: Any) -> bool:
+    """Return True for a baseline that is a frame of saved numbers, or one with its roles, and no system."""
+    if isinstance(baseline, list | tuple) and any(map(is_frame, baseline)):
+        raise BadValueError("baseline= is a system, a list of systems, or one frame of saved numbers; give one frame")
+    try:
+        return isinstance(baseline, Plan) or bool(border_of(baseline))
+    except FrameMetricsError:
+        return False
+
+
+@contextmanager
+def _of_the_baseline() -> Iterator[None]:
+    """Let errors say that they are about the baseline, whose rows are not those of the frame."""
+    try:
+        yield
+    except FrameMetricsError as error:
+        cause = BadValueError if isinstance(error, BadRowsError) else type(error)
+        raise cause(f"baseline: {error}") from None
+
+
+def plan_of(baseline: Any, plan: Plan, asked: Asked | None, *, audited: bool = False) -> Plan:
+    """Find the columns of saved numbers: called as those of the frame, or else as the roles, or as their roles say.
+
+    Parameters
+    ----------
+    baseline : the frame, or a plan that has its roles too.
+    plan : that of the frame that is compared.
+    asked : the metrics that are compared; None for all.
+    audited : whether the queries are looked at, and not every metric has to be there.
+    """
+    for name, metric in asked or ():
+        if any(name_of(function) == LAMBDA for function in metric.functions.values()):
+            raise NotComputableError(f"{name}: a saved number does not say which function it is of; name it with def")
+    with _of_the_baseline():
+        if ROW in plan.columns.made:
+            raise ColumnError(
+                "the frame has no query, and the numbers of its rows say nothing of another frame's; "
+                "name query=, a column that both have"
+            )
+        if isinstance(baseline, Plan):
+            irm = _checked(baseline, plan.columns)
+        else:
+            irm = Plan(baseline, _roles(border_of(baseline), plan, asked), None)
+        if asked is not None and not audited:
+            _check_asked(asked, irm.columns)
+        return values.plan_of(irm)
+
+
+def _check_asked(asked: Asked, columns: Columns) -> None:
+    """Raise for a metric that no column of a baseline is called by."""
+    try:
+        values.asked_of([name for name, _ in asked], columns)
+    except UnknownNameError as error:
+        alone = len(asked) == len(columns.value) == 1
+        way = f"; if they are one metric, rename {columns.value[0]!r} to {asked[0][0]!r}" if alone else ""
+        raise UnknownNameError(f"{error}{way}") from None
+
+
+def _checked(irm: Plan, own: Columns) -> Plan:
+    """The plan of a baseline, if it has numbers, and as many columns of a query as the frame."""
+    if not irm.of_values:
+        raise ColumnError(
+            "it has no value=, and compare() takes numbers that were computed; give what per_query() returned"
+        )
+    theirs = irm.columns
+    for role, why in NOT_THEIRS.items():
+        if (said := irm.roles.get(role)) is not None:
+            raise ColumnError(f"{role}={shown(said)}: {why}; name it there, and say {role}=None here")
+    if len(theirs.query) != len(own.query):
+        raise ColumnError(f"its query is {len(theirs.query)} columns, and that of the frame {len(own.query)}")
+    if theirs.by != own.by:
+        raise ColumnError(f"its segments are by={list(theirs.by)}, and those of the frame by={list(own.by)}")
+    return irm
+
+
+def _roles(border: Border, plan: Plan, asked: Asked | None) -> Roles:
+    """The roles of the columns of a frame of saved numbers."""
+    available = border.names()
+    own, alone = plan.columns, "query" in available and len(plan.columns.query) == 1
+    query = own.query if set(own.query) <= set(available) else ("query",) if alone else own.query
+    lacking = [column for column in (*query, *own.by) if column not in available]
+    if lacking and "total_over" not in available:
+        role, there = ("query" if lacking[0] in query else "by"), f"{listed(available)}{border.hint(lacking[0])}"
+        raise ColumnError(
+            f"it has no column {lacking[0]!r}, the frame's {role}, among {there}; it has to be what per_query() "
+            f"returned, or name its columns, as baseline=saved.irm({role}=..., value=...)"
+        )
+    system = own.system or "system"
+    said: Roles = {"query": list(query), "value": _value(available, {*query, *own.by, system}, asked)}
+    if own.by:
+        said["by"] = list(own.by)
+    if system in available and system not in (*query, *own.by):
+        said["system"] = system
+    if undefined := plan.roles.get("undefined"):
+        said["undefined"] = undefined
+    return said
+
+
+def _value(available: list[str], keys: set[str], asked: Asked | None) -> list[str]:
+    """The columns of numbers: that of a long frame, or those that are called as the metrics."""
+    if {"metric", "value"} <= set(available):
+        return ["value"]
+    wanted = None if asked is None else {str(replace(metric, average=None)) for _, metric in asked}
+    named = {column: metric_of(column) for column in available if column not in keys and isinstance(column, str)}
+    found = [one for one, metric in named.items() if (is_known(metric) if wanted is None else str(metric) in wanted)]
+    if not found:
+        of = repr(asked[0][0]) if asked else "a metric"
+        raise ColumnError(
+            f"nothing has the numbers of {of} among {listed(available)}; it has to be what per_query() "
+            "returned, with columns 'metric' and 'value', or with a column called as each metric"
+        )
+    return found
+
+
+def paired_with(here: Measured, plan: Plan) -> Pairing:
+    """Pair each system with saved numbers, query by query.
+
+    Queries that only one side has are not compared, and counted.
+    """
+    there = read_saved(plan, values.unfilled(here.asked))
+    if here.log.columns.system and not len(here.log.grid.system_row):
+        raise NotComputableError(f"{here.log.columns.system} has no systems to compare with a baseline")
+    match = matched(here.log, there.log)
+    beyond, at = match.by_segment(), match.at
+    grid, n, first = here.log.grid, len(at), _first(here.log.grid)
+
+    def on_pairs(ours: Array, theirs: Array, fill: Any) -> Array:
+        return np.append(ours, np.where(at < 0, fill, np.append(theirs, fill)[at]))
+
+    pairs = zip(here.values, there.values, strict=True)
+    there_is = here.evaluated if here.absent is None else here.evaluated & ~here.absent
+    both = replace(
+        here,
+        log=replace(here.log, grid=with_another(grid)),
+        values=np.array([on_pairs(ours, theirs, np.nan) for ours, theirs in pairs]),
+        evaluated=np.append(here.evaluated, np.ones(n, bool)),
+        weight=None if here.weight is None else np.append(here.weight, here.weight[first]),
+        cluster=None if here.cluster is None else np.append(here.cluster, here.cluster[first]),
+        absent=np.append(np.zeros(len(grid.pair), bool) if here.absent is None else here.absent, at < 0),
+    )
+    with _of_the_baseline():
+        filled = list(zip(all_filled(here), all_filled(there), strict=True))
+    order, segments = in_order(here.log)
+    return Pairing(
+        both,
+        [on_pairs(ours, theirs, np.nan) for ours, theirs in filled],
+        np.append(there_is, at >= 0),
+        segments,
+        [(int(system), len(grid.system_row)) for system in order],
+        _name(there.log),
+        beyond,
+    )
+
+
+def read_saved(plan: Plan, asked: Asked | None = None) -> Measured:
+    """Read saved numbers of one system; of all metrics that there are where none is asked for."""
+    with _of_the_baseline():
+        there: Measured = values.measured(read_whole(plan), asked)
+        _check_one_system(there, plan)
+        return there
+
+
+def _check_one_system(there: Measured, plan: Plan) -> None:
+    """Raise for saved numbers of several systems."""
+    if len(there.log.grid.system_row) > 1:
+        names = there.log.keys_at(["system"], there.log.grid.system_row)["system"].to_list()
+        raise BadValueError(
+            f"{plan.columns.system}: it has several systems, {listed(names[:5])}, and each query is compared with one "
+            "number; keep the rows of one system"
+        )
+
+
+def _name(log: Log) -> str:
+    """The name of a saved baseline: that of its system, where a column says it."""
+    rows = log.grid.system_row
+    if log.columns.system is None or not len(log.table):
+        return NAME
+    return as_text(log.keys_at(["system"], rows))
+
+
+def _keys(log: Log, first: Array) -> pl.DataFrame:
+    """The segment and query of some rankings."""
+    grid, (_, by, query) = log.grid, key_names(log.columns)
+    keys = log.keys_at(query, grid.query_row[grid.query[first]])
+    return keys.hstack(log.keys_at(by, grid.segment_row[grid.segment[first]])) if by else keys
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """Saved numbers matched to the queries of a frame."""
+
+    here: Log
+    ours: pl.DataFrame  # segment and query of each pair of the frame
+    theirs: pl.DataFrame  # the same of each saved number
+    at: Array  # the number of the saved ranking of each pair of the frame, -1 for none, shape (pairs,)
+
+    @cached_property
+    def rest(self) -> pl.DataFrame:
+        """The segment and query of the saved numbers that the frame has no ranking of."""
+        keys = self.ours.columns
+        return self.theirs.join(self.ours, on=keys, how="anti", nulls_equal=True, maintain_order="left")
+
+    def by_segment(self) -> Array:
+        """Count the rest in each segment; raise for a segment that the frame does not have, or if nothing matches."""
+        columns, grid = self.here.columns, self.here.grid
+        if len(self.ours) and len(self.theirs) and (self.at < 0).all():
+            raise BadValueError(
+                f"baseline: it shares no {'segment and query' if columns.by else 'query'} with the frame (the frame "
+                f"has ({as_text(self.ours)}), the baseline ({as_text(self.theirs)})); do both write ids the same way?"
+            )
+        by, n = key_names(columns)[1], len(grid.segment_row)
+        if not by:
+            return np.full(max(n, 1), len(self.rest))
+        segments = self.ours.select(by).with_columns(segment=grid.segment[_first(grid)]).unique(by)
+        at = self.rest.join(segments, on=by, how="left", nulls_equal=True, maintain_order="left")["segment"]
+        if at.null_count():
+            odd = self.rest.filter(at.is_null()).select(by)
+            raise BadValueError(
+                f"baseline: {odd.n_unique()} of its segments stand not in the frame, as {', '.join(columns.by)} = "
+                f"{as_text(odd)}; leave their rows out, or say by=None"
+            )
+        return np.bincount(at.to_numpy(), minlength=n)
+
+    def turnover(self) -> Turnover:
+        """Count the queries that both sides have in a segment, and those that one of them has alone in one."""
+        alone, query = self.ours.filter(self.at < 0), key_names(self.here.columns)[2]
+        tables = (self.ours.filter(self.at >= 0), self.ours, self.theirs, alone, self.rest)
+        common, here, there, *only = (table.select(query).n_unique() for table in tables)
+        return Turnover(common, here, there, (only[0], as_text(alone)), (only[1], as_text(self.rest)))
+
+
+def _first(grid: Grid) -> Array:
+    """The first ranking of each pair of a segment and a query."""
+    return np.unique(grid.pair, return_index=True)[1]
+
+
+def matched(here: Log, there: Log) -> Match:
+    """Match saved numbers to the queries of a frame; raise for ids of types that are never equal."""
+    ours, theirs = _keys(here, _first(here.grid)), _keys(there, np.arange(len(there.grid.pair)))
+    ours, theirs = _alike(ours, theirs, here.columns, there.columns)
+    saved = theirs.with_row_index("at")
+    at = ours.join(saved, on=ours.columns, how="left", nulls_equal=True, maintain_order="left")["at"]
+    return Match(here, ours, theirs, at.cast(pl.Int64).fill_null(-1).to_numpy())
+
+
+def _alike(ours: pl.DataFrame, theirs: pl.DataFrame, own: Columns, saved: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Keys of both in types that are compared; raise for types that are never equal."""
+    names = dict(zip(ours.columns, zip((*own.query, *own.by), (*saved.query, *saved.by), strict=True), strict=True))
+    for key, (name, other) in names.items():
+        one, two = ours.schema[key], theirs.schema[key]
+        if pl.Null not in (one, two) and kind_of_ids(one) != kind_of_ids(two):
+            raise BadValueError(f"baseline: its {other} is {two}, and {name} of the frame is {one}; give both one type")
+        held = two if one == pl.Null else one if two == pl.Null else wider(one, two)
+        ours, theirs = (table.with_columns(pl.col(key).cast(held)) for table in (ours, theirs))
+    return ours, theirs
+
+
+class Turnover(NamedTuple):
+    """The distinct queries of a frame and of a saved baseline; one may be common in one segment, and not in another."""
+
+    common: int
+    here: int  # of the frame
+    there: int  # of the baseline
+    only_here: tuple[int, str]  # of the frame alone: how many, and the first with its segment
+    only_there: tuple[int, str]  # of the baseline alone

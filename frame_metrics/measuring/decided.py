@@ -1,0 +1,168 @@
+"""The rows to decide about of a log that is larger than memory: those that differ, counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.border.pieces import ORDER, TIMES
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.cases import Cases, cases_of, ranked_rows, read_cases
+from frame_metrics.data.classes import class_type, two_classes
+from frame_metrics.data.groups import Cells
+from frame_metrics.data.log import Piece
+from frame_metrics.data.misread import SHARES, check_level, check_positions, positions_in, undecided, undecided_shares
+from frame_metrics.errors import ColumnError
+from frame_metrics.inputs.rows import NONE
+from frame_metrics.measuring.pieces import (
+    GRADE,
+    PLACED,
+    SYSTEM,
+    Work,
+    conventions_of,
+    facts,
+    gather,
+    key_rows,
+    placed_of,
+    system_numbers,
+    with_systems,
+    work_of,
+)
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import InPieces, Source
+from frame_metrics.roles.columns import largest_grade
+
+CASE = ("actual", "predicted", "score")  # what rows to decide about differ in
+
+
+@dataclass(frozen=True, eq=False)
+class Counting(Work):
+    """The rows of a piece that differ, counted; a segment of a system has one that counts for none."""
+
+    queries: bool  # whether queries are told apart, and not only segments
+    ranks: bool
+    unjudged: bool  # whether rows that are not judged stay so
+
+    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
+        log = source.log(single=True, totals=self.totals, arms=self.arms, piece=piece)
+        grid, rows = log.grid, ranked_rows(log, ranks=self.ranks, unjudged=self.unjudged)
+        ranking = rows["cell"].to_numpy()
+        cell = ranking if self.queries else grid.cell[ranking]
+        rows = rows.select(pl.Series("cell", cell), *(name for name in CASE if name in rows.columns))
+        rows = rows.group_by(pl.all(), maintain_order=True).len(TIMES).cast({TIMES: pl.Int64})
+        segments = len(grid.segment_row)
+        if not self.queries:
+            every = pl.DataFrame({"cell": np.unique(grid.cell), TIMES: 0}, schema_overrides={TIMES: pl.Int64})
+            rows = pl.concat([rows, every.cast({"cell": rows.schema["cell"]})], how="diagonal")
+        else:
+            rows = rows[np.argsort(grid.query[rows["cell"].to_numpy()], kind="stable")]
+        cell = rows["cell"].to_numpy()
+        system, segment = (grid.system[cell], grid.segment[cell]) if self.queries else divmod(cell, max(segments, 1))
+        query = grid.query[cell] if self.queries else None
+        keys = key_rows(log, segment, query)
+        if ordered and query is not None:
+            row = log.rows(grid.query_row)[query]
+            keys[ORDER] = np.where(row < log.frame_rows, row, NONE)
+        said = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
+        out = {name: pl.Series(values) for name, values in said.items()}
+        return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows)))
+
+
+def cases_read(
+    source: Source,
+    *,
+    named: bool = False,
+    queries: bool = False,
+    totals: bool = False,
+    ranks: bool = False,
+    unjudged: bool = False,
+) -> Cases:
+    """Make the rows to decide about ready, those of judged queries.
+
+    Parameters
+    ----------
+    named, queries : whether the result names the classes, or queries.
+    totals : whether it has totals, where there are queries; see ``read_log``.
+    ranks : whether the scores are those that the ranks stand for.
+    unjudged : whether rows of two classes that are not judged stay so, with a null as their class.
+    """
+    columns, conventions = source.plan.columns, source.plan.conventions
+    if not columns.query:
+        return read_cases(source.table, columns, conventions, named=named, unjudged=unjudged)
+    if isinstance(source, InPieces):
+        types = source.pieces.border.types(columns.needed)
+        table = pl.DataFrame(schema=types | {name: types[name].inner for name in columns.lists})
+        cases = cases_in_pieces(source, queries=queries, totals=totals, ranks=ranks, unjudged=unjudged)
+    else:
+        log = source.log(single=True, totals=totals)
+        check_level(undecided_shares(log), log.judgment_name)
+        table, cases = source.table, cases_of(log, queries=queries, ranks=ranks, unjudged=unjudged)
+    return replace(cases, classes=two_classes(table, columns, conventions)) if named else cases
+
+
+def binary_read(source: Source, *, queries: bool = False, ranks: bool = False, unjudged: bool = False) -> Cases:
+    """Make the rows to decide about ready, which are of two classes; the parameters are those of ``cases_read``."""
+    cases = cases_read(source, queries=queries, ranks=ranks, unjudged=unjudged)
+    if not cases.binary:
+        raise ColumnError(
+            "there are several classes, and a threshold separates one from the rest; name it with positive="
+        )
+    return cases
+
+
+def cases_in_pieces(
+    source: InPieces,
+    kind: type[Counting] = Counting,
+    *,
+    queries: bool = False,
+    totals: bool = False,
+    ranks: bool = False,
+    unjudged: bool = False,
+    arms: bool = False,
+) -> Cases:
+    """Return the rows to decide about of a log that is worked on in pieces; the parameters are those of ``cases_read``.
+
+    ``arms``: see ``read_log``.
+    """
+    work = work_of(kind, source, queries, ranks, unjudged, totals=totals, arms=arms)
+    columns = work.columns
+    names = [*columns.by, *(columns.query if queries else ())]
+    table = gather(work, source)
+    if kind is Counting:  # and not an audit, which goes on
+        judging = work.plan.judged or columns
+        check_positions(positions_in(table, columns))
+        if not judging.label:
+            shares = undecided(int(table[SHARES].sum()), largest_grade(table[GRADE]), work.plan.conventions)
+            check_level(shares, str(judging.grade))
+    conventions, order = conventions_of(work, table), [pl.min(ORDER)] if ORDER in table.columns else []
+    case = [name for name in CASE if name in table.columns]
+    table = table.group_by(SYSTEM, PLACED, *names, *case, maintain_order=True).agg(pl.sum(TIMES), *order)
+    place = [ORDER] if order else names[len(columns.by) :]
+    table = with_systems(table.sort(place, nulls_last=True, maintain_order=True) if place else table, work)
+    cell, first = codes(table, [SYSTEM, PLACED, *names])
+    n = np.bincount(cell, table[TIMES].to_numpy(), minlength=len(first)).astype(np.int64)
+    values = table[first].select(columns.groups)
+    placed = table[PLACED].to_numpy()[first]
+    unknown = [name for name in columns.by if work.plan.judged is None or name not in work.shared]
+    keys = dict.fromkeys((*columns.groups, *(columns.query if queries else ())), first)
+    cells = Cells(columns, values, keys, n, unknown, None if placed.all() else placed, table)
+    count = table[TIMES].cast(pl.Float64)
+    rows = table.select(pl.Series("cell", cell), *case, count=count, weight=count).filter(pl.col("count") > 0)
+    return Cases(rows, cells, replace(columns, count=TIMES), conventions, None, None, True)
+
+
+def type_of_classes(types: dict[str, Any], plan: Plan) -> Any:
+    """Return the type of the classes, known before anything is read."""
+    columns = plan.columns
+    if not columns.label or plan.conventions.positive is not None:
+        return pl.Boolean
+    matched = columns.predicted is None or plan.conventions.match is not None
+    kind = class_type(types[columns.label], None if matched else types[str(columns.predicted)])
+    if columns.query:
+        return kind if kind.is_numeric() else pl.Boolean
+    named = plan.conventions.classes or [value for value, _ in columns.class_scores]
+    return pl.Series(list(named), strict=False).dtype if kind == pl.Null else kind

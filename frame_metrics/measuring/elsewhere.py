@@ -1,0 +1,159 @@
+"""Numbers that were computed elsewhere, one per query and metric, as the values that verbs average and compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.values import read_values
+from frame_metrics.errors import BadValueError, NotComputableError, UnknownNameError, listed
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.queries import Measured
+from frame_metrics.metrics.elsewhere import metric_of, read_elsewhere
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import Asked, Metrics
+from frame_metrics.plan.checks import check_average
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source, check_shared
+from frame_metrics.roles.columns import TEXTS, Columns, refuse
+from frame_metrics.stats.averages import Averages
+
+LISTED = 20  # names that an error lists
+
+
+def plan_of(irm: Plan) -> Plan:
+    """Return the columns of numbers that are read, and the conventions."""
+    _ = irm.conventions  # which raise where they do not go together
+    return irm
+
+
+def asked_of(metrics: Sequence[Metrics], columns: Columns) -> Asked | None:
+    """Read the metrics that are asked for; without any all there are, None where a column of the frame says them."""
+    asked = unfilled(read_elsewhere(metrics)) if metrics else None
+    if columns.metric:
+        return asked
+    held = _of_columns(columns.value)
+    places(asked or held, held, "value=")
+    return asked or held
+
+
+def unfilled(asked: Asked) -> Asked:
+    """Return metrics whose undefined values stay so: what they would become was decided where they were computed."""
+    return [(name, replace(metric, undefined=None)) for name, metric in asked]
+
+
+def _of_columns(names: Sequence[str]) -> Asked:
+    """The metrics that columns are called by."""
+    held = unfilled([(name, metric_of(name)) for name in names])
+    for i, (name, metric) in enumerate(held):
+        for other, before in held[:i]:
+            if metric == before:
+                raise BadValueError(f"the columns {other!r} and {name!r} are one metric, {metric}; leave one out")
+    return held
+
+
+def places(asked: Asked, held: Asked, where: str) -> list[int]:
+    """Return the place of each metric that is asked for among those held, by what their names mean."""
+    known = {str(metric): i for i, (_, metric) in enumerate(held)}
+    found = []
+    for name, metric in asked:
+        at = known.get(str(metric), known.get(str(replace(metric, average=None))))
+        if at is None:
+            names = [text for text, _ in held]
+            more = ", ..." if len(names) > LISTED else ""
+            raise UnknownNameError(f"{where} has no numbers of {name!r}; it has {listed(names[:LISTED])}{more}")
+        found.append(at)
+    return found
+
+
+def check_layout(asked: Asked | None, layout: str) -> None:
+    """Raise for the columns of a plan that has not run, which are not known before."""
+    if asked is None and layout == "wide":
+        raise NotComputableError(
+            "layout='wide' has a column per metric, and which there are is not known before a lazy frame is collected; "
+            "name the metrics, or say layout='long'"
+        )
+
+
+def check_averages(asked: Asked, averages: Averages, columns: Columns) -> None:
+    """Raise for averages that numbers do not determine."""
+    for average in averages:
+        check_average(average, f"average={average!r}", columns)
+    for name, metric in asked:
+        check_average(metric.average, name, columns)
+        for average in (metric.average,) if metric.average else averages:
+            if average == "rows" or (average == "micro" and not metric.summed):
+                what = "rows of a query" if average == "rows" else "counts of its 2x2 table"
+                raise NotComputableError(
+                    f"{name}: average={average!r} needs the {what}, and value= has its number only"
+                )
+
+
+def measured(source: Source, asked: Asked | None, *, audited: bool = False, arms: bool = False) -> Measured:
+    """Take numbers as the values of metrics; of all that there are where none is asked for.
+
+    ``audited``: whether a system that shares no query with another one, and a frame that names no metric, are findings
+    and no errors. ``arms``: whether each system is measured on its own queries only, as a segment of its own.
+    """
+    columns, where = source.plan.columns, "value="
+    held, code = _of_columns(columns.value), None
+    if columns.metric:
+        held, code = _of_rows(source.table, columns)
+        where = columns.metric
+    if not held and not audited:
+        raise BadValueError(f"{where}: the frame has no rows, and so no metrics")
+    at = places(held if asked is None else asked, held, where)
+    columns = columns.as_arms() if arms else columns
+    log, values = read_values(source.table, columns, source.plan.conventions, code, len(held))
+    if not audited:
+        check_shared(log)
+    weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
+    every, absent = np.ones(values.shape[1], bool), log.grid.rankings.lengths == 0
+    return Measured(log, held if asked is None else asked, values[at], {}, {}, every, weight, cluster, absent)
+
+
+def _of_rows(table: pl.DataFrame, columns: Columns) -> tuple[Asked, Array]:
+    """The metrics that a column names, in the order of their first appearance, and the number of each row's."""
+    column, text = str(columns.metric), table[str(columns.metric)]
+    if text.dtype not in (*TEXTS, pl.Null):
+        raise BadValueError(f"{column}: a metric is a text, and this column is {text.dtype}; rename it")
+    refuse(column, text.is_null(), "have no metric", "drop them, or give them one")
+    text = text.cast(pl.String)
+    names = text.unique(maintain_order=True).to_list()
+    read_as = {name: metric_of(name) for name in names}
+    _check_cutoffs(text, table, columns, read_as)
+    held: dict[Metric, tuple[str, Metric]] = {}
+    for name, metric in read_as.items():
+        held.setdefault(metric, (name, metric))
+    number = {metric: i for i, metric in enumerate(held)}
+    code = text.replace_strict(names, [number[read_as[name]] for name in names], return_dtype=pl.Int64)
+    return unfilled(list(held.values())), code.to_numpy()
+
+
+def named_in(rows: pl.DataFrame, columns: Columns) -> Asked | None:
+    """Return the metrics that the rows of a frame name, whatever else is bad in them; None where none does."""
+    names = rows[str(columns.metric)].drop_nulls().unique(maintain_order=True).cast(pl.String)
+    return [(name, metric_of(name)) for name in names] or None
+
+
+def _check_cutoffs(text: pl.Series, table: pl.DataFrame, columns: Columns, read_as: dict[str, Metric]) -> None:
+    """Raise for a cutoff that the name of its metric does not say: two cutoffs would be taken for one metric."""
+    if columns.k is None or not (table[columns.k].dtype.is_numeric() or table[columns.k].dtype in TEXTS):
+        return
+    k = table[columns.k]
+    k = k.cast(pl.String).str.strip_chars() if k.dtype in TEXTS else k
+    pairs = pl.DataFrame({"metric": text, "k": k.cast(pl.Float64, strict=False)}).unique(maintain_order=True)
+    for name, said in pairs.drop_nulls().filter(pl.col("k").is_not_nan()).rows():
+        own = read_as[name].k
+        if own != said:
+            if said < 1 or said != said // 1:
+                what = "which is no cutoff;"
+            elif own is None:
+                what = f"which it does not say; write it in the name, as '{name}@{said:g}', or"
+            else:
+                what = "another cutoff; correct one of them, or"
+            where = f"{name!r} stands beside {columns.k} = {said:g}"
+            raise BadValueError(f"{columns.metric}: {where}, {what} rename the column {columns.k!r}")

@@ -1,0 +1,81 @@
+"""One query of a frame that is worked on in pieces: its rows are taken out of all of them, and read as a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from frame_metrics.border.pieces import ORDER
+from frame_metrics.data.log import Log
+from frame_metrics.measuring.pieces import MATCHED, Work, check_flags, refuse_unmatched
+from frame_metrics.plan.source import InPieces
+from frame_metrics.roles.columns import Columns, grade_column, same_as
+
+MINE = "\0mine"
+
+
+@dataclass(frozen=True, eq=False)
+class Taking:
+    """The rows of one query that a piece has, and beside them the ends of all grades in the piece."""
+
+    columns: Columns
+    values: Sequence[Any]  # the query, a value of each column
+
+    def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows, marked as ``MINE``, and behind them rows with nothing but a grade."""
+        mine = pl.Series([True]).new_from_index(0, len(piece))
+        for name, value in zip(self.columns.query, self.values, strict=True):
+            mine &= same_as(piece[ORDER if name in self.columns.made else name], value, name).fill_null(False)
+        parts = [piece.filter(mine).with_columns(pl.lit(True).alias(MINE))]
+        if (grade := self.columns.grade) in piece.columns:
+            parts.append(_ends(piece[grade]).to_frame().with_columns(pl.lit(False).alias(MINE)))
+        return pl.concat(parts, how="diagonal")
+
+
+def _ends(values: pl.Series) -> pl.Series:
+    """The least number above 0 and the greatest of all, or all values that are no numbers; of lists those within."""
+    lists = isinstance(values.dtype, pl.List | pl.Array)
+    each = values.explode() if lists else values
+    if each.dtype.is_numeric():
+        least = each.filter((each > 0).fill_null(False)).min()
+        each = pl.Series(each.name, [least, each.max()], dtype=each.dtype)
+    each = each.unique().drop_nulls()
+    if not lists:
+        return each
+    times = values.dtype.size if isinstance(values.dtype, pl.Array) else 1
+    return each.to_frame().select(pl.concat_list([pl.first()] * times).cast(values.dtype)).to_series()
+
+
+def of_one_query(work: Work, source: InPieces, values: Sequence[Any]) -> pl.DataFrame:
+    """Return what work gives of the rows of one query, beside all judgments.
+
+    Parameters
+    ----------
+    work : has the field ``grades``, for those of the whole frame.
+    values : the query, a value of each column.
+    """
+    pieces, columns = source.pieces, work.plan.columns
+    types = dict(work.empty.schema) | {MINE: pl.Boolean}
+    rows = pieces.gathered(columns.needed, [], Taking(columns, values), types)
+    mine = rows.filter(MINE).drop(MINE)
+    mine = mine.sort(ORDER) if pieces.ordered else mine
+    grades = rows.filter(~pl.col(MINE))[columns.grade] if columns.grade in rows.columns else None
+    table = replace(work, grades=grades).run(mine, work.judgments)  # type: ignore[call-arg]
+    check_flags(table, work)
+    if work.judgments is not None and not table[MATCHED].any():
+        refuse_unmatched(work, source)
+    return table
+
+
+def with_grades(log: Log, grades: pl.Series | None) -> Log:
+    """Return a log as one whose judgments have these grades, the caller's; the same where there are none."""
+    if grades is None or not log.judges_itself:
+        return log
+    column, scale = str(log.columns.grade), log.conventions.scale
+    each = grades.explode() if isinstance(grades.dtype, pl.List | pl.Array) else grades
+    table = pl.DataFrame({"grade": grade_column(each, column, scale)})
+    labels = {"label": pl.lit(None, pl.Int8)} if log.columns.label else {}
+    return replace(log, table=table.with_columns(**labels), judged=None, columns=replace(log.columns, per_system=()))

@@ -1,0 +1,227 @@
+"""Pairs of systems to compare, and the values of each metric by query and system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.log import Log
+from frame_metrics.errors import BadValueError, NotComputableError, closest, listed, shown
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.queries import Measured, answered, filled
+from frame_metrics.measuring.results import labels
+from frame_metrics.roles.columns import key_names
+from frame_metrics.stats.averages import numbered
+
+
+@dataclass(frozen=True, eq=False)
+class Paired:
+    """The values of one metric on the queries of one segment, in the order in which they are drawn."""
+
+    pair: Array  # the number of each query's segment and query together, shape (queries,)
+    values: Array  # NaN where undefined, shape (queries, systems)
+    answered: Array  # whether the system has results, shape (queries, systems)
+    undefined: Array  # whether the metric was undefined, shape (queries, systems)
+    cluster: Array | None  # of each query; None where queries are independent
+    weight: Array | None  # of each query; None where all count alike
+    beyond: int = 0  # queries of a saved baseline that are not among them
+    numbers: bool = False  # whether a system may have no number of a query, which is then left out
+    sign: int = 1  # that of a difference for the better, by the metric's direction
+
+    def alone(self, use: Array) -> bool:
+        """Return whether some queries are of fewer than two clusters that weigh, which leaves nothing to draw."""
+        use = use if self.weight is None else use & (self.weight > 0)
+        return self.cluster is not None and len(np.unique(self.cluster[use])) < 2
+
+    def clusters(self, use: Array) -> Array | None:
+        """Number the clusters of some queries; None where each has its own."""
+        return None if self.cluster is None else numbered(self.cluster[use])
+
+    def weights(self, use: Array) -> Array | None:
+        """Return the weights of some queries as shares of the greatest, which leaves means as they are."""
+        return None if self.weight is None else self.weight[use] / (self.weight[use].max(initial=0) or 1)
+
+    def together(
+        self, pairs: Sequence[tuple[int, int]], unanswered: str, test: str | None
+    ) -> tuple[list[Array], list[Array], list[Array]]:
+        """Find the queries of each pair of systems that one alone answered, which are left out, and what is compared.
+
+        Parameters
+        ----------
+        unanswered : "drop" where queries that only one of them answered are left out.
+        test : "tukey" compares a query for all pairs or for none.
+        """
+        unpaired = [self.answered[:, system] != self.answered[:, base] for system, base in pairs]
+        left = [one & (self.numbers or unanswered == "drop") for one in unpaired]
+        known = [~np.isnan(self.values[:, system] - self.values[:, base]) for system, base in pairs]
+        known = [one & ~other for one, other in zip(known, left, strict=True)]
+        return unpaired, left, [np.all(known, axis=0)] * len(pairs) if test == "tukey" else known
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """Systems to compare."""
+
+    measured: Measured  # the values of metrics for every ranking
+    values: Sequence[Array]  # of each metric, with undefined ones replaced, shape (rankings,) each
+    answered: Array  # rankings that have results, or where the baseline is saved a number, shape (rankings,)
+    segments: Array  # their numbers in the order of the result
+    pairs: list[tuple[int, int]]  # each system and the one that it is compared with, in the order of the result
+    saved: str | None = None  # the name of a baseline of another frame; None where it is a system of this one
+    beyond: Array | None = None  # queries of each segment that only the saved baseline has, shape (segments,)
+
+    @property
+    def n_queries(self) -> int:
+        """The number of queries, each counted in every segment that it stands in."""
+        return int(self.measured.log.grid.pair.max(initial=-1)) + 1
+
+    def query_of(self, pair: Array) -> Array:
+        """Return the number of the query of each pair of a segment and a query."""
+        grid = self.measured.log.grid
+        query = np.zeros(self.n_queries, np.int64)
+        query[grid.pair] = grid.query
+        return query[pair]
+
+    @cached_property
+    def drawn(self) -> Array:
+        """The pairs of a segment and a query in the order in which they are drawn, whatever the order of the rows."""
+        grid = self.measured.log.grid
+        first = np.zeros(len(grid.pair), bool)
+        first[np.unique(grid.pair, return_index=True)[1]] = True
+        return grid.pair[first][self.measured.log.drawing_order(first)]
+
+    @cached_property
+    def _turn(self) -> Array:
+        """The place of each pair of a segment and a query in that order."""
+        turn = np.empty(len(self.drawn), np.int64)
+        turn[self.drawn] = np.arange(len(turn))
+        return turn
+
+    def laid(self, segment: int) -> list[Paired]:
+        """Lay out the values of each metric by query and system, of the queries that are evaluated for all systems."""
+        measured, grid = self.measured, self.measured.log.grid
+        here = np.flatnonzero(grid.segment == segment)
+        turn, place = np.unique(self._turn[grid.pair[here]], return_inverse=True)
+        pair = self.drawn[turn]
+
+        def cells(values: Array, fill: Any) -> Array:
+            out = np.full((len(pair), len(grid.system_row)), fill)
+            out[place, grid.system[here]] = values[here]
+            return out
+
+        def of_queries(values: Array | None) -> Array | None:
+            if values is None:
+                return None
+            out = np.zeros(len(pair))
+            out[place] = values[here]
+            return out[some]
+
+        some, answered = cells(measured.evaluated, False).all(axis=1), cells(self.answered, False)
+        beyond = 0 if self.beyond is None else int(self.beyond[segment] + answered[~some, -1].sum())
+        cluster, weight = of_queries(measured.cluster), of_queries(measured.weight)
+        numbers, known = measured.absent is not None, True if measured.absent is None else ~measured.absent
+        metrics = []
+        for raw, own, (_, metric) in zip(measured.values, self.values, measured.asked, strict=True):
+            values, undefined = cells(own, np.nan)[some], cells(np.isnan(raw) & known, False)[some]
+            about = (answered[some], undefined, cluster, weight, beyond, numbers, metric.sign)
+            metrics.append(Paired(pair[some], values, *about))
+        return metrics
+
+    def answer(
+        self, segment: Array, metric: Array, pair: Array, columns: dict[str, pl.Series], query: Array | None = None
+    ) -> Answer:
+        """Return columns with the keys of their rows, by the numbers of each row's segment, metric, pair and query."""
+        log, columns = self.measured.log, labels(self.measured.asked, metric) | columns
+        system, base = (log.key_rows(system=side[pair]) for side in np.array(self.pairs).T)
+        keys, column = log.key_rows(segment=segment, query=query) | system, str(log.columns.system)
+        if self.saved is None:
+            return Answer(keys | {"baseline": base[column]}, columns, {"baseline": column}, log.held)
+        return Answer(
+            keys, {"baseline": pl.Series([self.saved] * len(pair), dtype=pl.String)} | columns, table=log.held
+        )
+
+
+def paired_systems(measured: Measured, baseline: Any) -> Pairing:
+    """Pair each system with the baseline, or without one with every system before it."""
+    log = measured.log
+    order, segments = in_order(log)
+    names = log.keys_at(["system"], log.grid.system_row).to_series().to_list()
+    pairs = pairs_of(order, names, baseline, str(log.columns.system))
+    return Pairing(measured, all_filled(measured), answered(measured), segments, pairs)
+
+
+def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, column: str) -> list[tuple[int, int]]:
+    """Pair each system with the baselines that are named, or without one with every system before it.
+
+    Parameters
+    ----------
+    order : the numbers of the systems, sorted by their names.
+    names : of each system, by its number.
+    baseline : a system, or a list of them, which are not compared with each other.
+    column : what the caller calls the column of systems.
+    """
+    if len(names) < 2:
+        there = f"one system, {listed(names)}" if names else "no systems"
+        raise NotComputableError(f"{column} has {there}; two are needed to compare")
+    if baseline is None:
+        return [(int(one), int(other)) for i, one in enumerate(order) for other in order[:i]]
+    several = isinstance(baseline, list | tuple) and baseline not in names
+    bases = [_number(one, names, column) for one in (baseline if several else [baseline])]
+    if not bases:
+        raise BadValueError(f"baseline={baseline!r} names no system; name one, or say baseline=None for all pairs")
+    if len(set(bases)) < len(bases):
+        raise BadValueError(f"baseline={shown(baseline)} names a system twice; name each once")
+    others = [int(one) for one in order if one not in bases]
+    if not others:
+        raise BadValueError(
+            f"baseline={shown(baseline)} names every system of {column}; "
+            "leave one out, or say baseline=None for all pairs"
+        )
+    return [(one, base) for one in others for base in bases]
+
+
+def _number(baseline: Any, names: list[Any], column: str) -> int:
+    """The number of the system that is called so; a text, or a day, may stand for the date or time that it says."""
+    try:
+        return names.index(baseline)
+    except (ValueError, TypeError):  # the latter of what cannot be compared with a name
+        said = str(baseline) if isinstance(baseline, str | date) else ""
+        dated = [at for at, name in enumerate(names) if isinstance(name, date) and said in _written(name)]
+        if dated:
+            return dated[0]
+        raise BadValueError(
+            f"baseline={shown(baseline)} is not among the systems of {column}: "
+            f"{listed(names[:5])}{closest(baseline, names)}"
+        ) from None
+
+
+def _written(when: date) -> tuple[str, ...]:
+    """Return a date or time as text; midnight is written as its day too."""
+    midnight = isinstance(when, datetime) and when.time() == time()
+    return (str(when), when.isoformat(), *([str(when.date())] if midnight else []))  # type: ignore[attr-defined]
+
+
+def in_order(log: Log) -> tuple[Array, Array]:
+    """Return the numbers of systems, and of segments, sorted by their values, nulls last."""
+    system, by, _ = key_names(log.columns)
+    return _in_order(log, system, log.grid.system_row), _in_order(log, by, log.grid.segment_row)
+
+
+def _in_order(log: Log, keys: list[str], rows: Array) -> Array:
+    """The numbers of systems, or of segments, sorted by their values, nulls last."""
+    if not keys:
+        return np.zeros(1, np.int64)
+    values = log.keys_at(keys, rows).with_row_index("at")
+    return values.sort(keys, nulls_last=True, maintain_order=True)["at"].to_numpy().astype(np.int64)
+
+
+def all_filled(measured: Measured) -> list[Array]:
+    """Return the values of each metric with undefined ones replaced, shape (rankings,) each."""
+    return [filled(measured, i) for i in range(len(measured.asked))]

@@ -1,0 +1,110 @@
+"""Counts of what is predicted at every threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from frame_metrics.data.blocks import to_array
+from frame_metrics.data.cases import Cases
+from frame_metrics.data.groups import Segments
+from frame_metrics.data.segments import reached, scored
+from frame_metrics.errors import ColumnError
+from frame_metrics.inputs import Array, Confusion, Scores
+from frame_metrics.roles.conventions import Conventions
+
+EQUAL = 1e-12  # values that differ by less are equal
+
+
+def check_no_threshold(conventions: Conventions) -> None:
+    """Raise for one threshold where every threshold is looked at."""
+    if conventions.threshold is not None:
+        raise ColumnError("threshold= is one threshold, and every threshold is looked at; say threshold=None")
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Counts of what is predicted at every threshold, segment after segment, thresholds falling."""
+
+    segment: Array  # of each point, ascending, shape (points,)
+    threshold: Array  # infinite at the first point of a segment, where nothing is predicted, shape (points,)
+    tp: Array  # relevant rows at or above it, shape (points,)
+    fp: Array  # other rows at or above it, shape (points,)
+    positives: Array  # relevant rows of each segment, shape (segments,)
+    negatives: Array  # other rows of each segment, shape (segments,)
+
+    @cached_property
+    def first(self) -> Array:
+        """The first point of each segment that has any."""
+        return np.concatenate([np.zeros(min(len(self.segment), 1), int), np.flatnonzero(np.diff(self.segment)) + 1])
+
+    def each(self, of_segment: Array) -> Array:
+        """Return a segment's value at each of its points."""
+        one = len(of_segment) == 1  # as is often so with many points
+        return np.broadcast_to(of_segment, len(self.tp)) if one else of_segment[self.segment]
+
+    def table(self, span: slice) -> Confusion:
+        """Return the 2x2 table at some points."""
+        tp, fp = self.tp[span].astype(np.float64), self.fp[span].astype(np.float64)
+        positives, negatives, size = (self.each(total)[span] for total in self._totals)
+        table = Confusion(tp, fp, positives - tp, np.zeros(len(tp)), size, (), negatives - fp)
+        if self.tp.dtype.kind == "i":  # then these sums are exact, and known
+            table.actual, table.negative, table.population = positives, negatives, size
+        return table
+
+    @cached_property
+    def _totals(self) -> tuple[Array, Array, Array]:
+        """Relevant, other, and all rows of each segment, shape (segments,) each."""
+        both = self.positives + self.negatives
+        return self.positives.astype(np.float64), self.negatives.astype(np.float64), both.astype(np.float64)
+
+    def kept(self, at: Array) -> Points:
+        """Return some of the points."""
+        return Points(self.segment[at], self.threshold[at], self.tp[at], self.fp[at], self.positives, self.negatives)
+
+    def spans(self) -> list[slice]:
+        """Return the points of each segment that has any."""
+        return [slice(a, b) for a, b in pairwise([*self.first.tolist(), len(self.segment)])]
+
+
+def points_of(cases: Cases, segments: Segments, *, scored_only: bool) -> Points:
+    """Find every threshold of every segment, down to minus infinity, or to the least score if ``scored_only``.
+
+    A segment without rows that count has the first point only.
+    """
+    pieces: list[tuple[Array, ...]] = []
+    totals = np.zeros((2, len(segments)), np.float64 if cases.summed else np.int64)
+
+    def work(at: Array, scores: Scores) -> None:
+        totals[0, at], totals[1, at] = scores.positives, scores.negatives
+        columns: tuple[Array, ...] = scores.query, scores.score, scores.tp, scores.fp
+        if scored_only and len(scores.score) and scores.score.min() == -np.inf:
+            columns = tuple(values[scores.score > -np.inf] for values in columns)
+        begin = np.searchsorted(columns[0], np.arange(scores.n_queries)) if scores.n_queries > 1 else 0
+        query = np.insert(columns[0], begin, np.arange(scores.n_queries))
+        starts = (np.inf, 0, 0)
+        pieces.append((at[query], *(np.insert(v, begin, start) for v, start in zip(columns[1:], starts, strict=True))))
+
+    if not segments.keys and not cases.summed and len(cases.rows):
+        return _one_segment(cases, scored_only)
+    scored(cases, segments, work)
+    lacking = np.setdiff1d(np.arange(len(segments)), np.concatenate([np.zeros(0, int), *(one[0] for one in pieces)]))
+    none = np.zeros(len(lacking), totals.dtype)
+    pieces.append((lacking, np.full(len(lacking), np.inf), none, none))  # segments without rows that count
+    columns = tuple(np.concatenate(pieces) for pieces in zip(*pieces, strict=True))
+    if len(segments) > 1 and (np.diff(columns[0]) < 0).any():
+        order = np.argsort(columns[0], kind="stable")
+        columns = tuple(values[order] for values in columns)
+    return Points(*columns, *totals)
+
+
+def _one_segment(cases: Cases, scored_only: bool) -> Points:
+    """Every threshold of all rows together."""
+    score, tp, fp = reached(to_array(cases.rows["score"]), cases.rows["actual"].to_numpy())
+    totals = tp[-1:], fp[-1:]
+    if scored_only and score[-1] == -np.inf:
+        score, tp, fp = score[:-1], tp[:-1], fp[:-1]
+    return Points(np.zeros(len(tp), np.int64), score, tp, fp, *totals)

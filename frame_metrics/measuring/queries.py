@@ -1,0 +1,228 @@
+"""Values of metrics for every ranking of a log, and the checks before them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.classes import out_of_reach
+from frame_metrics.data.log import Block, Log
+from frame_metrics.data.misread import check_level, undecided_shares
+from frame_metrics.errors import BadValueError, NotComputableError
+from frame_metrics.inputs import Array, Confusion, Ranking, Scores
+from frame_metrics.inputs.expected import Expected
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import Asked
+from frame_metrics.roles.columns import Columns, refuse
+from frame_metrics.stats.averages import Averages, Tally, averages_of, pooled, tally
+
+COUNTED = 8  # what the table of a query has to be summed
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Values of metrics for every ranking, NaN where undefined."""
+
+    log: Log
+    asked: Asked
+    values: Array  # shape (metrics, rankings)
+    counts: dict[int, Array]  # of each metric that is to be pooled, the counts of its table, shape (counts, rankings)
+    rows: dict[int, Array]  # of each metric that is to be weighed by rows, how many there are, shape (rankings,)
+    evaluated: Array  # which rankings have a judged document, shape (rankings,)
+    weight: Array | None  # of each ranking's query; None where not named
+    cluster: Array | None  # of each ranking's query; None where not named
+    absent: Array | None = None  # rankings that have no number from elsewhere; None where all are measured
+
+
+def check_probabilities(asked: Asked, table: pl.DataFrame, columns: Columns) -> None:
+    """Raise for a metric of probabilities where the scores are not probabilities."""
+    name = next((name for name, metric in asked if "probability" in metric.reads), None)
+    if name is not None:
+        check_probability(name, table["score"], str(columns.score))
+
+
+def check_probability(name: str, score: pl.Series, column: str) -> None:
+    """Raise for scores that are not probabilities."""
+    refuse(column, score.is_null(), "have no score", f"{name} needs one for every row")
+    refuse(column, (score < 0) | (score > 1), "are not between 0 and 1", f"{name} needs probabilities")
+
+
+def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
+    """Raise for a metric that the grades do not determine; ``some``: whether the log has some of its grades only."""
+    grade = log.judgment_name
+    lost, top_grade = _out_of_reach(asked, log), log.conventions.in_words(log.top_grade)
+    shares = undecided_shares(log)
+    for name, metric in asked:
+        if lacks_scale(metric):
+            largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {top_grade}"
+            if (highest := log.conventions.highest) is not None:
+                largest = f": {highest:g}"
+            raise NotComputableError(f"{name} needs max_grade=, the highest grade of the scale{largest}")
+        top = metric.params.get("max_grade")
+        if top is not None and log.top_grade > top:
+            raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {top_grade}")
+        rel, _ = log.conventions.variant(metric)
+        if "relevant" in metric.reads and rel in lost:
+            raise NotComputableError(
+                f"{name}: no grade in {grade} reaches rel={log.conventions.in_words(rel)}; the largest is {top_grade}"
+            )
+        if "relevant" in metric.reads and "rel" not in metric.params:
+            check_level(shares, grade, name, some=some)
+    check_ideal(asked, log)
+
+
+def lacks_scale(metric: Metric) -> bool:
+    """Return True for a metric that needs the highest grade, and is not told it."""
+    return "max_grade" in metric.reads and metric.params.get("max_grade") is None
+
+
+def check_ideal(asked: Asked, log: Log) -> None:
+    """Raise for a metric that needs grades of documents that are only counted."""
+    for name, metric in asked:
+        if log.columns.n_relevant and "ideal" in metric.reads and log.graded:
+            raise NotComputableError(
+                f"{name} needs the grades of all relevant documents, and {log.columns.n_relevant} only counts them; "
+                "list them, or say n_relevant=None to take the ideal from the listed rows"
+            )
+
+
+def _out_of_reach(asked: Asked, log: Log) -> set[float]:
+    """The values of rel, of the metrics of what is relevant, that no grade reaches though some is positive."""
+    table = log.judgments
+    if "label" in table.columns or "grade" not in table.columns:
+        return set()
+    rels = {log.conventions.variant(metric)[0] for _, metric in asked if "relevant" in metric.reads}
+    return {rel for rel in rels if out_of_reach(table["grade"], rel)}
+
+
+def check_known(run: Ranking, rel: float, log: Log) -> None:
+    """Raise for a ranking that lists more relevant documents than its query is said to have."""
+    counted = run.known_relevant is not None and rel == log.conventions.rel
+    if counted and (run.listed_relevant > run.n_relevant).any():
+        column = log.columns.n_relevant
+        raise BadValueError(f"{column}: a query lists more relevant documents than it is said to have")
+
+
+def measure(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
+    """Compute metrics for every ranking, once the grades are known to determine them."""
+    check_grades(asked, log)
+    return each_ranking(log, asked, averages)
+
+
+def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measured:
+    """Compute metrics for every ranking, block by block, also of a piece of a log."""
+    grid, columns = log.grid, log.columns
+    evaluated = np.zeros(len(grid.pair), bool)
+    pools = [i for i, (_, metric) in enumerate(asked) if "micro" in averages and metric.input is Confusion]
+    counts = {i: np.empty((COUNTED, len(grid.pair))) for i in pools}
+    weighs = [i for i, (_, metric) in enumerate(asked) if "rows" in (*averages, metric.average)]
+    rows = {i: np.empty(len(grid.pair)) for i in weighs}
+    by_variant: dict[tuple[float, bool], list[int]] = {}
+    for i, (_, metric) in enumerate(asked):
+        by_variant.setdefault(log.conventions.variant(metric), []).append(i)
+    if any("tn" in metric.reads for _, metric in asked):
+        log.of_queries("collection_size")  # which raises where it is not known
+    scored = any(metric.input is Scores or "score" in metric.reads for _, metric in asked)
+    check_probabilities(asked, log.table, columns)
+    strict = [(name, metric) for name, metric in asked if not metric.orders(log.conventions.ties)]
+
+    sheet = _Sheet(asked, np.empty((len(asked), len(grid.pair))), counts, rows)
+
+    def work(block: Block) -> None:
+        for name, metric in strict if block.rows.tied or block.rows.apart else ():
+            check_ties(name, metric, block, log)
+        whole = block.ranking(scored=scored)
+        evaluated[block.at] = whole.evaluated  # a judgment that condensed rankings leave out is one too
+        for (rel, condensed), wanted in by_variant.items():
+            run = whole.variant(rel, condensed)
+            check_known(run, rel, log)
+            sheet.fill(wanted, run, block)
+
+    log.each_block(work, _load(log))
+    weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
+    return Measured(log, asked, sheet.values, counts, rows, evaluated, weight, cluster)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sheet:
+    """Values, counts and rows of each ranking; blocks are filled in side by side."""
+
+    asked: Asked
+    values: Array  # shape (metrics, rankings)
+    counts: dict[int, Array]  # of the 2x2 table, by metric, shape (counts, rankings) each
+    rows: dict[int, Array]  # rows of each ranking, by metric, shape (rankings,) each
+
+    def fill(self, wanted: Sequence[int], run: Ranking, block: Block) -> None:
+        """Fill in some metrics of a block's rankings."""
+        at, expected = block.at, run if run.tie is None else Expected(run, run.tie)
+        for i in wanted:
+            metric = self.asked[i][1]
+            self.values[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
+            if i in self.counts:
+                self.counts[i][:, at] = (expected if block.rows.tied else run).confusion(metric.k).counts
+            if i in self.rows:
+                self.rows[i][at] = run.n_rows
+
+
+def _load(log: Log) -> Array:
+    """Rows that each ranking keeps busy: its own, and as many more as are likely to be relevant."""
+    values = log.grid.rankings.values
+    sample = values.get("label", values.get("grade", np.zeros(0)))[: 1 << 14]
+    share = np.count_nonzero(sample > 0) / max(len(sample), 1)
+    return (log.grid.size * (1 if share < 0.25 else 1 + share)).astype(np.int64)
+
+
+def check_ties(name: str, metric: Metric, block: Block, log: Log) -> None:
+    """Raise for a metric that equal scores leave undetermined, where rows that have them differ in what it reads."""
+    ties, rows = log.conventions.ties, block.rows
+    if metric.orders(ties) or not (rows.tied or (rows.apart and metric.columns)):
+        return
+    lacking = "has no closed form for" if ties == "expected" else "is not bounded by"
+    read = "judgments" if rows.tied else f"values of run.column({metric.columns[0]!r})"
+    order = "" if log.columns.doc else "name doc= to order equal scores by document, or "
+    raise NotComputableError(
+        f"{name} {lacking} ties={ties!r}, and rows with equal scores have different {read}; "
+        f"{order}say ties='order' to take the frame's order"
+    )
+
+
+def filled(measured: Measured, i: int) -> Array:
+    """Return a metric's values with the undefined ones replaced, NaN where they stay null or nothing is judged."""
+    name, metric = measured.asked[i]
+    there = measured.evaluated if measured.absent is None else measured.evaluated & ~measured.absent
+    return measured.log.conventions.filled(name, metric, measured.values[i], there, "queries")
+
+
+def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
+    """Return what to sum over the queries that are evaluated, for each average of each metric, and which metric it is.
+
+    An average that a metric has under two names is there once.
+    """
+    some = slice(None) if measured.evaluated.all() else measured.evaluated
+    weight = None if measured.weight is None else measured.weight[some]
+    of, sums = [], []
+    every = np.ones(np.count_nonzero(measured.evaluated), bool)
+    alike = every, ~every
+    for i, (_, metric) in enumerate(measured.asked):
+        raw = values = measured.values[i][some]
+        undefined = lacking if (lacking := np.isnan(raw)).any() else None
+        if undefined is not None:
+            values = filled(measured, i)[some]
+        for said in averages_of(metric, averages, weighted=weight is not None):
+            of.append(i)
+            if said == "micro":
+                sums.append(pooled(metric, measured.counts[i][:, some], measured.log.conventions.fill(metric), raw))
+            else:
+                own = measured.rows[i][some] if said == "rows" else weight
+                sums.append(tally(undefined, values, said, own, alike))
+    return of, sums
+
+
+def answered(measured: Measured) -> Array:
+    """Return whether each ranking has results."""
+    rankings = measured.log.grid.rankings
+    place = rankings.values.get("rank", rankings.values.get("score"))
+    return (rankings.lengths if place is None else rankings.count(~np.isnan(place))) > 0

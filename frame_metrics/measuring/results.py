@@ -1,0 +1,208 @@
+"""Tidy rows of values: groups and margins, long and wide, in a fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.groups import Groups, groups_of, segments_of
+from frame_metrics.errors import BadValueError, check_bool, check_choice, check_level, check_whole
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.queries import Measured, filled, tallies
+from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.checks import Interval, Layout, check_averages
+from frame_metrics.stats.averages import Averages, averages_within, intervals
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of averages; the verb evaluate has the parameters."""
+
+    average: str | Sequence[str] | None = None
+    ci: float | None = None
+    margins: bool = False
+    layout: str = "long"
+    resamples: int = 1000
+    seed: int = 0
+    method: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raise for what none of them can be; nothing is read."""
+        check_averages(self.average)
+        check_choice("layout", self.layout, get_args(Layout))
+        check_bool("margins", self.margins)
+        if self.ci is not None:
+            check_level(self.ci)
+        check_whole("resamples", self.resamples, 1)
+        check_whole("seed", self.seed, 0)
+        if self.method is not None:
+            check_choice("method", self.method, get_args(Interval))
+            if self.ci is None:
+                raise BadValueError(f"method={self.method!r} is that of an interval; say ci=0.95 too")
+
+    @property
+    def several(self) -> bool:
+        """True for a list of averages, which may have one."""
+        return isinstance(self.average, list | tuple)
+
+    @property
+    def averages(self) -> Averages:
+        """The averages that are asked for; None for the default of each metric."""
+        return list(self.average) if isinstance(self.average, list | tuple) else [self.average]  # type: ignore[list-item]
+
+
+@dataclass(frozen=True)
+class Wide:
+    """Facts of all metrics of a row, known before anything is read."""
+
+    average: bool  # whether it is the same for all, and said
+    counted: Sequence[bool]  # whether each metric may leave queries out, so that how many it rests on stands beside it
+
+    def of_metrics(self, asked: Asked, ci: float | None) -> list[tuple[str, Any]]:
+        """Return the columns of each metric, and their types."""
+        columns: list[tuple[str, Any]] = []
+        for (name, _), counted in zip(asked, self.counted, strict=True):
+            columns += [(name, pl.Float64), *([(f"{name}_n", pl.Int64)] if counted else [])]
+            columns += [] if ci is None else [(f"{name}_low", pl.Float64), (f"{name}_high", pl.Float64)]
+        return columns
+
+    def columns(self, asked: Asked, ci: float | None) -> dict[str, Any]:
+        """Return the columns beside the keys, and their types."""
+        average = {"average": pl.String} if self.average else {}
+        return average | {"n": pl.Int64} | dict(self.of_metrics(asked, ci))
+
+
+@dataclass(frozen=True, eq=False)
+class Averaged:
+    """The values of metrics in groups."""
+
+    asked: Asked
+    of: list[int]  # which metric each value is of, by its place among those asked for
+    averages: list[str]  # of each value
+    tables: list[list[Array]]  # of segments, then each total: value, n, n_undefined (, low, high) of (values, groups)
+    evaluated: list[Array]  # of segments, then each total: queries or rows that are evaluated, shape (groups,)
+
+
+def averaged(measured: Measured, options: Options | None = None, wide: Wide | None = None) -> Answer:
+    """Return one row per group and metric, or one per group with a column per metric."""
+    options = options or Options()
+    log, some = measured.log, measured.evaluated
+    groups, cell = groups_of(log.cells, options.margins), log.grid.cell[some]
+    of, sums = tallies(measured, options.averages)
+    cluster = None if measured.cluster is None else measured.cluster[some]
+    order = None if options.ci is None else log.drawing_order(some)
+    tables: list[list[Array]] = []
+    evaluated: list[Array] = []
+    for segments in groups.each:
+        count = len(segments)
+        member = segments.place[cell] if count > 1 or log.grid.placed is not None else None
+        table = [*averages_within(sums, member, count)]
+        if options.ci is not None:
+            table += [*intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster, order)]
+        tables.append(table)
+        evaluated.append(np.array([len(cell)]) if member is None else np.bincount(member[member >= 0], minlength=count))
+    said = [one.average for one in sums]
+    return tidied(Averaged(measured.asked, of, said, tables, evaluated), options, groups, wide)
+
+
+def tidied(each: Averaged, options: Options, groups: Groups, wide: Wide | None) -> Answer:
+    """Return one row per group, metric and average, or with ``wide`` one per group with a column per metric.
+
+    With several averages a wide group has a row for each.
+    """
+    tables = (np.concatenate(some, axis=1) for some in zip(*each.tables, strict=True))
+    value, n, undefined, *ends = (table[:, groups.order] for table in tables)
+    keys, count, m = groups.key_rows(), value.shape[1], len(each.of)
+    total = {"total_over": groups.total_over()} if options.margins else {}
+    if wide is not None:
+        lines = list(dict.fromkeys(each.averages)) if options.several else each.averages[:1]
+        group = np.repeat(np.arange(count), len(lines))
+        evaluated = np.concatenate(each.evaluated)[groups.order][group]
+        columns = {"average": pl.Series(lines * count, dtype=pl.String), "n": whole(evaluated)}
+        columns |= _of_metrics(each, lines if options.several else None, [value, n, *ends])
+        columns |= {name: names[group] for name, names in total.items()}
+        named = [*total, *wide.columns(each.asked, options.ci)]
+        return Answer(
+            {name: rows[group] for name, rows in keys.items()},
+            {name: columns[name] for name in named},
+            table=groups.held,
+        )
+    at, group = np.tile(np.arange(m), count), np.repeat(np.arange(count), m)
+    long = {name: names[group] for name, names in total.items()}
+    long |= labels(each.asked, np.asarray(each.of)[at])
+    long |= {"average": pl.Series(each.averages, dtype=pl.String)[at]}
+    long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
+    if ends:
+        long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
+    return Answer({name: rows[group] for name, rows in keys.items()}, long, table=groups.held)
+
+
+def _of_metrics(each: Averaged, lines: list[str] | None, table: list[Array]) -> dict[str, pl.Series]:
+    """The columns of each metric; null in the lines of averages that it has not.
+
+    Parameters
+    ----------
+    lines : the averages, a line of a group for each; None for one line of all.
+    table : value, n (, low, high), shape (values, groups) each.
+    """
+    at = [0 if lines is None else lines.index(average) for average in each.averages]
+    columns: dict[str, pl.Series] = {}
+    for end, values in zip(("", "_n", "_low", "_high"), table, strict=False):
+        laid = np.full((len(each.asked), values.shape[1], len(lines or [""])), np.nan)
+        laid[each.of, :, at] = values
+        for (metric, _), own in zip(each.asked, laid, strict=True):
+            columns[metric + end] = number(own.ravel()).cast(pl.Int64 if end == "_n" else pl.Float64)
+    return columns
+
+
+def labels(asked: Asked, at: Array) -> dict[str, pl.Series]:
+    """Return the columns metric and k, of the metric that each row is about."""
+    names = pl.Series([name for name, _ in asked], dtype=pl.String)
+    ks = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
+    if len(at) == len(asked) and (at == np.arange(len(at))).all():
+        return {"metric": names, "k": ks}
+    return {"metric": names[at], "k": ks[at]}
+
+
+def number(values: Array) -> pl.Series:
+    """Return numbers, NaN as null."""
+    return pl.Series(np.ascontiguousarray(values, dtype=np.float64), nan_to_null=True)
+
+
+def whole(values: Array) -> pl.Series:
+    """Return counts."""
+    return pl.Series(np.ascontiguousarray(values).astype(np.int64, copy=False))
+
+
+def each_query(measured: Measured, layout: str = "long") -> Answer:
+    """Return one row per evaluated ranking and metric, or one per ranking with a column per metric."""
+    log, grid = measured.log, measured.log.grid
+    at = np.flatnonzero(measured.evaluated)
+    if log.columns.groups:
+        at = at[np.lexsort((grid.query[at], segments_of(log.cells).place[grid.cell[at]]))]
+    keys = log.key_rows(system=grid.system[at], segment=grid.segment[at], query=grid.query[at])
+    values = [filled(measured, i)[at] for i in range(len(measured.asked))]
+    if layout == "wide":
+        return Answer(
+            keys, {name: number(v) for (name, _), v in zip(measured.asked, values, strict=True)}, table=log.held
+        )
+    metric = np.tile(np.arange(len(values)), len(at))
+    undefined = np.isnan(measured.values[:, at])
+    long = labels(measured.asked, metric) | {"value": number(np.stack(values).T.ravel())}
+    long["undefined"] = pl.Series(np.ascontiguousarray(undefined.T).ravel())
+    return Answer({name: np.repeat(rows, len(values)) for name, rows in keys.items()}, long, table=log.held)
+
+
+def schema(asked: Asked, options: Options, wide: Wide | None) -> dict[str, Any]:
+    """Return the columns of averages beside the keys, and their types, known before anything is read."""
+    total = {"total_over": pl.String} if options.margins else {}
+    if wide is not None:
+        return total | wide.columns(asked, options.ci)
+    metric = {"metric": pl.String, "k": pl.Int64, "average": pl.String}
+    value = {"value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64}
+    return total | metric | value | ({} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64})

@@ -1,0 +1,152 @@
+"""Checks of what is asked, before anything is read: metrics, averages, and columns of wide results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    NotComputableError,
+    UnknownNameError,
+    check_choice,
+    did_you_mean,
+)
+from frame_metrics.inputs import Classes, Confusion
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.plan import Plan
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.resolve import RESULT
+from frame_metrics.stats.averages import Averages
+from frame_metrics.stats.quantiles import level_of
+
+Named = Literal["macro", "weighted", "micro", "gmean", "median", "min", "max", "rows", "predicted"]
+# Every level is read; these are known to type checkers, which could not tell a misspelt average from any text.
+Low = Literal["q0.01", "q0.05", "q0.1", "q0.2", "q0.25", "q0.3", "q0.4", "q0.5"]
+High = Literal["q0.6", "q0.7", "q0.75", "q0.8", "q0.9", "q0.95", "q0.99"]
+Average = Named | Low | High
+Layout = Literal["long", "wide"]
+Interval = Literal["delong", "bootstrap"]
+
+
+def check_averages(average: Any) -> Averages:
+    """Return the averages that are asked for; raise for what is none, and for one that is asked for twice."""
+    several = isinstance(average, list | tuple)
+    averages = list(average) if several else [average]
+    if not averages:
+        raise BadValueError("average=[] names no average; name one, or say average=None")
+    for one in averages:
+        if averages.count(one) > 1:
+            raise BadValueError(f"average={one!r} is asked for twice")
+        if one == "mean":
+            raise UnknownNameError(
+                "average='mean' is called 'macro', or 'weighted' where queries or classes have weights"
+            )
+        if isinstance(one, str) and (percentile := re.fullmatch(r"[pP](\d*\.?\d+)", one)):
+            raise UnknownNameError(f"average={one!r} is the name of no average{_quantile(float(percentile[1]))}")
+        quantile = isinstance(one, str) and level_of(one) is not None
+        if isinstance(one, str) and one.startswith("q") and not quantile:
+            raise BadValueError(f"average={one!r} is no quantile from q0 to q1, as q0.9")
+        if not quantile and (one is not None or several):
+            check_choice("average", one, (*get_args(Named), "q0.9"))
+    return averages
+
+
+def _quantile(percent: float) -> str:
+    """A hint that names the quantile of a percentile, as of 95 or, of what is no percent, .95."""
+    level = percent / 100 if percent >= 1 else percent
+    return did_you_mean(f"q{level:g}") if level <= 1 else "; a quantile is from q0 to q1, as q0.9"
+
+
+def check_asked(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
+    """Raise for a metric or average that the named columns and conventions do not determine; nothing is read."""
+    for average in averages:
+        check_average(average, f"average={average!r}", plan.columns)
+    for name, metric in asked:
+        check_parameters(name, metric)
+        _check_reads(name, metric, plan)
+        check_average(metric.average, name, plan.columns)
+        if "micro" in averages and metric.input is not Confusion and not (metric.summed or metric.average):
+            raise NotComputableError(
+                f"{name} has no micro average: only what the 2x2 table gives has, as precision or recall@10"
+            )
+
+
+def check_average(average: str | None, said: str, columns: Columns) -> None:
+    """Raise for an average over queries that there is not, with these columns."""
+    if average == "predicted":
+        raise NotComputableError(f"{said} is over several classes, and the mean here is over queries")
+    if average == "weighted" and not columns.weight:
+        raise ColumnError(f"{said} needs the weights of the queries; name their column with weight=")
+    if columns.weight and average == "micro":
+        raise ColumnError(f"{said} sums counts, and no weight enters; say weight=None")
+    if columns.weight and average == "rows":
+        raise ColumnError(
+            f"{said} weighs queries by their rows, and {columns.weight} would weigh them too; say weight=None"
+        )
+    if columns.weight and average is not None and level_of(average) is not None:
+        raise ColumnError(f"{said} puts the values of queries in order, and no weight enters; say weight=None")
+
+
+def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
+    """Raise for a metric of what the columns do not say."""
+    columns, conventions = plan.columns, plan.conventions
+    judgments = columns if plan.judged is None else plan.judged
+    decided = conventions.threshold is not None or columns.predicted is not None
+    sized = conventions.collection_size is not None or columns.collection_size
+    if metric.input is Classes:
+        raise NotComputableError(
+            f"{name} is of the rows of a segment, and of no query; say query=None, or name it with by="
+        )
+    if "tn" in metric.reads and not sized and (metric.k is not None or not decided):
+        raise NotComputableError(
+            f"{name} counts true negatives, and so needs collection_size=: a number, a column, "
+            "or True if the frame lists all"
+        )
+    if judgments.label and ("rel" in metric.params or conventions.rel != 1):
+        raise NotComputableError(f"{name}: rel= is a grade, and {judgments.label} says already what is relevant")
+    if "rel" in metric.params and "rel" not in metric.reads:
+        way = ", or give gain= a mapping, as gain={1: 0, 2: 1, ...}" if "gain" in metric.options else ""
+        read = "gains" if metric.graded else "nothing of that"
+        raise NotComputableError(
+            f"{name}: rel= says what is relevant, and this metric reads {read}; leave rel= out{way}"
+        )
+    counted = columns.n_relevant and "n_relevant" in metric.reads
+    if counted and np.float32(conventions.variant(metric)[0]) != np.float32(conventions.rel):
+        raise NotComputableError(
+            f"{name}: {columns.n_relevant} counts what is relevant at rel={conventions.in_words(conventions.rel)} only"
+        )
+
+
+def check_parameters(name: str, metric: Metric) -> None:
+    """Raise for a parameter that is needed and not given, and for parameters that contradict each other."""
+    if metric.missing:
+        needed, one = next(iter(metric.examples.items()))
+        raise NotComputableError(f"{name} needs {needed}=, as in {metric.name}({needed}={one!r})")
+    _ = metric.reads  # the kernel, tried on one row, raises for those that it cannot do with
+
+
+def check_wide(names: Sequence[str], columns: Columns, others: Sequence[str] = RESULT) -> None:
+    """Raise if a metric's column, or one beside it, would be called as another one of a wide result is."""
+    for i, name in enumerate(names):
+        if name in (*columns.keys, *others):
+            raise ColumnError(
+                f"a column {name!r} for the metric would stand twice in the wide result; rename the frame's column"
+            )
+        if name in names[:i]:
+            raise ColumnError(
+                f"a column {name!r} would stand twice in the wide result, for a metric and beside one; "
+                "ask for one of the two, or say layout='long'"
+            )
+
+
+def one_of(asked: Asked) -> Asked:
+    """Return the one metric that is asked for."""
+    if len(asked) > 1:
+        raise BadValueError(f"{asked[0][0]!r} and {asked[1][0]!r} are two metrics; name one")
+    return asked

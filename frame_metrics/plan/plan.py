@@ -1,0 +1,176 @@
+"""Plans: which column of a frame plays which part, what is asked, and the conventions; no value is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from frame_metrics.border.frames import border_of
+from frame_metrics.border.protocol import Beside, Border, Limits
+from frame_metrics.errors import ColumnError, check_apart, kind_of
+from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.needs import Needs, needs_of, read_by
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.conventions import Conventions, conventions
+from frame_metrics.roles.memory import bytes_of
+from frame_metrics.roles.resolve import FOUND, ROW, resolve, resolve_judgments
+from frame_metrics.roles.roles import Roles
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A frame, the parts that its columns play, the judgments beside it, and what is asked of them.
+
+    That of an irm is about all parts that are played; ``asking`` gives that of a verb, which reads what it needs.
+    """
+
+    frame: Any  # the caller's, of any kind
+    roles: Roles  # and conventions, as the caller gave them
+    judgments: tuple[Any, dict[str, Any]] | None  # a frame of them, and what the caller said of its columns
+    needs: Needs | None = None  # what the metrics that are asked for cannot do without; None where nothing is asked yet
+    _asked: dict[Needs, Plan] = field(default_factory=dict, init=False)
+
+    def asking(self, needs: Needs) -> Plan:
+        """Return the plan of what needs these parts; raise for columns and conventions that do not go together."""
+        if needs not in self._asked:
+            plan = self.but(needs=needs)
+            for name in ("columns", "judged", "conventions"):
+                vars(plan).pop(name, None)
+            _ = plan.columns, plan.judged, plan.conventions  # which raise in this order
+            self._asked[needs] = plan
+        return self._asked[needs]
+
+    def but(self, **known: Any) -> Plan:
+        """Return this plan with something known otherwise, a field or what follows from the fields."""
+        other = copy(self)
+        vars(other).update({"_asked": {}} | known)
+        return other
+
+    def without_frames(self) -> Plan:
+        """Return this plan without the frames that it is about, for other processes, which work on pieces of them."""
+        judgments = None if self.judgments is None else (None, self.judgments[1])
+        return self.but(frame=None, judgments=judgments, border=None, beside=None, available=[], unfolds=self.unfolds)
+
+    @property
+    def holds(self) -> bool:
+        """True where the frames still have the columns that the plan was made of."""
+        return self.border.unchanged and (self.beside is None or self.beside.unchanged)
+
+    @cached_property
+    def border(self) -> Border:
+        """The border of the frame."""
+        return border_of(self.frame)
+
+    @cached_property
+    def beside(self) -> Border | None:
+        """The border of the judgments; None where there are none beside the frame."""
+        return None if self.judgments is None else border_of(self.judgments[0])
+
+    @cached_property
+    def available(self) -> list[Any]:
+        """The names of the frame's columns."""
+        return self.border.names()
+
+    @cached_property
+    def played(self) -> Columns:
+        """The column of every part that is played, whatever is asked."""
+        names = None if self.beside is None else self.beside.names()
+        border, has = self.border, self.available
+        columns = resolve(self.roles, has, judgments=names, hint=border.hint, holds_lists=border.holds_lists)
+        if ROW in columns.made and not border.numbered:
+            raise ColumnError(f"the rows of a {kind_of(self.frame)} have no numbers; name the queries' column, query=")
+        return columns
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The columns that are read."""
+        if self.needs is None:
+            return self.played
+        hint = self.border.hint
+        return read_by(self.played, self.needs, self.roles, self.available, judged=self.has_judgments, hint=hint)
+
+    @cached_property
+    def judged(self) -> Columns | None:
+        """The columns of the judgments that are read, where there are any beside the frame."""
+        if self.judgments is None or self.beside is None or self.needs is None:
+            return None
+        return resolve_judgments(self.judgments[1], self.beside.names(), self.roles, self.columns)
+
+    @cached_property
+    def conventions(self) -> Conventions:
+        """The conventions that are followed."""
+        several = {} if self.judgments is None else {"several": self.judgments[1]["several"]}
+        return conventions({**self.roles, **several}, self.columns, self.judged)
+
+    @property
+    def has_judgments(self) -> bool:
+        """True where judgments are kept beside the results: in another frame, or in lists of relevant documents."""
+        return self.judgments is not None or self.played.relevant is not None
+
+    @property
+    def of_values(self) -> bool:
+        """True where the frame has numbers that were computed elsewhere."""
+        return self.roles.get("value") is not None
+
+    @property
+    def limits(self) -> Limits:
+        """Memory and temporary files that a large frame may use."""
+        memory = self.roles.get("memory")
+        return Limits(None if memory is None else bytes_of(memory), self.roles.get("temporary"))
+
+    @property
+    def found(self) -> list[str]:
+        """The roles whose columns are found by name; none where the columns cannot be told."""
+        try:
+            columns = self.played
+        except Exception:  # whatever the frame, its repr is no place for an error
+            return []
+        played = ((role, getattr(columns, role)) for role in FOUND if role not in self.roles)
+        return [role for role, column in played if column and not {*columns.made} & {column, *column}]
+
+    def needs_of(self, asked: Asked) -> Needs:
+        """Return what metrics cannot do without."""
+        return needs_of(asked, self.played, self.roles, self.available, judged=self.has_judgments)
+
+    @property
+    def to_read(self) -> list[str]:
+        """Columns of the judgments that are there: not a label where every row is relevant."""
+        if self.judged is None or self.judgments is None:
+            return []
+        every = self.judgments[1]["label"] is True
+        return [name for name in self.judged.needed if not every or name != self.judged.label]
+
+    @property
+    def keys_beside(self) -> dict[str, str]:
+        """The column of the judgments for each key column of the log that they have."""
+        if self.judged is None:
+            return {}
+        own, theirs = (*self.columns.query, self.columns.doc), (*self.judged.query, self.judged.doc)
+        pairs = {name: beside for name, beside in zip(own, theirs, strict=True) if name and beside}
+        said = {str(self.columns.cluster): self.judged.cluster} if self.judged.cluster else {}
+        return pairs | said | {name: name for name in self.judged.by}
+
+    def read_judgments(self) -> Beside:
+        """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""
+        if self.beside is None or self.judged is None:
+            return Beside(None, {})
+        return Beside(self.beside.in_memory(self.to_read), self.keys_beside)
+
+    @cached_property
+    def unfolds(self) -> bool:
+        """True where rows of the frame, or of the judgments beside it, are not one result, or one judgment, each."""
+        nested = self.judged is not None and self.beside is not None and self.beside.holds_lists(str(self.judged.doc))
+        return self.columns.unfolds or nested
+
+    def check_pooled(self, result: Sequence[str]) -> None:
+        """Raise where pooled rows would not be what the roles say, or a key is called as a column of the result."""
+        if self.columns.collection_size or self.conventions.documents is not None:
+            raise ColumnError("collection_size=: what is counted here are the rows; say collection_size=None")
+        if self.columns.query and self.columns.weight:
+            raise ColumnError(
+                f"rows are pooled here, and {self.columns.weight} is the weight of a query; say weight=None"
+            )
+        check_apart(self.columns.keys, result)

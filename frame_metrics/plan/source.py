@@ -1,0 +1,231 @@
+"""Sources: what is read for a plan, at once or in pieces, and the way from there to the caller's kind of frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.border.pieces import ORDER, TIMES
+from frame_metrics.border.protocol import Beside, Pieces, Schema
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.grid import systems_apart
+from frame_metrics.data.log import Log, Piece, read_log
+from frame_metrics.data.misread import check_positions, positions
+from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
+from frame_metrics.errors import BadRowsError, ColumnError, about_rows, check_names
+from frame_metrics.plan.plan import Plan
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.resolve import ROW, SYSTEM
+
+WORTH = "\0worth"  # how many rows a row that was counted stands for, where each stands for some already
+MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that the frame has not
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What is read for a plan: the results, and the judgments beside them."""
+
+    plan: Plan
+    table: pl.DataFrame  # the needed columns of the frame, a row for each result; empty where they stand in pieces
+    beside: Beside  # the judgments beside it
+    judged: Columns | None = None  # which of their columns is which; None without any
+    unfolded: Unfolded | None = None  # where the rows of the frame are others
+
+    def log(
+        self,
+        *,
+        queries: bool = True,
+        single: bool = False,
+        totals: bool = False,
+        arms: bool = False,
+        piece: Piece | None = None,
+    ) -> Log:
+        """Make the log ready; the parameters are those of ``read_log``."""
+        log = read_log(
+            self.table,
+            self.plan.columns,
+            self.plan.conventions,
+            self.qrels(),
+            queries=queries,
+            single=single,
+            totals=totals,
+            arms=arms,
+            piece=piece,
+        )
+        if piece is None:
+            check_shared(log)
+            check_positions(positions(log))
+        return log
+
+    def qrels(self) -> tuple[pl.DataFrame, Columns] | None:
+        """Return the judgments as polars, and which of their columns is which; None without any beside the frame."""
+        if self.judged is None:
+            return None
+        table = self.beside.read(self.plan.to_read if self.unfolded is None else self.unfolded.to_read)
+        if len(table.columns) < len(self.judged.needed):
+            table = table.with_columns(pl.lit(1, dtype=pl.Int8).alias(str(self.judged.label)))
+        return table, self.judged
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InPieces(Source):
+    """What is read for a plan whose frame is not in memory."""
+
+    pieces: Pieces  # what gathers or counts its rows
+
+
+Compute: TypeAlias = Callable[[Source], Answer]
+
+
+def answer_of(
+    plan: Plan,
+    compute: Compute,
+    schema: Schema,
+    *,
+    keys: Sequence[str] = (),
+    in_pieces: bool = False,
+    documents: bool = False,
+    unreadable: Callable[[BadRowsError], Answer] | None = None,
+) -> Any:
+    """Read the columns, compute, and return the answer as a frame of the caller's kind; of a lazy one, the plan.
+
+    Parameters
+    ----------
+    schema : the types of the result, by those of the columns that are read.
+    keys : columns of the frame that stand before those of the schema.
+    in_pieces : whether ``compute`` takes what is ``InPieces``, of a frame that is larger than memory.
+    documents : whether rows without a query are paired by document, so that all those of one are counted together.
+    unreadable : what to answer where rows cannot be taken apart; None for an error.
+    """
+
+    def run(rows: pl.DataFrame | Pieces) -> Answer:
+        beside = plan.read_judgments()
+        if isinstance(rows, pl.DataFrame):
+            return at_once(plan, rows, beside, compute, unreadable)
+        if plan.columns.query:
+            none = pl.DataFrame()
+            return compute(InPieces(plan, none, beside, plan.judged, pieces=rows)).of_rows(none, beside)
+        table, columns = _counted(plan, rows, documents=documents)
+        try:
+            return at_once(plan.but(columns=columns), table, beside, compute, unreadable)
+        except BadRowsError as error:
+            raise _of_counted(error, table, plan.columns) from None
+
+    def of_types(types: dict[str, Any]) -> dict[str, Any]:
+        types = _types(plan, types)
+        return {name: types[name] for name in keys} | schema(types)
+
+    check_names([*plan.columns.needed, *plan.to_read])
+    return plan.border.answer(plan.columns.needed, run, of_types, plan.limits, in_pieces=in_pieces)
+
+
+def read_whole(plan: Plan) -> Source:
+    """Read the columns into memory, as ``answer_of`` does, for what is computed beside an answer."""
+    check_names(plan.columns.needed)
+    rows = plan.border.in_memory(plan.columns.needed).read(plan.columns.needed)
+    return source_of(plan, rows, plan.read_judgments())
+
+
+def source_of(plan: Plan, rows: pl.DataFrame, beside: Beside, *, piece: bool = False) -> Source:
+    """Return the results and judgments of rows that were read; ``piece``: whether they are some queries of a frame."""
+    if not plan.unfolds:
+        return Source(plan, rows, beside, plan.judged)
+    unfolded = unfold(rows, plan.columns, beside, plan.judged, plan.to_read)
+    if not piece:
+        unfolded.check_flags()
+    return Source(plan, unfolded.table, unfolded.beside, unfolded.judged, unfolded)
+
+
+def at_once(
+    plan: Plan,
+    rows: pl.DataFrame,
+    beside: Beside,
+    compute: Compute,
+    unreadable: Callable[[BadRowsError], Answer] | None = None,
+    *,
+    piece: bool = False,
+) -> Answer:
+    """Compute from rows that were read, and name the rows of the frame in answers and errors."""
+    try:
+        source = source_of(plan, rows, beside, piece=piece)
+    except BadRowsError as error:
+        if unreadable is None:
+            raise
+        return unreadable(error)
+    if source.unfolded is None:
+        return compute(source).of_rows(rows, beside)
+    with source.unfolded.rows_of_the_frame():
+        answer = compute(source)
+    return source.unfolded.folded(answer).of_rows(rows, beside)
+
+
+def _types(plan: Plan, types: dict[str, Any]) -> dict[str, Any]:
+    """The types of all columns that a result may have, by those of the columns that are read."""
+    columns = plan.columns
+    types = types | {name: types[name].inner for name in columns.lists if name in types}
+    types |= {name: kind for name, kind in MADE.items() if name in columns.made}
+    types |= {columns.together: type_of_all([types[name] for name in columns.per_system])}
+    # What the log does not have, or has without a type, is of the judgments' type.
+    lent = {name: own for name, own in plan.keys_beside.items() if types.get(name, pl.Null) == pl.Null}
+    found = plan.beside.types(list(lent.values())) if lent and plan.beside else {}
+    return types | {name: found[own] for name, own in lent.items()}
+
+
+def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFrame, Columns]:
+    """The rows that differ of a frame that is not in memory, which have a count, and which column is which."""
+    columns = plan.columns if documents else replace(plan.columns, doc=None)  # which tells rows apart that are alike
+    if documents and columns.doc:
+        work, types = Documents(columns.doc), pieces.border.types(columns.needed) | {TIMES: pl.Int64()}
+        table = pieces.gathered(columns.needed, [columns.doc], work, types, together=work)
+    else:
+        table = pieces.counted(columns.needed)
+    if columns.count is None:
+        return table, replace(columns, count=TIMES)
+    worth = (pl.col(TIMES) * pl.col(columns.count)).alias(WORTH)
+    return table.with_columns(worth), replace(columns, count=WORTH)
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Documents whose rows are alike but for their id, counted."""
+
+    doc: str  # the column of ids
+
+    def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of one of those that are alike, and for how many documents it stands."""
+        table = piece.drop(ORDER, strict=False)
+        table = table if TIMES in table.columns else table.with_columns(pl.lit(1, pl.Int64).alias(TIMES))
+        row = codes(table, [name for name in table.columns if name not in (self.doc, TIMES)])[0]
+        each = table.select(self.doc, TIMES, pl.Series(ORDER, row)).group_by(self.doc, maintain_order=True)
+        alike = each.agg(pl.col(ORDER).sort(), pl.col(TIMES).first()).group_by(ORDER, maintain_order=True)
+        once = alike.agg(pl.col(self.doc).first(), pl.col(TIMES).sum()).drop(ORDER)
+        return table.drop(TIMES).join(once, on=self.doc, nulls_equal=True, maintain_order="left")
+
+
+def _of_counted(error: BadRowsError, table: pl.DataFrame, columns: Columns) -> BadRowsError:
+    """The error about rows that were counted as one about the rows that they stand for."""
+    n, column = int(table[TIMES].gather([int(row) for row in error.rows]).sum()), error.column
+    column = str(columns.count) if column == WORTH else column
+    message = about_rows(column, n, [], int(table[TIMES].sum()), error.what, error.remedy)
+    return BadRowsError(message, column=column, what=error.what, remedy=error.remedy)
+
+
+def check_shared(log: Log) -> None:
+    """Raise for a system that shares no query with another: it would be measured on the queries of the others."""
+    apart = systems_apart(log.grid) if log.columns.system else np.zeros(0)
+    if apart.any():
+        system = int(np.argmax(apart > 0))
+        name = str(log.keys_at(["system"], log.grid.system_row[[system]])["system"][0])
+        column, by = log.columns.system, list(log.columns.by)
+        raise ColumnError(
+            f"{column}: {name!r} has results of {apart[system]} queries, and no other system has any of one of them; "
+            "each system would be measured on the queries of all: say system=None, "
+            f"by={[*by, column] if by else column!r} for the mean of each over its own, "
+            "or compare(..., paired=False) for their difference"
+            + ("" if log.columns.cluster else ", with cluster= for users who have queries of several")
+        )

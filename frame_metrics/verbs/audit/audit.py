@@ -1,0 +1,189 @@
+"""The verb audit: findings about the data, among them the rows whose values are bad."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.border.pieces import TIMES
+from frame_metrics.data.cases import Cases, cases_of
+from frame_metrics.data.log import Log, read_log
+from frame_metrics.errors import (
+    BadRowsError,
+    BadValueError,
+    FrameMetricsError,
+    NotComputableError,
+    shown,
+)
+from frame_metrics.inputs import Array
+from frame_metrics.measuring import baseline as saved
+from frame_metrics.measuring.elsewhere import asked_of, measured, named_in, plan_of
+from frame_metrics.plan.needs import audited
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import InPieces, Source, answer_of
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.verbs.audit import of_annotators as annotators
+from frame_metrics.verbs.audit import of_logs as log_checks
+from frame_metrics.verbs.audit import of_rows as guards
+from frame_metrics.verbs.audit import of_values as value_checks
+from frame_metrics.verbs.audit.checks import Counted, Finding, counted, run_checks
+from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
+from frame_metrics.verbs.audit.good_rows import good_rows, part_of
+from frame_metrics.verbs.audit.pieces import decided, of_pieces
+from frame_metrics.verbs.audit.split import check_split, split_of_queries, split_of_rows
+
+SCHEMA = {
+    "check": pl.String,
+    "severity": pl.String,
+    "n": pl.Int64,
+    "share": pl.Float64,
+    "example": pl.String,
+    "message": pl.String,
+}
+
+
+def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | None) -> Any:
+    """Answer ``irm.audit``, which has the parameters."""
+    if fail_on is not None:
+        gate_of(fail_on)
+    plan = plan_of(irm) if irm.of_values else irm.asking(audited(irm.columns, irm.roles))
+    if split is not None:
+        check_split(split, plan.columns, alone=baseline is None)
+    rule, plan = plan.conventions.several, plan.but(conventions=_conventions(plan))
+    beside = None if baseline is None else _baseline(baseline, plan)
+
+    def compute(source: Source) -> Answer:
+        there = None if beside is None else saved.read_saved(beside(source.table)).log
+        looking = _Looking(source, rule, split, there)
+        if isinstance(source, InPieces):
+            try:
+                return _report(fail_on, looking.at_pieces(source))
+            except BadRowsError as error:  # of rows that cannot be taken apart
+                return unreadable(error)
+        good = good_rows(source, looking.at_rows)
+        part = part_of(good, source)
+        seen = good.seen if good.error is None else [part.unread(good.error)]
+        return _report(fail_on, [*part.findings(source.plan.columns), *seen])
+
+    def unreadable(error: BadRowsError) -> Answer:
+        n, row = max(len(error.rows), 1), f"row {int(error.rows[0])}" if len(error.rows) else None
+        return _report(fail_on, [Finding(f"rows that {error.what}", "error", n, None, row, str(error))])
+
+    in_pieces = not irm.of_values
+    table = answer_of(plan, compute, lambda types: dict(SCHEMA), unreadable=unreadable, in_pieces=in_pieces)
+    return table if fail_on is None else irm.border.at_once(table)
+
+
+@dataclass(frozen=True, eq=False)
+class _Looking:
+    """The looks of an audit, at rows or at pieces."""
+
+    source: Source
+    rule: str | None  # that was said for annotators who differ
+    split: Mapping[Any, float] | None
+    there: Log | None  # the saved numbers of a baseline
+
+    def at_rows(self, rows: pl.DataFrame) -> list[Finding]:
+        """Return the findings about good rows; raise for those that are bad in one way."""
+        source, plan = replace(self.source, table=rows), self.source.plan
+        columns, conventions, arms = plan.columns, plan.conventions, self.split is not None
+        if columns.value:
+            numbers = measured(source, None, audited=True, arms=arms)
+            values = {name: own for (name, _), own in zip(numbers.asked, numbers.values, strict=True)}
+            return self._with_arms([*value_checks.findings(numbers), *self._turned(numbers.log)], numbers.log, values)
+        if not columns.query:
+            seen = guards.findings(rows, columns, conventions)
+            return seen if self.split is None else [*seen, *split_of_rows(rows, columns, self.split)]
+        log = read_log(rows, columns, conventions, source.qrels(), single=decided(plan), arms=arms)
+        sides = guards.of_sides(rows, columns, conventions)
+        cases = cases_of(log) if decided(plan) else None
+        return self._of_log(counted(log), list(sides), log, cases)
+
+    def at_pieces(self, source: InPieces) -> list[Finding]:
+        """Return the findings about a log that is worked on in pieces, and about its bad rows."""
+        found, plan = of_pieces(source, arms=self.split is not None), source.plan
+        sides: list[Finding] = []
+        if found.sides is not None:
+            sides = [*guards.of_sides(found.sides, plan.columns, plan.conventions, found.sides[TIMES])]
+        try:
+            about = self._of_log(found.counts, sides, found.judged, found.cases)
+        except FrameMetricsError as error:  # of what is left, where rows were left out
+            if not found.part.bad:
+                raise
+            about = [found.part.unread(error)]
+        return [*found.part.findings(plan.columns), *about]
+
+    def _of_log(self, counts: Counted, sides: list[Finding], judged: Log, cases: Cases | None) -> list[Finding]:
+        """The findings about a log, of which the last two say the judgments and the rows that are decided about."""
+        seen = [*sides, *log_checks.findings(counts), *annotators.findings(judged, self.rule)]
+        seen += [*self._turned(counts.log), *run_checks({}, log_checks.SetAside(_set_aside(self.source.plan)))]
+        values = {"relevant results": np.where(counts.evaluated, counts.hits, np.nan)}
+        return self._with_arms([*seen, *(() if cases is None else guards.guarded(cases))], counts.log, values)
+
+    def _turned(self, log: Log) -> Iterable[Finding]:
+        return () if self.there is None else run_checks({}, saved.matched(log, self.there).turnover())
+
+    def _with_arms(self, seen: list[Finding], log: Log, values: Mapping[str, Array]) -> list[Finding]:
+        """Findings, and those about the units of a log whose systems are segments, by their numbers of each ranking."""
+        if self.split is None:
+            return seen
+        there = [one for one in seen if one.check != log_checks.queries_in_several_segments.name]
+        return [*there, *split_of_queries(log, self.source.plan.columns, self.split, values)]
+
+
+def _set_aside(plan: Plan) -> list[str]:
+    """The columns of the frame that would be found by name as judgments, were there none beside it."""
+    columns, lists = plan.columns, plan.border.holds_lists
+    if plan.judged is None:
+        return []
+    free = {*plan.available}.difference(plan.roles, columns.needed)
+    in_lists = {"label": bool(columns.lists), "grade": bool(columns.lists), "relevant": True}
+    return [name for name, as_lists in in_lists.items() if name in free and lists(name) == as_lists]
+
+
+def _conventions(plan: Plan) -> Conventions:
+    """The conventions, with findings of what they would settle: annotators who differ, queries without a judgment."""
+    bare = replace(plan.conventions, unjudged_queries=None)
+    if plan.judged is not None and plan.judged.annotator and plan.conventions.several is None:
+        return replace(bare, several="majority")
+    return bare
+
+
+def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
+    """Find the columns of saved numbers, whose queries are looked at beside those of the frame.
+
+    Returns
+    -------
+    From the rows of the frame, which may say the metrics, the columns.
+    """
+    if not plan.columns.query:
+        raise NotComputableError("baseline= is one number per query, and there is no query; name query=")
+    if not saved.is_frame(baseline):
+        raise BadValueError(f"audit(): baseline={shown(baseline)} is not a frame of saved numbers")
+    if plan.columns.metric:
+        return lambda rows: saved.plan_of(baseline, plan, named_in(rows, plan.columns), audited=True)
+    found = saved.plan_of(baseline, plan, asked_of((), plan.columns) if plan.columns.value else None, audited=True)
+    return lambda rows: found
+
+
+def _report(fail_on: Any, findings: list[Finding]) -> Answer:
+    """Return findings as rows, the gravest first and facts last; raise if there is more than ``fail_on`` allows."""
+    rows = [one for one in findings if one.n or one.severity == "fact"]
+    rows.sort(key=lambda one: SEVERITIES.index(one.severity))
+    failed = [] if fail_on is None else [_in_words(one, bound) for one, bound in gate_of(fail_on).failed(rows)]
+    if failed:
+        count = "1 finding" if len(failed) == 1 else f"{len(failed)} findings"
+        raise BadValueError("\n".join([f"audit(fail_on={fail_on!r}): {count}", *failed]))
+    return Answer({}, {name: pl.Series(name, [getattr(f, name) for f in rows], dtype=t) for name, t in SCHEMA.items()})
+
+
+def _in_words(one: Finding, bound: Any) -> str:
+    """A finding as a line of an error."""
+    of = f" of {one.of}" if isinstance(bound, float) and one.of else ""
+    example = f" ({one.example}{', ...' if one.n > 1 else ''})" if one.example else ""
+    return f"{one.check}: {one.n}{of}{bound_in_words(bound)}{example}; {one.message}"

@@ -1,0 +1,118 @@
+"""The gate of an audit: how much may be found of a check, or of a severity, before it raises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
+
+from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest, did_you_mean, nearest, shown
+from frame_metrics.verbs.audit import of_annotators as annotators  # noqa: F401
+from frame_metrics.verbs.audit import of_logs as log_checks  # noqa: F401
+from frame_metrics.verbs.audit import of_retrieved as retrieved_checks  # noqa: F401
+from frame_metrics.verbs.audit import of_rows as guards  # noqa: F401
+from frame_metrics.verbs.audit import of_values as value_checks  # noqa: F401
+from frame_metrics.verbs.audit import split  # noqa: F401
+from frame_metrics.verbs.audit.checks import CHECKS  # which these have filled
+from frame_metrics.verbs.audit.good_rows import ROW_CHECKS, is_row_check
+
+Severity = Literal["error", "warning", "info"]
+FailOn = Severity | Mapping[str, bool | int | float]
+SEVERITIES = ("error", "warning", "info", "fact")  # the gravest first
+# Repeated documents are left out or an error, as the convention says that has this name.
+TOGETHER = {"duplicates": ("repeated documents", "rows that repeat a document of their query")}
+NOTHING = "nothing to evaluate"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The most that may be found, by checks and severities: a whole number, a share, or True for nothing at all."""
+
+    bounds: Mapping[str, Any]
+
+    def bound(self, check: str, severity: str) -> Any:
+        """Return the bound of a check: its own, or that of its severity, True below a less grave one, or None."""
+        for name in (check, *(name for name, those in TOGETHER.items() if check.startswith(those))):
+            if name in self.bounds:
+                return self.bounds[name]
+        if severity in self.bounds:
+            return self.bounds[severity]
+        return True if {*SEVERITIES[SEVERITIES.index(severity) :]} & {*self.bounds} else None
+
+    def unmet(self, found: Iterable[Any]) -> list[str]:
+        """Return the checks that have a bound, and of which nothing was found."""
+        there = tuple(one.check for one in found)
+        return [
+            name
+            for name in self.bounds
+            if name not in SEVERITIES and not any(check.startswith((name, *TOGETHER.get(name, ()))) for check in there)
+        ]
+
+    def failed(self, found: Iterable[Any]) -> list[tuple[Any, Any]]:
+        """Return the findings, of check, severity, n and share, that are above their bound, and the bounds.
+
+        Where nothing could be looked at, no check has found anything, and so each error fails.
+        """
+        findings = [one for one in found if one.n]
+        looked = any(one.severity == "fact" and one.check != "rows" for one in findings)
+        looked &= all(one.check != NOTHING for one in findings)
+        failed = []
+        for one in findings:
+            bound = self.bound(one.check, one.severity) if looked or one.severity != "error" else True
+            if bound is not None and _above(one, bound):
+                failed.append((one, bound))
+        return failed
+
+
+def _above(one: Any, bound: Any) -> bool:
+    """Return True if more was found than may be; what is no share of anything is more than any share."""
+    if bound is True or (isinstance(bound, float) and one.share is None):
+        return one.n > 0
+    return bool((one.share if isinstance(bound, float) else one.n) > bound)
+
+
+def bound_in_words(bound: Any) -> str:
+    """Return what is said of a finding above its bound, behind its number."""
+    if bound is True:
+        return ""
+    return f", and at most {f'{bound:.6g} of all' if isinstance(bound, float) else bound} may be"
+
+
+def gate_of(fail_on: Any) -> Gate:
+    """Return the gate that ``fail_on=`` says; raise for what is no severity, no check, or no bound."""
+    if not isinstance(fail_on, Mapping):
+        check_choice("fail_on", fail_on, get_args(Severity))
+        return Gate({fail_on: True})
+    if not fail_on:
+        raise BadValueError("fail_on={} says nothing; name a check or a severity, as {'warning': True}")
+    return Gate({_known(name): _checked(name, bound) for name, bound in fail_on.items()})
+
+
+def _known(name: Any) -> str:
+    """Return a name; raise if it is no severity and no check, with the nearest of them."""
+    known = [*get_args(Severity), *TOGETHER, *dict.fromkeys(one.name for one in CHECKS), *ROW_CHECKS]
+    if isinstance(name, str) and (name in known or is_row_check(name)):
+        return name
+    near = nearest(name.lower(), known) if isinstance(name, str) else None
+    hint = did_you_mean(near) if near else closest(name, known)
+    raise UnknownNameError(
+        f"fail_on: {shown(name)} is neither a severity ('error', 'warning', 'info') nor a check of the audit"
+        f"{hint or '; the column check of audit() has their names'}"
+    )
+
+
+def _checked(name: Any, bound: Any) -> Any:
+    """Return a bound: True, a whole number as int, or a share as float; raise for anything else."""
+    if bound is True or type(bound).__name__ in ("bool", "bool_"):
+        if bool(bound):
+            return True
+        raise BadValueError(f"fail_on: {name!r} has False, and True means any; leave it out if it may not fail")
+    if isinstance(bound, Integral) and int(bound) >= 0:
+        return int(bound)
+    if isinstance(bound, Real) and not isinstance(bound, Integral) and 0 <= float(bound) <= 1:
+        return float(bound)
+    raise BadValueError(
+        f"fail_on: {name!r} has {shown(bound)}, and should have the most that may be found: "
+        "a whole number (2), a share from 0.0 to 1.0 (.02), or True where any fails"
+    )

@@ -1,0 +1,454 @@
+"""Checks of queries and their results: of each ranking, and of a log as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import spans
+from frame_metrics.data.classes import out_of_reach, shares_among
+from frame_metrics.data.groups import as_text
+from frame_metrics.data.log import Log
+from frame_metrics.data.misread import all_relevant, positions, undecided_shares
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import NONE
+from frame_metrics.roles.columns import key_names
+from frame_metrics.verbs.audit.checks import (
+    SURE,
+    TOP,
+    Counted,
+    Finding,
+    Keys,
+    RankedBlock,
+    Seen,
+    cells_in_words,
+    check,
+    run_checks,
+)
+
+FEW = 10  # a segment with fewer queries is small
+ORDER = {
+    "doc": "by document, descending",
+    "worst": "the worst judgment first",
+    "best": "the best judgment first",
+    "order": "as in the frame",
+    "expected": "in every way, of which the mean is taken",
+}
+
+
+@check("warning", "queries")
+def queries_without_judgments(block: RankedBlock) -> Array:
+    """not evaluated: none of their documents is judged{in_a_segment}"""
+    return ~block.run.evaluated
+
+
+@check("warning", "queries", of=RankedBlock.evaluated)
+def queries_without_results(block: RankedBlock) -> Array:
+    """evaluated as if nothing was found{in_a_ranking}"""
+    return block.run.n_ret == 0
+
+
+@check("warning", "queries", of=RankedBlock.evaluated)
+def queries_without_relevant_documents(block: RankedBlock) -> Array:
+    """metrics that divide by the relevant documents are undefined{in_a_ranking}; undefined= says what they become"""
+    return block.run.n_relevant == 0
+
+
+@check("warning", "results", of=RankedBlock.top, name=f"unjudged in the top {TOP}")
+def unjudged_in_the_top(block: RankedBlock) -> Array:
+    """results {unjudged}"""
+    return block.run.retrieved(TOP) - block.run.count_of(block.run.judged, TOP)
+
+
+@check("info", "results", of=RankedBlock.results)
+def unjudged_results(block: RankedBlock) -> Array:
+    """{unjudged}"""
+    return block.run.n_ret - block.run.count_of(block.run.judged, None)
+
+
+@check("warning", "rankings", of=RankedBlock.evaluated, name=f"ties across rank {TOP}")
+def ties_across_the_top(block: RankedBlock) -> Array | None:
+    """rankings whose equal scores at ranks {top} and {below} are ordered {order}"""
+    by_score = "score" in block.rows.cells and "rank" not in block.rows.cells
+    return block.run.tied_at(TOP) if by_score else None
+
+
+@check("info", "rankings", of=RankedBlock.evaluated)
+def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
+    """rankings whose relevant documents {that_were_not} retrieved are unknown; recall, ap and ndcg may be too high"""
+    if "beyond" in block.said and "n_relevant" not in block.said:
+        return ~block.said["beyond"]
+    if block.log.judged is not None or "n_relevant" in block.said:
+        return None
+    return block.run.n_ret == (block.run.lengths if block.run.pool is None else block.run.n_judged)
+
+
+@check("info", "rankings")
+def ranks_with_gaps(block: RankedBlock) -> Array:
+    """rankings with positions that the frame does not list, which count as not relevant"""
+    return block.run.gaps
+
+
+@check("info", "rankings")
+def ranks_that_begin_late(block: RankedBlock) -> Array:
+    """rankings whose first position is missing, and counts as not relevant"""
+    return block.run.late
+
+
+@check("warning", "rankings")
+def scores_out_of_rank_order(block: RankedBlock) -> Array | None:
+    """the rank orders the results, and in these rankings one has a higher score than one above it"""
+    rises = block.neighbours(np.greater) if "rank" in block.rows.cells else None
+    return None if rises is None else rises > 0
+
+
+@check("warning", "labels", of=lambda block: block.run.n_judged)
+def labels_and_grades_that_contradict(block: RankedBlock) -> Array | None:
+    """the label decides what is relevant, the grade what is gained; they disagree about rel={rel}"""
+    if not {"label", "grade"} <= set(block.rows.cells):
+        return None
+    grade, label = block.rows.judgments()
+    return block.run.count_of((label == (grade < block.run.rel)) & ~np.isnan(grade), None, retrieved=False)
+
+
+@check("warning", "rankings")
+def constant_scores(block: RankedBlock) -> Array | None:
+    """rankings whose results all have one score, and are ordered {order}"""
+    level, n_ret = block.neighbours(np.equal), block.run.n_ret
+    return None if level is None else (n_ret > 1) & (level == n_ret - 1)
+
+
+@check("error", "queries", name="more relevant documents than n_relevant")
+def more_relevant_documents_than_said(block: RankedBlock) -> Array | None:
+    """{columns.n_relevant} says how many relevant documents these queries have, and more are listed{in_a_ranking}"""
+    return block.run.listed_relevant > block.said["n_relevant"] if "n_relevant" in block.said else None
+
+
+@check("error", "rankings", name="more documents than collection_size")
+def more_documents_than_said(block: RankedBlock) -> Array | None:
+    """rankings with more documents, retrieved or judged, than there are; true negatives would be too few"""
+    return block.run.n_known > block.said["size"] if "size" in block.said else None
+
+
+@check("error", "queries", of=RankedBlock.evaluated)
+def queries_without_a_weight(block: RankedBlock) -> Array | None:
+    """judged queries without results have no {columns.weight}; give the judgments such a column too"""
+    return np.isnan(block.said["weight"]) if "weight" in block.said else None
+
+
+@check("error", "queries", of=RankedBlock.evaluated)
+def queries_without_a_cluster(block: RankedBlock) -> Array | None:
+    """judged queries without results have no {columns.cluster}; give the judgments such a column too"""
+    return np.isnan(block.said["cluster"]) if "cluster" in block.said else None
+
+
+@check("error", "queries", of=RankedBlock.evaluated)
+def queries_without_a_collection_size(block: RankedBlock) -> Array | None:
+    """judged queries without results have no {columns.collection_size}; give the judgments such a column too"""
+    return np.isnan(block.said["size"]) if "size" in block.said else None
+
+
+def _graded(log: Log, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
+    """Judgments whose grade is marked, with the keys of the first."""
+    table = log.judgments
+    if "grade" not in table.columns:
+        return None
+    marked = marks(table["grade"])
+    keys = [key for names in (*key_names(log.columns), ["doc"]) for key in names if key in table.columns]
+    first = marked.arg_true()[:1]
+    row = table["row"][first] if "row" in table.columns else first
+    at = _place(log, row, beside=not log.judges_itself)
+    return Seen(int(marked.sum()), len(table) - table["grade"].null_count(), as_text(table.select(keys)[first]), at=at)
+
+
+@check("error", "query")
+def nothing_to_evaluate(counts: Counted) -> Seen:
+    """no query has a judgment: every mean is null, and n is 0"""
+    return Seen(int(not counts.evaluated.any()))
+
+
+def _place(log: Log, row: pl.Series, *, beside: bool) -> int:
+    """The row of the frame of a row of the log, or, past its end, that of a row of the judgments beside it."""
+    at = row.to_numpy().astype(np.int64) + (log.n_rows if beside else 0)
+    return int(log.rows(at).max(initial=NONE))
+
+
+def _none_reaches_rel(log: Log) -> bool:
+    return out_of_reach(log.judgments["grade"], log.conventions.rel)
+
+
+@check("error", "grades", only=_none_reaches_rel)
+def grades_that_do_not_reach_rel(log: Log) -> Seen | None:
+    """nothing is relevant at rel={rel}, as the largest is {largest}; binary metrics are errors"""
+    return None if "label" in log.judgments.columns else _graded(log, lambda grade: grade > 0)
+
+
+@check("error", "grades", only=undecided_shares)
+def grades_between_0_and_1(log: Log) -> Seen | None:
+    """others reach 1, and rel= is not said: nothing tells whether these are relevant, as of prices and shares; metrics
+    of what is relevant are errors
+    """
+    return None if "label" in log.judgments.columns else _graded(log, shares_among)
+
+
+@check("warning", "grades", only=all_relevant)
+def no_grade_below_rel(log: Log) -> Seen | None:
+    """all that is judged is relevant at rel={rel}, though grades differ: of ratings from 1 to 5 say the least that is
+    relevant, as rel=4
+    """
+    return None if "label" in log.judgments.columns else _graded(log, lambda grade: grade.is_not_null())
+
+
+@check("error", "rankings")
+def positions_given_as_scores(counts: Counted) -> Seen:
+    """{columns.score} has whole numbers from 1, different in each ranking: name it with rank=, or rename it if it is a
+    score; every metric is an error
+    """
+    return Seen(len(counts.log.grid.pair) if positions(counts.log) else 0, len(counts.log.grid.pair))
+
+
+@check("warning", "rankings")
+def scores_that_count_from_1(counts: Counted) -> Seen:
+    """the scores of every ranking are 1, 2, 3 ... in some order, and the relevant documents have the low ones, which is
+    no accident: if {columns.score} is a position, name it with rank=
+    """
+    some = counts.results > 0
+    if not counts.numbered[some].all():
+        return Seen(0, int(some.sum()))
+    n, good = counts.results[some].astype(np.float64), counts.hits[some].astype(np.float64)
+    # Sums of ranks, as in the test of Mann and Whitney (1947).
+    above = (counts.ranks[some] - good * (n + 1) / 2).sum()
+    spread = np.sqrt((good * (n - good) * (n + 1) / 12).sum())
+    return Seen(int(some.sum()) if spread and above > SURE * spread else 0, int(some.sum()))
+
+
+@check("warning", "queries")
+def nothing_found_that_is_relevant(counts: Counted) -> Seen | None:
+    """no result of these queries is in their lists of relevant documents; do both write ids the same way?"""
+    if not counts.log.columns.relevant or not (counts.results.any() and counts.relevant.any()):
+        return None
+    n = counts.number("queries", np.ones(len(counts.hits)))
+    return Seen(0 if counts.hits.any() else n, n)
+
+
+@check("warning", "grades")
+def grades_below_0(log: Log) -> Seen | None:
+    """they gain nothing{unless_labelled}"""
+    return _graded(log, lambda grade: grade < 0)
+
+
+@check("info", "grades")
+def grades_with_a_fraction(log: Log) -> Seen | None:
+    """counted as they are; trec_eval cuts them to whole numbers"""
+    if not log.judgments.schema.get("grade", pl.Null).is_float():
+        return None
+    return _graded(log, lambda grade: grade != grade.floor())
+
+
+@check("warning", "queries")
+def judged_queries_of_no_known_segment(log: Log) -> Seen:
+    """in totals only: no result has them, and the judgments have no column that says their segment"""
+    judged = log.judged
+    if judged is None or set(key_names(log.columns)[1]) <= set(judged.keys):
+        return Seen(0)
+    names = judged.names.select(judged.keys)
+    known = log.keys_at(judged.keys, log.grid.rankings.first_row)
+    lost = names.join(known, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
+    row = names.with_columns(row=pl.Series(judged.row)).join(lost, on=judged.keys, how="semi", nulls_equal=True)["row"]
+    n, of = (queries.select(key_names(log.columns)[2]).n_unique() for queries in (lost, names))
+    return Seen(n, of, as_text(lost), at=_place(log, row[:1], beside=True))
+
+
+@check("warning", "queries")
+def segments_that_judgments_name_otherwise(log: Log) -> Seen:
+    """the log has these queries in other segments than the judgments: none of their results there is judged; do both
+    write {by} the same way?
+    """
+    judged, (_, by, query) = log.judged, key_names(log.columns)
+    if judged is None or log.judges_itself or not set(by) & set(judged.keys):
+        return Seen(0)
+    theirs = judged.names.select(judged.keys)
+    ours = log.keys_at(judged.keys, log.grid.rankings.first_row).unique(maintain_order=True)
+    ours = ours.join(theirs, on=query, how="semi", nulls_equal=True, maintain_order="left")
+    agree = ours.join(theirs, on=judged.keys, how="semi", nulls_equal=True)
+    each = ours.select(query).unique(maintain_order=True)
+    odd = each.join(agree, on=query, how="anti", nulls_equal=True, maintain_order="left")
+    return Seen(len(odd), len(each), as_text(odd[:1]))
+
+
+@check("warning", "segments")
+def segments_of_few_queries(counts: Counted) -> Seen:
+    """fewer than {few} evaluated queries: their mean says little; ci= says how little"""
+    log, by = counts.log, key_names(counts.log.columns)[1]
+    if not by:
+        return Seen(0)
+    pairs = np.unique(np.stack([log.grid.segment, log.grid.query])[:, counts.evaluated], axis=1)
+    queries = np.bincount(pairs[0], minlength=len(log.grid.segment_row))
+    small = np.flatnonzero(queries < FEW)
+    return Seen(len(small), len(queries), as_text(log.keys_at(by, log.grid.segment_row[small[:1]])))
+
+
+def _sharing(log: Log, least: float, most: float) -> Seen | None:
+    """Pairs of systems whose common queries are this share of those of the one that has fewer."""
+    if not log.columns.system:
+        return None
+    common = log.grid.common
+    own = np.diag(common)
+    one, other = np.triu_indices(len(own), 1)
+    share = common[one, other] / np.minimum(own[one], own[other]).clip(min=1)
+    few = np.flatnonzero((share >= least) & (share < most))
+    if not len(few):
+        return Seen(0, len(share))
+    pair = [one[few[0]], other[few[0]]]
+    names = [as_text(log.keys_at(["system"], log.grid.system_row[[at]])) for at in pair]
+    words = {"one": names[0], "other": names[1], "common": common[*pair], "fewer": own[pair].min()}
+    return Seen(len(few), len(share), ", ".join(names), words)
+
+
+@check("warning", "rankings")
+def rankings_split_over_segments(log: Log) -> Seen | None:
+    """each of their ranks stands in one segment only: {by} says what documents are and cuts a ranking in parts, which
+    are measured with gaps; by= is for what queries are: leave it out
+    """
+    if not (log.columns.by and log.columns.rank):
+        return None
+    grid, rankings = log.grid, log.grid.rankings
+    rank = rankings.values["rank"][spans(rankings.starts, rankings.lengths)]
+    at, rank = (of[~np.isnan(rank)] for of in (np.repeat(np.arange(len(grid.pair)), rankings.lengths), rank))
+    rows = {"system": grid.system[at], "query": grid.query[at], "segment": grid.segment[at], "rank": rank, "at": at}
+    asked = pl.DataFrame(rows).group_by("system", "query", maintain_order=True)
+    ways = asked.agg(pl.col("segment").n_unique(), pl.len(), pl.col("at").first(), ranks=pl.col("rank").n_unique())
+    split = ways.filter(pl.col("segment") > 1, pl.col("ranks") == pl.col("len"))
+    system, _, query = key_names(log.columns)
+    first = (
+        log.keys_at(names, rows_of[split[code][:1].to_numpy()])
+        for names, code, rows_of in ((system, "system", grid.system_row), (query, "query", grid.query_row))
+        if names
+    )
+    row = log.rows(rankings.first_row[split["at"][:1].to_numpy()])
+    return Seen(len(split), len(ways), as_text(pl.concat(first, how="horizontal")), at=int(row.max(initial=NONE)))
+
+
+@check("info", "queries")
+def queries_in_several_segments(counts: Counted) -> Seen | None:
+    """each segment has a ranking of its own for them, and totals count them once in each; if {by} says what documents
+    are, it cuts the rankings in parts: leave it out of by=
+    """
+    log, grid = counts.log, counts.log.grid
+    if not log.columns.by:
+        return None
+    own = grid.rankings.lengths > 0
+    pair = np.unique(grid.query[own] * len(grid.segment_row) + grid.segment[own])
+    times = np.bincount(pair // max(len(grid.segment_row), 1), minlength=len(grid.query_row))
+    several = np.flatnonzero(times > 1)
+    example = as_text(log.keys_at(key_names(log.columns)[2], grid.query_row[several[:1]]))
+    return Seen(len(several), int((times > 0).sum()), example)
+
+
+@check("error", "pairs of systems")
+def systems_that_share_almost_no_query(counts: Counted) -> Seen | None:
+    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: each
+    is measured on all queries, with 0 where it has no results; if each query was one system's, say audit(split=) and
+    compare(paired=False), with cluster= for users who have queries of both, or name {columns.system} with by= and not
+    with system=
+    """
+    return _sharing(counts.log, 0, 0.1)
+
+
+@check("warning", "pairs of systems")
+def systems_that_share_few_queries(counts: Counted) -> Seen | None:
+    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: each
+    is measured on all queries, with 0 where it has no results; keep the queries that all have
+    """
+    return _sharing(counts.log, 0.1, 0.5)
+
+
+@check("warning", "rows")
+def repeated_documents(log: Log) -> Seen:
+    """rows that are left out: duplicates='first' keeps the best place of each document of a query"""
+    if log.row is None:
+        return Seen(0, log.frame_rows)
+    first = np.append(np.flatnonzero(log.row != np.arange(len(log.row))), len(log.row))[0]
+    return Seen(log.frame_rows - len(log.row), log.frame_rows, log.repeated, at=int(first))
+
+
+class SetAside(NamedTuple):
+    """The columns of a log that would be its judgments, were there none beside it."""
+
+    names: list[str]
+
+
+@check("info", "columns")
+def judgments_of_the_log_set_aside(columns: SetAside) -> Seen:
+    """columns of the log that are not read: the judgments are those of judge()"""
+    return Seen(len(columns.names), None, ", ".join(columns.names))
+
+
+@check("fact", "queries")
+def queries(counts: Counted) -> Seen:
+    """queries that are evaluated: those with a judgment{in_a_segment}"""
+    n, of = (counts.number("queries", some) for some in (counts.evaluated, np.ones(len(counts.evaluated))))
+    return Seen(n, of)
+
+
+@check("fact", "results")
+def results_judged(counts: Counted) -> Seen | None:
+    """results of these queries that have a judgment"""
+    return counts.but_for(unjudged_results)
+
+
+@check("fact", "results", name=f"judged in the top {TOP}")
+def judged_in_the_top(counts: Counted) -> Seen | None:
+    """results at ranks up to {top} that have a judgment"""
+    return counts.but_for(unjudged_in_the_top)
+
+
+@check("fact", "documents")
+def relevant_documents(counts: Counted) -> Seen:
+    """documents that are relevant, of all that are judged{in_each_segment}; found or not"""
+    only_counted = counts.log.columns.n_relevant
+    n, of = (counts.number("documents", each * counts.evaluated) for each in (counts.relevant, counts.judged))
+    return Seen(n, None if only_counted else of)
+
+
+@check("fact", "rows")
+def rows_not_retrieved(log: Log) -> Seen | None:
+    """rows without a {place}: documents that are known, and were not retrieved"""
+    place = "rank" if log.columns.rank else "score"
+    return Seen(log.table[place].null_count(), len(log.table)) if place in log.table.columns else None
+
+
+def findings(counts: Counted) -> list[Finding]:
+    """Return the findings about a log, those of nothing and plain facts too."""
+    log, grid = counts.log, counts.log.grid
+    keys = Keys(log.columns, len(grid.system_row), len(grid.segment_row))
+    return [*run_checks(_words(log), keys, counts, known=counts.seen)]
+
+
+def _words(log: Log) -> dict[str, Any]:
+    """The words that messages leave open."""
+    columns, conventions = log.columns, log.conventions
+    not_relevant = " and are not relevant; bpref, infap and unjudged='drop' take them for not judged"
+    counted = "counted as not relevant; unjudged='drop' leaves them out"
+    return {
+        "log": log,
+        "columns": columns,
+        "by": ", ".join(columns.by),
+        "rel": conventions.in_words(conventions.rel),
+        "largest": conventions.in_words(log.top_grade),
+        "top": TOP,
+        "below": TOP + 1,
+        "few": FEW,
+        "that_were_not": "that no system" if columns.system and columns.doc else "that were not",
+        "place": "rank" if columns.rank else "score",
+        "order": "by rank" if columns.rank else ORDER[conventions.ties],
+        "unjudged": "left out of the rankings" if conventions.unjudged == "drop" else counted,
+        "unless_labelled": "" if "label" in log.judgments.columns else not_relevant,
+        **cells_in_words(columns),
+        "in_each_segment": ", in each segment" if columns.by else "",
+        "in_a_segment": ", in one segment at least" if columns.by else "",
+        "in_a_ranking": ", in one ranking at least" if columns.by or columns.system else "",
+    }

@@ -1,0 +1,72 @@
+"""Checks of what rankings retrieved: the length of lists, and an accuracy in a collection that says little."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frame_metrics.data.groups import Segments, segments_of
+from frame_metrics.inputs import Array, ratio
+from frame_metrics.stats.significance import CLOSE
+from frame_metrics.verbs.audit.checks import POOR, RARE, Counted, Seen, check, name_of, seen_in
+
+SHORT = 5  # lists of fewer results are not taken for cut
+
+
+@check("warning", "{cells}")
+def accuracy_that_hides_the_recall(counts: Counted) -> Seen | None:
+    """accuracy is {accuracy:.2%} with collection_size=, and recall {recall:.1%}: to retrieve nothing has an accuracy of
+    {nothing:.2%}, as few documents are relevant; look at recall, precision and informedness
+    """
+    found = _accuracy(counts, counts.relevant > 0)
+    if found is None:
+        return None
+    segments, there, means = found
+    return seen_in(segments, (means["accuracy"] > 1 - RARE) & (means["recall"] < POOR), there, means)
+
+
+@check("warning", "{cells}")
+def accuracy_below_that_of_retrieving_nothing(counts: Counted) -> Seen | None:
+    """accuracy is {accuracy:.7g}% with collection_size=, and to retrieve nothing has one of {nothing:.7g}%: more
+    results are wrong than right; look at precision, recall and informedness
+    """
+    found = _accuracy(counts, counts.evaluated)
+    if found is None:
+        return None
+    segments, there, means = found
+    percent = {name: 100 * mean for name, mean in means.items()}
+    return seen_in(segments, means["accuracy"] < means["nothing"] - CLOSE, there, percent)
+
+
+def _accuracy(counts: Counted, marked: Array) -> tuple[Segments, Array, dict[str, Array]] | None:
+    """Means over the marked rankings of each segment, where the size of the collection is known.
+
+    Returns
+    -------
+    The segments, which have such rankings, and the means of the accuracy, the recall, and the accuracy of no result.
+    """
+    log, size = counts.log, counts.size
+    if size is None or log.columns.predicted or log.conventions.threshold is not None:
+        return None  # what is decided about is looked at as decisions
+    some, segments = np.flatnonzero(marked & (size > 0)), segments_of(log.cells)
+    found, results, relevant = (of[some].astype(np.float64) for of in (counts.hits, counts.results, counts.relevant))
+    wrong = results + relevant - 2 * found
+    values = {"accuracy": 1 - ratio(wrong, size[some]), "recall": ratio(found, relevant)}
+    values |= {"nothing": 1 - ratio(relevant, size[some])}
+    place = segments.place[log.grid.cell[some]]
+    n = np.bincount(place, minlength=len(segments))
+    means = {name: ratio(np.bincount(place, each, minlength=len(segments)), n) for name, each in values.items()}
+    return segments, n > 0, means
+
+
+@check("info", "rankings")
+def rankings_cut_at_one_length(counts: Counted) -> Seen | None:
+    """rankings that have {most} results, and none has more: what lies deeper is unknown, so at a cutoff past {most}
+    recall and ndcg stay as they are, and precision falls
+    """
+    some = np.flatnonzero(counts.results > 0)
+    most = int(counts.results.max(initial=0))
+    longest = some[counts.results[some] == most]
+    # A few results, or a length that only few have, are all that was found.
+    if most < SHORT or len(longest) < 2 or 2 * len(longest) < len(some):
+        return Seen(0, len(some))
+    return Seen(len(longest), len(some), name_of(counts.log, int(longest[0])), {"most": most})

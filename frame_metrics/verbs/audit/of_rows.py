@@ -1,0 +1,413 @@
+"""Checks of decisions and scores: warnings from the literature, segment by segment, and facts about the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.border.pieces import TIMES
+from frame_metrics.data.cases import Cases, number_of, read_cases
+from frame_metrics.data.classes import distinct_values, none_below, out_of_reach, shares_among, unlike
+from frame_metrics.data.groups import segments_of
+from frame_metrics.errors import closest, listed
+from frame_metrics.inputs import Array, Confusion, ratio
+from frame_metrics.measuring.rows import Inputs, each_class, inputs_of, one_metric, two_by_two
+from frame_metrics.metrics.metric import REGISTRY
+from frame_metrics.roles.columns import Columns, grade_column, largest_grade, one_of, role_columns, type_of
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.verbs.audit.checks import (
+    POOR,
+    RARE,
+    SURE,
+    Finding,
+    Keys,
+    Seen,
+    cells_in_words,
+    check,
+    run_checks,
+    seen_in,
+)
+
+ENOUGH = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds
+FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
+
+
+class Grades(NamedTuple):
+    """The grades of rows that have no labels."""
+
+    values: pl.Series
+    rel: float
+    said: bool  # whether the caller said it
+    times: pl.Series | None  # how many rows each stands for
+    numbered: bool  # whether rows have numbers
+
+
+@check("error", "grades")
+def grades_that_do_not_reach_rel(grades: Grades) -> Seen | None:
+    """nothing is relevant at rel={rel}, as the largest is {largest}; every metric is an error"""
+    values, good = grades.values, grades.values > 0
+    if not out_of_reach(values, grades.rel):
+        return None
+    n, of = (number_of(grades.times, marks, len(values)) for marks in (good, values.is_not_null()))
+    return Seen(n, of, f"row {good.arg_true()[0]}" if grades.numbered else None)
+
+
+@check("error", "grades")
+def grades_between_0_and_1(grades: Grades) -> Seen | None:
+    """others reach 1, and rel= is not said: nothing tells whether these are relevant, as of prices and shares; every
+    metric is an error
+    """
+    values, marks = grades.values, shares_among(grades.values)
+    if grades.said or not largest_grade(values) >= 1 or not marks.any():
+        return None
+    n, of = (number_of(grades.times, some, len(values)) for some in (marks, values.is_not_null()))
+    return Seen(n, of, f"row {marks.arg_true()[0]}" if grades.numbered else None)
+
+
+@check("warning", "grades")
+def no_grade_below_rel(grades: Grades) -> Seen | None:
+    """all that is judged is relevant at rel={rel}, though grades differ: of ratings from 1 to 5 say the least that is
+    relevant, as rel=4
+    """
+    if not none_below(grades.values, grades.rel):
+        return None
+    n = number_of(grades.times, grades.values.is_not_null(), len(grades.values))
+    return Seen(n, n)
+
+
+class Sides(NamedTuple):
+    """Labels and predictions that are classes by their values, and how many rows each stands for."""
+
+    label: pl.Series
+    predicted: pl.Series
+    named: list[Any]  # predictions that are known to be no label
+    times: pl.Series | None
+
+
+@check("warning", "rows")
+def classes_predicted_and_never_true(sides: Sides) -> Seen:
+    """{said} has {lost}, and {true} never: there {known}; {so}: mend it, or name it with abstain= if it is no
+    decision{hint}
+    """
+    known = distinct_values(sides.label).to_list()
+    lost = [one for one in distinct_values(sides.predicted).to_list() if one not in {*known, *sides.named}]
+    if not lost:
+        return Seen(0, sides.label.len())
+    marks = one_of(sides.predicted, lost, sides.predicted.name).fill_null(False)
+    n, of = (number_of(sides.times, some, len(marks)) for some in (marks, sides.predicted.is_not_null()))
+    words = {
+        "lost": listed(lost[:3]),
+        "known": f"are {listed(known[:5])}" if known else "is none",
+        "hint": closest(lost[0], known),
+    }
+    return Seen(n, of, str(lost[0]), words)
+
+
+class Positives(NamedTuple):
+    """Marks of the rows whose label, or prediction, is one that ``positive=`` names."""
+
+    marks: list[pl.Series]
+    times: pl.Series | None  # how many rows each stands for
+
+
+@check("warning", "rows")
+def no_positive_in_any_row(positives: Positives) -> Seen | None:
+    """no label and no prediction is {positive}; there are {known}: is it spelled so?"""
+    rows = number_of(positives.times, None, len(positives.marks[0]))
+    return Seen(rows, rows) if rows and not any(mark.any() for mark in positives.marks) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """Rows with decisions or scores, and the inputs of their metrics, pooled in each segment."""
+
+    cases: Cases
+    inputs: Inputs
+
+    def value(self, name: str) -> Array:
+        """Return a metric of each segment."""
+        return one_metric(self.inputs, name, REGISTRY[name], "macro").value
+
+    @cached_property
+    def prevalence(self) -> Array:
+        """The share of relevant rows of each segment."""
+        if self.inputs.table is not None:
+            return self.value("prevalence")
+        rows, n = self.cases.rows, len(self.inputs.segments)
+        weight = rows["weight"].to_numpy() if self.cases.summed else np.ones(len(rows))
+        place = self.inputs.segments.of(rows)
+        good = np.bincount(place, weight * rows["actual"].to_numpy(), minlength=n)
+        with np.errstate(invalid="ignore"):
+            return good / np.bincount(place, weight, minlength=n)
+
+    @cached_property
+    def of_classes(self) -> Array:
+        """The informedness of each class against the rest, of two classes of the relevant one, shape (K, segments)."""
+        own = each_class(self.inputs, REGISTRY["informedness"])
+        return own[1:] if self.cases.binary else own
+
+    @cached_property
+    def below_chance(self) -> Array:
+        """Mark of decisions for a class that are surely worse than chance, shape (K, segments), as ``of_classes``."""
+        classes = range(int(self.cases.binary), self.cases.k)
+        sure = [_below_chance(two_by_two(self.inputs, c), self.rows_in_one) for c in classes]
+        return np.reshape(sure, self.of_classes.shape).astype(bool) & (self.of_classes < 0)
+
+    @cached_property
+    def rows_in_one(self) -> Array:
+        """The rows that a weight of one is worth in each segment: 1 where rows have no weights, shape (segments,)."""
+        if not (self.cases.weighted and self.cases.summed):  # the weight of a query is none of its rows
+            return np.ones(len(self.inputs.segments))
+        rows, place, n = self.cases.rows, self.inputs.segments.of(self.cases.rows), len(self.inputs.segments)
+        weight = rows["weight"].to_numpy()
+        each = weight / rows["count"].to_numpy() if "count" in rows.columns else weight
+        return ratio(*(np.bincount(place, amount, minlength=n) for amount in (weight, weight * each)))
+
+    @cached_property
+    def deviation_by_chance(self) -> Array:
+        """The standard deviation of roc_auc by chance, NaN for one class only, shape (segments,).
+
+        Of P relevant rows and N others it is sqrt((P + N + 1) / (12 P N)), as in the test of Mann and Whitney (1947).
+        """
+        rows, n = self.cases.rows, len(self.inputs.segments)
+        times = rows["count"].to_numpy() if "count" in rows.columns else None
+        cell = self.inputs.segments.of(rows) * 2 + rows["actual"].to_numpy()
+        others, relevant = np.bincount(cell, times, minlength=2 * n).reshape(n, 2).T
+        return np.sqrt(ratio(others + relevant + 1, 12 * others * relevant))
+
+    def segments(self, marked: Array, **values: Array) -> Seen:
+        """Return marked segments, of those with rows, with the values of the first."""
+        segments = self.inputs.segments
+        return seen_in(segments, marked, segments.n > 0, values)
+
+    def classes(self, marked: Array, there: Array, **values: Array) -> Seen:
+        """Return marked classes, of those that are there in each segment, with the values of the first."""
+        at = np.argwhere((marked & there).T)
+        if not len(at) or self.cases.classes is None:
+            return Seen(0, int(there.sum()))
+        segment, c = (int(place) for place in at[0])
+        name = str(self.cases.classes[c])
+        words = {name: float(value[c, segment]) for name, value in values.items()} | {"name": name}
+        text = self.inputs.segments.text(segment)
+        return Seen(len(at), int(there.sum()), name if text is None else f"{text}, {name}", words)
+
+
+def _below_chance(table: Confusion, rows_in_one: Array) -> Array:
+    """Mark tables whose decided rows agree less with what is true than by chance, where there are enough of them."""
+    decided = Confusion(table.tp, table.fp, table.fn, table.empty, rest=table.tn)
+    n, (actual, predicted) = decided.population, (decided.actual, decided.predicted)
+    least = ratio(np.minimum(actual, n - actual) * np.minimum(predicted, n - predicted), n)
+    return (least * rows_in_one >= ENOUGH) & (REGISTRY["mcc"].compute(decided) * np.sqrt(n * rows_in_one) < -SURE)
+
+
+@check("warning", "{cells}")
+def prevalence_near_0_or_1(pooled: Pooled) -> Seen | None:
+    """{prevalence:.2%} of the rows are relevant: always saying the same has an accuracy of {same:.2%}; look at
+    precision, recall and informedness
+    """
+    if not pooled.cases.binary or (pooled.inputs.table is None and "score" not in pooled.cases.rows.columns):
+        return None
+    same = np.maximum(pooled.prevalence, 1 - pooled.prevalence)
+    return pooled.segments(same > 1 - RARE, prevalence=pooled.prevalence, same=same)
+
+
+@check("warning", "{cells}")
+def accuracy_below_the_majority_class(pooled: Pooled) -> Seen | None:
+    """accuracy is {accuracy:.2%}, and that of the most frequent class, always said, {most:.2%}; look at confusion()"""
+    table = pooled.inputs.table
+    if table is None:
+        return None
+    right, most = table.hits.sum(axis=1), table.actual.max(axis=1, initial=0)
+    return pooled.segments(right < most, accuracy=ratio(right, table.size), most=ratio(most, table.size))
+
+
+@check("warning", "{cells}")
+def accuracy_that_hides_the_recall(pooled: Pooled) -> Seen | None:
+    """accuracy is {accuracy:.2%}, and recall {recall:.1%}: to predict nothing has an accuracy of {nothing:.2%}, as few
+    rows are relevant; look at recall, precision and informedness
+    """
+    if not pooled.cases.binary or pooled.inputs.table is None:
+        return None
+    values = {name: pooled.value(name) for name in ("accuracy", "recall")}
+    marked = (values["accuracy"] > 1 - RARE) & (values["recall"] < POOR)
+    return pooled.segments(marked & (pooled.prevalence > 0), nothing=1 - pooled.prevalence, **values)
+
+
+@check("warning", "{cells}")
+def decisions_worse_than_chance(pooled: Pooled) -> Seen | None:
+    """informedness is {informedness:.3f}, and 0 by chance: {said} and {true} agree less often than at random; is the
+    other class the relevant one (positive=), or are values turned round?
+    """
+    if pooled.inputs.table is None:
+        return None
+    informedness = pooled.value("informedness")
+    return pooled.segments((informedness < 0) & pooled.below_chance.any(axis=0), informedness=informedness)
+
+
+@check("warning", "{classes}")
+def classes_worse_than_chance(pooled: Pooled) -> Seen | None:
+    """informedness of {name} is {informedness:.3f}, and 0 by chance: {said} has it less often where {true} has it than
+    elsewhere; confusion() says what it is taken for
+    """
+    if pooled.cases.binary or pooled.inputs.table is None:
+        return None
+    return pooled.classes(pooled.below_chance, pooled.inputs.table.seen.T, informedness=pooled.of_classes)
+
+
+@check("warning", "{classes}")
+def rare_classes_among_several(pooled: Pooled) -> Seen | None:
+    """{name} is {share:.2%} of the rows, less than a fifth of an equal share: accuracy and averages by rows hardly see
+    it, and the macro average counts it as much as any other; look at per_class()
+    """
+    if pooled.cases.binary or pooled.inputs.table is None:
+        return None
+    table = pooled.inputs.table
+    there = (table.actual > 0).T
+    share = ratio(table.actual, table.actual.sum(axis=1, keepdims=True)).T
+    return pooled.classes(share < 2 * RARE / np.maximum(there.sum(axis=0), 1), there, share=share)
+
+
+@check("warning", "{cells}")
+def bias_far_from_prevalence(pooled: Pooled) -> Seen | None:
+    """{bias:.2%} of the rows are predicted relevant, and {prevalence:.2%} are; precision and recall then say as much of
+    the bias as of the decisions: look at informedness
+    """
+    if not pooled.cases.binary or pooled.inputs.table is None:
+        return None
+    bias, prevalence = pooled.value("bias"), pooled.prevalence
+    sides = ((bias, prevalence), (prevalence, bias), (1 - bias, 1 - prevalence), (1 - prevalence, 1 - bias))
+    far = np.any([one > FAR * other for one, other in sides], axis=0)
+    return pooled.segments(far, bias=bias, prevalence=prevalence)
+
+
+@check("warning", "{cells}")
+def score_worse_than_chance(pooled: Pooled) -> Seen | None:
+    """roc_auc is {auc:.3f}, and 0.5 by chance: relevant rows have lower scores than others, and that is no accident; is
+    {score} a distance, or another class's?
+    """
+    if not pooled.cases.binary or "score" not in pooled.cases.rows.columns:
+        return None
+    auc = pooled.value("roc_auc")
+    return pooled.segments(auc < 0.5 - SURE * pooled.deviation_by_chance, auc=auc)
+
+
+class Judgments(NamedTuple):
+    """The labels, or grades, of rows, and how many rows each stands for."""
+
+    values: pl.Series
+    times: pl.Series | None
+
+
+@check("error", "row")
+def nothing_to_evaluate(judgments: Judgments) -> Seen:
+    """no row has a {judgment}: there is nothing to measure"""
+    return Seen(int(judgments.values.null_count() == len(judgments.values)))
+
+
+@check("fact", "rows")
+def rows_judged(judgments: Judgments) -> Seen:
+    """rows with a {judgment}"""
+    values, times = judgments
+    return Seen(number_of(times, values.is_not_null(), len(values)), number_of(times, None, len(values)))
+
+
+@check("fact", "rows")
+def relevant_rows(cases: Cases) -> Seen | None:
+    """rows that are relevant: the prevalence, without weights"""
+    return Seen(cases.number(cases.rows["actual"]), cases.number()) if cases.binary else None
+
+
+@check("fact", "classes")
+def classes(cases: Cases) -> Seen | None:
+    """different classes"""
+    return None if cases.binary else Seen(cases.k)
+
+
+@check("fact", "rows")
+def rows_decided(cases: Cases) -> Seen | None:
+    """rows with a prediction"""
+    said = cases.rows.get_column("predicted", default=None)
+    return None if said is None else Seen(cases.number(said.is_not_null()), cases.number())
+
+
+@check("fact", "rows")
+def rows_predicted_relevant(cases: Cases) -> Seen | None:
+    """rows that are predicted relevant: the bias"""
+    said = cases.rows.get_column("predicted", default=None)
+    return None if said is None or not cases.binary else Seen(cases.number(said), cases.number())
+
+
+@check("fact", "rows")
+def rows_without_a_score(cases: Cases) -> Seen | None:
+    """rows that stand below every threshold"""
+    score = cases.rows.get_column("score", default=None)
+    return None if score is None else Seen(cases.number(score.is_null()), cases.number())
+
+
+def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> list[Finding]:
+    """Return the findings about rows without a query, those of nothing and plain facts too; raise for bad values."""
+    conventions = conventions.in_types(type_of(rows, columns.score), type_of(rows, columns.grade))
+    times, about = role_columns(rows, columns, ("count",)).get("count"), list[Finding]()
+    if columns.grade and not columns.label:
+        grades = grade_column(rows[columns.grade], columns.grade, conventions.scale)
+        reach = {"rel": conventions.in_words(conventions.rel), "largest": conventions.in_words(largest_grade(grades))}
+        held = Grades(grades, conventions.rel, conventions.rel_said, times, TIMES not in rows.columns)
+        about = [*run_checks(reach, held)]
+        if lost := [one for one in about if one.severity == "error"]:
+            return lost  # nothing else can be computed
+    cases = read_cases(rows, columns, conventions)
+    system = (columns.system,) if columns.system else ()
+    count = (cases.cells.values.select(names).n_unique() if names else 0 for names in (system, columns.by))
+    keys = Keys(columns, *count)
+    judgments = Judgments(rows[str(columns.label or columns.grade)], times)
+    words = cells_in_words(columns) | {
+        "columns": columns,
+        "by": ", ".join(columns.by),
+        "judgment": "label" if columns.label else "grade",
+    }
+    sides = of_sides(rows, columns, conventions, times, several=not cases.binary)
+    return [*about, *sides, *guarded(cases), *run_checks(words, keys, judgments, cases)]
+
+
+def of_sides(
+    rows: pl.DataFrame,
+    columns: Columns,
+    conventions: Conventions,
+    times: pl.Series | None = None,
+    *,
+    several: bool = False,
+) -> Iterator[Finding]:
+    """Give the findings about labels and predictions by their values: where ``positive=`` was said, or of several."""
+    positive = conventions.positive
+    sides = [rows[column] for column in (columns.label, columns.predicted) if column]
+    if positive is not None and sides:
+        marks = [one_of(side, positive, side.name) for side in sides]
+        known = dict.fromkeys(value for side in sides for value in side.drop_nulls().unique().sort()[:5].to_list())
+        yield from run_checks({"positive": listed(positive), "known": listed(known)}, Positives(marks, times))
+    if len(sides) < 2 or not (several or positive is not None) or conventions.match is not None:
+        return
+    label, predicted = sides
+    if any(side.dtype.is_nested() for side in sides) or unlike(label, predicted, columns) is not None:
+        return
+    so = "without rows its precision is 0, and counts in macro averages" if several else "it counts as not positive"
+    words = {"said": columns.predicted, "true": columns.label, "so": so}
+    yield from run_checks(words, Sides(label, predicted, [*(positive or ()), *conventions.abstain], times))
+
+
+def guarded(cases: Cases) -> Iterator[Finding]:
+    """Give the findings about decisions and scores, pooled in each segment."""
+    columns, threshold = cases.columns, cases.conventions.threshold
+    said = (
+        columns.predicted if threshold is None else f"{columns.score} >= {columns.threshold or format(threshold, 'g')}"
+    )
+    words = cells_in_words(columns) | {
+        "score": columns.score,
+        "said": said,
+        "true": columns.label or columns.grade or "the judgments",
+    }
+    return run_checks(words, Pooled(cases, inputs_of(cases, segments_of(cases.cells))))

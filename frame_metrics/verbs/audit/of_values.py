@@ -1,0 +1,172 @@
+"""Checks of numbers that were computed elsewhere, and of a saved baseline beside a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.baseline import Turnover
+from frame_metrics.measuring.queries import Measured
+from frame_metrics.stats.significance import CLOSE
+from frame_metrics.verbs.audit.checks import Counted, Finding, Keys, Seen, check, name_of, run_checks
+from frame_metrics.verbs.audit.of_logs import (
+    FEW,
+    queries_in_several_segments,
+    segments_of_few_queries,
+    systems_that_share_almost_no_query,
+    systems_that_share_few_queries,
+)
+
+
+def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] | None = None) -> Seen:
+    """The marked numbers, of those that are there, shape (metrics, rankings) each, with the keys of the first."""
+    rankings, metrics = np.nonzero(marked.T)
+    if not len(rankings):
+        return Seen(0, int(of.sum()))
+    keys, metric = name_of(numbers.log, int(rankings[0])), numbers.asked[metrics[0]][0]
+    return Seen(len(rankings), int(of.sum()), f"{keys}, {metric}", words or {})
+
+
+def _there(numbers: Measured) -> Array:
+    """Mark the numbers of rankings that have some, shape (metrics, rankings)."""
+    absent = False if numbers.absent is None else numbers.absent
+    return np.ones(numbers.values.shape, bool) & ~np.asarray(absent)
+
+
+def _counted(numbers: Measured) -> Counted:
+    """The log of numbers as one of rankings that are all evaluated."""
+    one, none = np.ones(len(numbers.evaluated), np.int64), np.zeros((0, len(numbers.evaluated)), np.int64)
+    return Counted(numbers.log, one > 0, one, one, one, one, one, one < 0, None, none, none, {})
+
+
+@check("error", "query", name="nothing to evaluate")
+def nothing_but_nulls(numbers: Measured) -> Seen:
+    """no query has a number: every mean is null, and n is 0"""
+    return Seen(int(not (~np.isnan(numbers.values)).any()))
+
+
+@check("error", "pairs of systems", name="systems that share almost no query")
+def systems_apart(numbers: Measured) -> Seen | None:
+    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most; only
+    those that both have are compared: if each query was one system's, name {columns.system} with by= and not system=
+    """
+    seen: Seen | None = systems_that_share_almost_no_query.look(_counted(numbers))
+    return seen
+
+
+@check("warning", "pairs of systems", name="systems that share few queries")
+def systems_half_apart(numbers: Measured) -> Seen | None:
+    """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: their
+    means are over different queries; keep the queries that all have
+    """
+    seen: Seen | None = systems_that_share_few_queries.look(_counted(numbers))
+    return seen
+
+
+@check("warning", "numbers")
+def numbers_that_are_undefined(numbers: Measured) -> Seen:
+    """null or NaN: left out of the means, and counted in n_undefined; undefined= says what they become"""
+    there = _there(numbers)
+    return _seen(numbers, np.isnan(numbers.values) & there, there)
+
+
+@check("warning", "queries")
+def queries_without_a_number(numbers: Measured) -> Seen | None:
+    """another system has numbers of them, and this one none: they are not in its means"""
+    if numbers.absent is None:
+        return None
+    lacking, query = np.flatnonzero(numbers.absent), numbers.log.grid.query
+    example = name_of(numbers.log, int(lacking[0])) if len(lacking) else None
+    return Seen(len(np.unique(query[lacking])), len(np.unique(query)), example)
+
+
+@check("warning", "numbers")
+def numbers_out_of_range(numbers: Measured) -> Seen | None:
+    """{metric} lies between {least:g} and {most:g}, and a number does not; are they percent, or another metric's?"""
+    if not numbers.asked:
+        return None
+    with np.errstate(invalid="ignore"):
+        ends = np.array([metric.range for _, metric in numbers.asked]).reshape(-1, 2, 1)
+        out = (numbers.values < ends[:, 0] - CLOSE) | (numbers.values > ends[:, 1] + CLOSE)
+    metric = int(out.any(axis=1).argmax())
+    marked = out & (np.arange(len(out)) == metric)[:, None]
+    words = dict(zip(("least", "most"), ends[metric, :, 0], strict=True)) | {"metric": numbers.asked[metric][0]}
+    return _seen(numbers, marked, ~np.isnan(numbers.values), words)
+
+
+@check("warning", "segments", name="segments of few queries")
+def small_segments(numbers: Measured) -> Seen:
+    """fewer than {few} queries: their mean says little; ci= says how little"""
+    seen: Seen = segments_of_few_queries.look(_counted(numbers))
+    return seen
+
+
+@check("info", "queries", name="queries in several segments")
+def in_several_segments(numbers: Measured) -> Seen | None:
+    """each segment has a number of its own for them, and totals count them once in each"""
+    seen: Seen | None = queries_in_several_segments.look(_counted(numbers))
+    return seen
+
+
+@check("fact", "queries", name="queries")
+def queries_with_numbers(numbers: Measured) -> Seen:
+    """queries that have a number{in_a_segment}"""
+    query = numbers.log.grid.query
+    return Seen(len(np.unique(query[~np.isnan(numbers.values).all(axis=0)])), len(np.unique(query)))
+
+
+@check("fact", "metrics", name="metrics")
+def metrics_of_numbers(numbers: Measured) -> Seen:
+    """{metrics}"""
+    return Seen(len(numbers.asked))
+
+
+def _shared(turned: Turnover, least: float, most: float) -> Seen:
+    """Return the queries that are not common, of the side that has fewer, if the share of common ones is so."""
+    fewer = min(turned.here, turned.there)
+    found = least <= turned.common / max(fewer, 1) < most
+    return Seen((fewer - turned.common) * found, fewer, None, {"common": turned.common, "fewer": fewer})
+
+
+@check("error", "queries")
+def a_baseline_with_other_queries(turned: Turnover) -> Seen:
+    """the frame and the baseline share {common} of the {fewer} queries of the side that has fewer: compare() sees only
+    those; are both about the same queries?
+    """
+    return _shared(turned, 0, 0.1)
+
+
+@check("warning", "queries")
+def a_baseline_most_of_whose_queries_turned_over(turned: Turnover) -> Seen:
+    """the frame and the baseline share {common} of the {fewer} queries of the side that has fewer: compare() sees only
+    those, and its means are theirs
+    """
+    return _shared(turned, 0.1, 0.5)
+
+
+@check("info", "queries")
+def queries_without_a_saved_number(turned: Turnover) -> Seen:
+    """not among those of the baseline: compare() leaves them out, and counts them in n_unpaired"""
+    return Seen(turned.only_here[0], turned.here, turned.only_here[1])
+
+
+@check("info", "queries")
+def queries_of_the_baseline_alone(turned: Turnover) -> Seen:
+    """not in the frame: compare() leaves them out, and counts them in n_unpaired"""
+    return Seen(turned.only_there[0], turned.there, turned.only_there[1])
+
+
+def findings(numbers: Measured) -> list[Finding]:
+    """Return the findings about numbers, those of nothing and plain facts too."""
+    columns, grid = numbers.log.columns, numbers.log.grid
+    words = {
+        "columns": columns,
+        "by": ", ".join(columns.by),
+        "few": FEW,
+        "metrics": ", ".join(name for name, _ in numbers.asked),
+        "in_a_segment": ", in one segment at least" if columns.by else "",
+    }
+    return [*run_checks(words, Keys(columns, len(grid.system_row), len(grid.segment_row)), numbers)]

@@ -1,0 +1,166 @@
+"""An audit of a log that is worked on in pieces: counts in each ranking of a piece, and notes of its rows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.border.pieces import ORDER, TIMES
+from frame_metrics.data.cases import Cases
+from frame_metrics.data.log import Log, Piece
+from frame_metrics.inputs.rows import NONE
+from frame_metrics.measuring.decided import Counting, cases_in_pieces
+from frame_metrics.measuring.pieces import ANSWERED, OWN, SYSTEM, Work, gather, of_rankings, restored, work_of
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import InPieces, Source, source_of
+from frame_metrics.verbs.audit import of_logs, of_retrieved  # noqa: F401  (checks that other processes have to know)
+from frame_metrics.verbs.audit.checks import CHECKS, Counted, Seen, counted, of_blocks, wholes
+from frame_metrics.verbs.audit.good_rows import Good, Part, added, good_rows, part_of
+
+NOTE, SIDE = "\0note", "\0side:"  # columns of rows that stand for no ranking
+HAS, WHOLE, AMOUNT, SIZE = "\0has:", "\0whole:", "\0amount:", "\0size"
+AMOUNTS = ("evaluated", "judged", "relevant", "results", "hits", "ranks", "numbered")  # of what is ``Counted``
+
+
+@dataclass(frozen=True, eq=False)
+class Audited:
+    """The counts of all pieces of a log together."""
+
+    counts: Counted
+    part: Part
+    sides: pl.DataFrame | None  # labels and predictions that differ, and how often each stands, where that is told
+    judged: Log  # which has all judgments that stand beside the frame, where several may be of one document
+    cases: Cases | None  # the rows that are decided about, where some are
+
+
+def decided(plan: Plan) -> bool:
+    """Return True where something is predicted of the rows."""
+    return plan.columns.predicted is not None or plan.conventions.threshold is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Auditing(Work):
+    """The counts in each ranking of a piece, and in more rows the notes of the piece."""
+
+    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
+        good = _good_of(self, source, piece)
+        counts: Counted = good.seen
+        columns: dict[str, Any] = {ANSWERED: counts.log.grid.rankings.lengths > 0}
+        columns |= {f"{AMOUNT}{name}": getattr(counts, name) for name in AMOUNTS}
+        columns |= {f"{HAS}{i}": has for i, has in enumerate(counts.has)}
+        columns |= {f"{WHOLE}{i}": of for i, of in enumerate(counts.looked)}
+        columns |= {} if counts.size is None else {SIZE: counts.size}
+        answer = of_rankings(counts.log, self, columns, ordered=ordered)
+        notes = pl.concat([_note(good, source, ordered=ordered), self._sides(good.rows)], how="diagonal")
+        table = pl.concat([pl.DataFrame(answer.columns), notes], how="diagonal")
+        keys = {name: np.append(rows, np.full(len(notes), NONE)) for name, rows in answer.keys.items()}
+        answer = good.of_table(Answer(keys, table.to_dict(), answer.aliases), len(source.table))
+        return self._with_lost(answer, good, source.table)
+
+    def _with_lost(self, answer: Answer, good: Good, table: pl.DataFrame) -> Answer:
+        """The answer, and behind it a row for each query with bad rows, which may have no others: it was in a piece."""
+        query = [name for name in self.columns.query if name in table.columns]
+        if self.judgments is None or not query:
+            return answer
+        bad = np.setdiff1d(np.arange(len(table)), good.at)
+        lost = bad[table[bad].select(pl.struct(query).is_first_distinct()).to_series().to_numpy()]
+        nothing = np.full(len(lost), NONE)
+        keys = {name: np.append(rows, lost if name in query else nothing) for name, rows in answer.keys.items()}
+        no_ranking = pl.DataFrame(schema={OWN: pl.Boolean}).clear(len(lost))
+        rows = pl.concat([pl.DataFrame(answer.columns), no_ranking], how="diagonal")
+        return replace(answer, keys=keys, columns=rows.to_dict())
+
+    def _sides(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The labels and predictions that differ, where the relevant ones are named, and how often each stands."""
+        columns = self.plan.columns
+        sides = [name for name in (columns.label, columns.predicted) if name]
+        if self.plan.conventions.positive is None or not sides:
+            return pl.DataFrame()
+        some = rows.select(pl.col(name).alias(SIDE + name) for name in sides)
+        return some.group_by(pl.all(), maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
+
+
+def _good_of(work: Work, source: Source, piece: Piece) -> Good:
+    """Count in the rankings of the rows that are good; raise for what is no row's fault."""
+
+    def look(rows: pl.DataFrame) -> Counted:
+        log = replace(source, table=rows).log(single=decided(work.plan), arms=work.arms, piece=piece)
+        return counted(log)
+
+    good = good_rows(source, look)
+    if good.error is not None:
+        raise good.error
+    return good
+
+
+def _note(good: Good, source: Source, *, ordered: bool) -> pl.DataFrame:
+    """A row with the numbers of a piece's rows, and with what checks of the log saw and where."""
+    part, border = part_of(good, source, numbered=ordered), source.beside.border
+    place = good.rows[ORDER].to_list() if ordered else [0] * len(good.rows)
+    place += border.read([ORDER])[ORDER].to_list() if border is not None and ORDER in border.names() else []
+    for one, saw in good.seen.of_log.items():
+        part.seen[one.name] = [saw.n, saw.of, saw.example, place[saw.at] if 0 <= saw.at < len(place) else NONE]
+    return pl.DataFrame({NOTE: [json.dumps(asdict(part))]})
+
+
+@dataclass(frozen=True, eq=False)
+class CountingGood(Counting):
+    """The rows of a piece that differ, counted, of those that are good."""
+
+    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
+        good = _good_of(self, source, piece)
+        answer = super().answer(replace(source, table=good.rows), piece, ordered=ordered)
+        return good.of_table(answer, len(source.table))
+
+
+def of_pieces(source: InPieces, *, arms: bool) -> Audited:
+    """Look at every ranking of all pieces; ``arms``: whether each system is a segment, with queries of its own."""
+    work = work_of(Auditing, source, arms=arms)
+    if work.judgments is not None:
+        work = replace(work, judgments=work.judgments.with_row_index(ORDER))
+    gathered = gather(work, source)
+    part = added(json.loads(note) for note in gathered[NOTE].drop_nulls())
+    log, table = restored(*_of_known_systems(gathered.filter(pl.col(OWN).is_not_null()), work))
+    of_log = {one: Seen(*part.seen[one.name][:3]) for one in CHECKS if one.reads is Log and one.name in part.seen}
+    has, looked = (
+        table.select(f"{name}{i}" for i in range(n)).to_numpy().T
+        for name, n in ((HAS, len(of_blocks())), (WHOLE, len(wholes())))
+    )
+    amounts = {name: table[f"{AMOUNT}{name}"].to_numpy() for name in AMOUNTS}
+    size = table[SIZE].to_numpy() if SIZE in table.columns else None
+    counts = Counted(log, **amounts, size=size, has=has, looked=looked, of_log=of_log)
+    cases = cases_in_pieces(source, CountingGood, arms=arms) if decided(work.plan) else None
+    return Audited(counts, part, _sides_of(gathered), _with_all_judgments(log, work), cases)
+
+
+def _sides_of(gathered: pl.DataFrame) -> pl.DataFrame | None:
+    """The labels and predictions of all pieces, under the caller's names."""
+    sides = [name for name in gathered.columns if name.startswith(SIDE)]
+    if not sides:
+        return None
+    some = gathered.filter(pl.col(TIMES).is_not_null()).group_by(sides, maintain_order=True).agg(pl.sum(TIMES))
+    return some.rename({name: name.removeprefix(SIDE) for name in sides})
+
+
+def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame, Auditing]:
+    """The rankings of systems that have good rows, by whose order they are numbered anew."""
+    if not work.columns.own_rows:
+        return table, work
+    own = table.filter(OWN).sort(ORDER if ORDER in table.columns else SYSTEM)[SYSTEM].unique(maintain_order=True)
+    number = pl.DataFrame({SYSTEM: own, NOTE: np.arange(len(own))})
+    table = table.drop(NOTE).join(number, on=SYSTEM, maintain_order="left").with_columns(pl.col(NOTE).alias(SYSTEM))
+    return table, replace(work, systems=work.names.gather(own))
+
+
+def _with_all_judgments(log: Log, work: Work) -> Log:
+    """The log with all judgments that stand beside the frame, where several may be of one document."""
+    judged, said = work.plan.judged, work.plan.judgments
+    if judged is None or said is None or not (judged.annotator or work.plan.conventions.several):
+        return log
+    source = source_of(work.plan, work.empty, work.beside(work.judgments), piece=True)
+    return replace(log, judged=source.log(arms=work.arms, piece=Piece(None)).judged)

@@ -1,0 +1,239 @@
+"""Checks of how the units of an online test were split between its arms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import permutations
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.groups import as_text, drawing_places
+from frame_metrics.data.log import Log
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, listed, shown
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import Columns, key_names, role_columns
+from frame_metrics.stats.exact import chi_square, split_exactly
+from frame_metrics.stats.significance import adjusted
+from frame_metrics.stats.units import linear
+from frame_metrics.verbs.audit.checks import Finding, Seen, check, run_checks
+
+MISMATCH = 0.001  # a p-value below it is no chance: each test is looked at many times
+FEW = 30  # units of an arm below which a spread of their own makes randomization err
+WIDE = 2.0  # times that units vary as much as those of another arm
+NEAR = 1e-6  # shares may add up to 1 but for their rounding
+
+
+class Split(NamedTuple):
+    """Units of each arm of a test, and the shares that they should have."""
+
+    arms: list[Any]
+    units: Array  # of each arm, shape (arms,)
+    shares: Array  # shape (arms,)
+    several: int  # units that are of more than one arm
+    known: int  # units in all
+    word: str  # what the units are
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The words of messages: each arm's units, and the p-value."""
+        each = ", ".join(f"{arm} has {n:,}" for arm, n in zip(self.arms, self.units.tolist(), strict=True))
+        shares = ", ".join(f"{share:.6g}" for share in self.shares.tolist())
+        return {"each": each, "word": self.word, "shares": shares, "p": chi_square(self.units, self.shares)}
+
+    @property
+    def over(self) -> Array:
+        """Units that each arm has more than it should, shape (arms,)."""
+        return self.units - self.units.sum() * self.shares
+
+    @property
+    def off(self) -> int:
+        """The number of units that are in an arm where they should not be, at least 1."""
+        return max(round(float(self.over.clip(0).sum())), 1)
+
+
+class OffSegment(NamedTuple):
+    """A segment whose units are split otherwise than they should be."""
+
+    name: str  # the values of its by columns
+    split: Split  # of its units
+    p: float  # corrected for the number of segments
+    of: int  # segments
+
+
+class Spread(NamedTuple):
+    """The arm of few units that vary otherwise than those of another arm; a ratio of 0 where there is none."""
+
+    arm: str
+    other: str
+    ratio: float  # of the standard deviations of their units
+    n: int  # units of the arm
+    of: int  # units of all arms
+    what: str  # what varies
+    word: str  # what the units are
+
+
+@check("warning", "{word}")
+def sample_ratio_mismatch(split: Split) -> Seen:
+    """{each} {word}, and their shares should be {shares}: p is {p:.2g}; arms that are split otherwise than they were
+    meant to differ in more than the system: find out why before you compare them
+    """
+    told = split.told
+    most = str(split.arms[int(np.argmax(split.over))])
+    return Seen(split.off if told["p"] < MISMATCH else 0, int(split.units.sum()), most, told)
+
+
+@check("warning", "{word}")
+def sample_ratio_mismatch_in_a_segment(segment: OffSegment) -> Seen:
+    """{each} {word}, and their shares should be {shares}: p is {p:.2g}, corrected for {of} segments (exact binomial
+    test); whatever the split of all together, arms differ in this segment in more than the system
+    """
+    split = segment.split
+    return Seen(split.off, int(split.units.sum()), segment.name, split.told | {"p": segment.p, "of": segment.of})
+
+
+@check("warning", "{word}")
+def units_of_several_arms(split: Split) -> Seen:
+    """{word} that stand in more than one arm: compare(paired=False) takes each for one unit; if arms are those of a
+    test, the effect of one is in the other
+    """
+    return Seen(split.several, split.known, None, {"word": split.word})
+
+
+@check("warning", "{word}")
+def few_units_that_vary_otherwise(spread: Spread) -> Seen:
+    """{arm} has {n} {word}, and {what} vary {ratio:.1f} times as much between them as between those of {other}: with so
+    few the p-value of the randomization test may be wrong; say compare(test='t')
+    """
+    return Seen(spread.n if spread.ratio else 0, spread.of, spread.arm or None, spread._asdict())
+
+
+@check("fact", "{word}")
+def units_split(split: Split) -> Seen:
+    """{each} {word}, and their shares should be {shares}: p is {p:.2g} (chi-square test)"""
+    return Seen(int(split.units.sum()), None, None, split.told)
+
+
+def check_split(split: Any, columns: Columns, *, alone: bool) -> None:
+    """Raise for shares that are none, and for a frame without systems; ``alone``: no saved numbers stand beside it."""
+    if not isinstance(split, Mapping) or len(split) < 2:
+        raise BadValueError(f"split={shown(split)} is not a share for each of two systems, as {{'A': 0.5, 'B': 0.5}}")
+    for arm, share in split.items():
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:  # type: ignore[operator]
+            raise BadValueError(f"split: {arm!r} has {shown(share)}, and a share is a number between 0 and 1")
+    if abs(sum(map(float, split.values())) - 1) > NEAR:
+        raise BadValueError(f"split: shares add up to {sum(split.values()):g}, and should add up to 1")
+    if columns.system is None:
+        raise ColumnError("split= is of the arms of a test; name their column with system=")
+    if not alone:
+        raise NotComputableError("split= looks at each arm over its own queries, and baseline= at all; say one of them")
+
+
+def split_of_rows(rows: pl.DataFrame, columns: Columns, split: Mapping[Any, float]) -> Iterator[Finding]:
+    """Give the findings about units of rows without a query: clusters, or else the rows that they stand for."""
+    held = role_columns(rows, columns, ("cluster", "count"))
+    keys = {f"by:{i}": rows[name] for i, name in enumerate(columns.by)} | {"system": rows[str(columns.system)]}
+    table = pl.DataFrame(keys | {"unit": held.get("cluster", pl.Series(range(len(rows))))})
+    times = held["count"] if "count" in held and "cluster" not in held else pl.lit(1, pl.Int64)
+    return _findings(table.with_columns(times=times), columns, "rows", split)
+
+
+def split_of_queries(
+    log: Log, columns: Columns, split: Mapping[Any, float], values: Mapping[str, Array]
+) -> Iterator[Finding]:
+    """Give the findings about units of a log whose systems have their own queries: clusters, or else the queries.
+
+    Parameters
+    ----------
+    values : numbers of each ranking by what they are, NaN where it has none, shape (rankings,) each.
+    """
+    grid, cluster, keys = log.grid, log.said_of_queries("cluster"), key_names(log.columns)[1]
+    unit = pl.Series("unit", grid.query if cluster is None else cluster, nan_to_null=True)
+    table = log.keys_at(keys, grid.segment_row[grid.segment]).rename({keys[-1]: "system"})
+    table = table.with_columns(unit, times=pl.lit(1, pl.Int64))
+    yield from _findings(table.drop_nulls("unit"), columns, "queries", split)
+    word = f"clusters ({columns.cluster})" if columns.cluster else "queries"
+    yield from run_checks({}, _spread(table.select("system", "unit"), values, word))
+
+
+def _spread(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> Spread:
+    """Find the arm of few units whose values vary most otherwise than those of another arm.
+
+    Parameters
+    ----------
+    table : the system and the unit of each ranking.
+    """
+    found = [Spread("", "", 0.0, 0, table["unit"].n_unique(), "", word)]
+    for what, value in values.items():
+        some = table.with_columns(value=pl.Series(value, nan_to_null=True)).drop_nulls(["unit", "value"])
+        units = some.group_by("system", "unit", maintain_order=True).agg(pl.col("value").sum(), size=pl.len())
+        each = [
+            (str(arm), len(own), float(linear(own["value"].to_numpy()[:, None], own["size"].to_numpy()).std(ddof=1)))
+            for (arm,), own in units.group_by("system", maintain_order=True)
+            if len(own) > 1
+        ]
+        for (arm, n, spread), (other, _, less) in permutations([one for one in each if one[2] > 0], 2):
+            if n < FEW and max(spread / less, less / spread) > WIDE:
+                found.append(Spread(arm, other, spread / less, n, found[0].of, what, word))
+    return max(found, key=lambda one: abs(np.log(one.ratio or 1)))
+
+
+def _findings(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any, float]) -> Iterator[Finding]:
+    """Give the findings about all units together, and then about segments.
+
+    Parameters
+    ----------
+    table : units with their system, and how many they stand for, in times; the values of ``by`` in the other columns.
+    """
+    whole = _split(table.select("system", "unit", "times").unique(maintain_order=True), columns, word, split)
+    yield from run_checks({}, whole)
+    if columns.by:
+        for one in _off_segments(table.unique(maintain_order=True), whole):
+            yield from run_checks({}, one)
+
+
+def _off_segments(table: pl.DataFrame, whole: Split) -> list[OffSegment]:
+    """The segments that are split otherwise, by their values; a single one is the whole.
+
+    Parameters
+    ----------
+    table : each unit of each system and segment once.
+    """
+    by = [name for name in table.columns if name.startswith("by:")]
+    each = table.group_by(*by, "system", maintain_order=True).agg(pl.col("times").sum())
+    keys = each.select(by)
+    _, first, segment = np.unique(np.array(drawing_places(keys)), axis=1, return_index=True, return_inverse=True)
+    if len(first) < 2:
+        return []
+    units = np.zeros((len(first), len(whole.arms)), np.int64)
+    units[segment.ravel(), [whole.arms.index(arm) for arm in each["system"].to_list()]] = each["times"].to_numpy()
+    p = adjusted(np.array([split_exactly(here, whole.shares) for here in units]), "holm")
+    return [
+        OffSegment(as_text(keys, int(first[i])), whole._replace(units=units[i]), float(p[i]), len(first))
+        for i in np.flatnonzero(p < MISMATCH)
+    ]
+
+
+def _split(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any, float]) -> Split:
+    """Count the units of each arm.
+
+    Parameters
+    ----------
+    table : each unit of each system once, in the columns system and unit, and how many it stands for, in times.
+    """
+    arms, units = table.group_by("system", maintain_order=True).agg(pl.col("times").sum())
+    names, asked = arms.to_list(), list(split)
+    for arm in asked:
+        if arm not in names:
+            raise BadValueError(
+                f"split: {shown(arm)} is not among the systems of {columns.system}: {listed(names[:5])}"
+            )
+    if lacking := [arm for arm in names if arm not in asked]:
+        raise BadValueError(f"split: {listed(lacking[:5])} of {columns.system} has no share; give each system one")
+    several, known = len(table) - table["unit"].n_unique(), table["unit"].n_unique()
+    shares = np.array([float(share) for share in split.values()])
+    word = f"clusters ({columns.cluster})" if columns.cluster else word
+    n = units.to_numpy().astype(np.int64)[[names.index(arm) for arm in asked]]
+    return Split(asked, n, shares / shares.sum(), several, known, word)

@@ -1,0 +1,255 @@
+"""The verb bounds: the least and the greatest value that equal scores, or missing judgments, leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.log import Block, Log
+from frame_metrics.data.sorting import Sorted
+from frame_metrics.errors import NotComputableError, bad_rows, check_apart, check_choice
+from frame_metrics.inputs import Array
+from frame_metrics.measuring.pieces import Measuring, gathered_of, work_of
+from frame_metrics.measuring.queries import Measured, check_grades, each_ranking, lacks_scale
+from frame_metrics.measuring.results import averaged, each_query
+from frame_metrics.metrics.names import Asked, Metrics, read
+from frame_metrics.metrics.parameters import plain
+from frame_metrics.plan.checks import check_asked
+from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import InPieces, Source, answer_of
+from frame_metrics.roles.columns import Columns, judging
+from frame_metrics.roles.conventions import Conventions
+from frame_metrics.verbs.bounds.unjudged import check_bounded, extremes
+
+BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is open
+Of = Literal["ties", "unjudged"]
+STACKED = 4  # values of a metric: as it is, the least, the greatest, and how much is open
+
+
+def bounds(irm: Plan, metrics: Sequence[Metrics], *, of: Of, max_grade: float | None, per_query: bool) -> Any:
+    """Answer ``irm.bounds``, which has the parameters."""
+    check_choice("of", of, get_args(Of))
+    asked, max_grade = read(metrics), plain(max_grade)
+    plan = irm.asking(irm.needs_of(asked) | Needs(query=True))
+    check_asked(asked, plan)
+    result = _schema(of, per_query=per_query)
+    check_apart(plan.columns.keys, result)
+    if of == "unjudged":
+        _check_open(asked, plan.columns, plan.conventions, max_grade)
+    else:
+        for name, metric in asked:
+            if not metric.bounded:
+                raise NotComputableError(f"{name} is not bounded by the worst and the best order of equal scores")
+        if max_grade is not None:
+            raise NotComputableError("max_grade= is the scale of unjudged rows; say of='unjudged', or leave it out")
+
+    if max_grade is not None:
+        asked = [(name, metric(max_grade=max_grade) if lacks_scale(metric) else metric) for name, metric in asked]
+
+    def compute(source: Source) -> Answer:
+        if isinstance(source, InPieces):
+            every = gathered_of(work_of(Bounding, source, asked * STACKED, (None,), of, max_grade), source)
+            return _answer(_apart(every), of, per_query=per_query)
+        log = source.log(single=of == "unjudged")
+        check_grades(asked, log)
+        return _answer(_bounded(log, asked, of, max_grade), of, per_query=per_query)
+
+    keys = plan.columns.keys if per_query else plan.columns.groups
+    return answer_of(plan, compute, lambda types: result, keys=keys, in_pieces=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Bounded:
+    """Values as they are, and the least and the greatest that they could be, shape (metrics, rankings)."""
+
+    own: Measured
+    lower: Array
+    upper: Array
+    beside: Array  # 1 where scores are equal across the cutoff, else 0; or the share of judged results
+
+    def stacked(self) -> Measured:
+        """Return all as the values of so many more metrics."""
+        values = np.concatenate([self.own.values, self.lower, self.upper, self.beside])
+        return replace(self.own, asked=[*self.own.asked] * STACKED, values=values)
+
+
+def _apart(every: Measured) -> Bounded:
+    """Bounded values that were stacked."""
+    values, lower, upper, beside = np.split(every.values, STACKED)
+    own = replace(every, asked=every.asked[: len(values)], values=values)
+    return Bounded(own, lower, upper, beside)
+
+
+@dataclass(frozen=True, eq=False)
+class Bounding(Measuring):
+    """Bounded values for each ranking of a piece."""
+
+    of: Of
+    max_grade: float | None
+
+    @property
+    def single(self) -> bool:
+        return self.of == "unjudged"
+
+    def measured(self, log: Log) -> Measured:
+        asked = self.asked[: len(self.asked) // STACKED]
+        return _bounded(log, asked, self.of, self.max_grade).stacked()
+
+
+def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None) -> Bounded:
+    """Bound values over the orders of equal scores, or over all judgments of the unjudged rows."""
+    return _of_ties(log, asked) if of == "ties" else _of_unjudged(log, asked, max_grade)
+
+
+def _of_ties(log: Log, asked: Asked) -> Bounded:
+    """Bound values by those in the worst and in the best order of equal scores."""
+    own = each_ranking(log, asked)
+    rules = (replace(log.conventions, ties=rule) for rule in ("worst", "best"))
+    ends = [_ordered(replace(log, conventions=rule), asked) for rule in rules]
+    for i, (name, _) in enumerate(asked):
+        if (np.isnan(ends[0][i]) != np.isnan(ends[1][i])).any():
+            raise NotComputableError(f"{name} is undefined in some orders of equal scores and has no bounds over them")
+    return Bounded(own, np.minimum(*ends), np.maximum(*ends), _tied(log, asked))
+
+
+def _ordered(log: Log, asked: Asked) -> Array:
+    """Values where equal scores are ordered by what each metric looks at: the gain, or what is relevant."""
+    values = np.empty((len(asked), len(log.grid.pair)))
+    graded = np.array([metric.graded for _, metric in asked], bool)
+    for some, one in ((graded, log), (~graded, _labelled(log))):
+        at = np.flatnonzero(some).tolist()
+        if at:
+            values[at] = each_ranking(one, [asked[i] for i in at]).values
+    return values
+
+
+def _labelled(log: Log) -> Log:
+    """The log without its grades, where labels say what is relevant."""
+    rankings = log.grid.rankings
+    if "label" not in rankings.values:
+        return log
+    values = {name: column for name, column in rankings.values.items() if name != "grade"}
+    return replace(log, grid=replace(log.grid, rankings=replace(rankings, values=values)))
+
+
+def _tied(log: Log, asked: Asked) -> Array:
+    """1 where results at a metric's cutoff and after it have equal scores; without a cutoff, where any two have."""
+    out = np.zeros((len(asked), len(log.grid.pair)))
+    condensed = [log.conventions.variant(metric)[1] for _, metric in asked]
+
+    def work(block: Block) -> None:
+        if block.rows.score is None or "rank" in block.rows.cells:
+            return
+        run = block.ranking(scored=True)
+        runs = {kind: run.variant(run.rel, kind) for kind in set(condensed)}
+        for i, (_, metric) in enumerate(asked):
+            out[i, block.at] = runs[condensed[i]].tied_at(metric.k)
+
+    log.each_block(work)
+    return out
+
+
+def _check_open(asked: Asked, columns: Columns, conventions: Conventions, max_grade: float | None) -> None:
+    """Raise for columns, conventions or metrics that unjudged rows have no bounds with; nothing is read."""
+    if conventions.unjudged == "drop":
+        raise NotComputableError(
+            "unjudged='drop' leaves out the rows that bounds(of='unjudged') is about; take it back"
+        )
+    if columns.n_relevant:
+        raise NotComputableError(
+            f"{columns.n_relevant} counts the relevant documents already, whichever they are; say n_relevant=None to "
+            "count those that are judged"
+        )
+    for name, metric in asked:
+        check_bounded(name, metric, max_grade, conventions.highest)
+        if conventions.fill(metric) not in ((0, 1) if metric.completes else (0,)):
+            raise NotComputableError(
+                f"{name}: a query can be undefined under some judgments and not under others, and would be left out of "
+                "the mean; say undefined='zero'"
+            )
+
+
+def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
+    """Bound values over all judgments of the unjudged rows."""
+    if log.grid.pool is not None and log.judged is None:
+        raise NotComputableError(
+            "systems that list unjudged rows, and no document is named to tell which are the same; name doc="
+        )
+    own = each_ranking(log, asked)
+    lower, upper, seen = (np.zeros(own.values.shape) for _ in range(3))
+    spare, rels = _spare(log), [log.conventions.variant(metric)[0] for _, metric in asked]
+    scored = any("score" in metric.reads for _, metric in asked)
+
+    def work(block: Block) -> None:
+        at = block.at
+        _check_open_ties(block.rows, log)
+        whole = block.ranking(scored=scored)
+        runs = {rel: whole.variant(rel, False) for rel in set(rels)}
+        for i, (name, metric) in enumerate(asked):
+            run = runs[rels[i]]
+            fill = log.conventions.fill(metric) or 0
+            lower[i, at], upper[i, at] = extremes(name, metric, run, spare[at], max_grade, fill)
+            known = ~np.isnan(run.grade) if metric.graded else run.judged
+            seen[i, at] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
+
+    log.each_block(work)
+    return Bounded(own, lower, upper, seen)
+
+
+def _spare(log: Log) -> Array:
+    """Documents of each ranking's query that others list and it does not, and that are not among the judgments."""
+    grid = log.grid
+    if log.judged is None:
+        return np.zeros(len(grid.pair), np.int64)
+    judgments = judging(log.table)
+    rows = log.table.filter(pl.all_horizontal(pl.col(judgments).is_nan()))
+    count = rows.group_by(log.judged.keys).agg(pl.col("doc").n_unique().alias("open"))
+    every = log.joined(count, log.judged.keys)
+    unjudged = np.all([np.isnan(grid.rankings.values[name]) for name in judgments], axis=0)
+    return every["open"].fill_null(0).to_numpy().astype(np.int64) - grid.rankings.count(unjudged)
+
+
+def _check_open_ties(sheet: Sorted, log: Log) -> None:
+    """Raise where the judgment that an unjudged row will get decides where it stands."""
+    if log.conventions.ties not in ("worst", "best", "expected") or sheet.score is None or "rank" in sheet.cells:
+        return
+    grade, label = sheet.judgments()
+    unjudged = np.isnan(grade) | (False if label is None else np.isnan(label))
+    equal = sheet.equal_to_next() & (unjudged[1:] | unjudged[:-1])
+    if equal.any():
+        rows = sheet.frame_rows(log.grid.rankings, np.flatnonzero(equal) + 1)
+        raise bad_rows(
+            str(log.columns.score),
+            rows,
+            len(log.table),
+            "have the score of another row, one of the two has no judgment, and "
+            f"ties={log.conventions.ties!r} orders by judgment",
+            "name doc= to order equal scores by document, or say ties='order'",
+        )
+
+
+def _answer(bounded: Bounded, of: str, *, per_query: bool) -> Answer:
+    """Return one row per group and metric, or per query and metric."""
+    lay: Callable[[Measured], Answer] = each_query if per_query else averaged
+    own = bounded.own
+    rows = lay(own)
+    ends = (lay(replace(own, values=values)).columns["value"] for values in (bounded.lower, bounded.upper))
+    plain_means = [(name, replace(metric, summed=False, average=None)) for name, metric in own.asked]
+    beside = lay(replace(own, asked=plain_means, values=bounded.beside, weight=None)).columns["value"]
+    columns = rows.columns | dict(zip(("lower", "upper"), ends, strict=True))
+    columns[BESIDE[of]] = beside.cast(pl.Boolean) if per_query and of == "ties" else beside
+    return replace(rows, columns={name: columns[name] for name in _schema(of, per_query=per_query)})
+
+
+def _schema(of: str, *, per_query: bool) -> dict[str, Any]:
+    """The columns of a result beside the keys, and their types."""
+    first: dict[str, Any] = {"metric": pl.String, "k": pl.Int64} | ({} if per_query else {"average": pl.String})
+    values = dict.fromkeys(("value", "lower", "upper"), pl.Float64)
+    beside = {BESIDE[of]: pl.Boolean if per_query and of == "ties" else pl.Float64}
+    return first | values | beside | ({} if per_query else {"n": pl.Int64, "n_undefined": pl.Int64})

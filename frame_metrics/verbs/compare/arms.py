@@ -1,0 +1,189 @@
+"""Arms compared: systems that have each their own queries, as in an online test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+import numpy as np
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.groups import Segments
+from frame_metrics.data.log import Log
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    NotComputableError,
+    check_apart,
+    check_parts,
+    closest,
+    listed,
+)
+from frame_metrics.inputs import Array
+from frame_metrics.measuring import elsewhere as values
+from frame_metrics.measuring.pairs import pairs_of
+from frame_metrics.measuring.pieces import measured_of
+from frame_metrics.measuring.queries import Measured, filled
+from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.stats.arms import compared, effect_size
+from frame_metrics.stats.averages import numbered, within
+from frame_metrics.stats.significance import Tick
+from frame_metrics.stats.units import Arms
+from frame_metrics.verbs.compare.differences import OF_ARMS, OfArms, Options, answer_of_pairs, schema_of_arms
+
+Row = dict[str, Any]
+Progress = Callable[[int, int, str], Any]  # a bar for some work, of so many units of a name
+
+
+def arms_compared(plan: Plan, asked: Asked | None, options: Options, progress: Progress) -> Any:
+    """Answer ``irm.compare`` where systems have each their own queries; ``progress`` shows long work."""
+    plan, system = _with_covariate(plan, options), str(plan.columns.system)
+    check_apart(plan.columns.keys, ("baseline", "metric", "k", *OF_ARMS))
+
+    def compute(source: Source) -> Answer:
+        if plan.columns.value:
+            return _compared(Own.of(values.measured(source, asked, arms=True), system), options, progress)
+        return _compared(Own.of(measured_of(source, asked or (), arms=True), system), options, progress)
+
+    return answer_of(plan, compute, schema_of_arms(plan.columns), in_pieces=not plan.columns.value)
+
+
+def check_arms(plan: Plan, options: Options, *, per_query: bool, elsewhere: bool) -> None:
+    """Raise for what systems cannot be compared by that have each their own queries; nothing is read."""
+    test = options.test
+    if elsewhere:
+        raise NotComputableError("baseline= as a frame is paired query by query; say paired=True")
+    if options.against is not None:
+        raise NotComputableError(f"against={options.against!r} tests each system by itself; say against=None")
+    if plan.columns.system is None:
+        raise ColumnError("compare(paired=False) compares arms; name their column with system=")
+    if per_query:
+        raise NotComputableError(
+            "per_query=True lists paired differences; paired=False pairs none, and per_query() has the values"
+        )
+    if options.unanswered != "zero":
+        raise NotComputableError("unanswered= is of pairs; paired=False pairs none, and each arm has its own queries")
+    if plan.columns.query and test not in (None, *get_args(OfArms)):
+        raise NotComputableError(
+            f"test={test!r} is of pairs, and paired=False pairs none; say test= as one of {listed(get_args(OfArms))}"
+        )
+
+
+def _with_covariate(plan: Plan, options: Options) -> Plan:
+    """Return the plan that reads the covariate too."""
+    name, available = options.covariate, plan.available
+    if name is None:
+        return plan
+    if not isinstance(name, str) or name not in available:
+        raise ColumnError(
+            f"covariate={name!r}: there is no such column among {listed(available)}{closest(name, available)}"
+        )
+    columns = plan.columns
+    if name in columns.per_system:
+        raise ColumnError(f"covariate={name!r} is the column of a system; name one that was known before the test")
+    keys = [("system", str(columns.system)), *(("query", one) for one in columns.query)]
+    keys += [("by", one) for one in columns.by]
+    check_parts([*keys, *columns.single.items(), ("covariate", name)])
+    return plan.but(columns=replace(columns, covariate=name))
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """The values of metrics on the queries that are evaluated, each of one arm, segment after segment."""
+
+    log: Log
+    asked: Asked
+    systems: Segments  # sorted by their names
+    segments: Segments  # sorted by their values
+    edges: Array  # where the queries of each segment begin, and the last end, shape (segments + 1,)
+    arm: Array  # the number of each query's system, shape (queries,)
+    values: Array  # NaN where undefined, shape (metrics, queries)
+    undefined: Array  # whether a metric was undefined, shape (metrics, queries)
+    weight: Array  # of each query, shape (queries,)
+    unit: Array  # the number of each query's cluster, else its own, whichever arm it is of, shape (queries,)
+    covariate: Array | None  # of each query; None where none is named
+
+    @classmethod
+    def of(cls, measured: Measured, system: str) -> Own:
+        """Lay out what was measured, in the order in which queries are drawn."""
+        log = measured.log
+        cells, order = log.cells, log.cells.in_order()
+        systems = cells.apart([system], order)
+        segments = cells.apart([name for name in log.columns.by if name != system], order)
+        arm, segment = systems.place[log.grid.cell], segments.place[log.grid.cell]
+        some = measured.evaluated & (segment >= 0) & (arm >= 0)
+        at = np.flatnonzero(some)[log.drawing_order(some)]
+        at = at[np.argsort(segment[at], kind="stable")]
+        edges = np.searchsorted(segment[at], np.arange(len(segments) + 1))
+        values = np.array([filled(measured, i)[at] for i in range(len(measured.asked))])
+        weight = np.ones(len(at)) if measured.weight is None else measured.weight[at]
+        unit = (log.grid.query if measured.cluster is None else measured.cluster)[at]
+        covariate = log.of_queries("covariate")
+        covariate = None if covariate is None else covariate[at]
+        _check_constant(log, None if measured.cluster is None else unit, covariate)
+        undefined = np.isnan(measured.values[:, at])
+        return cls(log, measured.asked, systems, segments, edges, arm[at], values, undefined, weight, unit, covariate)
+
+    def between(self, segment: int, system: int, base: int, options: Options, tick: Tick) -> list[Row]:
+        """Compare two arms in one segment on every metric; those of the same queries share what is drawn."""
+        here = slice(*self.edges[segment : segment + 2])
+        both = np.flatnonzero((self.arm[here] == system) | (self.arm[here] == base)) + here.start
+        mine, weight = self.arm[both] == system, self.weight[both]
+        groups: dict[bytes, list[int]] = {}
+        for metric in range(len(self.asked)):
+            groups.setdefault((~np.isnan(self.values[metric, both])).tobytes(), []).append(metric)
+        rows: dict[int, Row] = {}
+        for key, metrics in groups.items():
+            use = np.frombuffer(key, bool)
+            arms = self._arms(both[use], mine[use], metrics)
+            counts = {"n": mine[use].sum(), "baseline_n": (~mine[use]).sum(), "n_units": arms.n[0]}
+            counts |= {"baseline_n_units": arms.n[1], "test": options.test}
+            found = compared(arms, str(options.test), options.ci, options.power, options.drawn, tick)
+            for i, metric in enumerate(metrics):
+                row: Row = dict.fromkeys(OF_ARMS, np.nan) | {name: float(each[i]) for name, each in found.items()}
+                values = self.values[metric, both[use]]
+                row["effect_size"] = effect_size(row["difference"], values, weight[use], mine[use])
+                rows[metric] = row | counts | {"n_undefined": self.undefined[metric, both].sum()}
+        return [rows[metric] for metric in range(len(self.asked))]
+
+    def _arms(self, at: Array, mine: Array, metrics: Sequence[int]) -> Arms:
+        """The units of two arms, by their queries and the metrics that these have."""
+        weight, unit = self.weight[at], self.unit[at]
+        held = [self.values[metric, at] * weight for metric in metrics]
+        row = numbered(2 * unit + mine)
+        first = np.arange(len(at)) if row is None else np.unique(row, return_index=True)[1]
+        sums = np.array([*held, weight]) if row is None else within(row, len(first), [*held, weight])
+        some = sums[-1] > 0  # what weighs nothing is in no mean
+        covariate = None if self.covariate is None else self.covariate[at][first][some]
+        return Arms(sums[:-1, some].T, sums[-1, some], mine[first][some], covariate, unit[first][some])
+
+
+def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) -> None:
+    """Raise for a covariate that has several values in a cluster."""
+    if cluster is None or covariate is None:
+        return
+    _, first, code = np.unique(cluster, return_index=True, return_inverse=True)
+    odd = np.unique(code[covariate != covariate[first][code]])
+    if len(odd):
+        named = log.columns
+        raise BadValueError(
+            f"{named.covariate}: {len(odd)} of {len(first)} clusters ({named.cluster}) have several values; "
+            "give each one, as its mean before the test"
+        )
+
+
+def _compared(own: Own, options: Options, progress: Progress) -> Answer:
+    """Return one row per segment, metric and pair of arms."""
+    column = own.systems.keys[0]
+    names = own.systems.values(column)
+    pairs = pairs_of(range(len(names)), names, options.baseline, column)
+    draws = options.permutations * len(pairs) * len(own.segments)
+    rows: list[Row] = []
+    with progress(options.permutations * len(own.arm) * len(pairs), draws, "draw") as tick:
+        for segment in range(len(own.segments)):
+            each = [own.between(segment, *pair, options, tick) for pair in pairs]
+            rows += [row for of_metric in zip(*each, strict=True) for row in of_metric]
+    return answer_of_pairs(rows, own.asked, own.segments, own.systems, pairs, options, OF_ARMS)
