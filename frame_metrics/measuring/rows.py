@@ -14,9 +14,9 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.drawn import Draws
 from frame_metrics.data.groups import Segments, groups_of
 from frame_metrics.data.segments import class_scores, scored, tables
-from frame_metrics.errors import ColumnError, NotComputableError, listed
+from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, about_rows, listed
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Scores
-from frame_metrics.measuring.queries import COUNTED, check_probabilities, check_probability
+from frame_metrics.measuring.queries import COUNTED, check_probability
 from frame_metrics.measuring.results import Averaged, Options, Wide, tidied
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
@@ -127,7 +127,9 @@ def check_cases(asked: Asked, cases: Cases, averages: Averages = (None,), option
                     "say average=None, or classes= to average both"
                 )
         if cases.columns.score:
-            check_probabilities(asked, cases.rows, cases.columns)
+            for name, metric in asked:
+                if "probability" in metric.reads:
+                    check_scores(name, cases)
         return
     if cases.conventions.documents is not None:
         raise NotComputableError("collection_size= is for two classes: documents that are listed nowhere have no class")
@@ -161,6 +163,17 @@ def _without_order(name: str, cases: Cases) -> NotComputableError:
         f"list {listed(known[:5])}{', ...' * (len(known) > 5)} from one end to the other with classes=, or make both "
         "columns ordered categories (pandas) or one Enum (polars)"
     )
+
+
+def check_scores(name: str, cases: Cases) -> None:
+    """Raise for scores that are not probabilities; documents of queries are no rows of the frame, and not named so."""
+    try:
+        check_probability(name, cases.rows["score"], str(cases.columns.score))
+    except BadRowsError as error:
+        if not cases.columns.query:
+            raise
+        message = about_rows(error.column, len(error.rows), [], len(cases.rows), error.what, error.remedy)
+        raise BadValueError(message.replace("rows", "documents", 1)) from None
 
 
 def _check_probabilities(name: str, cases: Cases) -> None:

@@ -15,9 +15,7 @@ from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.data.segments import scored
 from frame_metrics.errors import (
-    BadRowsError,
     BadValueError,
-    about_rows,
     check_apart,
     check_choice,
     check_level,
@@ -28,9 +26,9 @@ from frame_metrics.inputs import Array, Scores, ratio
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.pieces import measured_of
 from frame_metrics.measuring.points import EQUAL, Points, check_no_threshold, points_of
-from frame_metrics.measuring.queries import check_probability
 from frame_metrics.measuring.results import Options as Averages
 from frame_metrics.measuring.results import averaged, each_query, number, whole
+from frame_metrics.measuring.rows import check_scores
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
 from frame_metrics.metrics.ranking import iprec
@@ -191,7 +189,7 @@ def _drawn(cases: Cases, kind: str, options: Options, levels: Sequence[float] | 
     """Return the points of a curve for each segment, or each query; at ``levels`` of recall the curves are averaged."""
     segments = segments_of(cases.cells, queries=options.per is not None)
     if kind == "calibration":
-        _check_probability(cases)
+        check_scores("curve('calibration')", cases)
         return _calibration(cases, segments, options.bins or BINS)
     if kind == "distribution":
         return _distribution(cases, segments, options.bins or BINS)
@@ -294,17 +292,6 @@ def _mean_at_levels(cases: Cases, queries: Segments, points: Points, levels: Seq
     mean = ratio(total, np.bincount(place[defined], minlength=len(segments))[:, None])
     ranked = cases.columns.score is None
     return _at_levels(segments, levels, mean, np.full(mean.shape, np.nan), ranked=ranked)
-
-
-def _check_probability(cases: Cases) -> None:
-    """Raise for scores that are not probabilities; documents of queries are no rows of the frame, and not named so."""
-    try:
-        check_probability("curve('calibration')", cases.rows["score"], str(cases.columns.score))
-    except BadRowsError as error:
-        if not cases.columns.query:
-            raise
-        message = about_rows(error.column, len(error.rows), [], len(cases.rows), error.what, error.remedy)
-        raise BadValueError(message.replace("rows", "documents", 1)) from None
 
 
 def _calibration(cases: Cases, segments: Segments, bins: int) -> Answer:

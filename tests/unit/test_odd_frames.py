@@ -37,6 +37,15 @@ ERRORS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: pl.DataFrame(SCORES | {"n": [3, 3]}).irm(n_relevant="n").curve("calibration"),
         "score: 2 of 4 documents have no score; curve('calibration') needs one for every row",
     ),
+    "judged documents that a system has no row of, in a measure of probabilities": (
+        lambda: (
+            pl.DataFrame({"query": [0, 2, 2], "system": [1, 2, 1], "score": [[0.2], [0.5], [0.5]]})
+            .with_columns(grade=pl.Series([[2], [1], [0]]))
+            .irm(system="system")
+            .per_class("brier")
+        ),
+        "score: 1 of 4 documents has no score; brier needs one for every row",
+    ),
     "the same of a column for each system": (
         lambda: (
             pl.DataFrame(SCORES | {"other": [0.1, None], "n": [3, 3]})
