@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
+from frame_metrics.border.machine import memory_to_use
 from frame_metrics.border.progress import progress
 from frame_metrics.border.protocol import Border, Compute, Limits, Schema, Work, same_keys
 from frame_metrics.errors import FrameMetricsError, NotComputableError
@@ -61,7 +62,7 @@ class Streamed(Border):
         self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
     ) -> Any:
         self.check(columns)
-        memory = limits.memory or memory_of_the_machine()
+        memory = limits.memory or memory_to_use()
         whole = _within(self.batches(columns), memory // HELD)
         if whole is not None:
             return self.held(whole).answer(columns, compute, schema, limits, in_pieces=in_pieces)
@@ -163,15 +164,21 @@ class _Seen:
     """The queries that have ended."""
 
     def __init__(self) -> None:
-        self._hashes = np.zeros(0, np.uint64)
+        self._sorted: list[Array] = []  # their hashes, each array longer than the next, so that few are merged often
 
     def add(self, piece: pl.DataFrame, keys: Sequence[str]) -> None:
         """Note the queries of a piece; raise where one stands in it twice, or was noted before."""
         new = np.sort(hashes(piece.filter(_begins(keys)), keys))
-        at = np.minimum(np.searchsorted(self._hashes, new), max(len(self._hashes) - 1, 0))
-        if (new[1:] == new[:-1]).any() or (len(self._hashes) and (self._hashes[at] == new).any()):
+        if (new[1:] == new[:-1]).any() or any(_shares(known, new) for known in self._sorted):
             raise Returned
-        self._hashes = np.sort(np.concatenate([self._hashes, new]), kind="stable")
+        while self._sorted and len(self._sorted[-1]) <= len(new):
+            new = np.sort(np.concatenate([self._sorted.pop(), new]), kind="stable")
+        self._sorted.append(new)
+
+
+def _shares(known: Array, new: Array) -> bool:
+    """Return True where a value of one sorted array is in another, which has some."""
+    return bool((known[np.minimum(np.searchsorted(known, new), len(known) - 1)] == new).any())
 
 
 class Buckets:
@@ -198,7 +205,7 @@ class Buckets:
         for parts, start, end in zip(self._parts, [0, *ends[:-1]], ends, strict=True):
             if end > start:
                 part = io.BytesIO()
-                rows[int(start) : int(end)].write_ipc(part, compression="lz4")
+                rows[int(start) : int(end)].write_ipc_stream(part, compression="lz4")
                 parts.append(self._file.write(part.getvalue()))
 
     def pieces(self) -> Iterator[pl.DataFrame]:
@@ -210,7 +217,7 @@ class Buckets:
                 yield pl.concat([self._read(begin, end) for begin, end in parts])
 
     def _read(self, begin: int, end: int) -> pl.DataFrame:
-        return pl.read_ipc(io.BytesIO(self._file.read(begin, end)))
+        return pl.read_ipc_stream(io.BytesIO(self._file.read(begin, end)))
 
 
 class TemporaryFile:
@@ -314,29 +321,6 @@ def _within(batches: Generator[pl.DataFrame, None, None], most: int) -> pl.DataF
             if size > most:
                 return None
     return pl.concat(held)
-
-
-def memory_of_the_machine() -> int:
-    """Return half of the bytes of memory that are free, or that this process may still have."""
-    free = [_available(), _of_the_group()]
-    return max(min(one for one in free if one is not None) // 2, 1 << 28) if any(free) else 1 << 31
-
-
-def _available() -> int | None:
-    try:
-        with open("/proc/meminfo") as lines:
-            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration):
-        return None
-
-
-def _of_the_group() -> int | None:
-    """The memory that a container may still have."""
-    try:
-        with open("/sys/fs/cgroup/memory.max") as most, open("/sys/fs/cgroup/memory.current") as used:
-            return max(int(most.read()) - int(used.read()), 0)
-    except (OSError, ValueError):  # "max" is no number
-        return None
 
 
 def _in_words(size: int) -> str:
