@@ -149,11 +149,15 @@ def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, reme
     return BadRowsError(message, column=column, rows=rows, what=what, remedy=remedy)
 
 
-def about_rows(column: str, n: int, first: Sequence[int] | Any, total: int, what: str, remedy: str) -> str:
-    """Return the message about ``n`` bad rows of a column, of which the first are shown, if they have numbers."""
+def about_rows(column: str, n: int, first: Sequence[int] | Any, total: int | None, what: str, remedy: str) -> str:
+    """Return the message about ``n`` bad rows of a column, of which the first are shown, if they have numbers.
+
+    ``total``: how many rows there are; None where more may be bad, which nobody has looked at.
+    """
     numbers = ", ".join(str(int(row)) for row in first)
     shown = f" ({'rows' if len(first) > 1 else 'row'} {numbers})" if numbers else ""
-    return f"{column}: {n} of {total} rows {in_number(what, n)}{shown}; {remedy}"
+    many = f"{n} of {total} rows" if total is not None else f"at least {n} {'rows' if n > 1 else 'row'}"
+    return f"{column}: {many} {in_number(what, n)}{shown}; {remedy}"
 
 
 def in_number(what: str, n: int) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from frame_metrics.data import blocks
 from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.groups import Cells, drawing_places
 from frame_metrics.data.judgments import Judged, id_hash, laid_out, lend, match, number_clusters, read_judgments
+from frame_metrics.data.origin import Origin
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.data.stacked import systems_of
 from frame_metrics.data.unfolding import BARE, ORIGIN, TOLD
@@ -39,8 +40,7 @@ class Log:
     """A log read and checked, its rankings found, its judgments joined."""
 
     table: pl.DataFrame  # the checked columns by role
-    row: Array | None  # row of the caller's frame of each row; None where they are the same
-    frame_rows: int  # rows of the caller's frame
+    origin: Origin | None  # the rows of the caller's frame; None where they are the same
     repeated: str | None  # the query of the first repeated document that was left out
     columns: Columns
     conventions: Conventions
@@ -107,7 +107,7 @@ class Log:
             return None
         ours = np.full(len(grid.pair), np.nan)
         if column not in self.columns.lent:
-            with rows_of_the_frame(self):
+            with self.rows_of_the_frame():
                 ours = grid.amounts(role, column)
         if self.judged is not None and role in self.judged.names.columns:
             keys = self.judged.keys
@@ -224,7 +224,7 @@ class Log:
 
         blocks.each_block(self.grid.size if load is None else load, tried)
         if broken:
-            with rows_of_the_frame(self):
+            with self.rows_of_the_frame():
                 raise _of_all(broken, len(self.table))
         if other:
             raise other[min(other)]
@@ -244,11 +244,11 @@ class Log:
 
     def rows(self, at: Array) -> Array:
         """Return rows of the caller's frame, or of the judgments past its end."""
-        if self.row is None:
-            return at
-        n = len(self.row)
-        own = np.append(self.row, [0, NONE])  # what stands past the end, and -1
-        return np.where(at < n, own[np.minimum(at, n)], at - n + self.frame_rows)
+        return at if self.origin is None else self.origin.rows(at)
+
+    def rows_of_the_frame(self) -> AbstractContextManager[None]:
+        """Let errors about rows name those of the caller's frame."""
+        return nullcontext() if self.origin is None else self.origin.errors()
 
     def key_rows(
         self, *, system: Array | None = None, segment: Array | None = None, query: Array | None = None
@@ -397,7 +397,8 @@ def read_log(
     if conventions.unjudged_queries == "count":
         told = np.ones(len(grid.pair), bool)
     name = str(judging.grade or judging.label)
-    return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged, bare, told)
+    origin = None if row is None else Origin(row, len(frame))
+    return Log(log, origin, repeated, columns, conventions, name, grid, judged, bare, told)
 
 
 def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -547,14 +548,3 @@ def _of_all(broken: list[BadRowsError], total: int) -> BadRowsError:
     for error in broken:
         odd[error.rows] |= error.what == first.what
     return bad_rows(first.column, np.flatnonzero(odd), total, first.what, first.remedy)
-
-
-@contextmanager
-def rows_of_the_frame(log: Log) -> Iterator[None]:
-    """Let errors about rows name those of the caller's frame, where the log has left some out."""
-    try:
-        yield
-    except BadRowsError as error:
-        if log.row is None:
-            raise
-        raise bad_rows(error.column, log.row[error.rows], log.frame_rows, error.what, error.remedy) from None

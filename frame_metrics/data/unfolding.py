@@ -15,6 +15,7 @@ from frame_metrics.border.pieces import ORDER
 from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside
 from frame_metrics.data.judgments import kind_of_ids, of_the_judgments, wider
+from frame_metrics.data.origin import Origin
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import TEXTS, Columns, number_column
@@ -34,11 +35,11 @@ class Unfolded:
     table: pl.DataFrame
     frame: pl.DataFrame  # what it was made of
     columns: Columns
-    origin: Array  # the row of the frame that each row was made of
+    origin: Origin  # the rows of the frame, and past the end of the table, those of the frame of judgments
     beside: Beside  # the judgments, a row each
     judged: Columns | None  # which of their columns is which
     to_read: list[str]  # those that are there
-    beside_origin: Array | None  # the row of the frame of judgments that each is made of; None where it is the same
+    nested: bool  # whether a row of the frame of judgments has several
     flags: int | None = None  # how far lists of relevant ids are flags, as ``_flags`` says
 
     def check_flags(self) -> None:
@@ -48,31 +49,16 @@ class Unfolded:
 
     def folded(self, answer: Answer) -> Answer:
         """Return an answer whose key rows are those of the frame, with values for the keys that the frame has not."""
-        return replace(answer, keys={name: self._key(answer.source(name), at) for name, at in answer.keys.items()})
+        keys = {name: self._key(answer.source(name), at) for name, at in answer.keys.items()}
+        return self.origin.answer(replace(answer, keys=keys))
 
     def _key(self, name: str, at: Array | pl.Series) -> Array | pl.Series:
-        if isinstance(at, pl.Series):
-            return at
+        """The values of a key that the frame has not, else its rows as they are."""
         columns = self.columns
-        alone = name == columns.doc and (columns.relevant or self.beside_origin is not None)
-        if name in columns.made or name in columns.lists or alone:
-            values = key_values(self.table, name, at, self.beside)
-            return values.cast(pl.String) if name == SYSTEM and name in columns.made else values
-        n, rows = len(self.frame), len(self.table)
-        later = at >= rows
-        if not later.any():
-            return np.where(at < 0, at, np.append(self.origin, 0)[at])
-        beyond = at[later] - rows
-        if self.beside_origin is not None:
-            beyond = self.beside_origin[beyond]
-        out = np.append(self.origin, 0)[np.where(later | (at < 0), -1, at)]
-        out[at < 0] = -1
-        out[later] = beyond if columns.relevant else beyond + n
-        return out
-
-    def rows(self, at: Array) -> Array:
-        """Return the rows of the frame that some rows were made of, each once."""
-        return np.unique(self.origin[at])
+        if name not in columns.made and name not in columns.lists and not (self.nested and name == columns.doc):
+            return at
+        values = key_values(self.table, name, at, self.beside)
+        return values.cast(pl.String) if name == SYSTEM and name in columns.made else values
 
     def in_every_system(self, marks: Array, rows: pl.DataFrame) -> Array:
         """Mark those of some rows of the table that are marked for every system that is a column, shape (rows,)."""
@@ -91,16 +77,16 @@ class Unfolded:
         try:
             yield
         except BadRowsError as error:
-            raise self.told_of_the_frame(error, np.asarray(error.rows)) from None
+            raise self.error(error, np.asarray(error.rows)) from None
 
-    def told_of_the_frame(self, error: BadRowsError, at: Array) -> BadRowsError:
+    def error(self, error: BadRowsError, at: Array) -> BadRowsError:
         """Return the error about some rows as one about rows of the frame, and of the first system's column."""
         column = error.column
         if self.columns.per_system and column == self.columns.together:
             system = self.table[SYSTEM][at].cast(pl.String)
             column = system[0]
             at = at[(system == column).to_numpy()]
-        return bad_rows(column, self.rows(at), len(self.frame), error.what, error.remedy)
+        return self.origin.error(error, at, column)
 
 
 def unfold(
@@ -144,7 +130,10 @@ def unfold(
         before = [np.repeat(np.arange(systems or 1) * len(frame), len(at) // (systems or 1)) for at in rows]
         place = pl.Series(ORIGIN, np.concatenate(rows) + np.concatenate(before))
         table = pl.concat(tables, how="diagonal").with_columns(place)
-    return Unfolded(table, frame, columns, np.concatenate(rows), beside, judged, to_read, beside_origin, flags)
+    origin, nested = np.concatenate(rows), beside_origin is not None
+    if beside_origin is not None:  # lists of relevant documents are of the frame itself
+        origin = np.append(origin, beside_origin + (0 if columns.relevant else len(frame)))
+    return Unfolded(table, frame, columns, Origin(origin, len(frame)), beside, judged, to_read, nested, flags)
 
 
 def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataFrame], list[Array]]:

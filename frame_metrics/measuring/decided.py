@@ -65,8 +65,8 @@ class Counting(Work):
         query = grid.query[cell] if self.queries else None
         keys = key_rows(log, segment, query)
         if ordered and query is not None:
-            row = log.rows(grid.query_row)[query]
-            keys[ORDER] = np.where(row < log.frame_rows, row, NONE)
+            row = grid.query_row[query]
+            keys[ORDER] = np.where(row < log.n_rows, log.rows(row), NONE)
         said = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
         out = {name: pl.Series(values) for name, values in said.items()}
         return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows)))

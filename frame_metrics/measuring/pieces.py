@@ -18,8 +18,9 @@ from frame_metrics.data.grid import Grid
 from frame_metrics.data.judgments import read_judgments, refuse_strangers
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.misread import FACTS, check_positions, facts_of, positions
+from frame_metrics.data.origin import Origin
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
-from frame_metrics.errors import BadRowsError, ColumnError, NotComputableError, in_number
+from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.queries import (
@@ -113,10 +114,8 @@ class Work(ABC):
 
     def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
         """Return a row for each ranking of a piece and of judgments, which are all that there are of their queries."""
-        try:
+        with Origin(piece[ORDER].to_numpy() if ORDER in piece.columns else None, None).errors():
             answer = at_once(self.plan, piece, self.beside(judgments), self._answer, piece=True)
-        except BadRowsError as error:
-            raise _of_a_piece(error, piece) from None
         return PolarsFrame(piece).given_back(answer)
 
     def beside(self, judgments: pl.DataFrame | None) -> Beside:
@@ -248,17 +247,6 @@ def _check_judgments(work: Work, source: Source) -> None:
     read_judgments(*qrels, log, columns, conventions)
 
 
-def _of_a_piece(error: BadRowsError, piece: pl.DataFrame) -> BadRowsError:
-    """The error about some rows of a piece as one about rows of the frame, of which there may be more."""
-    n, shown, rows = len(error.rows), "", error.rows
-    if ORDER in piece.columns:
-        rows = piece[ORDER].gather(list(error.rows)).to_list()
-        shown = f" ({'rows' if n > 1 else 'row'} {', '.join(map(str, rows[:3]))})"
-    many = f"at least {n} {'rows' if n > 1 else 'row'} {in_number(error.what, n)}"
-    message = f"{error.column}: {many}{shown}; {error.remedy}"
-    return BadRowsError(message, column=error.column, rows=rows, what=error.what, remedy=error.remedy)
-
-
 def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
     """A row for each ranking of a piece: its values, and what averages and tests need of it."""
     log = measured.log
@@ -371,7 +359,7 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
     conventions = conventions_of(work, table)
     judging_columns = plan.judged or columns
     columns, name = replace(columns, lent=()), str(judging_columns.grade or judging_columns.label)
-    return Log(log, None, len(log), None, columns, conventions, name, grid, None, judged_keys=shared, held=table), table
+    return Log(log, None, None, columns, conventions, name, grid, None, judged_keys=shared, held=table), table
 
 
 def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:

@@ -16,13 +16,13 @@ from frame_metrics.data.blocks import codes
 from frame_metrics.data.grid import systems_apart
 from frame_metrics.data.log import Log, Piece, read_log
 from frame_metrics.data.misread import check_positions, positions
+from frame_metrics.data.origin import Origin
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
-from frame_metrics.errors import BadRowsError, ColumnError, about_rows, check_names
+from frame_metrics.errors import BadRowsError, ColumnError, check_names
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
 
-WORTH = "\0worth"  # how many rows a row that was counted stands for, where each stands for some already
 MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that the frame has not
 
 
@@ -111,10 +111,9 @@ def answer_of(
             none = pl.DataFrame()
             return compute(InPieces(plan, none, beside, plan.judged, pieces=rows)).of_rows(none, beside)
         table, columns = _counted(plan, rows, documents=documents)
-        try:
+        times = table[TIMES].to_numpy()
+        with Origin(None, int(times.sum()), times).errors():
             return at_once(plan.but(columns=columns), table, beside, compute, unreadable)
-        except BadRowsError as error:
-            raise _of_counted(error, table, plan.columns) from None
 
     def of_types(types: dict[str, Any]) -> dict[str, Any]:
         types = _types(plan, types)
@@ -186,8 +185,7 @@ def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFra
         table = pieces.counted(columns.needed)
     if columns.count is None:
         return table, replace(columns, count=TIMES)
-    worth = (pl.col(TIMES) * pl.col(columns.count)).alias(WORTH)
-    return table.with_columns(worth), replace(columns, count=WORTH)
+    return table.with_columns((pl.col(TIMES) * pl.col(columns.count)).alias(columns.count)), columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,14 +203,6 @@ class Documents:
         alike = each.agg(pl.col(ORDER).sort(), pl.col(TIMES).first()).group_by(ORDER, maintain_order=True)
         once = alike.agg(pl.col(self.doc).first(), pl.col(TIMES).sum()).drop(ORDER)
         return table.drop(TIMES).join(once, on=self.doc, nulls_equal=True, maintain_order="left")
-
-
-def _of_counted(error: BadRowsError, table: pl.DataFrame, columns: Columns) -> BadRowsError:
-    """The error about rows that were counted as one about the rows that they stand for."""
-    n, column = int(table[TIMES].gather([int(row) for row in error.rows]).sum()), error.column
-    column = str(columns.count) if column == WORTH else column
-    message = about_rows(column, n, [], int(table[TIMES].sum()), error.what, error.remedy)
-    return BadRowsError(message, column=column, what=error.what, remedy=error.remedy)
 
 
 def check_shared(log: Log) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.data.groups import Segments, as_text
-from frame_metrics.data.log import Block, Log, rows_of_the_frame
+from frame_metrics.data.log import Block, Log
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.inputs import Array, Ranking
 from frame_metrics.inputs.rows import NONE
@@ -283,7 +283,7 @@ def counted(log: Log) -> Counted:
             marks = one.look(ranked)
             own[at] = 0 if marks is None else np.where(looked[shares.index(one.of)][at] > 0, marks, 0)
 
-    with rows_of_the_frame(log):
+    with log.rows_of_the_frame():
         said = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}
     said |= {role: log.said_of_queries(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
     log.each_block(work)

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.cases import number_of
 from frame_metrics.data.unfolding import BARE
 from frame_metrics.errors import BadRowsError, FrameMetricsError, about_rows
 from frame_metrics.inputs import Array
-from frame_metrics.inputs.rows import NONE
 from frame_metrics.plan.source import Source
 from frame_metrics.roles.columns import Columns
 from frame_metrics.verbs.audit.checks import Finding
@@ -71,17 +69,6 @@ class Good:
     bad: list[tuple[BadRowsError, Array]]  # an error of each kind, and the rows of the table that have it
     seen: Any  # what was seen of the good rows; None where an error was raised
     error: FrameMetricsError | None  # about what is left, where rows were left out before
-
-    def of_table(self, answer: Answer, n: int) -> Answer:
-        """Return an answer about the good rows as one about their table, which has ``n`` rows."""
-        own = np.append(self.at, NONE)
-
-        def rows(at: Any) -> Any:
-            if isinstance(at, pl.Series):
-                return at
-            return np.where(at < len(self.at), own[np.minimum(at, len(self.at))], at - len(self.at) + n)
-
-        return replace(answer, keys={name: rows(at) for name, at in answer.keys.items()})
 
 
 def good_rows(source: Source, look: Callable[[pl.DataFrame], Any]) -> Good:
@@ -170,7 +157,7 @@ def part_of(good: Good, source: Source, *, numbered: bool = True) -> Part:
     for error, at in good.bad:
         said, rows = error, at
         if unfolded is not None:
-            said = unfolded.told_of_the_frame(error, at)
+            said = unfolded.error(error, at)
             rows = np.asarray(said.rows)
         first = frame[ORDER].gather(rows[:3]).to_list() if ORDER in frame.columns else rows[:3].tolist()
         shown = first if numbered and TIMES not in frame.columns else []

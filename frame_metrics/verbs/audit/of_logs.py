@@ -369,10 +369,11 @@ def systems_that_share_few_queries(counts: Counted) -> Seen | None:
 @check("warning", "rows")
 def repeated_documents(log: Log) -> Seen:
     """rows that are left out: duplicates='first' keeps the best place of each document of a query"""
-    if log.row is None:
-        return Seen(0, log.frame_rows)
-    first = np.append(np.flatnonzero(log.row != np.arange(len(log.row))), len(log.row))[0]
-    return Seen(log.frame_rows - len(log.row), log.frame_rows, log.repeated, at=int(first))
+    if log.origin is None:
+        return Seen(0, log.n_rows)
+    of = log.origin.n or 0
+    lost = np.setdiff1d(np.arange(of), log.rows(np.arange(log.n_rows)))
+    return Seen(len(lost), of, log.repeated, at=int(lost[0]))
 
 
 class SetAside(NamedTuple):

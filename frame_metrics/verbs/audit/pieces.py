@@ -13,6 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.log import Log, Piece
+from frame_metrics.data.origin import Origin
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import Counting, cases_in_pieces
 from frame_metrics.measuring.pieces import ANSWERED, OWN, SYSTEM, Work, gather, of_rankings, restored, work_of
@@ -59,7 +60,7 @@ class Auditing(Work):
         notes = pl.concat([_note(good, source, ordered=ordered), self._sides(good.rows)], how="diagonal")
         table = pl.concat([pl.DataFrame(answer.columns), notes], how="diagonal")
         keys = {name: np.append(rows, np.full(len(notes), NONE)) for name, rows in answer.keys.items()}
-        answer = good.of_table(Answer(keys, table.to_dict(), answer.aliases), len(source.table))
+        answer = Origin(good.at, len(source.table)).answer(Answer(keys, table.to_dict(), answer.aliases))
         return self._with_lost(answer, good, source.table)
 
     def _with_lost(self, answer: Answer, good: Good, table: pl.DataFrame) -> Answer:
@@ -115,7 +116,7 @@ class CountingGood(Counting):
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         good = _good_of(self, source, piece)
         answer = super().answer(replace(source, table=good.rows), piece, ordered=ordered)
-        return good.of_table(answer, len(source.table))
+        return Origin(good.at, len(source.table)).answer(answer)
 
 
 def of_pieces(source: InPieces, *, arms: bool) -> Audited:

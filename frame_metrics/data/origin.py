@@ -1,0 +1,54 @@
+"""The way back from rows that were made here to those that they were made of, of answers and of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.errors import BadRowsError, about_rows
+from frame_metrics.inputs import Array
+from frame_metrics.inputs.rows import NONE
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """The rows that those of a table were made of: by leaving some out, unfolding lists, cutting pieces or counting."""
+
+    row: Array | None  # the row that each was made of, shape (rows,); None where these have no numbers
+    n: int | None  # how many there were; None where that is not known
+    times: Array | None = None  # how many rows each stands for, shape (rows,); None for one each
+
+    def rows(self, at: Array) -> Array:
+        """Return the rows that some were made of: one past the end is of the judgments and stays so, -1 is none."""
+        if self.row is None or self.n is None:
+            return at
+        here = len(self.row)
+        every = np.append(self.row, [0, NONE])  # the last is that of -1; past the end stands anything
+        return np.where(at < here, every[np.minimum(at, here)], at - here + self.n)
+
+    def answer(self, answer: Answer) -> Answer:
+        """Return an answer whose keys are rows of the table with the rows that these were made of."""
+        keys = {name: at if isinstance(at, pl.Series) else self.rows(at) for name, at in answer.keys.items()}
+        return replace(answer, keys=keys)
+
+    def error(self, error: BadRowsError, at: Array, column: str) -> BadRowsError:
+        """Return an error about rows of the table as one about those that they were made of, and about a column."""
+        rows = at if self.row is None else np.unique(self.row[at])
+        n = len(rows) if self.times is None else int(self.times[at].sum())
+        first = () if self.row is None else rows[:3]
+        message = about_rows(column, n, first, self.n, error.what, error.remedy)
+        rows = rows if self.times is None else rows[:0]
+        return BadRowsError(message, column=column, rows=rows, what=error.what, remedy=error.remedy)
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Let errors be about the rows that those of the table were made of."""
+        try:
+            yield
+        except BadRowsError as error:
+            raise self.error(error, np.asarray(error.rows, np.int64), error.column) from None
