@@ -27,13 +27,14 @@ from frame_metrics.plan.needs import audited
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.audit import of_annotators as annotators
-from frame_metrics.verbs.audit import of_logs as log_checks
 from frame_metrics.verbs.audit import of_rows as guards
-from frame_metrics.verbs.audit import of_values as value_checks
-from frame_metrics.verbs.audit.checks import Counted, Finding, counted, run_checks
+from frame_metrics.verbs.audit.checks import About, Counted, Finding
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
-from frame_metrics.verbs.audit.good_rows import good_rows, part_of
+from frame_metrics.verbs.audit.good_rows import good_rows, notes_of, row_findings, unread
+from frame_metrics.verbs.audit.listed import counted, findings
+from frame_metrics.verbs.audit.of_annotators import about_annotators
+from frame_metrics.verbs.audit.of_logs import SetAside, about_log, queries_in_several_segments
+from frame_metrics.verbs.audit.of_values import about_values
 from frame_metrics.verbs.audit.pieces import decided, of_pieces
 from frame_metrics.verbs.audit.split import check_split, split_of_queries, split_of_rows
 
@@ -66,9 +67,9 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
             except BadRowsError as error:  # of rows that cannot be taken apart
                 return unreadable(error)
         good = good_rows(source, looking.at_rows)
-        part = part_of(good, source)
-        seen = good.seen if good.error is None else [part.unread(good.error)]
-        return _report(fail_on, [*part.findings(source.plan.columns), *seen])
+        notes = notes_of(good, source)
+        seen = good.seen if good.error is None else [unread(notes, good.error)]
+        return _report(fail_on, [*row_findings(notes, source.plan.columns), *seen])
 
     def unreadable(error: BadRowsError) -> Answer:
         n, row = max(len(error.rows), 1), f"row {int(error.rows[0])}" if len(error.rows) else None
@@ -95,45 +96,49 @@ class _Looking:
         if columns.value:
             numbers = measured(source, None, audited=True, arms=arms)
             values = {name: own for (name, _), own in zip(numbers.asked, numbers.values, strict=True)}
-            return self._with_arms([*value_checks.findings(numbers), *self._turned(numbers.log)], numbers.log, values)
+            about = [*about_values(numbers), *self._turned(numbers.log)]
+            return self._with_arms(findings(*about), numbers.log, values)
         if not columns.query:
-            seen = guards.findings(rows, columns, conventions)
-            return seen if self.split is None else [*seen, *split_of_rows(rows, columns, self.split)]
+            reached = findings(*guards.about_grades(rows, columns, conventions))
+            if lost := [one for one in reached if one.n and one.severity == "error"]:
+                return lost  # nothing else can be computed
+            parts = () if self.split is None else split_of_rows(rows, columns, self.split)
+            return [*reached, *findings(*guards.about_rows(rows, columns, conventions), *parts)]
         log = read_log(rows, columns, conventions, source.qrels(), single=decided(plan), arms=arms)
-        sides = guards.of_sides(rows, columns, conventions)
-        cases = cases_of(log) if decided(plan) else None
-        return self._of_log(counted(log), list(sides), log, cases)
+        sides = guards.about_sides(rows, columns, conventions)
+        return self._of_log(counted(log), sides, log, cases_of(log) if decided(plan) else None)
 
     def at_pieces(self, source: InPieces) -> list[Finding]:
         """Return the findings about a log that is worked on in pieces, and about its bad rows."""
         found, plan = of_pieces(source, arms=self.split is not None), source.plan
-        sides: list[Finding] = []
+        sides: Iterable[About] = ()
         if found.sides is not None:
-            sides = [*guards.of_sides(found.sides, plan.columns, plan.conventions, found.sides[TIMES])]
+            sides = guards.about_sides(found.sides, plan.columns, plan.conventions, found.sides[TIMES])
         try:
             about = self._of_log(found.counts, sides, found.judged, found.cases)
         except FrameMetricsError as error:  # of what is left, where rows were left out
-            if not found.part.bad:
+            if not any(one.what for one in found.notes):
                 raise
-            about = [found.part.unread(error)]
-        return [*found.part.findings(plan.columns), *about]
+            about = [unread(found.notes, error)]
+        return [*row_findings(found.notes, plan.columns), *about]
 
-    def _of_log(self, counts: Counted, sides: list[Finding], judged: Log, cases: Cases | None) -> list[Finding]:
+    def _of_log(self, counts: Counted, sides: Iterable[About], judged: Log, cases: Cases | None) -> list[Finding]:
         """The findings about a log, of which the last two say the judgments and the rows that are decided about."""
-        seen = [*sides, *log_checks.findings(counts), *annotators.findings(judged, self.rule)]
-        seen += [*self._turned(counts.log), *run_checks({}, log_checks.SetAside(_set_aside(self.source.plan)))]
-        values = {"relevant results": np.where(counts.evaluated, counts.hits, np.nan)}
-        return self._with_arms([*seen, *(() if cases is None else guards.guarded(cases))], counts.log, values)
+        about = [*sides, *about_log(counts), *about_annotators(judged, self.rule), *self._turned(counts.log)]
+        about += [About(SetAside(_set_aside(self.source.plan)))]
+        about += [] if cases is None else [guards.about_decisions(cases)]
+        values = {"relevant results": np.where(counts.evaluated, counts["hits"], np.nan)}
+        return self._with_arms(findings(*about), counts.log, values)
 
-    def _turned(self, log: Log) -> Iterable[Finding]:
-        return () if self.there is None else run_checks({}, saved.matched(log, self.there).turnover())
+    def _turned(self, log: Log) -> list[About]:
+        return [] if self.there is None else [About(saved.matched(log, self.there).turnover())]
 
     def _with_arms(self, seen: list[Finding], log: Log, values: Mapping[str, Array]) -> list[Finding]:
         """Findings, and those about the units of a log whose systems are segments, by their numbers of each ranking."""
         if self.split is None:
             return seen
-        there = [one for one in seen if one.check != log_checks.queries_in_several_segments.name]
-        return [*there, *split_of_queries(log, self.source.plan.columns, self.split, values)]
+        there = [one for one in seen if one.check != queries_in_several_segments.name]
+        return [*there, *findings(*split_of_queries(log, self.source.plan.columns, self.split, values))]
 
 
 def _set_aside(plan: Plan) -> list[str]:

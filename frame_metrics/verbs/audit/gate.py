@@ -8,14 +8,8 @@ from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest, did_you_mean, nearest, shown
-from frame_metrics.verbs.audit import of_annotators as annotators  # noqa: F401
-from frame_metrics.verbs.audit import of_logs as log_checks  # noqa: F401
-from frame_metrics.verbs.audit import of_retrieved as retrieved_checks  # noqa: F401
-from frame_metrics.verbs.audit import of_rows as guards  # noqa: F401
-from frame_metrics.verbs.audit import of_values as value_checks  # noqa: F401
-from frame_metrics.verbs.audit import split  # noqa: F401
-from frame_metrics.verbs.audit.checks import CHECKS  # which these have filled
 from frame_metrics.verbs.audit.good_rows import ROW_CHECKS, is_row_check
+from frame_metrics.verbs.audit.listed import CHECKS
 
 Severity = Literal["error", "warning", "info"]
 FailOn = Severity | Mapping[str, bool | int | float]

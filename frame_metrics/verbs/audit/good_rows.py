@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -100,70 +100,88 @@ def good_rows(source: Source, look: Callable[[pl.DataFrame], Any]) -> Good:
     return Good(rows, left, [(error, np.sort(np.concatenate(at))) for error, at in bad.values()], seen, lasting)
 
 
-@dataclass
-class Bad:
-    """Rows that are bad in one way."""
+class Note(NamedTuple):
+    """Numbers of a frame, or of a piece of one: of all rows, of those that are bad in one way, or of a check."""
 
-    column: str  # as the error names it
-    what: str
-    n: int  # rows of the table
-    told: str  # the column that the message names
-    of: int  # rows of the frame that the message counts
-    rows: list[int]  # the first three of these; none where rows have no numbers
-    remedy: str
-
-
-@dataclass
-class Part:
-    """Numbers of rows of a frame, or of a piece of one, and those that are bad."""
-
-    good: int = 0  # results, or rows, without errors
-    every: int = 0  # all results, or rows
-    left: int = 0  # rows of the table without errors
-    n: int = 0  # rows of the table, which has each result of each system
-    told: int = 0  # rows of the frame
-    bad: list[Bad] = field(default_factory=list)
-    seen: dict[str, list[Any]] = field(default_factory=dict)  # what checks of the log saw
-
-    def findings(self, columns: Columns) -> list[Finding]:
-        """Return the rows that are bad as findings, and how many are not."""
-        what = "results in the lists" if columns.lists else "rows of the frame"
-        message = f"{what} without errors: everything else is about these"
-        order = [name for name in (*columns.needed, columns.together) if name]
-        bad = sorted(self.bad, key=lambda one: (order.index(one.column) if one.column in order else -1, one.what))
-        found = [self._finding(one, columns) for one in bad]
-        return [*found, Finding("rows", "fact", self.good, self.every, None, message)]
-
-    def unread(self, error: FrameMetricsError) -> Finding:
-        """Return an error about the rows that are left as a finding."""
-        return Finding("rows that cannot be read", "error", self.left, self.n, None, str(error))
-
-    def _finding(self, one: Bad, columns: Columns) -> Finding:
-        what, several = one.what.split(",")[0], one.column in (*columns.lists, *columns.per_system, columns.together)
-        values = _values(one.column, columns) if what.startswith(OF_VALUES) else "rows"
-        # A row of the frame has several of the values that stand in lists, or in a column for each system.
-        n, of = (one.n, self.n) if several and values != "rows" else (one.of, self.told)
-        message = about_rows(one.told, one.of, one.rows, self.told, one.what, one.remedy)
-        return Finding(f"{values} that {what}", "error", n, of, f"row {one.rows[0]}" if one.rows else None, message)
+    name: str  # of the numbers, or of the check; else the column that is bad, as the error names it
+    what: str | None  # that is bad of these rows
+    n: int  # rows of the table, which has each result of each system; or how many the check saw
+    of: int | None  # rows of the frame that the message counts; or how many the check looked at
+    rows: list[int] = []  # noqa: RUF012  (the first three by their numbers; none where they have no numbers)
+    named: str | None = None  # the column that the message names
+    remedy: str | None = None
+    example: str | None = None
 
 
-def part_of(good: Good, source: Source, *, numbered: bool = True) -> Part:
+NOTES: dict[str, Any] = {
+    **dict.fromkeys(("name", "what"), pl.String),
+    **dict.fromkeys(("n", "of"), pl.Int64),
+    "rows": pl.List(pl.Int64),
+    **dict.fromkeys(("named", "remedy", "example"), pl.String),
+}
+GOOD, LEFT, FRAME = (
+    "\0good",
+    "\0left",
+    "\0frame",
+)  # names of the numbers of rows: of how many results, rows of the table
+
+
+def notes_of(good: Good, source: Source, *, numbered: bool = True) -> list[Note]:
     """Count the rows of what was read, and those that are bad; ``numbered``: whether rows have numbers to be shown."""
     table, unfolded = source.table, source.unfolded
     frame = table if unfolded is None else unfolded.frame
     systems = max(len(source.plan.columns.per_system), 1)  # which have the same rows
     found, every = ((_number(some) - _bare(some)) // systems for some in (good.rows, table))
-    part = Part(found, every, _number(good.rows), _number(table), _number(frame))
+    left = Note(LEFT, None, _number(good.rows), _number(table))
+    notes = [Note(GOOD, None, found, every), left, Note(FRAME, None, _number(frame), None)]
     for error, at in good.bad:
-        said, rows = error, at
+        about, rows = error, at
         if unfolded is not None:
-            said = unfolded.error(error, at)
-            rows = np.asarray(said.rows)
+            about = unfolded.error(error, at)
+            rows = np.asarray(about.rows)
         first = frame[ORDER].gather(rows[:3]).to_list() if ORDER in frame.columns else rows[:3].tolist()
         shown = first if numbered and TIMES not in frame.columns else []
-        numbers = _number(table[at]), said.column, _number(frame[rows])
-        part.bad.append(Bad(error.column, error.what, *numbers, shown, said.remedy))
-    return part
+        n, of = _number(table[at]), _number(frame[rows])
+        notes.append(Note(error.column, error.what, n, of, shown, about.column, about.remedy))
+    return notes
+
+
+def added(notes: pl.DataFrame) -> list[Note]:
+    """Return the numbers of all pieces, added up: what is said beside them is that of the first rows."""
+    by_place = notes.sort(pl.col("rows").list.first(), nulls_last=True, maintain_order=True)
+    said = pl.col("named", "remedy", "example").first()
+    each = by_place.group_by("name", "what", maintain_order=True)
+    whole = each.agg(pl.sum("n", "of"), pl.col("rows").explode().drop_nulls().sort().head(3), said)
+    return [Note(*row) for row in whole.select(*NOTES).iter_rows()]
+
+
+def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
+    """Return the rows that are bad as findings, and how many are not."""
+    numbers = {one.name: one for one in notes}
+    what = "results in the lists" if columns.lists else "rows of the frame"
+    message = f"{what} without errors: everything else is about these"
+    order = [name for name in (*columns.needed, columns.together) if name]
+    bad = [(order.index(one.name) if one.name in order else -1, str(one.what), one) for one in notes if one.what]
+    rows, frame = numbers[LEFT].of or 0, numbers[FRAME].n
+    found = [_finding(one, columns, rows, frame) for *_, one in sorted(bad, key=lambda each: each[:2])]
+    return [*found, Finding("rows", "fact", numbers[GOOD].n, numbers[GOOD].of, None, message)]
+
+
+def unread(notes: Sequence[Note], error: FrameMetricsError) -> Finding:
+    """Return an error about the rows that are left as a finding."""
+    left = next(one for one in notes if one.name == LEFT)
+    return Finding("rows that cannot be read", "error", left.n, left.of, None, str(error))
+
+
+def _finding(note: Note, columns: Columns, rows: int, frame: int) -> Finding:
+    """Return rows that are bad in one way, of so many rows of the table and of the frame, as a finding."""
+    column, what = note.name, str(note.what).split(",")[0]
+    several = column in (*columns.lists, *columns.per_system, columns.together)
+    values = _values(column, columns) if what.startswith(OF_VALUES) else "rows"
+    # A row of the frame has several of the values that stand in lists, or in a column for each system.
+    n, of = (note.n, rows) if several and values != "rows" else (note.of or 0, frame)
+    message = about_rows(str(note.named), note.of or 0, note.rows, frame, str(note.what), str(note.remedy))
+    return Finding(f"{values} that {what}", "error", n, of, f"row {note.rows[0]}" if note.rows else None, message)
 
 
 def _number(rows: pl.DataFrame) -> int:
@@ -189,30 +207,3 @@ def _values(column: str, columns: Columns) -> str:
         if column in several:
             return VALUES.get(role, f"{role}s")
     return column
-
-
-def added(parts: Iterable[dict[str, Any]]) -> Part:
-    """Return the numbers of all pieces, added up; ``parts`` are those of pieces, as dictionaries."""
-    whole = Part()
-    bad: dict[tuple[str, str], Bad] = {}
-    for one in parts:
-        for name in ("good", "every", "left", "n", "told"):
-            setattr(whole, name, getattr(whole, name) + one[name])
-        for held in one["bad"]:
-            new = Bad(**held)
-            old = bad.get((new.column, new.what), new)
-            if old is not new:
-                first, rows = min(old, new, key=lambda one: one.rows), sorted([*old.rows, *new.rows])[:3]
-                new = replace(first, n=old.n + new.n, of=old.of + new.of, rows=rows)
-            bad[new.column, new.what] = new
-        for name, saw in one["seen"].items():
-            whole.seen[name] = _both(whole.seen[name], saw) if name in whole.seen else saw
-    whole.bad = list(bad.values())
-    return whole
-
-
-def _both(one: list[Any], other: list[Any]) -> list[Any]:
-    """The findings of a check in two pieces together: how many, of how many, an example, and its place."""
-    first = min((saw for saw in (one, other) if saw[0]), key=lambda saw: saw[3], default=one)
-    of = None if one[1] is None else one[1] + other[1]
-    return [one[0] + other[0], of, first[2], first[3]]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,12 @@ from frame_metrics.measuring.decided import Counting, cases_in_pieces
 from frame_metrics.measuring.pieces import ANSWERED, OWN, SYSTEM, Work, gather, of_rankings, restored, work_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, source_of
-from frame_metrics.verbs.audit import of_logs, of_retrieved  # noqa: F401  (checks that other processes have to know)
-from frame_metrics.verbs.audit.checks import CHECKS, Counted, Seen, counted, of_blocks, wholes
-from frame_metrics.verbs.audit.good_rows import Good, Part, added, good_rows, part_of
+from frame_metrics.verbs.audit.checks import Counted, Seen
+from frame_metrics.verbs.audit.good_rows import NOTES, Good, Note, added, good_rows, notes_of
+from frame_metrics.verbs.audit.listed import CHECKS, counted
 
 NOTE, SIDE = "\0note", "\0side:"  # columns of rows that stand for no ranking
-HAS, WHOLE, AMOUNT, SIZE = "\0has:", "\0whole:", "\0amount:", "\0size"
-AMOUNTS = ("evaluated", "judged", "relevant", "results", "hits", "ranks", "numbered")  # of what is ``Counted``
+AMOUNT = "\0amount:"  # what is ``Counted`` in each ranking, by its name
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +31,7 @@ class Audited:
     """The counts of all pieces of a log together."""
 
     counts: Counted
-    part: Part
+    notes: list[Note]  # of all rows
     sides: pl.DataFrame | None  # labels and predictions that differ, and how often each stands, where that is told
     judged: Log  # which has all judgments that stand beside the frame, where several may be of one document
     cases: Cases | None  # the rows that are decided about, where some are
@@ -52,12 +50,9 @@ class Auditing(Work):
         good = _good_of(self, source, piece)
         counts: Counted = good.seen
         columns: dict[str, Any] = {ANSWERED: counts.log.grid.rankings.lengths > 0}
-        columns |= {f"{AMOUNT}{name}": getattr(counts, name) for name in AMOUNTS}
-        columns |= {f"{HAS}{i}": has for i, has in enumerate(counts.has)}
-        columns |= {f"{WHOLE}{i}": of for i, of in enumerate(counts.looked)}
-        columns |= {} if counts.size is None else {SIZE: counts.size}
+        columns |= {AMOUNT + name: values for name, values in counts.amounts.items()}
         answer = of_rankings(counts.log, self, columns, ordered=ordered)
-        notes = pl.concat([_note(good, source, ordered=ordered), self._sides(good.rows)], how="diagonal")
+        notes = pl.concat([_notes(good, source, ordered=ordered), self._sides(good.rows)], how="diagonal")
         table = pl.concat([pl.DataFrame(answer.columns), notes], how="diagonal")
         keys = {name: np.append(rows, np.full(len(notes), NONE)) for name, rows in answer.keys.items()}
         answer = Origin(good.at, len(source.table)).answer(Answer(keys, table.to_dict(), answer.aliases))
@@ -99,14 +94,15 @@ def _good_of(work: Work, source: Source, piece: Piece) -> Good:
     return good
 
 
-def _note(good: Good, source: Source, *, ordered: bool) -> pl.DataFrame:
-    """A row with the numbers of a piece's rows, and with what checks of the log saw and where."""
-    part, border = part_of(good, source, numbered=ordered), source.beside.border
+def _notes(good: Good, source: Source, *, ordered: bool) -> pl.DataFrame:
+    """The numbers of a piece's rows, and what checks of the log saw and where, a row each."""
+    notes, border = notes_of(good, source, numbered=ordered), source.beside.border
     place = good.rows[ORDER].to_list() if ordered else [0] * len(good.rows)
     place += border.read([ORDER])[ORDER].to_list() if border is not None and ORDER in border.names() else []
     for one, saw in good.seen.of_log.items():
-        part.seen[one.name] = [saw.n, saw.of, saw.example, place[saw.at] if 0 <= saw.at < len(place) else NONE]
-    return pl.DataFrame({NOTE: [json.dumps(asdict(part))]})
+        at = [place[saw.at] if 0 <= saw.at < len(place) else NONE] if saw.n else []
+        notes.append(Note(one.name, None, saw.n, saw.of, at, example=saw.example))
+    return pl.DataFrame(notes, schema=NOTES, orient="row").select(pl.struct(pl.all()).alias(NOTE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,18 +121,14 @@ def of_pieces(source: InPieces, *, arms: bool) -> Audited:
     if work.judgments is not None:
         work = replace(work, judgments=work.judgments.with_row_index(ORDER))
     gathered = gather(work, source)
-    part = added(json.loads(note) for note in gathered[NOTE].drop_nulls())
+    notes = added(gathered[NOTE].drop_nulls().struct.unnest())
+    seen = {one.name: Seen(one.n, one.of, one.example) for one in notes if one.what is None}
     log, table = restored(*_of_known_systems(gathered.filter(pl.col(OWN).is_not_null()), work))
-    of_log = {one: Seen(*part.seen[one.name][:3]) for one in CHECKS if one.reads is Log and one.name in part.seen}
-    has, looked = (
-        table.select(f"{name}{i}" for i in range(n)).to_numpy().T
-        for name, n in ((HAS, len(of_blocks())), (WHOLE, len(wholes())))
-    )
-    amounts = {name: table[f"{AMOUNT}{name}"].to_numpy() for name in AMOUNTS}
-    size = table[SIZE].to_numpy() if SIZE in table.columns else None
-    counts = Counted(log, **amounts, size=size, has=has, looked=looked, of_log=of_log)
+    amounts = {name.removeprefix(AMOUNT): table[name].to_numpy() for name in table.columns if name.startswith(AMOUNT)}
+    of_log = {one: seen[one.name] for one in CHECKS if Log in one.reads and one.name in seen}
+    counts = Counted(log, amounts, of_log)
     cases = cases_in_pieces(source, CountingGood, arms=arms) if decided(work.plan) else None
-    return Audited(counts, part, _sides_of(gathered), _with_all_judgments(log, work), cases)
+    return Audited(counts, notes, _sides_of(gathered), _with_all_judgments(log, work), cases)
 
 
 def _sides_of(gathered: pl.DataFrame) -> pl.DataFrame | None:
