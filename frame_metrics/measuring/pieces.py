@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -110,7 +110,7 @@ class Work(ABC):
 
     def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
         """Return a row for each ranking of a piece that holds whole queries."""
-        return self.run(piece, None if self.judgments is None else self._of_queries(piece))
+        return self.run(piece, None if self.judgments is None else self.judgments_of(piece, "semi"))
 
     def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
         """Return a row for each ranking of a piece and of judgments, which are all that there are of their queries."""
@@ -131,10 +131,6 @@ class Work(ABC):
         flags = pl.Series([source.unfolded.flags], dtype=pl.Int64)
         return replace(answer, columns=answer.columns | {FLAGS: flags.new_from_index(0, len(answer.columns[MATCHED]))})
 
-    def _of_queries(self, piece: pl.DataFrame) -> pl.DataFrame:
-        """The judgments of the queries of a piece."""
-        return self._joined(piece, "semi")
-
     def systems_of(self, log: Log, numbers: Array) -> pl.Series:
         """Return the names of systems by their numbers in a piece."""
         return self.names.gather(system_numbers(log, self.systems)[numbers])
@@ -149,11 +145,8 @@ class Work(ABC):
         """All systems."""
         return pl.Series(self.plan.columns.per_system) if self.systems is None else self.systems
 
-    def beyond(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Return the judgments of queries that are not in a table."""
-        return self._joined(table, "anti")
-
-    def _joined(self, table: pl.DataFrame, how: Any) -> pl.DataFrame:
+    def judgments_of(self, table: pl.DataFrame, how: Literal["semi", "anti"]) -> pl.DataFrame:
+        """Return the judgments of the queries of a table, or with "anti" those of all others."""
         own, theirs = self.plan.columns.query, () if self.plan.judged is None else self.plan.judged.query
         judgments = pl.DataFrame() if self.judgments is None else self.judgments
         there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
@@ -170,11 +163,7 @@ class Measuring(Work):
 
     asked: Asked
     averages: Averages
-
-    @property
-    def single(self) -> bool:
-        """True where single rows are asked for."""
-        return False
+    single: ClassVar[bool] = False  # whether single rows are asked for
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         log = source.log(single=self.single, totals=self.totals, arms=self.arms, piece=piece)
@@ -222,7 +211,7 @@ def gather(work: Work, source: InPieces) -> pl.DataFrame:
     if work.judgments is None:
         return table
     known = set(work.keys) <= set(table.columns)
-    rest = work.run(work.empty, work.beyond(table if known else source.pieces.counted(work.keys)))
+    rest = work.run(work.empty, work.judgments_of(table if known else source.pieces.counted(work.keys), "anti"))
     both = pl.concat([table, rest.cast(nothing.schema)])
     if not both[MATCHED].any():
         refuse_unmatched(work, source)
