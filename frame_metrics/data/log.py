@@ -40,13 +40,13 @@ class Log:
     """A log read and checked, its rankings found, its judgments joined."""
 
     table: pl.DataFrame  # the checked columns by role
-    origin: Origin | None  # the rows of the caller's frame; None where they are the same
-    repeated: str | None  # the query of the first repeated document that was left out
     columns: Columns
     conventions: Conventions
     judgment_name: str  # what the caller calls the column of grades, or of labels where there are none
     grid: Grid  # the rankings to measure
-    judged: Judged | None  # the judgments, where they are kept beside
+    judged: Judged | None = None  # the judgments, where they are kept beside
+    origin: Origin | None = None  # the rows of the caller's frame; None where they are the same
+    repeated: str | None = None  # the query of the first repeated document that was left out
     # Past the rows of the table, one for each query without results, with what is said of it.
     bare: pl.DataFrame = field(default_factory=pl.DataFrame)
     told: Array | None = None  # whether it is said of a ranking's query what is relevant, though it may be nothing
@@ -398,7 +398,7 @@ def read_log(
         told = np.ones(len(grid.pair), bool)
     name = str(judging.grade or judging.label)
     origin = None if row is None else Origin(row, len(frame))
-    return Log(log, origin, repeated, columns, conventions, name, grid, judged, bare, told)
+    return Log(log, columns, conventions, name, grid, judged, origin, repeated, bare=bare, told=told)
 
 
 def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:

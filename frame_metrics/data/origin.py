@@ -22,6 +22,8 @@ class Origin:
     row: Array | None  # the row that each was made of, shape (rows,); None where these have no numbers
     n: int | None  # how many there were; None where that is not known
     times: Array | None = None  # how many rows each stands for, shape (rows,); None for one each
+    # Called as a column that was made of several, the one that each row has its value of; None where there is none.
+    parts: pl.Series | None = None
 
     def rows(self, at: Array) -> Array:
         """Return the rows that some were made of: one past the end is of the judgments and stays so, -1 is none."""
@@ -36,8 +38,15 @@ class Origin:
         keys = {name: at if isinstance(at, pl.Series) else self.rows(at) for name, at in answer.keys.items()}
         return replace(answer, keys=keys)
 
-    def error(self, error: BadRowsError, at: Array, column: str) -> BadRowsError:
-        """Return an error about rows of the table as one about those that they were made of, and about a column."""
+    def error(self, error: BadRowsError, at: Array) -> BadRowsError:
+        """Return the error about some rows of the table as one about those that they were made of.
+
+        Of several columns that were made one it is about the first that is bad.
+        """
+        column = error.column
+        if self.parts is not None and column == self.parts.name:
+            part = self.parts[at].cast(pl.String)
+            column, at = part[0], at[(part == part[0]).to_numpy()]
         rows = at if self.row is None else np.unique(self.row[at])
         n = len(rows) if self.times is None else int(self.times[at].sum())
         first = () if self.row is None else rows[:3]
@@ -51,4 +60,4 @@ class Origin:
         try:
             yield
         except BadRowsError as error:
-            raise self.error(error, np.asarray(error.rows, np.int64), error.column) from None
+            raise self.error(error, np.asarray(error.rows, np.int64)) from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +15,7 @@ from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside
 from frame_metrics.data.judgments import kind_of_ids, of_the_judgments, wider
 from frame_metrics.data.origin import Origin
-from frame_metrics.errors import BadRowsError, BadValueError, bad_rows, listed
+from frame_metrics.errors import BadValueError, bad_rows, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import TEXTS, Columns, number_column
 from frame_metrics.roles.resolve import ROW, SYSTEM
@@ -71,23 +70,6 @@ class Unfolded:
             out[part] = np.tile(marks[part].reshape(systems, -1).all(axis=0), systems)
         return out
 
-    @contextmanager
-    def rows_of_the_frame(self) -> Iterator[None]:
-        """Let errors about rows name those of the caller's frame."""
-        try:
-            yield
-        except BadRowsError as error:
-            raise self.error(error, np.asarray(error.rows)) from None
-
-    def error(self, error: BadRowsError, at: Array) -> BadRowsError:
-        """Return the error about some rows as one about rows of the frame, and of the first system's column."""
-        column = error.column
-        if self.columns.per_system and column == self.columns.together:
-            system = self.table[SYSTEM][at].cast(pl.String)
-            column = system[0]
-            at = at[(system == column).to_numpy()]
-        return self.origin.error(error, at, column)
-
 
 def unfold(
     frame: pl.DataFrame, columns: Columns, beside: Beside, judged: Columns | None, to_read: list[str]
@@ -133,7 +115,9 @@ def unfold(
     origin, nested = np.concatenate(rows), beside_origin is not None
     if beside_origin is not None:  # lists of relevant documents are of the frame itself
         origin = np.append(origin, beside_origin + (0 if columns.relevant else len(frame)))
-    return Unfolded(table, frame, columns, Origin(origin, len(frame)), beside, judged, to_read, nested, flags)
+    parts = table[SYSTEM].alias(columns.together) if columns.together else None
+    way_back = Origin(origin, len(frame), parts=parts)
+    return Unfolded(table, frame, columns, way_back, beside, judged, to_read, nested, flags)
 
 
 def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataFrame], list[Array]]:

@@ -348,7 +348,7 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
     conventions = conventions_of(work, table)
     judging_columns = plan.judged or columns
     columns, name = replace(columns, lent=()), str(judging_columns.grade or judging_columns.label)
-    return Log(log, None, None, columns, conventions, name, grid, None, judged_keys=shared, held=table), table
+    return Log(log, columns, conventions, name, grid, judged_keys=shared, held=table), table
 
 
 def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:

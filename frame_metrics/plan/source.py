@@ -36,27 +36,10 @@ class Source:
     judged: Columns | None = None  # which of their columns is which; None without any
     unfolded: Unfolded | None = None  # where the rows of the frame are others
 
-    def log(
-        self,
-        *,
-        queries: bool = True,
-        single: bool = False,
-        totals: bool = False,
-        arms: bool = False,
-        piece: Piece | None = None,
-    ) -> Log:
+    def log(self, *, piece: Piece | None = None, **asked: bool) -> Log:
         """Make the log ready; the parameters are those of ``read_log``."""
-        log = read_log(
-            self.table,
-            self.plan.columns,
-            self.plan.conventions,
-            self.qrels(),
-            queries=queries,
-            single=single,
-            totals=totals,
-            arms=arms,
-            piece=piece,
-        )
+        columns, conventions = self.plan.columns, self.plan.conventions
+        log = read_log(self.table, columns, conventions, self.qrels(), piece=piece, **asked)
         if piece is None:
             check_shared(log)
             check_positions(positions(log))
@@ -158,7 +141,7 @@ def at_once(
         return unreadable(error)
     if source.unfolded is None:
         return compute(source).of_rows(rows, beside)
-    with source.unfolded.rows_of_the_frame():
+    with source.unfolded.origin.errors():
         answer = compute(source)
     return source.unfolded.folded(answer).of_rows(rows, beside)
 

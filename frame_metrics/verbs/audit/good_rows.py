@@ -137,7 +137,7 @@ def notes_of(good: Good, source: Source, *, numbered: bool = True) -> list[Note]
     for error, at in good.bad:
         about, rows = error, at
         if unfolded is not None:
-            about = unfolded.error(error, at)
+            about = unfolded.origin.error(error, at)
             rows = np.asarray(about.rows)
         first = frame[ORDER].gather(rows[:3]).to_list() if ORDER in frame.columns else rows[:3].tolist()
         shown = first if numbered and TIMES not in frame.columns else []
