@@ -44,16 +44,30 @@ class BadRowsError(BadValueError):
     ----------
     message : for whoever reads the error.
     column : what the caller calls the column.
-    rows : positions of all bad rows, from 0.
+    rows : positions of all bad rows, from 0; none where rows have no numbers.
+    n : how many there are; None for as many as ``rows``.
     what : what is wrong, following "3 of 120 rows ", as in "are infinite".
     remedy : the way out.
     """
 
     def __init__(
-        self, message: str, *, column: str = "", rows: Sequence[int] | Any = (), what: str = "", remedy: str = ""
+        self,
+        message: str,
+        *,
+        column: str = "",
+        rows: Sequence[int] | Any = (),
+        n: int | None = None,
+        what: str = "",
+        remedy: str = "",
     ) -> None:
         super().__init__(message)
-        self.column, self.rows, self.what, self.remedy = column, rows, what, remedy
+        self.column, self.rows, self.n, self.what, self.remedy = (
+            column,
+            rows,
+            len(rows) if n is None else n,
+            what,
+            remedy,
+        )
 
 
 class NotComputableError(FrameMetricsError):

@@ -49,10 +49,9 @@ class Origin:
             column, at = part[0], at[(part == part[0]).to_numpy()]
         rows = at if self.row is None else np.unique(self.row[at])
         n = len(rows) if self.times is None else int(self.times[at].sum())
-        first = () if self.row is None else rows[:3]
-        message = about_rows(column, n, first, self.n, error.what, error.remedy)
-        rows = rows if self.times is None else rows[:0]
-        return BadRowsError(message, column=column, rows=rows, what=error.what, remedy=error.remedy)
+        rows = rows[:0] if self.row is None else rows
+        message = about_rows(column, n, rows[:3], self.n, error.what, error.remedy)
+        return BadRowsError(message, column=column, rows=rows, n=n, what=error.what, remedy=error.remedy)
 
     @contextmanager
     def errors(self) -> Iterator[None]:

@@ -45,7 +45,7 @@ from frame_metrics.stats.averages import Averages
 OWN, ANSWERED, EVALUATED, PLACED, SYSTEM = "\0own", "\0answered", "\0evaluated", "\0placed", "\0system"
 VALUE, COUNT, ROWS = "\0value:", "\0count:", "\0rows:"
 WEIGHT, CLUSTER, COVARIATE = "\0weight", "\0cluster", "\0covariate"
-# Facts of the piece, the same in each of its rows.
+# Facts of the piece, in its first row.
 GRADE, LABELLED, MATCHED, FLAGS = "\0grade", "\0labelled", "\0matched", "\0flags"
 
 
@@ -183,8 +183,10 @@ def in_type(values: pl.Series, kind: Any) -> pl.Series:
         return pl.Series([None], dtype=kind).new_from_index(0, len(values))
 
 
-def work_of(kind: type[Any], source: InPieces, *said: Any, totals: bool = False, arms: bool = False) -> Any:
-    """Return the work of some kind on the pieces of a frame, and what is said to it alone."""
+def work_of(
+    kind: type[Any], source: InPieces, *asked: Any, totals: bool = False, arms: bool = False, **named: bool
+) -> Any:
+    """Return the work of some kind on the pieces of a frame, and what is asked of it alone."""
     plan, pieces = source.plan, source.pieces
     columns = plan.columns
     if plan.conventions.ties == "order" and not columns.rank and not pieces.ordered:
@@ -199,7 +201,7 @@ def work_of(kind: type[Any], source: InPieces, *said: Any, totals: bool = False,
         systems = pieces.counted([str(columns.system)])[str(columns.system)]
     judgments = None if plan.judged is None else source.beside.read(plan.to_read)
     types = pieces.border.types(columns.needed) | ({ORDER: pl.Int64} if pieces.ordered else {})
-    return kind(plan.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, arms, *said)
+    return kind(plan.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, arms, *asked, **named)
 
 
 def gather(work: Work, source: InPieces) -> pl.DataFrame:
@@ -276,14 +278,14 @@ def placed_of(log: Log, segment: Array) -> Array:
 
 
 def facts(log: Log, n: int) -> dict[str, pl.Series]:
-    """Return what is known of the judgments of a piece: the largest grade, whether there are labels, and any match."""
+    """Return what is known of the judgments of a piece, in the first of ``n`` rows: its largest grade, any match ..."""
     table, names = log.judgments, judging(log.judgments)
     top = table["grade"].max() if "grade" in names else None
     kind = table.schema["grade"] if "grade" in names else pl.Float64()
     matched = log.judged is None or any(log.table[name].is_not_nan().any() for name in names)
     known = {GRADE: pl.Series([top], dtype=kind), LABELLED: pl.Series(["label" in names])}
-    known[MATCHED] = pl.Series([matched])
-    return {name: value.new_from_index(0, n) for name, value in known.items()} | facts_of(log, n)
+    known |= {MATCHED: pl.Series([matched])} | facts_of(log)
+    return {name: value.extend_constant(None, max(n - 1, 0)).head(n) for name, value in known.items()}
 
 
 def system_numbers(log: Log, every: pl.Series | None) -> Array:

@@ -83,20 +83,28 @@ def answer_of(
     keys : columns of the frame that stand before those of the schema.
     in_pieces : whether ``compute`` takes what is ``InPieces``, of a frame that is larger than memory.
     documents : whether rows without a query are paired by document, so that all those of one are counted together.
-    unreadable : what to answer where rows cannot be taken apart; None for an error.
+    unreadable : what to answer where an error is about rows, of which nothing can be computed; None to raise it.
     """
 
     def run(rows: pl.DataFrame | Pieces) -> Answer:
+        try:
+            return read(rows)
+        except BadRowsError as error:
+            if unreadable is None:
+                raise
+            return unreadable(error)
+
+    def read(rows: pl.DataFrame | Pieces) -> Answer:
         beside = plan.read_judgments()
         if isinstance(rows, pl.DataFrame):
-            return at_once(plan, rows, beside, compute, unreadable)
+            return at_once(plan, rows, beside, compute)
         if plan.columns.query:
             none = pl.DataFrame()
             return compute(InPieces(plan, none, beside, plan.judged, pieces=rows)).of_rows(none, beside)
         table, columns = _counted(plan, rows, documents=documents)
         times = table[TIMES].to_numpy()
         with Origin(None, int(times.sum()), times).errors():
-            return at_once(plan.but(columns=columns), table, beside, compute, unreadable)
+            return at_once(plan.but(columns=columns), table, beside, compute)
 
     def of_types(types: dict[str, Any]) -> dict[str, Any]:
         types = _types(plan, types)
@@ -123,22 +131,9 @@ def source_of(plan: Plan, rows: pl.DataFrame, beside: Beside, *, piece: bool = F
     return Source(plan, unfolded.table, unfolded.beside, unfolded.judged, unfolded)
 
 
-def at_once(
-    plan: Plan,
-    rows: pl.DataFrame,
-    beside: Beside,
-    compute: Compute,
-    unreadable: Callable[[BadRowsError], Answer] | None = None,
-    *,
-    piece: bool = False,
-) -> Answer:
+def at_once(plan: Plan, rows: pl.DataFrame, beside: Beside, compute: Compute, *, piece: bool = False) -> Answer:
     """Compute from rows that were read, and name the rows of the frame in answers and errors."""
-    try:
-        source = source_of(plan, rows, beside, piece=piece)
-    except BadRowsError as error:
-        if unreadable is None:
-            raise
-        return unreadable(error)
+    source = source_of(plan, rows, beside, piece=piece)
     if source.unfolded is None:
         return compute(source).of_rows(rows, beside)
     with source.unfolded.origin.errors():

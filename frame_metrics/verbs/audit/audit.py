@@ -62,18 +62,15 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
         there = None if beside is None else saved.read_saved(beside(source.table)).log
         looking = _Looking(source, rule, split, there)
         if isinstance(source, InPieces):
-            try:
-                return _report(fail_on, looking.at_pieces(source))
-            except BadRowsError as error:  # of rows that cannot be taken apart
-                return unreadable(error)
+            return _report(fail_on, looking.at_pieces(source))
         good = good_rows(source, looking.at_rows)
         notes = notes_of(good, source)
         seen = good.seen if good.error is None else [unread(notes, good.error)]
         return _report(fail_on, [*row_findings(notes, source.plan.columns), *seen])
 
     def unreadable(error: BadRowsError) -> Answer:
-        n, row = max(len(error.rows), 1), f"row {int(error.rows[0])}" if len(error.rows) else None
-        return _report(fail_on, [Finding(f"rows that {error.what}", "error", n, None, row, str(error))])
+        row = f"row {int(error.rows[0])}" if len(error.rows) else None
+        return _report(fail_on, [Finding(f"rows that {error.what}", "error", error.n, None, row, str(error))])
 
     in_pieces = not irm.of_values
     table = answer_of(plan, compute, lambda types: dict(SCHEMA), unreadable=unreadable, in_pieces=in_pieces)
