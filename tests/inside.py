@@ -37,7 +37,7 @@ from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import delong, significance
 from frame_metrics.stats.exact import chi_square, fisher, mcnemar, split_exactly
 from frame_metrics.stats.significance import adjusted
-from frame_metrics.verbs.audit.good_rows import WHAT
+from frame_metrics.verbs.audit.bad_rows import WHAT
 from frame_metrics.verbs.audit.listed import CHECKS, counted, findings
 from frame_metrics.verbs.audit.of_logs import ORDER as TIE_ORDERS
 from frame_metrics.verbs.audit.of_logs import about_log, queries_without_results

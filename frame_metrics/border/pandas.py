@@ -18,7 +18,7 @@ from frame_metrics.inputs.rows import NONE
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
-OF_PANDAS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow as an extension of another type
+EXTENSIONS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow as an extension of another type
 
 
 class PandasFrame(Border):
@@ -99,7 +99,7 @@ def _as_series(name: str, values: Any) -> pl.Series:
         return pl.Series(name, array, nan_to_null=dtype.kind == "f")
     if type(dtype).__name__ == "CategoricalDtype":
         return _from_categories(name, values)
-    if type(dtype).__name__ in ("ArrowDtype", *OF_PANDAS):
+    if type(dtype).__name__ in ("ArrowDtype", *EXTENSIONS):
         return _from_arrow(name, values)
     if type(dtype).__name__ == "SparseDtype":
         return _as_series(name, values.sparse.to_dense())
@@ -259,6 +259,6 @@ def _key_column(name: str, beside: Beside, own: Any) -> Any:
 
     if isinstance(beside.border, PandasFrame) and _has_rows(theirs := beside.border.column(beside.columns[name])):
         return theirs
-    if own is not None and type(own.dtype).__name__ in OF_PANDAS:
+    if own is not None and type(own.dtype).__name__ in EXTENSIONS:
         return of_pandas(beside.key(name), own.dtype)
     return pd.Series(beside.key(name).to_list())

@@ -67,8 +67,8 @@ class Counting(Work):
         if ordered and query is not None:
             row = grid.query_row[query]
             keys[ORDER] = np.where(row < log.n_rows, log.rows(row), NONE)
-        said = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
-        out = {name: pl.Series(values) for name, values in said.items()}
+        which = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
+        out = {name: pl.Series(values) for name, values in which.items()}
         return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows)))
 
 

@@ -101,7 +101,8 @@ class Work(ABC):
     def shared(self) -> list[str]:
         """The columns of segments that log and judgments both have."""
         columns, judged = self.plan.columns, self.plan.judged
-        return [] if judged is None else [name for name in columns.by if name in judged.by and name not in columns.lent]
+        ours = set(columns.by) - set(columns.from_judgments)
+        return [] if judged is None else [name for name in columns.by if name in ours & set(judged.by)]
 
     @property
     def keys(self) -> list[str]:
@@ -309,7 +310,7 @@ def _cluster_rows(log: Log) -> Array:
             "at"
         ]
         row = at.fill_null(NONE).to_numpy()
-    if log.columns.cluster in log.columns.lent:
+    if log.columns.cluster in log.columns.from_judgments:
         return row
     first = np.full(int(grid.pair.max(initial=-1)) + 1, NONE)
     own = grid.pair[grid.of_log]
@@ -340,16 +341,16 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
     log = table.select(pl.col(name).alias(own) for own, name in zip(inside, columns.keys, strict=True))
     facts = {GRADE: "grade"} | ({LABELLED: "label"} if table[LABELLED].any() else {})
     log = log.with_columns(*(table[name].alias(own) for name, own in facts.items()), *(table[name] for name in FACTS))
-    said = {
+    of_queries = {
         role: table[name].to_numpy() for role, name in (("weight", WEIGHT), ("covariate", COVARIATE)) if name in table
     }
     if columns.cluster:
-        said["cluster"] = numbers(table[CLUSTER]).to_numpy()
-    grid = _grid(log, table, by, query, said)
+        of_queries["cluster"] = numbers(table[CLUSTER]).to_numpy()
+    grid = _grid(log, table, by, query, of_queries)
     shared = [inside for inside, name in zip(by, columns.by, strict=True) if name in work.shared]
     conventions = conventions_of(work, table)
     judging_columns = plan.judged or columns
-    columns, name = replace(columns, lent=()), str(judging_columns.grade or judging_columns.label)
+    columns, name = replace(columns, from_judgments=()), str(judging_columns.grade or judging_columns.label)
     return Log(log, columns, conventions, name, grid, judged_keys=shared, held=table), table
 
 

@@ -148,9 +148,9 @@ def _types(plan: Plan, types: dict[str, Any]) -> dict[str, Any]:
     types |= {name: kind for name, kind in MADE.items() if name in columns.made}
     types |= {columns.together: type_of_all([types[name] for name in columns.per_system])}
     # What the log does not have, or has without a type, is of the judgments' type.
-    lent = {name: own for name, own in plan.keys_beside.items() if types.get(name, pl.Null) == pl.Null}
-    found = plan.beside.types(list(lent.values())) if lent and plan.beside else {}
-    return types | {name: found[own] for name, own in lent.items()}
+    from_judgments = {name: own for name, own in plan.keys_beside.items() if types.get(name, pl.Null) == pl.Null}
+    found = plan.beside.types(list(from_judgments.values())) if from_judgments and plan.beside else {}
+    return types | {name: found[own] for name, own in from_judgments.items()}
 
 
 def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFrame, Columns]:

@@ -28,9 +28,9 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit import of_rows as guards
+from frame_metrics.verbs.audit.bad_rows import look_past_bad_rows, notes_of, row_findings, unread
 from frame_metrics.verbs.audit.checks import About, Counted, Finding
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
-from frame_metrics.verbs.audit.good_rows import good_rows, notes_of, row_findings, unread
 from frame_metrics.verbs.audit.listed import counted, findings
 from frame_metrics.verbs.audit.of_annotators import about_annotators
 from frame_metrics.verbs.audit.of_logs import SetAside, about_log, queries_in_several_segments
@@ -63,9 +63,9 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
         looking = _Looking(source, rule, split, there)
         if isinstance(source, InPieces):
             return _report(fail_on, looking.at_pieces(source))
-        good = good_rows(source, looking.at_rows)
-        notes = notes_of(good, source)
-        seen = good.seen if good.error is None else [unread(notes, good.error)]
+        readable = look_past_bad_rows(source, looking.at_rows)
+        notes = notes_of(readable, source)
+        seen = readable.seen if readable.error is None else [unread(notes, readable.error)]
         return _report(fail_on, [*row_findings(notes, source.plan.columns), *seen])
 
     def unreadable(error: BadRowsError) -> Answer:
@@ -92,12 +92,12 @@ class _Looking:
         columns, conventions, arms = plan.columns, plan.conventions, self.split is not None
         if columns.value:
             numbers = measured(source, None, audited=True, arms=arms)
-            values = {name: own for (name, _), own in zip(numbers.asked, numbers.values, strict=True)}
+            values = {name: each for (name, _), each in zip(numbers.asked, numbers.values, strict=True)}
             about = [*about_values(numbers), *self._turned(numbers.log)]
             return self._with_arms(findings(*about), numbers.log, values)
         if not columns.query:
             reached = findings(*guards.about_grades(rows, columns, conventions))
-            if lost := [one for one in reached if one.n and one.severity == "error"]:
+            if lost := [finding for finding in reached if finding.n and finding.severity == "error"]:
                 return lost  # nothing else can be computed
             parts = () if self.split is None else split_of_rows(rows, columns, self.split)
             return [*reached, *findings(*guards.about_rows(rows, columns, conventions), *parts)]
@@ -114,7 +114,7 @@ class _Looking:
         try:
             about = self._of_log(found.counts, sides, found.judged, found.cases)
         except FrameMetricsError as error:  # of what is left, where rows were left out
-            if not any(one.what for one in found.notes):
+            if not any(finding.what for finding in found.notes):
                 raise
             about = [unread(found.notes, error)]
         return [*row_findings(found.notes, plan.columns), *about]
@@ -134,7 +134,7 @@ class _Looking:
         """Findings, and those about the units of a log whose systems are segments, by their numbers of each ranking."""
         if self.split is None:
             return seen
-        there = [one for one in seen if one.check != queries_in_several_segments.name]
+        there = [finding for finding in seen if finding.check != queries_in_several_segments.name]
         return [*there, *findings(*split_of_queries(log, self.source.plan.columns, self.split, values))]
 
 
@@ -175,17 +175,17 @@ def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
 
 def _report(fail_on: Any, findings: list[Finding]) -> Answer:
     """Return findings as rows, the gravest first and facts last; raise if there is more than ``fail_on`` allows."""
-    rows = [one for one in findings if one.n or one.severity == "fact"]
-    rows.sort(key=lambda one: SEVERITIES.index(one.severity))
-    failed = [] if fail_on is None else [_in_words(one, bound) for one, bound in gate_of(fail_on).failed(rows)]
+    rows = [finding for finding in findings if finding.n or finding.severity == "fact"]
+    rows.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    failed = [] if fail_on is None else [_in_words(finding, bound) for finding, bound in gate_of(fail_on).failed(rows)]
     if failed:
         count = "1 finding" if len(failed) == 1 else f"{len(failed)} findings"
         raise BadValueError("\n".join([f"audit(fail_on={fail_on!r}): {count}", *failed]))
     return Answer({}, {name: pl.Series(name, [getattr(f, name) for f in rows], dtype=t) for name, t in SCHEMA.items()})
 
 
-def _in_words(one: Finding, bound: Any) -> str:
+def _in_words(finding: Finding, bound: Any) -> str:
     """A finding as a line of an error."""
-    of = f" of {one.of}" if isinstance(bound, float) and one.of else ""
-    example = f" ({one.example}{', ...' if one.n > 1 else ''})" if one.example else ""
-    return f"{one.check}: {one.n}{of}{bound_in_words(bound)}{example}; {one.message}"
+    of = f" of {finding.of}" if isinstance(bound, float) and finding.of else ""
+    example = f" ({finding.example}{', ...' if finding.n > 1 else ''})" if finding.example else ""
+    return f"{finding.check}: {finding.n}{of}{bound_in_words(bound)}{example}; {finding.message}"

@@ -85,10 +85,10 @@ class Check(NamedTuple):
 
     def finding(self, seen: Seen, words: Mapping[str, Any]) -> Finding:
         """Return what was seen as a row of the audit; where it is nothing, no word of its message is known."""
-        n, of, example, own, _ = seen
+        n, of, example, found, _ = seen
         message = ""
         if n or self.severity == "fact":
-            words = {**words, **own}
+            words = {**words, **found}
             message, unit = self.message.format(**words), self.unit.format(**words)
             if unit not in f"{self.name} {message}":
                 message = f"{message} (n counts {unit})"
@@ -132,8 +132,8 @@ class About(NamedTuple):
 def cells_in_words(columns: Columns) -> dict[str, str]:
     """Return the words for segments of each system, and for classes in them; there is one where neither is named."""
     of = {"system": f"values of {columns.system}", "by": f"segments ({', '.join(columns.by)})"}
-    told = [of[role] for role in of if getattr(columns, role)]
-    return {"cells": " in ".join(told), "classes": " in ".join(["classes", *told])}
+    named = [of[role] for role in of if getattr(columns, role)]
+    return {"cells": " in ".join(named), "classes": " in ".join(["classes", *named])}
 
 
 class Keys(NamedTuple):
@@ -163,7 +163,7 @@ class RankedBlock:
     log: Log
     rows: Sorted
     run: Ranking
-    said: dict[str, Array]  # of each ranking's query, where it is said: "size", "n_relevant", "weight", "cluster"
+    of_queries: dict[str, Array]  # of each ranking's query, where it is said: "size", "n_relevant", "weight", "cluster"
 
     def neighbours(self, compare: Callable[[Array, Array], Array]) -> Array | None:
         """Return how many results of each ranking have a score that compares so with the one above them."""
@@ -234,13 +234,13 @@ class Counted:
             return int(most.sum())
         return int(values.sum(dtype=np.int64))
 
-    def seen(self, one: Check) -> Seen | None:
+    def seen(self, check: Check) -> Seen | None:
         """Return what a check of blocks saw in all of them, or one of the log; None for others."""
-        if RankedBlock not in one.reads:
-            return one.settled(self.of_log.get(one), self.log)
-        some = np.flatnonzero(self[one.name])
+        if RankedBlock not in check.reads:
+            return check.settled(self.of_log.get(check), self.log)
+        some = np.flatnonzero(self[check.name])
         example = name_of(self.log, int(some[0])) if len(some) else None
-        return Seen(self.number(one.unit, self[one.name]), self.number(one.unit, self[one.of]), example)
+        return Seen(self.number(check.unit, self[check.name]), self.number(check.unit, self[check.of]), example)
 
     def but_for(self, unjudged: Check) -> Seen | None:
         """Return how many results there are beside those that a check saw."""

@@ -13,13 +13,13 @@ from frame_metrics.verbs.audit.checks import AMOUNTS, About, Check, Counted, Fin
 
 # In the order of the audit's rows, within a severity.
 MODULES = (checks, of_annotators, of_logs, of_rows, of_values, split, of_retrieved)
-CHECKS = [one for module in MODULES for one in vars(module).values() if isinstance(one, Check)]
+CHECKS = [check for module in MODULES for check in vars(module).values() if isinstance(check, Check)]
 
 
 def findings(*about: About) -> list[Finding]:
     """Return the findings of all checks that read the subjects, one after the other; those of nothing too."""
-    every = ((one, one.seen(subject), words) for subject, words in about for one in CHECKS)
-    return [one.finding(seen, words) for one, seen, words in every if seen is not None]
+    every = ((check, check.seen(subject), words) for subject, words in about for check in CHECKS)
+    return [check.finding(seen, words) for check, seen, words in every if seen is not None]
 
 
 def counted(log: Log) -> Counted:
@@ -31,8 +31,8 @@ def counted(log: Log) -> Counted:
         Values are bad that show in rank order only, or beside others of their query; with the rows of the frame that
         the log was read from.
     """
-    n, looks = len(log.grid.pair), [one for one in CHECKS if RankedBlock in one.reads]
-    amounts = {name: np.zeros(n, np.int64) for name in AMOUNTS} | {one.name: np.zeros(n, np.int32) for one in looks}
+    n, looks = len(log.grid.pair), [check for check in CHECKS if RankedBlock in check.reads]
+    amounts = {name: np.zeros(n, np.int64) for name in AMOUNTS} | {check.name: np.zeros(n, np.int32) for check in looks}
 
     def work(block: Block) -> None:
         rows = block.rows
@@ -40,9 +40,9 @@ def counted(log: Log) -> Counted:
         ranked = RankedBlock(log, rows, run, {role: values[block.at] for role, values in of_queries.items()})
         for name, amount in AMOUNTS.items():
             amounts[name][block.at] = amount(ranked)
-        for one in looks:
-            marks = one.look(ranked)
-            amounts[one.name][block.at] = 0 if marks is None else np.where(amounts[one.of][block.at] > 0, marks, 0)
+        for check in looks:
+            marks = check.look(ranked)
+            amounts[check.name][block.at] = 0 if marks is None else np.where(amounts[check.of][block.at] > 0, marks, 0)
 
     with log.rows_of_the_frame():
         known = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}
@@ -50,8 +50,8 @@ def counted(log: Log) -> Counted:
     of_queries = {role: values for role, values in known.items() if values is not None}
     log.each_block(work)
     size = {name: values for name, values in of_queries.items() if name == "size"}
-    of_log = {one: one.look(log) for one in CHECKS if Log in one.reads}
-    return Counted(log, amounts | size, {one: seen for one, seen in of_log.items() if seen is not None})
+    of_log = {check: check.look(log) for check in CHECKS if Log in check.reads}
+    return Counted(log, amounts | size, {check: seen for check, seen in of_log.items() if seen is not None})
 
 
 def _beyond(log: Log) -> Array | None:

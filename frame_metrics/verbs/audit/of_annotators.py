@@ -148,8 +148,8 @@ def _agreement(each: pl.DataFrame, keys: list[str]) -> Annotators:
     value = judging(each)[0]
     who = drawing_places(each.select("annotator"))[0].astype(np.int64) - 1
     first = np.unique(who, return_index=True)[1]
-    said = {"document": codes(each, keys)[0], "who": who, "value": each[value].cast(pl.Float64)}
-    table = pl.DataFrame(said).drop_nulls("value")
+    judgments = {"document": codes(each, keys)[0], "who": who, "value": each[value].cast(pl.Float64)}
+    table = pl.DataFrame(judgments).drop_nulls("value")
     both = table.join(table, on="document").filter(pl.col("who") < pl.col("who_right"))
     both = both.sort("who", "who_right", "value", "value_right")  # so that sums do not depend on the order of the rows
     code = both["who"].to_numpy() * len(first) + both["who_right"].to_numpy()

@@ -81,9 +81,9 @@ def ties_across_the_top(block: RankedBlock) -> Array | None:
 @check("info", "rankings", of="evaluated")
 def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
     """rankings whose relevant documents {that_were_not} retrieved are unknown; recall, ap and ndcg may be too high"""
-    if "beyond" in block.said and "n_relevant" not in block.said:
-        return ~block.said["beyond"]
-    if block.log.judged is not None or "n_relevant" in block.said:
+    if "beyond" in block.of_queries and "n_relevant" not in block.of_queries:
+        return ~block.of_queries["beyond"]
+    if block.log.judged is not None or "n_relevant" in block.of_queries:
         return None
     return block.run.n_ret == (block.run.lengths if block.run.pool is None else block.run.n_judged)
 
@@ -126,31 +126,31 @@ def constant_scores(block: RankedBlock) -> Array | None:
 @check("error", "queries", name="more relevant documents than n_relevant")
 def more_relevant_documents_than_said(block: RankedBlock) -> Array | None:
     """{columns.n_relevant} says how many relevant documents these queries have, and more are listed{in_a_ranking}"""
-    return block.run.listed_relevant > block.said["n_relevant"] if "n_relevant" in block.said else None
+    return block.run.listed_relevant > block.of_queries["n_relevant"] if "n_relevant" in block.of_queries else None
 
 
 @check("error", "rankings", name="more documents than collection_size")
 def more_documents_than_said(block: RankedBlock) -> Array | None:
     """rankings with more documents, retrieved or judged, than there are; true negatives would be too few"""
-    return block.run.n_known > block.said["size"] if "size" in block.said else None
+    return block.run.n_known > block.of_queries["size"] if "size" in block.of_queries else None
 
 
 @check("error", "queries", of="evaluated")
 def queries_without_a_weight(block: RankedBlock) -> Array | None:
     """judged queries without results have no {columns.weight}; give the judgments such a column too"""
-    return np.isnan(block.said["weight"]) if "weight" in block.said else None
+    return np.isnan(block.of_queries["weight"]) if "weight" in block.of_queries else None
 
 
 @check("error", "queries", of="evaluated")
 def queries_without_a_cluster(block: RankedBlock) -> Array | None:
     """judged queries without results have no {columns.cluster}; give the judgments such a column too"""
-    return np.isnan(block.said["cluster"]) if "cluster" in block.said else None
+    return np.isnan(block.of_queries["cluster"]) if "cluster" in block.of_queries else None
 
 
 @check("error", "queries", of="evaluated")
 def queries_without_a_collection_size(block: RankedBlock) -> Array | None:
     """judged queries without results have no {columns.collection_size}; give the judgments such a column too"""
-    return np.isnan(block.said["size"]) if "size" in block.said else None
+    return np.isnan(block.of_queries["size"]) if "size" in block.of_queries else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,15 +335,15 @@ def sharing(log: Log, least: float, most: float) -> Seen | None:
     if not log.columns.system:
         return None
     common = log.grid.common
-    own = np.diag(common)
-    one, other = np.triu_indices(len(own), 1)
-    share = common[one, other] / np.minimum(own[one], own[other]).clip(min=1)
+    queries_of = np.diag(common)
+    one, other = np.triu_indices(len(queries_of), 1)
+    share = common[one, other] / np.minimum(queries_of[one], queries_of[other]).clip(min=1)
     few = np.flatnonzero((share >= least) & (share < most))
     if not len(few):
         return Seen(0, len(share))
     pair = [one[few[0]], other[few[0]]]
     names = [as_text(log.keys_at(["system"], log.grid.system_row[[at]])) for at in pair]
-    words = {"one": names[0], "other": names[1], "common": common[*pair], "fewer": own[pair].min()}
+    words = {"one": names[0], "other": names[1], "common": common[*pair], "fewer": queries_of[pair].min()}
     return Seen(len(few), len(share), ", ".join(names), words)
 
 
@@ -384,8 +384,8 @@ def in_several_segments(log: Log) -> Seen | None:
     grid = log.grid
     if not log.columns.by:
         return None
-    own = grid.rankings.lengths > 0
-    pair = np.unique(grid.query[own] * len(grid.segment_row) + grid.segment[own])
+    listed = grid.rankings.lengths > 0
+    pair = np.unique(grid.query[listed] * len(grid.segment_row) + grid.segment[listed])
     times = np.bincount(pair // max(len(grid.segment_row), 1), minlength=len(grid.query_row))
     several = np.flatnonzero(times > 1)
     example = as_text(log.keys_at(key_names(log.columns)[2], grid.query_row[several[:1]]))

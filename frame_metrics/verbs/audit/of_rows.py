@@ -105,8 +105,8 @@ class Pooled:
     @cached_property
     def of_classes(self) -> Array:
         """The informedness of each class against the rest, of two classes of the relevant one, shape (K, segments)."""
-        own = each_class(self.inputs, REGISTRY["informedness"])
-        return own[1:] if self.cases.binary else own
+        each = each_class(self.inputs, REGISTRY["informedness"])
+        return each[1:] if self.cases.binary else each
 
     @cached_property
     def below_chance(self) -> Array:
@@ -288,15 +288,15 @@ def classes(cases: Cases) -> Seen | None:
 @check("fact", "rows")
 def rows_decided(cases: Cases) -> Seen | None:
     """rows with a prediction"""
-    said = cases.rows.get_column("predicted", default=None)
-    return None if said is None else Seen(cases.number(said.is_not_null()), cases.number())
+    predicted = cases.rows.get_column("predicted", default=None)
+    return None if predicted is None else Seen(cases.number(predicted.is_not_null()), cases.number())
 
 
 @check("fact", "rows")
 def rows_predicted_relevant(cases: Cases) -> Seen | None:
     """rows that are predicted relevant: the bias"""
-    said = cases.rows.get_column("predicted", default=None)
-    return None if said is None or not cases.binary else Seen(cases.number(said), cases.number())
+    predicted = cases.rows.get_column("predicted", default=None)
+    return None if predicted is None or not cases.binary else Seen(cases.number(predicted), cases.number())
 
 
 @check("fact", "rows")
@@ -360,12 +360,12 @@ def about_sides(
 def about_decisions(cases: Cases) -> About:
     """Return what is looked at of decisions and scores, pooled in each segment."""
     columns, threshold = cases.columns, cases.conventions.threshold
-    said = (
+    decided_by = (
         columns.predicted if threshold is None else f"{columns.score} >= {columns.threshold or format(threshold, 'g')}"
     )
     words = cells_in_words(columns) | {
         "score": columns.score,
-        "said": said,
+        "said": decided_by,
         "true": columns.label or columns.grade or "the judgments",
     }
     return About(Pooled(cases, inputs_of(cases, segments_of(cases.cells))), words)

@@ -37,7 +37,7 @@ class Split(NamedTuple):
     word: str  # what the units are
 
     @property
-    def told(self) -> dict[str, Any]:
+    def words(self) -> dict[str, Any]:
         """The words of messages: each arm's units, and the p-value."""
         each = ", ".join(f"{arm} has {n:,}" for arm, n in zip(self.arms, self.units.tolist(), strict=True))
         shares = ", ".join(f"{share:.6g}" for share in self.shares.tolist())
@@ -80,9 +80,9 @@ def sample_ratio_mismatch(split: Split) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g}; arms that are split otherwise than they were
     meant to differ in more than the system: find out why before you compare them
     """
-    told = split.told
+    words = split.words
     most = str(split.arms[int(np.argmax(split.over))])
-    return Seen(split.off if told["p"] < MISMATCH else 0, int(split.units.sum()), most, told)
+    return Seen(split.off if words["p"] < MISMATCH else 0, int(split.units.sum()), most, words)
 
 
 @check("warning", "{word}")
@@ -91,7 +91,7 @@ def sample_ratio_mismatch_in_a_segment(segment: OffSegment) -> Seen:
     test); whatever the split of all together, arms differ in this segment in more than the system
     """
     split = segment.split
-    return Seen(split.off, int(split.units.sum()), segment.name, split.told | {"p": segment.p, "of": segment.of})
+    return Seen(split.off, int(split.units.sum()), segment.name, split.words | {"p": segment.p, "of": segment.of})
 
 
 @check("warning", "{word}")
@@ -113,7 +113,7 @@ def few_units_that_vary_otherwise(spread: Spread) -> Seen:
 @check("fact", "{word}")
 def units_split(split: Split) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g} (chi-square test)"""
-    return Seen(int(split.units.sum()), None, None, split.told)
+    return Seen(int(split.units.sum()), None, None, split.words)
 
 
 def check_split(split: Any, columns: Columns, *, alone: bool) -> None:

@@ -45,11 +45,11 @@ WHAT = (  # what rows may have that is bad, up to a comma
     *("repeat a query", "repeat a metric of their query", "repeat a rank of their query"),
     *("repeat a document of their query", "repeat a document of their query with another judgment"),
 )
-OF_VALUES = ("are ", "differ ")  # what begins so is said of values, all else of rows
+VALUE_PHRASES = ("are ", "differ ")  # what begins so is said of values, all else of rows
 # Names of findings about rows, without those of values, which begin with the word for a role's.
 ROW_CHECKS = (
     "rows",
-    *(f"rows that {what}" for what in WHAT if not what.startswith(OF_VALUES)),
+    *(f"rows that {what}" for what in WHAT if not what.startswith(VALUE_PHRASES)),
     "rows that cannot be read",
 )
 
@@ -57,12 +57,12 @@ ROW_CHECKS = (
 def is_row_check(name: str) -> bool:
     """Return True for the name of a finding about rows whose values are bad."""
     values, _, what = name.partition(" that ")
-    return name in ROW_CHECKS or (bool(values) and what in WHAT and what.startswith(OF_VALUES))
+    return name in ROW_CHECKS or (bool(values) and what in WHAT and what.startswith(VALUE_PHRASES))
 
 
 @dataclass(frozen=True, eq=False)
-class Good:
-    """Rows without errors, and what was seen of them."""
+class Readable:
+    """The rows of a source that have no errors, and what was seen of them."""
 
     rows: pl.DataFrame
     at: Array  # which rows of the table they are
@@ -71,7 +71,7 @@ class Good:
     error: FrameMetricsError | None  # about what is left, where rows were left out before
 
 
-def good_rows(source: Source, look: Callable[[pl.DataFrame], Any]) -> Good:
+def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame], Any]) -> Readable:
     """Look at the rows whose values are good.
 
     ``look`` raises for rows that are bad in one way. They are left out, and it looks again, until no row is bad. An
@@ -97,7 +97,7 @@ def good_rows(source: Source, look: Callable[[pl.DataFrame], Any]) -> Good:
                 raise
             lasting = error
             break
-    return Good(rows, left, [(error, np.sort(np.concatenate(at))) for error, at in bad.values()], seen, lasting)
+    return Readable(rows, left, [(error, np.sort(np.concatenate(at))) for error, at in bad.values()], seen, lasting)
 
 
 class Note(NamedTuple):
@@ -119,22 +119,19 @@ NOTES: dict[str, Any] = {
     "rows": pl.List(pl.Int64),
     **dict.fromkeys(("named", "remedy", "example"), pl.String),
 }
-GOOD, LEFT, FRAME = (
-    "\0good",
-    "\0left",
-    "\0frame",
-)  # names of the numbers of rows: of how many results, rows of the table
+# Names of the numbers of all rows: results without errors, rows of the table without errors, rows of the frame.
+RESULTS, LEFT, FRAME = "\0results", "\0left", "\0frame"
 
 
-def notes_of(good: Good, source: Source, *, numbered: bool = True) -> list[Note]:
+def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> list[Note]:
     """Count the rows of what was read, and those that are bad; ``numbered``: whether rows have numbers to be shown."""
     table, unfolded = source.table, source.unfolded
     frame = table if unfolded is None else unfolded.frame
     systems = max(len(source.plan.columns.per_system), 1)  # which have the same rows
-    found, every = ((_number(some) - _bare(some)) // systems for some in (good.rows, table))
-    left = Note(LEFT, None, _number(good.rows), _number(table))
-    notes = [Note(GOOD, None, found, every), left, Note(FRAME, None, _number(frame), None)]
-    for error, at in good.bad:
+    found, every = ((_number(some) - _bare(some)) // systems for some in (readable.rows, table))
+    left = Note(LEFT, None, _number(readable.rows), _number(table))
+    notes = [Note(RESULTS, None, found, every), left, Note(FRAME, None, _number(frame), None)]
+    for error, at in readable.bad:
         about, rows = error, at
         if unfolded is not None:
             about = unfolded.origin.error(error, at)
@@ -149,27 +146,27 @@ def notes_of(good: Good, source: Source, *, numbered: bool = True) -> list[Note]
 def added(notes: pl.DataFrame) -> list[Note]:
     """Return the numbers of all pieces, added up: what is said beside them is that of the first rows."""
     by_place = notes.sort(pl.col("rows").list.first(), nulls_last=True, maintain_order=True)
-    said = pl.col("named", "remedy", "example").first()
+    texts = pl.col("named", "remedy", "example").first()
     each = by_place.group_by("name", "what", maintain_order=True)
-    whole = each.agg(pl.sum("n", "of"), pl.col("rows").explode().drop_nulls().sort().head(3), said)
+    whole = each.agg(pl.sum("n", "of"), pl.col("rows").explode().drop_nulls().sort().head(3), texts)
     return [Note(*row) for row in whole.select(*NOTES).iter_rows()]
 
 
 def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
     """Return the rows that are bad as findings, and how many are not."""
-    numbers = {one.name: one for one in notes}
+    numbers = {note.name: note for note in notes}
     what = "results in the lists" if columns.lists else "rows of the frame"
     message = f"{what} without errors: everything else is about these"
     order = [name for name in (*columns.needed, columns.together) if name]
-    bad = [(order.index(one.name) if one.name in order else -1, str(one.what), one) for one in notes if one.what]
+    bad = [(order.index(note.name) if note.name in order else -1, str(note.what), note) for note in notes if note.what]
     rows, frame = numbers[LEFT].of or 0, numbers[FRAME].n
-    found = [_finding(one, columns, rows, frame) for *_, one in sorted(bad, key=lambda each: each[:2])]
-    return [*found, Finding("rows", "fact", numbers[GOOD].n, numbers[GOOD].of, None, message)]
+    found = [_finding(note, columns, rows, frame) for *_, note in sorted(bad, key=lambda each: each[:2])]
+    return [*found, Finding("rows", "fact", numbers[RESULTS].n, numbers[RESULTS].of, None, message)]
 
 
 def unread(notes: Sequence[Note], error: FrameMetricsError) -> Finding:
     """Return an error about the rows that are left as a finding."""
-    left = next(one for one in notes if one.name == LEFT)
+    left = next(note for note in notes if note.name == LEFT)
     return Finding("rows that cannot be read", "error", left.n, left.of, None, str(error))
 
 
@@ -177,7 +174,7 @@ def _finding(note: Note, columns: Columns, rows: int, frame: int) -> Finding:
     """Return rows that are bad in one way, of so many rows of the table and of the frame, as a finding."""
     column, what = note.name, str(note.what).split(",")[0]
     several = column in (*columns.lists, *columns.per_system, columns.together)
-    values = _values(column, columns) if what.startswith(OF_VALUES) else "rows"
+    values = _values(column, columns) if what.startswith(VALUE_PHRASES) else "rows"
     # A row of the frame has several of the values that stand in lists, or in a column for each system.
     n, of = (note.n, rows) if several and values != "rows" else (note.of or 0, frame)
     message = about_rows(str(note.named), note.of or 0, note.rows, frame, str(note.what), str(note.remedy))
