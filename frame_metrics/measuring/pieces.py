@@ -84,7 +84,7 @@ def gathered_of(work: Measuring, source: InPieces) -> Measured:
 
 @dataclass(frozen=True, eq=False)
 class Work(ABC):
-    """The work on a piece of a frame; it can be sent to another process."""
+    """Something that is computed from each piece of a frame; it can be sent to another process."""
 
     plan: Plan  # whose frame is put in its place piece by piece
     empty: pl.DataFrame  # the columns of a piece, without rows
@@ -95,7 +95,7 @@ class Work(ABC):
 
     @abstractmethod
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        """Return what is kept of a piece; ``ordered``: whether the numbers of its rows are known."""
+        """Return the columns that a piece is reduced to; ``ordered``: whether the numbers of its rows are known."""
 
     @property
     def shared(self) -> list[str]:
@@ -110,7 +110,7 @@ class Work(ABC):
         return [name for name in self.plan.columns.query if name not in self.plan.columns.made]
 
     def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
-        """Return a row for each ranking of a piece that holds whole queries."""
+        """Return what a piece, which holds whole queries, is reduced to."""
         return self.run(piece, None if self.judgments is None else self.judgments_of(piece, "semi"))
 
     def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
@@ -187,7 +187,13 @@ def in_type(values: pl.Series, kind: Any) -> pl.Series:
 def work_of(
     kind: type[Any], source: InPieces, *asked: Any, totals: bool = False, arms: bool = False, **named: bool
 ) -> Any:
-    """Return the work of some kind on the pieces of a frame, and what is asked of it alone."""
+    """Make the work that is done on each piece of a frame.
+
+    Parameters
+    ----------
+    kind : the class of the work.
+    asked, named : the fields that it has beside those of ``Work``.
+    """
     plan, pieces = source.plan, source.pieces
     columns = plan.columns
     if plan.conventions.ties == "order" and not columns.rank and not pieces.ordered:
@@ -252,7 +258,7 @@ def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
 
 
 def of_rankings(log: Log, work: Work, columns: dict[str, Any], *, ordered: bool) -> Answer:
-    """Return a row for each ranking of a piece, with columns, and with what tells which one it is."""
+    """Return columns that have a row for each ranking of a piece, with the keys of the rankings beside them."""
     grid, own = log.grid, len(log.grid.rankings.first_row)
     keys = key_rows(log, grid.segment, grid.query)
     if ordered:
@@ -302,7 +308,10 @@ def system_numbers(log: Log, every: pl.Series | None) -> Array:
 
 
 def _cluster_rows(log: Log) -> Array:
-    """A row of the log, or past its end of the judgments, that says the cluster of each ranking's query."""
+    """For each ranking a row that holds the cluster of its query, -1 for none.
+
+    The row is of the log, or past the log's end, of the judgments.
+    """
     grid, row = log.grid, np.full(len(log.grid.pair), NONE)
     if log.judged is not None and "cluster" in log.judged.names.columns:
         keys = log.judged.keys

@@ -92,7 +92,7 @@ def answer_of(
         except BadRowsError as error:
             if unreadable is None:
                 raise
-            return unreadable(error)
+            return unreadable(error).of_rows(pl.DataFrame(), Beside(None, {}))
 
     def read(rows: pl.DataFrame | Pieces) -> Answer:
         beside = plan.read_judgments()

@@ -130,7 +130,7 @@ def _rankings_of(log: Log, values: Sequence[Any], query: Any) -> Array:
 def _explained(
     log: Log, asked: Asked, values: Sequence[Any], query: Any, docs: Any, grades: pl.Series | None = None
 ) -> pl.DataFrame:
-    """Return one row per result of a query's rankings, in rank order, then those of documents that add nothing.
+    """Return one row per result of a query's rankings, in rank order, then per document with a gain that is not counted.
 
     Parameters
     ----------
@@ -146,7 +146,8 @@ def _explained(
     if block.rows.apart:
         check_ties(name, metric, block, log)
     check_known(run, rel, log)
-    nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)  # what a document adds that adds nothing
+    # The contribution of a document without one, in each ranking: 0, or NaN where the metric is undefined.
+    nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)
     rows = block.rows.frame_rows(grid.rankings, np.arange(len(run.grade)))
     every = _listed(run, metric, nothing).with_columns(row=rows.astype(np.int64))
     table = every.filter("shown")

@@ -79,7 +79,7 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
 
 @dataclass(frozen=True, eq=False)
 class _Looking:
-    """The looks of an audit, at rows or at pieces."""
+    """What an audit looks for, in the rows of a frame or in its pieces."""
 
     source: Source
     rule: str | None  # that was said for annotators who differ
@@ -87,7 +87,7 @@ class _Looking:
     there: Log | None  # the saved numbers of a baseline
 
     def at_rows(self, rows: pl.DataFrame) -> list[Finding]:
-        """Return the findings about good rows; raise for those that are bad in one way."""
+        """Return the findings about rows; an error about those that are bad in one way is raised first."""
         source, plan = replace(self.source, table=rows), self.source.plan
         columns, conventions, arms = plan.columns, plan.conventions, self.split is not None
         if columns.value:
@@ -120,7 +120,14 @@ class _Looking:
         return [*row_findings(found.notes, plan.columns), *about]
 
     def _of_log(self, counts: Counted, sides: Iterable[About], judged: Log, cases: Cases | None) -> list[Finding]:
-        """The findings about a log, of which the last two say the judgments and the rows that are decided about."""
+        """The findings about a log.
+
+        Parameters
+        ----------
+        sides : labels and predictions by their values.
+        judged : the log with all judgments.
+        cases : the rows that are decided about; None where none are.
+        """
         about = [*sides, *about_log(counts), *about_annotators(judged, self.rule), *self._turned(counts.log)]
         about += [About(SetAside(_set_aside(self.source.plan)))]
         about += [] if cases is None else [guards.about_decisions(cases)]

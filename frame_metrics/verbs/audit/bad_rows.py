@@ -1,4 +1,4 @@
-"""The rows of a frame, or of a piece of one, whose values are good; those that are bad become findings."""
+"""Rows of a frame, or of a piece of one, that have errors: they are left out of the audit, and become findings."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ class Readable:
     rows: pl.DataFrame
     at: Array  # which rows of the table they are
     bad: list[tuple[BadRowsError, Array]]  # an error of each kind, and the rows of the table that have it
-    seen: Any  # what was seen of the good rows; None where an error was raised
+    seen: Any  # what was seen of them; None where an error was raised
     error: FrameMetricsError | None  # about what is left, where rows were left out before
 
 
 def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame], Any]) -> Readable:
-    """Look at the rows whose values are good.
+    """Look at the rows that have no errors.
 
     ``look`` raises for rows that are bad in one way. They are left out, and it looks again, until no row is bad. An
     error that names no rows is raised, or kept if rows were left out before.
@@ -113,12 +113,8 @@ class Note(NamedTuple):
     example: str | None = None
 
 
-NOTES: dict[str, Any] = {
-    **dict.fromkeys(("name", "what"), pl.String),
-    **dict.fromkeys(("n", "of"), pl.Int64),
-    "rows": pl.List(pl.Int64),
-    **dict.fromkeys(("named", "remedy", "example"), pl.String),
-}
+TYPES: Any = (pl.String, pl.String, pl.Int64, pl.Int64, pl.List(pl.Int64), pl.String, pl.String, pl.String)
+NOTES = dict(zip(Note._fields, TYPES, strict=True))
 # Names of the numbers of all rows: results without errors, rows of the table without errors, rows of the frame.
 RESULTS, LEFT, FRAME = "\0results", "\0left", "\0frame"
 

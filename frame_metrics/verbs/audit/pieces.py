@@ -82,7 +82,7 @@ class Auditing(Work):
 
 
 def _readable_rows(work: Work, source: Source, piece: Piece) -> Readable:
-    """Count in the rankings of the rows that are good; raise for what is no row's fault."""
+    """Count in the rankings of the rows that have no errors; raise an error that is not about rows."""
 
     def look(rows: pl.DataFrame) -> Counted:
         log = replace(source, table=rows).log(single=decided(work.plan), arms=work.arms, piece=piece)
@@ -107,7 +107,7 @@ def _notes(readable: Readable, source: Source, *, ordered: bool) -> pl.DataFrame
 
 @dataclass(frozen=True, eq=False)
 class CountingReadable(Counting):
-    """The rows of a piece that differ, counted, of those that are good."""
+    """The rows of a piece that have no errors; those that are alike are counted."""
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         readable = _readable_rows(self, source, piece)
@@ -141,7 +141,7 @@ def _sides_of(gathered: pl.DataFrame) -> pl.DataFrame | None:
 
 
 def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame, Auditing]:
-    """The rankings of systems that have good rows, by whose order they are numbered anew."""
+    """The rankings of systems that have rows without errors; the systems are numbered in the order of these rows."""
     if not work.columns.own_rows:
         return table, work
     systems = table.filter(OWN).sort(ORDER if ORDER in table.columns else SYSTEM)[SYSTEM].unique(maintain_order=True)
