@@ -132,10 +132,6 @@ class Work(ABC):
         flags = pl.Series([source.unfolded.flags], dtype=pl.Int64)
         return replace(answer, columns=answer.columns | {FLAGS: flags.new_from_index(0, len(answer.columns[MATCHED]))})
 
-    def systems_of(self, log: Log, numbers: Array) -> pl.Series:
-        """Return the names of systems by their numbers in a piece."""
-        return self.names.gather(system_numbers(log, self.systems)[numbers])
-
     @property
     def columns(self) -> Columns:
         """The column of each part; arms are segments."""
@@ -236,9 +232,7 @@ def check_flags(table: pl.DataFrame, work: Work) -> None:
 def _check_judgments(work: Work, source: Source) -> None:
     """Raise for judgments that are bad, by their rows; those of a piece have other ones."""
     qrels = source.qrels()
-    if qrels is None or work.plan.columns.unfolds or source.beside.border is None:
-        return
-    if source.beside.border.holds_lists(str(qrels[1].doc)):
+    if qrels is None or work.plan.unfolds:
         return
     columns, conventions = work.plan.columns, work.plan.conventions
     log = checked(work.empty, columns, judged_elsewhere=True, scores_later=True, positive=conventions.positive)

@@ -24,12 +24,6 @@ def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] 
     return Seen(len(rankings), int(of.sum()), f"{keys}, {metric}", words or {})
 
 
-def _there(numbers: Measured) -> Array:
-    """Mark the numbers of rankings that have some, shape (metrics, rankings)."""
-    absent = False if numbers.absent is None else numbers.absent
-    return np.ones(numbers.values.shape, bool) & ~np.asarray(absent)
-
-
 @check("error", "query", name="nothing to evaluate")
 def nothing_but_nulls(numbers: Measured) -> Seen:
     """no query has a number: every mean is null, and n is 0"""
@@ -55,7 +49,7 @@ def systems_half_apart(numbers: Measured) -> Seen | None:
 @check("warning", "numbers")
 def numbers_that_are_undefined(numbers: Measured) -> Seen:
     """null or NaN: left out of the means, and counted in n_undefined; undefined= says what they become"""
-    there = _there(numbers)
+    there = np.ones(numbers.values.shape, bool) & (True if numbers.absent is None else ~numbers.absent)
     return _seen(numbers, np.isnan(numbers.values) & there, there)
 
 
