@@ -77,11 +77,8 @@ class Check(NamedTuple):
         """Return what the check sees of a subject that it reads; None where there is nothing to look at."""
         if type(subject) not in self.reads:
             return subject.seen(self) if isinstance(subject, Counted) else None
-        return self.settled(self.look(subject), subject)
-
-    def settled(self, seen: Seen | None, whole: Any) -> Seen | None:
-        """Return what was seen, which is nothing where the whole has not what the check looks for."""
-        return seen if seen is None or self.only is None or self.only(whole) else Seen(0, seen.of)
+        seen: Seen | None = self.look(subject) if self.only is None or self.only(subject) else None
+        return seen
 
     def finding(self, seen: Seen, words: Mapping[str, Any]) -> Finding:
         """Return what was seen as a row of the audit; where it is nothing, no word of its message is known."""
@@ -237,7 +234,8 @@ class Counted:
     def seen(self, check: Check) -> Seen | None:
         """Return what a check of blocks saw in all of them, or one of the log; None for others."""
         if RankedBlock not in check.reads:
-            return check.settled(self.of_log.get(check), self.log)
+            seen = self.of_log.get(check)
+            return seen if seen is None or check.only is None or check.only(self.log) else Seen(0, seen.of)
         some = np.flatnonzero(self[check.name])
         example = name_of(self.log, int(some[0])) if len(some) else None
         return Seen(self.number(check.unit, self[check.name]), self.number(check.unit, self[check.of]), example)
