@@ -44,16 +44,30 @@ class BadRowsError(BadValueError):
     ----------
     message : for whoever reads the error.
     column : what the caller calls the column.
-    rows : positions of all bad rows, from 0.
+    rows : positions of all bad rows, from 0; none where rows have no numbers.
+    n : how many there are; None for as many as ``rows``.
     what : what is wrong, following "3 of 120 rows ", as in "are infinite".
     remedy : the way out.
     """
 
     def __init__(
-        self, message: str, *, column: str = "", rows: Sequence[int] | Any = (), what: str = "", remedy: str = ""
+        self,
+        message: str,
+        *,
+        column: str = "",
+        rows: Sequence[int] | Any = (),
+        n: int | None = None,
+        what: str = "",
+        remedy: str = "",
     ) -> None:
         super().__init__(message)
-        self.column, self.rows, self.what, self.remedy = column, rows, what, remedy
+        self.column, self.rows, self.n, self.what, self.remedy = (
+            column,
+            rows,
+            len(rows) if n is None else n,
+            what,
+            remedy,
+        )
 
 
 class NotComputableError(FrameMetricsError):
@@ -149,11 +163,15 @@ def bad_rows(column: str, rows: Sequence[int] | Any, total: int, what: str, reme
     return BadRowsError(message, column=column, rows=rows, what=what, remedy=remedy)
 
 
-def about_rows(column: str, n: int, first: Sequence[int] | Any, total: int, what: str, remedy: str) -> str:
-    """Return the message about ``n`` bad rows of a column, of which the first are shown, if they have numbers."""
+def about_rows(column: str, n: int, first: Sequence[int] | Any, total: int | None, what: str, remedy: str) -> str:
+    """Return the message about ``n`` bad rows of a column, of which the first are shown, if they have numbers.
+
+    ``total``: how many rows there are; None where more may be bad, which nobody has looked at.
+    """
     numbers = ", ".join(str(int(row)) for row in first)
     shown = f" ({'rows' if len(first) > 1 else 'row'} {numbers})" if numbers else ""
-    return f"{column}: {n} of {total} rows {in_number(what, n)}{shown}; {remedy}"
+    many = f"{n} of {total} rows" if total is not None else f"at least {n} {'rows' if n > 1 else 'row'}"
+    return f"{column}: {many} {in_number(what, n)}{shown}; {remedy}"
 
 
 def in_number(what: str, n: int) -> str:

@@ -37,11 +37,11 @@ from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import delong, significance
 from frame_metrics.stats.exact import chi_square, fisher, mcnemar, split_exactly
 from frame_metrics.stats.significance import adjusted
-from frame_metrics.verbs.audit import of_rows as guards
-from frame_metrics.verbs.audit.checks import CHECKS, counted
-from frame_metrics.verbs.audit.good_rows import WHAT
+from frame_metrics.verbs.audit.bad_rows import WHAT
+from frame_metrics.verbs.audit.listed import CHECKS, counted, findings
 from frame_metrics.verbs.audit.of_logs import ORDER as TIE_ORDERS
-from frame_metrics.verbs.audit.of_logs import findings, queries_without_results
+from frame_metrics.verbs.audit.of_logs import about_log, queries_without_results
+from frame_metrics.verbs.audit.of_rows import about_grades, about_rows
 from frame_metrics.verbs.bounds.unjudged import SCANS, check_bounded, extremes
 
 __all__ = [
@@ -200,14 +200,15 @@ def in_pieces(irm: IRM[pl.DataFrame], memory: int = 1) -> IRM[pl.LazyFrame]:
 def log_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     """Return every check that audit() has for a log, whether it finds anything or not; plain facts are none."""
     plan = irm._plan.asking(Needs(query=True, order=True))
-    every = findings(counted(read_log(irm.frame, plan.columns, plan.conventions, None)))
+    every = findings(*about_log(counted(read_log(irm.frame, plan.columns, plan.conventions, None))))
     return {finding.check for finding in every if finding.severity != "fact"}
 
 
 def decision_checks(irm: IRM[pl.DataFrame]) -> set[str]:
     """Return every check that audit() has for decisions and scores; plain facts are none."""
     plan = irm._plan.asking(Needs(score=True, predicted=True))
-    every = guards.findings(irm.frame, plan.columns, plan.conventions)
+    read = irm.frame, plan.columns, plan.conventions
+    every = findings(*about_grades(*read), *about_rows(*read))
     return {finding.check for finding in every if finding.severity != "fact"}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.border.engine import Engine
-from frame_metrics.border.pandas import OF_PANDAS, PandasFrame, of_pandas
+from frame_metrics.border.pandas import EXTENSIONS, PandasFrame, of_pandas
 from frame_metrics.border.pieces import TIMES, hashes
 from frame_metrics.border.protocol import Work
 from frame_metrics.border.sent import Sent
@@ -131,7 +131,7 @@ def _as_pandas(table: pl.DataFrame) -> Any:
 
 def _in_type(values: Any, read: pl.Series, dtype: Any) -> Any:
     """Return values, which were read so, in a type of pandas, if it holds every one of them."""
-    if type(dtype).__name__ in OF_PANDAS:
+    if type(dtype).__name__ in EXTENSIONS:
         return of_pandas(read, dtype)
     try:
         held = values.astype(dtype)

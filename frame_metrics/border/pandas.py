@@ -18,7 +18,7 @@ from frame_metrics.inputs.rows import NONE
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
-OF_PANDAS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow as an extension of another type
+EXTENSIONS = ("IntervalDtype", "PeriodDtype")  # types that are stored in Arrow as an extension of another type
 
 
 class PandasFrame(Border):
@@ -99,7 +99,7 @@ def _as_series(name: str, values: Any) -> pl.Series:
         return pl.Series(name, array, nan_to_null=dtype.kind == "f")
     if type(dtype).__name__ == "CategoricalDtype":
         return _from_categories(name, values)
-    if type(dtype).__name__ in ("ArrowDtype", *OF_PANDAS):
+    if type(dtype).__name__ in ("ArrowDtype", *EXTENSIONS):
         return _from_arrow(name, values)
     if type(dtype).__name__ == "SparseDtype":
         return _as_series(name, values.sparse.to_dense())
@@ -216,28 +216,21 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
     """The values of a key column at rows of the frame, or of the judgments past its end; -1 is null."""
     import pandas as pd
 
-    later = rows >= len(own)
+    values, later = own, rows >= len(own)
     if later.any():
-        here = own.iloc[rows[(rows >= 0) & ~later]]
-        there = _key_column(name, beside, own).iloc[rows[later] - len(own)]
+        some = (rows >= 0) & ~later
+        here, there = own.iloc[rows[some]], _key_column(name, beside, own).iloc[rows[later] - len(own)]
         if type(own.dtype).__name__ == "CategoricalDtype":
-            here = here.cat.add_categories(
-                [c for c in there.unique() if c not in own.cat.categories and not pd.isna(c)]
-            )
+            new = [c for c in there.unique() if c not in own.cat.categories and not pd.isna(c)]
+            here = here.cat.add_categories(new)
         values = pd.concat([here, there.astype(here.dtype)], ignore_index=True)
         place = np.full(len(rows), NONE)
-        place[(rows >= 0) & ~later] = np.arange(len(here))
-        place[later] = len(here) + np.arange(len(there))
-    else:
-        values, place = own, rows
-    absent = place < 0
-    if not len(values):  # then all are absent
-        return values.reset_index(drop=True).reindex(range(len(place)))
-    values = values.iloc[np.where(absent, 0, place)].reset_index(drop=True)
-    if absent.any() and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
+        place[some], place[later] = np.arange(len(here)), len(here) + np.arange(len(there))
+        rows = place
+    if (rows < 0).any() and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
         nullable = {"b": "boolean", "i": f"Int{8 * values.dtype.itemsize}", "u": f"UInt{8 * values.dtype.itemsize}"}
         values = values.astype(nullable[values.dtype.kind])
-    return values.mask(absent) if absent.any() else values
+    return pd.Series(values.array.take(rows, allow_fill=True))
 
 
 def of_pandas(values: pl.Series, dtype: Any) -> Any:
@@ -266,6 +259,6 @@ def _key_column(name: str, beside: Beside, own: Any) -> Any:
 
     if isinstance(beside.border, PandasFrame) and _has_rows(theirs := beside.border.column(beside.columns[name])):
         return theirs
-    if own is not None and type(own.dtype).__name__ in OF_PANDAS:
+    if own is not None and type(own.dtype).__name__ in EXTENSIONS:
         return of_pandas(beside.key(name), own.dtype)
     return pd.Series(beside.key(name).to_list())

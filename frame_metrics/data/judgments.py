@@ -96,7 +96,7 @@ def _judged_rows(
         refuse_nan(frame[name], name, "drop them")
         if inside in query:
             refuse_null(name, frame[name], "are missing", "drop them")
-        dtype = frame[name].dtype if own in log_columns.lent else log[inside].dtype
+        dtype = frame[name].dtype if own in log_columns.from_judgments else log[inside].dtype
         out[inside] = _like(frame[name], dtype, name, own, dtype)
     if columns.doc is None:
         raise BadValueError("the judgments have no document column; name it with doc=")
@@ -118,9 +118,9 @@ def _judged_rows(
         refuse(columns.annotator, nobody, "have a judgment and no annotator", SOMEBODY)
         table = table.with_columns(annotator.alias("annotator"))
     table = table if every else table.filter(judges)
-    lent = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.lent}
-    keys = [key for key in (*by, *query) if key not in lent]
-    for said, column in (lent | {role: getattr(columns, role) for role in SAID_BESIDE}).items():
+    alone = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.from_judgments}
+    keys = [key for key in (*by, *query) if key not in alone]
+    for said, column in (alone | {role: getattr(columns, role) for role in SAID_BESIDE}).items():
         if column and table.select(*keys, said).n_unique() > table.select(keys).n_unique():
             odd = table.filter(pl.col(said).n_unique().over(keys) > 1).select(query).row(0)
             raise BadValueError(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,9 +15,10 @@ from frame_metrics.data import blocks
 from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.groups import Cells, drawing_places
 from frame_metrics.data.judgments import Judged, id_hash, laid_out, lend, match, number_clusters, read_judgments
+from frame_metrics.data.origin import Origin
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.data.stacked import systems_of
-from frame_metrics.data.unfolding import BARE, ORIGIN, TOLD
+from frame_metrics.data.unfolding import BARE, ORIGIN, RELEVANCE_KNOWN
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.inputs import Array, Pool, Ranking
 from frame_metrics.inputs.rows import NONE
@@ -39,18 +40,18 @@ class Log:
     """A log read and checked, its rankings found, its judgments joined."""
 
     table: pl.DataFrame  # the checked columns by role
-    row: Array | None  # row of the caller's frame of each row; None where they are the same
-    frame_rows: int  # rows of the caller's frame
-    repeated: str | None  # the query of the first repeated document that was left out
     columns: Columns
     conventions: Conventions
     judgment_name: str  # what the caller calls the column of grades, or of labels where there are none
     grid: Grid  # the rankings to measure
-    judged: Judged | None  # the judgments, where they are kept beside
+    judged: Judged | None = None  # the judgments, where they are kept beside
+    origin: Origin | None = None  # the rows of the caller's frame; None where they are the same
+    repeated: str | None = None  # the query of the first repeated document that was left out
     # Past the rows of the table, one for each query without results, with what is said of it.
     bare: pl.DataFrame = field(default_factory=pl.DataFrame)
-    told: Array | None = None  # whether it is said of a ranking's query what is relevant, though it may be nothing
-    judged_keys: Sequence[str] = ()  # what judgments belonged to that are not here any more
+    # Whether it is known of each ranking's query what is relevant, though it may be nothing, shape (rankings,).
+    relevance_known: Array | None = None
+    judged_keys: Sequence[str] = ()  # the keys of judgments that were joined before, where they are kept no longer
     held: pl.DataFrame | None = None  # whose rows key rows are, where they are not those of the frame
 
     @property
@@ -90,7 +91,7 @@ class Log:
     def of_queries(self, role: str) -> Array | None:
         """The value for each ranking's query, by the log or else the judgments; None for a role that is not named."""
         said, column = self.said_of_queries(role), getattr(self.columns, role)
-        left_out = column in self.columns.lent and self.conventions.unjudged_queries is None
+        left_out = column in self.columns.from_judgments and self.conventions.unjudged_queries is None
         if said is not None and left_out and self.grid.pool is not None:
             said = np.where(self.grid.pool.lengths > 0, said, 0)  # a query without judgments is in no mean
         if said is not None and (lacking := np.isnan(said)).any():
@@ -106,8 +107,8 @@ class Log:
         if column is None:
             return None
         ours = np.full(len(grid.pair), np.nan)
-        if column not in self.columns.lent:
-            with rows_of_the_frame(self):
+        if column not in self.columns.from_judgments:
+            with self.rows_of_the_frame():
                 ours = grid.amounts(role, column)
         if self.judged is not None and role in self.judged.names.columns:
             keys = self.judged.keys
@@ -154,8 +155,8 @@ class Log:
     @cached_property
     def placed(self) -> Array | None:
         """True for segments whose values are all known, shape (segments,); None where those of all are."""
-        grid, lent = self.grid, set(self.columns.by) & set(self.columns.lent)
-        if not lent or self.judged is None:
+        grid = self.grid
+        if not set(self.columns.by) & set(self.columns.from_judgments) or self.judged is None:
             return grid.placed
         # What the judgments say of a query nobody knows of one without judgments.
         known = 0 if grid.pool is None else grid.pool.lengths > 0
@@ -170,7 +171,7 @@ class Log:
         return [
             name
             for name, key in zip(self.columns.by, by, strict=True)
-            if key not in theirs or name in self.columns.lent
+            if key not in theirs or name in self.columns.from_judgments
         ]
 
     def cells_at(self, system: Array, segment: Array, query: Array | None, n: Array) -> Cells:
@@ -224,7 +225,7 @@ class Log:
 
         blocks.each_block(self.grid.size if load is None else load, tried)
         if broken:
-            with rows_of_the_frame(self):
+            with self.rows_of_the_frame():
                 raise _of_all(broken, len(self.table))
         if other:
             raise other[min(other)]
@@ -244,11 +245,11 @@ class Log:
 
     def rows(self, at: Array) -> Array:
         """Return rows of the caller's frame, or of the judgments past its end."""
-        if self.row is None:
-            return at
-        n = len(self.row)
-        own = np.append(self.row, [0, NONE])  # what stands past the end, and -1
-        return np.where(at < n, own[np.minimum(at, n)], at - n + self.frame_rows)
+        return at if self.origin is None else self.origin.rows(at)
+
+    def rows_of_the_frame(self) -> AbstractContextManager[None]:
+        """Let errors about rows name those of the caller's frame."""
+        return nullcontext() if self.origin is None else self.origin.errors()
 
     def key_rows(
         self, *, system: Array | None = None, segment: Array | None = None, query: Array | None = None
@@ -262,10 +263,11 @@ class Log:
             (columns.query, query, grid.query_row),
         ):
             if names and code is not None:
-                held |= {name: self.rows(self._lent(name) if name in columns.lent else rows)[code] for name in names}
+                beside = columns.from_judgments
+                held |= {name: self.rows(self._beside(name) if name in beside else rows)[code] for name in names}
         return held
 
-    def _lent(self, name: str) -> Array:
+    def _beside(self, name: str) -> Array:
         """Row of the judgments, past the log's end, that holds each segment's value of a column that only they have."""
         inside = key_names(self.columns)[1][self.columns.by.index(name)]
         mine = self.keys_at([inside], self.grid.segment_row)
@@ -319,7 +321,7 @@ class Block:
             score=score,
             tie=rows.tie,
             extra={name: rows.ordered(rows.cells[EXTRA + name]) for name, _ in log.columns.extra},
-            told=None if log.told is None else log.told[self.at],
+            relevance_known=None if log.relevance_known is None else log.relevance_known[self.at],
         )
 
     def _pool(self, label: Array | None) -> Pool | None:
@@ -379,7 +381,7 @@ def read_log(
     own = np.arange(len(log)) if row is None else row
     log, judged = _judged(log, columns, judgments, conventions, own, apart=systems is None, whole=piece is None)
     if columns.relevant:
-        log = _all_known(log, frame[TOLD].gather(own))
+        log = _all_known(log, frame[RELEVANCE_KNOWN].gather(own))
     row = None if row is None else np.append(row, np.arange(len(results), len(frame)))
     bare = lend(_in_types_of(bare, judged.pairs.select(judged.keys)), judged) if judged and len(bare) else bare
     if columns.cluster:
@@ -393,11 +395,12 @@ def read_log(
         log, rankings = systems.table(log), systems.rankings(rankings)
     keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns)
     grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=None if piece is None else piece.systems)
-    told = _told(frame, row, grid) if TOLD in frame.columns else None
+    known = _relevance_known(frame, row, grid) if RELEVANCE_KNOWN in frame.columns else None
     if conventions.unjudged_queries == "count":
-        told = np.ones(len(grid.pair), bool)
+        known = np.ones(len(grid.pair), bool)
     name = str(judging.grade or judging.label)
-    return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged, bare, told)
+    origin = None if row is None else Origin(row, len(frame))
+    return Log(log, columns, conventions, name, grid, judged, origin, repeated, bare=bare, relevance_known=known)
 
 
 def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -434,13 +437,13 @@ def _check_repeated(rankings: blocks.Rankings, log: pl.DataFrame, columns: Colum
         raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
 
 
-def _told(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array:
-    """Mark the rankings of whose query it is said what is relevant, by any system."""
+def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array:
+    """Mark the rankings of queries of which any system's rows say what is relevant."""
     first = grid.rankings.first_row
-    marks = frame[TOLD].fill_null(False).to_numpy()[first if row is None else row[first]]
-    told = np.zeros(int(grid.pair.max(initial=-1)) + 1, bool)
-    told[grid.pair[: len(first)][marks]] = True
-    return told[grid.pair]
+    marks = frame[RELEVANCE_KNOWN].fill_null(False).to_numpy()[first if row is None else row[first]]
+    known = np.zeros(int(grid.pair.max(initial=-1)) + 1, bool)
+    known[grid.pair[: len(first)][marks]] = True
+    return known[grid.pair]
 
 
 def _judged(
@@ -474,9 +477,9 @@ def _judged(
     return log, judged
 
 
-def _all_known(log: pl.DataFrame, told: pl.Series) -> pl.DataFrame:
+def _all_known(log: pl.DataFrame, known: pl.Series) -> pl.DataFrame:
     """The log where all that is relevant is listed: what the lists of a query do not have is not relevant."""
-    return log.with_columns(pl.when(pl.col("label").is_nan() & told).then(0.0).otherwise("label").alias("label"))
+    return log.with_columns(pl.when(pl.col("label").is_nan() & known).then(0.0).otherwise("label").alias("label"))
 
 
 def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
@@ -547,14 +550,3 @@ def _of_all(broken: list[BadRowsError], total: int) -> BadRowsError:
     for error in broken:
         odd[error.rows] |= error.what == first.what
     return bad_rows(first.column, np.flatnonzero(odd), total, first.what, first.remedy)
-
-
-@contextmanager
-def rows_of_the_frame(log: Log) -> Iterator[None]:
-    """Let errors about rows name those of the caller's frame, where the log has left some out."""
-    try:
-        yield
-    except BadRowsError as error:
-        if log.row is None:
-            raise
-        raise bad_rows(error.column, log.row[error.rows], log.frame_rows, error.what, error.remedy) from None

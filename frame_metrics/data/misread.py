@@ -13,7 +13,7 @@ from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.roles import LIKELY
 
-# Facts of a piece, in its first row: columns of scores that are positions there, or not; how many grades are shares;
+# Facts of a piece: columns of scores that are positions there, or not; how many grades are shares;
 # the lowest grades.
 FACTS = POSITIONS, SCORES, SHARES, LOWEST = "\0positions", "\0scores", "\0shares", "\0lowest"
 
@@ -117,9 +117,8 @@ def all_relevant(log: Log) -> bool:
     return "label" not in log.judgments.columns and none_below(_lowest(log), log.conventions.rel)
 
 
-def facts_of(log: Log, n: int) -> dict[str, pl.Series]:
-    """Return what a piece says of both, in ``n`` rows."""
+def facts_of(log: Log) -> dict[str, pl.Series]:
+    """Return what a piece says of both, one value each."""
     called = [pl.Series([sorted(names)], dtype=pl.List(pl.String)) for names in _told_apart(log)]
     told = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([n_shares(log)], dtype=pl.Int64)}
-    told |= {LOWEST: pl.Series([_lowest(log)], dtype=pl.List(pl.Float64))}
-    return {name: value.extend_constant(None, max(n - 1, 0)).head(n) for name, value in told.items()}
+    return told | {LOWEST: pl.Series([_lowest(log)], dtype=pl.List(pl.Float64))}

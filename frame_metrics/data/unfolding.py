@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,14 +14,15 @@ from frame_metrics.border.pieces import ORDER
 from frame_metrics.border.polars import PolarsFrame, key_values
 from frame_metrics.border.protocol import Beside
 from frame_metrics.data.judgments import kind_of_ids, of_the_judgments, wider
-from frame_metrics.errors import BadRowsError, BadValueError, bad_rows, listed
+from frame_metrics.data.origin import Origin
+from frame_metrics.errors import BadValueError, bad_rows, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import TEXTS, Columns, number_column
 from frame_metrics.roles.resolve import ROW, SYSTEM
 
 BARE = "\0bare"  # marks a row that stands for a query without results; such rows are the last
 ORIGIN = "\0origin"  # the order of the rows that they were made of, where some are bare
-TOLD = "\0told"  # marks the rows of a query of which it is said what is relevant, though it may be nothing
+RELEVANCE_KNOWN = "\0known"  # marks rows of a query of which it is known what is relevant, though it may be nothing
 NO_FLAGS, KNOWN_IDS, UNKNOWN_IDS, FLAGS = range(4)  # how far lists of relevant ids are flags
 LABEL = "\0label"  # of the documents that are listed as relevant
 
@@ -34,11 +34,11 @@ class Unfolded:
     table: pl.DataFrame
     frame: pl.DataFrame  # what it was made of
     columns: Columns
-    origin: Array  # the row of the frame that each row was made of
+    origin: Origin  # the rows of the frame, and past the end of the table, those of the frame of judgments
     beside: Beside  # the judgments, a row each
     judged: Columns | None  # which of their columns is which
     to_read: list[str]  # those that are there
-    beside_origin: Array | None  # the row of the frame of judgments that each is made of; None where it is the same
+    nested: bool  # whether a row of the frame of judgments has several
     flags: int | None = None  # how far lists of relevant ids are flags, as ``_flags`` says
 
     def check_flags(self) -> None:
@@ -48,31 +48,16 @@ class Unfolded:
 
     def folded(self, answer: Answer) -> Answer:
         """Return an answer whose key rows are those of the frame, with values for the keys that the frame has not."""
-        return replace(answer, keys={name: self._key(answer.source(name), at) for name, at in answer.keys.items()})
+        keys = {name: self._key(answer.source(name), at) for name, at in answer.keys.items()}
+        return self.origin.answer(replace(answer, keys=keys))
 
     def _key(self, name: str, at: Array | pl.Series) -> Array | pl.Series:
-        if isinstance(at, pl.Series):
-            return at
+        """The values of a key that the frame has not, else its rows as they are."""
         columns = self.columns
-        alone = name == columns.doc and (columns.relevant or self.beside_origin is not None)
-        if name in columns.made or name in columns.lists or alone:
-            values = key_values(self.table, name, at, self.beside)
-            return values.cast(pl.String) if name == SYSTEM and name in columns.made else values
-        n, rows = len(self.frame), len(self.table)
-        later = at >= rows
-        if not later.any():
-            return np.where(at < 0, at, np.append(self.origin, 0)[at])
-        beyond = at[later] - rows
-        if self.beside_origin is not None:
-            beyond = self.beside_origin[beyond]
-        out = np.append(self.origin, 0)[np.where(later | (at < 0), -1, at)]
-        out[at < 0] = -1
-        out[later] = beyond if columns.relevant else beyond + n
-        return out
-
-    def rows(self, at: Array) -> Array:
-        """Return the rows of the frame that some rows were made of, each once."""
-        return np.unique(self.origin[at])
+        if name not in columns.made and name not in columns.lists and not (self.nested and name == columns.doc):
+            return at
+        values = key_values(self.table, name, at, self.beside)
+        return values.cast(pl.String) if name == SYSTEM and name in columns.made else values
 
     def in_every_system(self, marks: Array, rows: pl.DataFrame) -> Array:
         """Mark those of some rows of the table that are marked for every system that is a column, shape (rows,)."""
@@ -84,23 +69,6 @@ class Unfolded:
         for part in (~bare, bare):
             out[part] = np.tile(marks[part].reshape(systems, -1).all(axis=0), systems)
         return out
-
-    @contextmanager
-    def rows_of_the_frame(self) -> Iterator[None]:
-        """Let errors about rows name those of the caller's frame."""
-        try:
-            yield
-        except BadRowsError as error:
-            raise self.told_of_the_frame(error, np.asarray(error.rows)) from None
-
-    def told_of_the_frame(self, error: BadRowsError, at: Array) -> BadRowsError:
-        """Return the error about some rows as one about rows of the frame, and of the first system's column."""
-        column = error.column
-        if self.columns.per_system and column == self.columns.together:
-            system = self.table[SYSTEM][at].cast(pl.String)
-            column = system[0]
-            at = at[(system == column).to_numpy()]
-        return bad_rows(column, self.rows(at), len(self.frame), error.what, error.remedy)
 
 
 def unfold(
@@ -127,7 +95,7 @@ def unfold(
     if columns.relevant:
         beside, judged, beside_origin, flags = _judgments_of(whole, columns)
         to_read = judged.needed
-        whole = whole.with_columns(pl.col(columns.relevant).is_not_null().alias(TOLD)).drop(columns.relevant)
+        whole = whole.with_columns(pl.col(columns.relevant).is_not_null().alias(RELEVANCE_KNOWN)).drop(columns.relevant)
     elif judged is not None and beside.border is not None and beside.border.holds_lists(str(judged.doc)):
         beside, beside_origin = _unfolded_judgments(beside, judged, to_read)
     tables, rows = [whole], [origin]
@@ -144,7 +112,12 @@ def unfold(
         before = [np.repeat(np.arange(systems or 1) * len(frame), len(at) // (systems or 1)) for at in rows]
         place = pl.Series(ORIGIN, np.concatenate(rows) + np.concatenate(before))
         table = pl.concat(tables, how="diagonal").with_columns(place)
-    return Unfolded(table, frame, columns, np.concatenate(rows), beside, judged, to_read, beside_origin, flags)
+    origin, nested = np.concatenate(rows), beside_origin is not None
+    if beside_origin is not None:  # lists of relevant documents are of the frame itself
+        origin = np.append(origin, beside_origin + (0 if columns.relevant else len(frame)))
+    parts = table[SYSTEM].alias(columns.together) if columns.together else None
+    way_back = Origin(origin, len(frame), parts=parts)
+    return Unfolded(table, frame, columns, way_back, beside, judged, to_read, nested, flags)
 
 
 def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataFrame], list[Array]]:
@@ -158,7 +131,7 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
     judgments = [name for name in (columns.label, columns.grade) if name in columns.lists]
     # Of a query without results a list of judgments says that they are known, unless it alone is null.
     null = frame.select(pl.col(name).is_null() for name in columns.lists)
-    told = null.select(~pl.any_horizontal(pl.lit(False), *judgments) | pl.all_horizontal(pl.all())).to_series()
+    known = null.select(~pl.any_horizontal(pl.lit(False), *judgments) | pl.all_horizontal(pl.all())).to_series()
     frame, length = _length(frame, columns.lists, judgments)
     if columns.query:
         _check_once(frame, columns)
@@ -174,7 +147,7 @@ def _without_lists(frame: pl.DataFrame, columns: Columns) -> tuple[list[pl.DataF
         return [results], [origin]
     bare = frame.filter(pl.Series(~some)).drop(columns.lists).with_columns(pl.lit(True).alias(BARE))
     if judgments:
-        bare = bare.with_columns(told.filter(pl.Series(~some)).alias(TOLD))
+        bare = bare.with_columns(known.filter(pl.Series(~some)).alias(RELEVANCE_KNOWN))
     return [results, bare], [origin, every[~some]]
 
 
@@ -219,7 +192,7 @@ def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] 
 
 def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
     """Raise for a query that has two rows: its lists would be one ranking, and their places would stand twice."""
-    keys = [name for name in columns.keys if name not in columns.lent and name in frame.columns]
+    keys = [name for name in columns.keys if name not in columns.from_judgments and name in frame.columns]
     again = ~frame.select(pl.struct(keys).is_first_distinct()).to_series()
     if again.any():
         remedy = f"a row has all results of its query: name {', '.join(_ways(columns))}, or join the lists"
@@ -235,9 +208,9 @@ def _by_system(table: pl.DataFrame, columns: Columns) -> Iterator[pl.DataFrame]:
     """The table of each system, whose column of all is called as what is made of them."""
     systems, made = pl.Enum(sorted(columns.per_system)), columns.together
     rest = table.drop(columns.per_system, strict=False)
-    own = _of_one_kind(table, columns) if columns.per_system[0] in table.columns else {}
+    values_of = _of_one_kind(table, columns) if columns.per_system[0] in table.columns else {}
     for name in columns.per_system:
-        values = [own[name].alias(made)] if own else []
+        values = [values_of[name].alias(made)] if values_of else []
         yield rest.with_columns(pl.lit(name, dtype=systems).alias(SYSTEM), *values)
 
 
@@ -256,34 +229,34 @@ def type_of_all(kinds: Sequence[Any]) -> Any:
 
 def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """The column of each system, that all of them may stand in one."""
-    own = {name: table[name] for name in columns.per_system}
+    values_of = {name: table[name] for name in columns.per_system}
     if columns.predicted not in columns.made:
         role = "rank" if columns.rank in columns.made else "score"
-        own = {name: number_column(values, name, role, finite=False) for name, values in own.items()}
-    kinds = {values.dtype for values in own.values() if values.dtype != pl.Null}
+        values_of = {name: number_column(values, name, role, finite=False) for name, values in values_of.items()}
+    kinds = {values.dtype for values in values_of.values() if values.dtype != pl.Null}
     if len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds) and not kinds <= {*TEXTS}:
-        held = ", ".join(f"{name!r} is {values.dtype}" for name, values in own.items())
+        held = ", ".join(f"{name!r} is {values.dtype}" for name, values in values_of.items())
         raise BadValueError(f"{held}; give the columns of the systems one type")
-    for name, values in own.items() if len(kinds) > 1 else ():
+    for name, values in values_of.items() if len(kinds) > 1 else ():
         if values.dtype in TEXTS:
-            own[name] = values.cast(pl.String)
-    return own
+            values_of[name] = values.cast(pl.String)
+    return values_of
 
 
 def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Columns, Array, int | None]:
     """The documents that are listed as relevant, a row each, the row of the frame that tells each, and ``_flags``."""
     relevant = str(columns.relevant)
-    keys = [name for name in (*columns.by, *columns.query) if name not in columns.lent]
-    told = _as_lists(frame.select(*keys, relevant), [relevant]).with_row_index(BARE)
-    first = told.select(pl.col(BARE).first().over(keys)).to_series()
-    again = told.filter(first != told[BARE])
+    keys = [name for name in (*columns.by, *columns.query) if name not in columns.from_judgments]
+    listed_ids = _as_lists(frame.select(*keys, relevant), [relevant]).with_row_index(BARE)
+    first = listed_ids.select(pl.col(BARE).first().over(keys)).to_series()
+    again = listed_ids.filter(first != listed_ids[BARE])
     if len(again):
-        lists = told[relevant].list.unique().list.sort()
+        lists = listed_ids[relevant].list.unique().list.sort()
         odd = ~lists.gather(again[BARE]).eq_missing(lists.gather(first.gather(again[BARE])))
         if odd.any():
             rows, what = again[BARE].filter(odd).to_numpy(), "differ from another row of their query"
             raise bad_rows(relevant, rows, len(frame), what, "give each query one list of relevant documents")
-    once = told.filter(first == told[BARE], pl.col(relevant).list.len() > 0).explode(relevant)
+    once = listed_ids.filter(first == listed_ids[BARE], pl.col(relevant).list.len() > 0).explode(relevant)
     _refuse_missing(once, relevant, len(frame))
     table = once.drop(BARE).with_columns(pl.lit(1, dtype=pl.Int8).alias(LABEL))
     by = tuple(name for name in columns.by if name in keys)
@@ -302,7 +275,7 @@ def _with_results(
     """Add to the documents that are listed as relevant the results of all systems that are not."""
     listed_ones = beside.read([*beside.columns.values(), LABEL])
     relevant, keys = str(columns.relevant), [name for name in beside.columns if name != columns.doc]
-    found = results.with_columns(pl.Series(BARE, rows)).filter(pl.col(TOLD))
+    found = results.with_columns(pl.Series(BARE, rows)).filter(pl.col(RELEVANCE_KNOWN))
     found = found.select(*keys, pl.col(str(columns.doc)).alias(relevant), BARE)
     found = found.unique([*keys, relevant], maintain_order=True)
     kind = wider(listed_ones.schema[relevant], found.schema[relevant])
@@ -315,9 +288,9 @@ def _with_results(
     return Beside(PolarsFrame(both), beside.columns), np.append(origin, found[BARE].to_numpy())
 
 
-def are_flags(told: Iterable[int | None]) -> bool:
+def are_flags(flags: Iterable[int | None]) -> bool:
     """Return True where all pieces of a frame together hold flags, by what ``_flags`` tells of each."""
-    known = [one for one in told if one is not None]
+    known = [each for each in flags if each is not None]
     return bool(known) and min(known) > NO_FLAGS and (max(known) == FLAGS or min(known) == UNKNOWN_IDS)
 
 

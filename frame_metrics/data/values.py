@@ -55,7 +55,7 @@ def read_values(
     keys = [key for keys in key_names(columns) for key in keys]
     laid = [name for name in ("weight", "cluster", "covariate", "metric", *names) if name in table.columns]
     grid = build_grid(table, find_rankings(table, keys, laid, rows=True), columns, None)
-    log = Log(table, None, len(frame), None, columns, conventions, "", grid, None)
+    log = Log(table, columns, conventions, "", grid)
     return log, _by_metric(grid.rankings, columns, names, n)
 
 

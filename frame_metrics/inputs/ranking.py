@@ -36,7 +36,8 @@ class Ranking(Listed):
     score : of each row, NaN where it has none; None where no metric reads scores.
     tie : the number of each row's tie, ascending, where equal scores are to stand in every order; else None.
     extra : values of each row in columns that only users' metrics read, by name; NaN is null.
-    told : whether it is said of each query what is relevant, though it may be nothing, shape (queries,); else None.
+    relevance_known : whether it is known of each query what is relevant, though it may be nothing, shape (queries,);
+        else None.
     whole : of condensed rankings, the documents that the collection was said to have and those known of it, shape
         (queries,) each.
     """
@@ -55,7 +56,7 @@ class Ranking(Listed):
     score: Array | None = None
     tie: Array | None = None
     extra: Mapping[str, Array] = field(default_factory=dict)
-    told: Array | None = None
+    relevance_known: Array | None = None
     whole: tuple[Array, Array] | None = None
 
     def __post_init__(self) -> None:
@@ -112,7 +113,7 @@ class Ranking(Listed):
     @property
     def evaluated(self) -> Array:
         """True for the queries that are measured: those with a judgment, bool, shape (queries,)."""
-        return self.n_judged > 0 if self.told is None else (self.n_judged > 0) | self.told
+        return self.n_judged > 0 if self.relevance_known is None else (self.n_judged > 0) | self.relevance_known
 
     @kept
     def fully_judged(self) -> bool:

@@ -43,9 +43,9 @@ CASE = ("actual", "predicted", "score")  # what rows to decide about differ in
 class Counting(Work):
     """The rows of a piece that differ, counted; a segment of a system has one that counts for none."""
 
-    queries: bool  # whether queries are told apart, and not only segments
-    ranks: bool
-    unjudged: bool  # whether rows that are not judged stay so
+    queries: bool = False  # whether queries are told apart, and not only segments
+    ranks: bool = False
+    unjudged: bool = False  # whether rows that are not judged stay so
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         log = source.log(single=True, totals=self.totals, arms=self.arms, piece=piece)
@@ -65,10 +65,10 @@ class Counting(Work):
         query = grid.query[cell] if self.queries else None
         keys = key_rows(log, segment, query)
         if ordered and query is not None:
-            row = log.rows(grid.query_row)[query]
-            keys[ORDER] = np.where(row < log.frame_rows, row, NONE)
-        said = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
-        out = {name: pl.Series(values) for name, values in said.items()}
+            row = grid.query_row[query]
+            keys[ORDER] = np.where(row < log.n_rows, log.rows(row), NONE)
+        which = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
+        out = {name: pl.Series(values) for name, values in which.items()}
         return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows)))
 
 
@@ -104,9 +104,9 @@ def cases_read(
     return replace(cases, classes=two_classes(table, columns, conventions)) if named else cases
 
 
-def binary_read(source: Source, *, queries: bool = False, ranks: bool = False, unjudged: bool = False) -> Cases:
+def binary_read(source: Source, **asked: bool) -> Cases:
     """Make the rows to decide about ready, which are of two classes; the parameters are those of ``cases_read``."""
-    cases = cases_read(source, queries=queries, ranks=ranks, unjudged=unjudged)
+    cases = cases_read(source, **asked)
     if not cases.binary:
         raise ColumnError(
             "there are several classes, and a threshold separates one from the rest; name it with positive="
@@ -114,23 +114,16 @@ def binary_read(source: Source, *, queries: bool = False, ranks: bool = False, u
     return cases
 
 
-def cases_in_pieces(
-    source: InPieces,
-    kind: type[Counting] = Counting,
-    *,
-    queries: bool = False,
-    totals: bool = False,
-    ranks: bool = False,
-    unjudged: bool = False,
-    arms: bool = False,
-) -> Cases:
-    """Return the rows to decide about of a log that is worked on in pieces; the parameters are those of ``cases_read``.
+def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: bool) -> Cases:
+    """Return the rows to decide about of a log that is worked on in pieces.
 
-    ``arms``: see ``read_log``.
+    Parameters
+    ----------
+    asked : those of ``cases_read``, and "arms", as in ``read_log``.
     """
-    work = work_of(kind, source, queries, ranks, unjudged, totals=totals, arms=arms)
+    work = work_of(kind, source, **asked)
     columns = work.columns
-    names = [*columns.by, *(columns.query if queries else ())]
+    names = [*columns.by, *(columns.query if work.queries else ())]
     table = gather(work, source)
     if kind is Counting:  # and not an audit, which goes on
         judging = work.plan.judged or columns
@@ -148,7 +141,7 @@ def cases_in_pieces(
     values = table[first].select(columns.groups)
     placed = table[PLACED].to_numpy()[first]
     unknown = [name for name in columns.by if work.plan.judged is None or name not in work.shared]
-    keys = dict.fromkeys((*columns.groups, *(columns.query if queries else ())), first)
+    keys = dict.fromkeys((*columns.groups, *names), first)
     cells = Cells(columns, values, keys, n, unknown, None if placed.all() else placed, table)
     count = table[TIMES].cast(pl.Float64)
     rows = table.select(pl.Series("cell", cell), *case, count=count, weight=count).filter(pl.col("count") > 0)

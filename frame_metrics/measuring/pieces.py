@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -18,8 +18,9 @@ from frame_metrics.data.grid import Grid
 from frame_metrics.data.judgments import read_judgments, refuse_strangers
 from frame_metrics.data.log import Log, Piece
 from frame_metrics.data.misread import FACTS, check_positions, facts_of, positions
+from frame_metrics.data.origin import Origin
 from frame_metrics.data.unfolding import are_flags, flags_for_ids
-from frame_metrics.errors import BadRowsError, ColumnError, NotComputableError, in_number
+from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.queries import (
@@ -44,7 +45,7 @@ from frame_metrics.stats.averages import Averages
 OWN, ANSWERED, EVALUATED, PLACED, SYSTEM = "\0own", "\0answered", "\0evaluated", "\0placed", "\0system"
 VALUE, COUNT, ROWS = "\0value:", "\0count:", "\0rows:"
 WEIGHT, CLUSTER, COVARIATE = "\0weight", "\0cluster", "\0covariate"
-# Facts of the piece, the same in each of its rows.
+# Facts of the piece, in its first row.
 GRADE, LABELLED, MATCHED, FLAGS = "\0grade", "\0labelled", "\0matched", "\0flags"
 
 
@@ -83,7 +84,7 @@ def gathered_of(work: Measuring, source: InPieces) -> Measured:
 
 @dataclass(frozen=True, eq=False)
 class Work(ABC):
-    """The work on a piece of a frame; it can be sent to another process."""
+    """Something that is computed from each piece of a frame; it can be sent to another process."""
 
     plan: Plan  # whose frame is put in its place piece by piece
     empty: pl.DataFrame  # the columns of a piece, without rows
@@ -94,13 +95,14 @@ class Work(ABC):
 
     @abstractmethod
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        """Return what is kept of a piece; ``ordered``: whether the numbers of its rows are known."""
+        """Return the columns that a piece is reduced to; ``ordered``: whether the numbers of its rows are known."""
 
     @property
     def shared(self) -> list[str]:
         """The columns of segments that log and judgments both have."""
         columns, judged = self.plan.columns, self.plan.judged
-        return [] if judged is None else [name for name in columns.by if name in judged.by and name not in columns.lent]
+        ours = set(columns.by) - set(columns.from_judgments)
+        return [] if judged is None else [name for name in columns.by if name in ours & set(judged.by)]
 
     @property
     def keys(self) -> list[str]:
@@ -108,15 +110,13 @@ class Work(ABC):
         return [name for name in self.plan.columns.query if name not in self.plan.columns.made]
 
     def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
-        """Return a row for each ranking of a piece that holds whole queries."""
-        return self.run(piece, None if self.judgments is None else self._of_queries(piece))
+        """Return what a piece, which holds whole queries, is reduced to."""
+        return self.run(piece, None if self.judgments is None else self.judgments_of(piece, "semi"))
 
     def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
         """Return a row for each ranking of a piece and of judgments, which are all that there are of their queries."""
-        try:
+        with Origin(piece[ORDER].to_numpy() if ORDER in piece.columns else None, None).errors():
             answer = at_once(self.plan, piece, self.beside(judgments), self._answer, piece=True)
-        except BadRowsError as error:
-            raise _of_a_piece(error, piece) from None
         return PolarsFrame(piece).given_back(answer)
 
     def beside(self, judgments: pl.DataFrame | None) -> Beside:
@@ -132,14 +132,6 @@ class Work(ABC):
         flags = pl.Series([source.unfolded.flags], dtype=pl.Int64)
         return replace(answer, columns=answer.columns | {FLAGS: flags.new_from_index(0, len(answer.columns[MATCHED]))})
 
-    def _of_queries(self, piece: pl.DataFrame) -> pl.DataFrame:
-        """The judgments of the queries of a piece."""
-        return self._joined(piece, "semi")
-
-    def systems_of(self, log: Log, numbers: Array) -> pl.Series:
-        """Return the names of systems by their numbers in a piece."""
-        return self.names.gather(system_numbers(log, self.systems)[numbers])
-
     @property
     def columns(self) -> Columns:
         """The column of each part; arms are segments."""
@@ -150,11 +142,8 @@ class Work(ABC):
         """All systems."""
         return pl.Series(self.plan.columns.per_system) if self.systems is None else self.systems
 
-    def beyond(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Return the judgments of queries that are not in a table."""
-        return self._joined(table, "anti")
-
-    def _joined(self, table: pl.DataFrame, how: Any) -> pl.DataFrame:
+    def judgments_of(self, table: pl.DataFrame, how: Literal["semi", "anti"]) -> pl.DataFrame:
+        """Return the judgments of the queries of a table, or with "anti" those of all others."""
         own, theirs = self.plan.columns.query, () if self.plan.judged is None else self.plan.judged.query
         judgments = pl.DataFrame() if self.judgments is None else self.judgments
         there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
@@ -171,11 +160,7 @@ class Measuring(Work):
 
     asked: Asked
     averages: Averages
-
-    @property
-    def single(self) -> bool:
-        """True where single rows are asked for."""
-        return False
+    single: ClassVar[bool] = False  # whether single rows are asked for
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         log = source.log(single=self.single, totals=self.totals, arms=self.arms, piece=piece)
@@ -195,8 +180,16 @@ def in_type(values: pl.Series, kind: Any) -> pl.Series:
         return pl.Series([None], dtype=kind).new_from_index(0, len(values))
 
 
-def work_of(kind: type[Any], source: InPieces, *said: Any, totals: bool = False, arms: bool = False) -> Any:
-    """Return the work of some kind on the pieces of a frame, and what is said to it alone."""
+def work_of(
+    kind: type[Any], source: InPieces, *asked: Any, totals: bool = False, arms: bool = False, **named: bool
+) -> Any:
+    """Make the work that is done on each piece of a frame.
+
+    Parameters
+    ----------
+    kind : the class of the work.
+    asked, named : the fields that it has beside those of ``Work``.
+    """
     plan, pieces = source.plan, source.pieces
     columns = plan.columns
     if plan.conventions.ties == "order" and not columns.rank and not pieces.ordered:
@@ -211,7 +204,7 @@ def work_of(kind: type[Any], source: InPieces, *said: Any, totals: bool = False,
         systems = pieces.counted([str(columns.system)])[str(columns.system)]
     judgments = None if plan.judged is None else source.beside.read(plan.to_read)
     types = pieces.border.types(columns.needed) | ({ORDER: pl.Int64} if pieces.ordered else {})
-    return kind(plan.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, arms, *said)
+    return kind(plan.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, arms, *asked, **named)
 
 
 def gather(work: Work, source: InPieces) -> pl.DataFrame:
@@ -223,7 +216,7 @@ def gather(work: Work, source: InPieces) -> pl.DataFrame:
     if work.judgments is None:
         return table
     known = set(work.keys) <= set(table.columns)
-    rest = work.run(work.empty, work.beyond(table if known else source.pieces.counted(work.keys)))
+    rest = work.run(work.empty, work.judgments_of(table if known else source.pieces.counted(work.keys), "anti"))
     both = pl.concat([table, rest.cast(nothing.schema)])
     if not both[MATCHED].any():
         refuse_unmatched(work, source)
@@ -239,24 +232,11 @@ def check_flags(table: pl.DataFrame, work: Work) -> None:
 def _check_judgments(work: Work, source: Source) -> None:
     """Raise for judgments that are bad, by their rows; those of a piece have other ones."""
     qrels = source.qrels()
-    if qrels is None or work.plan.columns.unfolds or source.beside.border is None:
-        return
-    if source.beside.border.holds_lists(str(qrels[1].doc)):
+    if qrels is None or work.plan.unfolds:
         return
     columns, conventions = work.plan.columns, work.plan.conventions
     log = checked(work.empty, columns, judged_elsewhere=True, scores_later=True, positive=conventions.positive)
     read_judgments(*qrels, log, columns, conventions)
-
-
-def _of_a_piece(error: BadRowsError, piece: pl.DataFrame) -> BadRowsError:
-    """The error about some rows of a piece as one about rows of the frame, of which there may be more."""
-    n, shown, rows = len(error.rows), "", error.rows
-    if ORDER in piece.columns:
-        rows = piece[ORDER].gather(list(error.rows)).to_list()
-        shown = f" ({'rows' if n > 1 else 'row'} {', '.join(map(str, rows[:3]))})"
-    many = f"at least {n} {'rows' if n > 1 else 'row'} {in_number(error.what, n)}"
-    message = f"{error.column}: {many}{shown}; {error.remedy}"
-    return BadRowsError(message, column=error.column, rows=rows, what=error.what, remedy=error.remedy)
 
 
 def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
@@ -272,7 +252,7 @@ def _kept(measured: Measured, work: Measuring, *, ordered: bool) -> Answer:
 
 
 def of_rankings(log: Log, work: Work, columns: dict[str, Any], *, ordered: bool) -> Answer:
-    """Return a row for each ranking of a piece, with columns, and with what tells which one it is."""
+    """Return columns that have a row for each ranking of a piece, with the keys of the rankings beside them."""
     grid, own = log.grid, len(log.grid.rankings.first_row)
     keys = key_rows(log, grid.segment, grid.query)
     if ordered:
@@ -299,14 +279,14 @@ def placed_of(log: Log, segment: Array) -> Array:
 
 
 def facts(log: Log, n: int) -> dict[str, pl.Series]:
-    """Return what is known of the judgments of a piece: the largest grade, whether there are labels, and any match."""
+    """Return what is known of the judgments of a piece, in the first of ``n`` rows: its largest grade, any match ..."""
     table, names = log.judgments, judging(log.judgments)
     top = table["grade"].max() if "grade" in names else None
     kind = table.schema["grade"] if "grade" in names else pl.Float64()
     matched = log.judged is None or any(log.table[name].is_not_nan().any() for name in names)
     known = {GRADE: pl.Series([top], dtype=kind), LABELLED: pl.Series(["label" in names])}
-    known[MATCHED] = pl.Series([matched])
-    return {name: value.new_from_index(0, n) for name, value in known.items()} | facts_of(log, n)
+    known |= {MATCHED: pl.Series([matched])} | facts_of(log)
+    return {name: value.extend_constant(None, max(n - 1, 0)).head(n) for name, value in known.items()}
 
 
 def system_numbers(log: Log, every: pl.Series | None) -> Array:
@@ -322,7 +302,10 @@ def system_numbers(log: Log, every: pl.Series | None) -> Array:
 
 
 def _cluster_rows(log: Log) -> Array:
-    """A row of the log, or past its end of the judgments, that says the cluster of each ranking's query."""
+    """For each ranking a row that holds the cluster of its query, -1 for none.
+
+    The row is of the log, or past the log's end, of the judgments.
+    """
     grid, row = log.grid, np.full(len(log.grid.pair), NONE)
     if log.judged is not None and "cluster" in log.judged.names.columns:
         keys = log.judged.keys
@@ -330,7 +313,7 @@ def _cluster_rows(log: Log) -> Array:
             "at"
         ]
         row = at.fill_null(NONE).to_numpy()
-    if log.columns.cluster in log.columns.lent:
+    if log.columns.cluster in log.columns.from_judgments:
         return row
     first = np.full(int(grid.pair.max(initial=-1)) + 1, NONE)
     own = grid.pair[grid.of_log]
@@ -361,17 +344,17 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
     log = table.select(pl.col(name).alias(own) for own, name in zip(inside, columns.keys, strict=True))
     facts = {GRADE: "grade"} | ({LABELLED: "label"} if table[LABELLED].any() else {})
     log = log.with_columns(*(table[name].alias(own) for name, own in facts.items()), *(table[name] for name in FACTS))
-    said = {
+    of_queries = {
         role: table[name].to_numpy() for role, name in (("weight", WEIGHT), ("covariate", COVARIATE)) if name in table
     }
     if columns.cluster:
-        said["cluster"] = numbers(table[CLUSTER]).to_numpy()
-    grid = _grid(log, table, by, query, said)
+        of_queries["cluster"] = numbers(table[CLUSTER]).to_numpy()
+    grid = _grid(log, table, by, query, of_queries)
     shared = [inside for inside, name in zip(by, columns.by, strict=True) if name in work.shared]
     conventions = conventions_of(work, table)
     judging_columns = plan.judged or columns
-    columns, name = replace(columns, lent=()), str(judging_columns.grade or judging_columns.label)
-    return Log(log, None, len(log), None, columns, conventions, name, grid, None, judged_keys=shared, held=table), table
+    columns, name = replace(columns, from_judgments=()), str(judging_columns.grade or judging_columns.label)
+    return Log(log, columns, conventions, name, grid, judged_keys=shared, held=table), table
 
 
 def with_systems(table: pl.DataFrame, work: Work) -> pl.DataFrame:

@@ -16,13 +16,13 @@ from frame_metrics.data.blocks import codes
 from frame_metrics.data.grid import systems_apart
 from frame_metrics.data.log import Log, Piece, read_log
 from frame_metrics.data.misread import check_positions, positions
+from frame_metrics.data.origin import Origin
 from frame_metrics.data.unfolding import Unfolded, type_of_all, unfold
-from frame_metrics.errors import BadRowsError, ColumnError, about_rows, check_names
+from frame_metrics.errors import BadRowsError, ColumnError, check_names
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
 
-WORTH = "\0worth"  # how many rows a row that was counted stands for, where each stands for some already
 MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that the frame has not
 
 
@@ -36,27 +36,10 @@ class Source:
     judged: Columns | None = None  # which of their columns is which; None without any
     unfolded: Unfolded | None = None  # where the rows of the frame are others
 
-    def log(
-        self,
-        *,
-        queries: bool = True,
-        single: bool = False,
-        totals: bool = False,
-        arms: bool = False,
-        piece: Piece | None = None,
-    ) -> Log:
+    def log(self, *, piece: Piece | None = None, **asked: bool) -> Log:
         """Make the log ready; the parameters are those of ``read_log``."""
-        log = read_log(
-            self.table,
-            self.plan.columns,
-            self.plan.conventions,
-            self.qrels(),
-            queries=queries,
-            single=single,
-            totals=totals,
-            arms=arms,
-            piece=piece,
-        )
+        columns, conventions = self.plan.columns, self.plan.conventions
+        log = read_log(self.table, columns, conventions, self.qrels(), piece=piece, **asked)
         if piece is None:
             check_shared(log)
             check_positions(positions(log))
@@ -100,21 +83,28 @@ def answer_of(
     keys : columns of the frame that stand before those of the schema.
     in_pieces : whether ``compute`` takes what is ``InPieces``, of a frame that is larger than memory.
     documents : whether rows without a query are paired by document, so that all those of one are counted together.
-    unreadable : what to answer where rows cannot be taken apart; None for an error.
+    unreadable : what to answer where an error is about rows, of which nothing can be computed; None to raise it.
     """
 
     def run(rows: pl.DataFrame | Pieces) -> Answer:
+        try:
+            return read(rows)
+        except BadRowsError as error:
+            if unreadable is None:
+                raise
+            return unreadable(error).of_rows(pl.DataFrame(), Beside(None, {}))
+
+    def read(rows: pl.DataFrame | Pieces) -> Answer:
         beside = plan.read_judgments()
         if isinstance(rows, pl.DataFrame):
-            return at_once(plan, rows, beside, compute, unreadable)
+            return at_once(plan, rows, beside, compute)
         if plan.columns.query:
             none = pl.DataFrame()
             return compute(InPieces(plan, none, beside, plan.judged, pieces=rows)).of_rows(none, beside)
         table, columns = _counted(plan, rows, documents=documents)
-        try:
-            return at_once(plan.but(columns=columns), table, beside, compute, unreadable)
-        except BadRowsError as error:
-            raise _of_counted(error, table, plan.columns) from None
+        times = table[TIMES].to_numpy()
+        with Origin(None, int(times.sum()), times).errors():
+            return at_once(plan.but(columns=columns), table, beside, compute)
 
     def of_types(types: dict[str, Any]) -> dict[str, Any]:
         types = _types(plan, types)
@@ -141,25 +131,12 @@ def source_of(plan: Plan, rows: pl.DataFrame, beside: Beside, *, piece: bool = F
     return Source(plan, unfolded.table, unfolded.beside, unfolded.judged, unfolded)
 
 
-def at_once(
-    plan: Plan,
-    rows: pl.DataFrame,
-    beside: Beside,
-    compute: Compute,
-    unreadable: Callable[[BadRowsError], Answer] | None = None,
-    *,
-    piece: bool = False,
-) -> Answer:
+def at_once(plan: Plan, rows: pl.DataFrame, beside: Beside, compute: Compute, *, piece: bool = False) -> Answer:
     """Compute from rows that were read, and name the rows of the frame in answers and errors."""
-    try:
-        source = source_of(plan, rows, beside, piece=piece)
-    except BadRowsError as error:
-        if unreadable is None:
-            raise
-        return unreadable(error)
+    source = source_of(plan, rows, beside, piece=piece)
     if source.unfolded is None:
         return compute(source).of_rows(rows, beside)
-    with source.unfolded.rows_of_the_frame():
+    with source.unfolded.origin.errors():
         answer = compute(source)
     return source.unfolded.folded(answer).of_rows(rows, beside)
 
@@ -171,9 +148,9 @@ def _types(plan: Plan, types: dict[str, Any]) -> dict[str, Any]:
     types |= {name: kind for name, kind in MADE.items() if name in columns.made}
     types |= {columns.together: type_of_all([types[name] for name in columns.per_system])}
     # What the log does not have, or has without a type, is of the judgments' type.
-    lent = {name: own for name, own in plan.keys_beside.items() if types.get(name, pl.Null) == pl.Null}
-    found = plan.beside.types(list(lent.values())) if lent and plan.beside else {}
-    return types | {name: found[own] for name, own in lent.items()}
+    from_judgments = {name: own for name, own in plan.keys_beside.items() if types.get(name, pl.Null) == pl.Null}
+    found = plan.beside.types(list(from_judgments.values())) if from_judgments and plan.beside else {}
+    return types | {name: found[own] for name, own in from_judgments.items()}
 
 
 def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFrame, Columns]:
@@ -186,8 +163,7 @@ def _counted(plan: Plan, pieces: Pieces, *, documents: bool) -> tuple[pl.DataFra
         table = pieces.counted(columns.needed)
     if columns.count is None:
         return table, replace(columns, count=TIMES)
-    worth = (pl.col(TIMES) * pl.col(columns.count)).alias(WORTH)
-    return table.with_columns(worth), replace(columns, count=WORTH)
+    return table.with_columns((pl.col(TIMES) * pl.col(columns.count)).alias(columns.count)), columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,14 +181,6 @@ class Documents:
         alike = each.agg(pl.col(ORDER).sort(), pl.col(TIMES).first()).group_by(ORDER, maintain_order=True)
         once = alike.agg(pl.col(self.doc).first(), pl.col(TIMES).sum()).drop(ORDER)
         return table.drop(TIMES).join(once, on=self.doc, nulls_equal=True, maintain_order="left")
-
-
-def _of_counted(error: BadRowsError, table: pl.DataFrame, columns: Columns) -> BadRowsError:
-    """The error about rows that were counted as one about the rows that they stand for."""
-    n, column = int(table[TIMES].gather([int(row) for row in error.rows]).sum()), error.column
-    column = str(columns.count) if column == WORTH else column
-    message = about_rows(column, n, [], int(table[TIMES].sum()), error.what, error.remedy)
-    return BadRowsError(message, column=column, what=error.what, remedy=error.remedy)
 
 
 def check_shared(log: Log) -> None:

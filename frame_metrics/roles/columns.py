@@ -57,7 +57,7 @@ class Columns:
     value: tuple[str, ...] = ()  # numbers that were computed elsewhere
     metric: str | None = None  # what these are of; None where the columns' own names say it
     k: str | None = None  # its cutoff, which the metric says too
-    lent: tuple[str, ...] = ()  # of these the ones that stand in the judgments beside the log, and not in the log
+    from_judgments: tuple[str, ...] = ()  # columns of segments that stand in the judgments alone, and not in the log
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ class Columns:
         """Every column of the log that is read, once."""
         several = (column for _, column in (*self.class_scores, *self.extra))
         every = dict.fromkeys([*self.keys, *self.single.values(), *several, *self.value, *self.per_system])
-        made = {*self.made, *self.lent} - {*self.per_system}
+        made = {*self.made, *self.from_judgments} - {*self.per_system}
         return [column for column in every if column not in made]
 
     @property
@@ -188,7 +188,7 @@ def role_columns(
         "covariate": _covariate_column,
     }
     named = {role: column for role, column in columns.single.items() if role in checks and role in roles}
-    named = {role: column for role, column in named.items() if column not in columns.lent}
+    named = {role: column for role, column in named.items() if column not in columns.from_judgments}
     return {role: checks[role](frame[column], column) for role, column in named.items()}
 
 
@@ -215,7 +215,7 @@ def key_columns(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """Return the columns of system, segment and query under their inside names, but for lent ones; NaN is no key."""
     out: dict[str, pl.Series] = {}
     for inside, name in zip((name for names in key_names(columns) for name in names), columns.keys, strict=True):
-        if name not in columns.lent:
+        if name not in columns.from_judgments:
             out[inside] = frame[name]
             refuse_nan(out[inside], name)
     return out

@@ -50,7 +50,7 @@ def resolve(
         return _of_values(roles, available, judged=judged, hint=hint)
     theirs = [column for column in judgments or () if column not in available]
     named_so = (roles.get(role) for role in OF_A_QUERY)  # a collection size may be a number, or True
-    lent = [
+    from_judgments = [
         column
         for said in named_so
         if not isinstance(said, float | int)
@@ -64,7 +64,7 @@ def resolve(
             return f"; the judgments have it: name it there, judge(..., {role}={column!r})"
         return hint(column) or closest(column, theirs)
 
-    named = _named(roles, [*available, *lent], where)
+    named = _named(roles, [*available, *from_judgments], where)
     extra = (column for _, column in named["extra"])
     free = set(available).difference(extra, *(_several(column) for column in named.values()))
     columns = {"query": None, "by": None} | named
@@ -95,7 +95,7 @@ def resolve(
     columns |= _per_system(columns, made, available)
     lists = _lists(columns, made, holds_lists) if nested else []
     keys = {role: _several(columns[role]) for role in ("query", "by")}
-    resolved = Columns(**columns | keys, lent=tuple(lent), lists=tuple(lists), made=tuple(made))
+    resolved = Columns(**columns | keys, from_judgments=tuple(from_judgments), lists=tuple(lists), made=tuple(made))
     _check_parts(resolved)
     return resolved
 

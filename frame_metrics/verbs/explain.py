@@ -16,7 +16,7 @@ from frame_metrics.data.log import Block, Log, Piece
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Confusion, Pool, Ranking, gain_of
 from frame_metrics.measuring.one_query import of_one_query, with_grades
-from frame_metrics.measuring.pieces import Work, facts, work_of
+from frame_metrics.measuring.pieces import Work, facts, system_numbers, work_of
 from frame_metrics.measuring.queries import check_grades, check_known, check_ties
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
@@ -81,7 +81,8 @@ class Explaining(Work):
         table = _explained(log, self.asked, self.values, self.query, _type_of_docs(source), self.grades)
         answer, named, system = _answer(log, table), {}, log.columns.system
         if system:  # of which the piece may have no row
-            named[system] = self.systems_of(log, log.grid.system[table["ranking"].to_numpy()])
+            numbers = system_numbers(log, self.systems)[log.grid.system[table["ranking"].to_numpy()]]
+            named[system] = self.names.gather(numbers)
         return Answer({**answer.keys} | named, answer.columns | facts(log, len(table)))
 
 
@@ -130,7 +131,7 @@ def _rankings_of(log: Log, values: Sequence[Any], query: Any) -> Array:
 def _explained(
     log: Log, asked: Asked, values: Sequence[Any], query: Any, docs: Any, grades: pl.Series | None = None
 ) -> pl.DataFrame:
-    """Return one row per result of a query's rankings, in rank order, then those of documents that add nothing.
+    """Return one row per result of a query's rankings, in rank order, then per document whose gain is not counted.
 
     Parameters
     ----------
@@ -146,7 +147,8 @@ def _explained(
     if block.rows.apart:
         check_ties(name, metric, block, log)
     check_known(run, rel, log)
-    nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)  # what a document adds that adds nothing
+    # The contribution of a document without one, in each ranking: 0, or NaN where the metric is undefined.
+    nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)
     rows = block.rows.frame_rows(grid.rankings, np.arange(len(run.grade)))
     every = _listed(run, metric, nothing).with_columns(row=rows.astype(np.int64))
     table = every.filter("shown")

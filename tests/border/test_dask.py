@@ -8,6 +8,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from cloudpickle import dumps
 
@@ -150,6 +151,17 @@ def test_rows_without_a_query(npartitions: int) -> None:
     ours, theirs = (IRM(one, doc="id", system="run") for one in (dd.from_pandas(both, npartitions=npartitions), both))
     _same(ours(score=None).compare("accuracy", "f1"), theirs(score=None).compare("accuracy", "f1"))
     _same(ours(predicted=None).compare("roc_auc"), theirs(predicted=None).compare("roc_auc"))
+
+
+def test_rows_of_partitions_that_cannot_be_read_are_not_named_by_their_places_there() -> None:
+    """An audit counts the rows whose lists differ in length, and gives none as an example, as they have no numbers."""
+    rows = pd.DataFrame({"query": [1, 2, 3], "doc": [["a", "b"], ["a"], ["a"]], "score": [[0.5, 0.2]] * 3})
+    kinds = {"doc": pd.ArrowDtype(pa.list_(pa.string())), "score": pd.ArrowDtype(pa.list_(pa.float64()))}
+    lists = rows.assign(label=rows["score"].map(lambda _: [1, 0])).astype(kinds | {"label": kinds["score"]})
+    found = dd.from_pandas(lists, npartitions=1).irm.audit().compute()
+    assert found["check"].to_list() == ["rows that have lists of different lengths"]
+    assert found["n"].to_list() == [2]
+    assert found["example"].isna().all()
 
 
 def test_empty_partitions() -> None:

@@ -499,6 +499,12 @@ def test_grades_of_which_none_is_relevant() -> None:
     assert "grades that do not reach rel" not in checks(IRM(graded, rel=1))
 
 
+def test_grades_that_are_all_relevant() -> None:
+    """Ratings of rows without a query, all of which are relevant, are a finding with an example, as those of a log."""
+    table = IRM(pl.DataFrame({"grade": [3, 4, 5, 3], "score": [0.1, 0.2, 0.3, 0.4]})).audit()
+    assert table.filter(check="no grade below rel").select("n", "share", "example").row(0) == (4, 1, "row 0")
+
+
 @pytest.mark.parametrize("match", ["best", "majority", None])
 def test_rows_of_no_class_at_all_can_be_audited(match: Any) -> None:
     """Where every row is left out, as its label is missing, there is no majority to fall below."""

@@ -27,13 +27,14 @@ from frame_metrics.plan.needs import audited
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.verbs.audit import of_annotators as annotators
-from frame_metrics.verbs.audit import of_logs as log_checks
 from frame_metrics.verbs.audit import of_rows as guards
-from frame_metrics.verbs.audit import of_values as value_checks
-from frame_metrics.verbs.audit.checks import Counted, Finding, counted, run_checks
+from frame_metrics.verbs.audit.bad_rows import look_past_bad_rows, notes_of, row_findings, unread
+from frame_metrics.verbs.audit.checks import About, Counted, Finding
 from frame_metrics.verbs.audit.gate import SEVERITIES, bound_in_words, gate_of
-from frame_metrics.verbs.audit.good_rows import good_rows, part_of
+from frame_metrics.verbs.audit.listed import counted, findings
+from frame_metrics.verbs.audit.of_annotators import about_annotators
+from frame_metrics.verbs.audit.of_logs import SetAside, about_log, queries_in_several_segments
+from frame_metrics.verbs.audit.of_values import about_values
 from frame_metrics.verbs.audit.pieces import decided, of_pieces
 from frame_metrics.verbs.audit.split import check_split, split_of_queries, split_of_rows
 
@@ -61,18 +62,15 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
         there = None if beside is None else saved.read_saved(beside(source.table)).log
         looking = _Looking(source, rule, split, there)
         if isinstance(source, InPieces):
-            try:
-                return _report(fail_on, looking.at_pieces(source))
-            except BadRowsError as error:  # of rows that cannot be taken apart
-                return unreadable(error)
-        good = good_rows(source, looking.at_rows)
-        part = part_of(good, source)
-        seen = good.seen if good.error is None else [part.unread(good.error)]
-        return _report(fail_on, [*part.findings(source.plan.columns), *seen])
+            return _report(fail_on, looking.at_pieces(source))
+        readable = look_past_bad_rows(source, looking.at_rows)
+        notes = notes_of(readable, source)
+        seen = readable.seen if readable.error is None else [unread(notes, readable.error)]
+        return _report(fail_on, [*row_findings(notes, source.plan.columns), *seen])
 
     def unreadable(error: BadRowsError) -> Answer:
-        n, row = max(len(error.rows), 1), f"row {int(error.rows[0])}" if len(error.rows) else None
-        return _report(fail_on, [Finding(f"rows that {error.what}", "error", n, None, row, str(error))])
+        row = f"row {int(error.rows[0])}" if len(error.rows) else None
+        return _report(fail_on, [Finding(f"rows that {error.what}", "error", error.n, None, row, str(error))])
 
     in_pieces = not irm.of_values
     table = answer_of(plan, compute, lambda types: dict(SCHEMA), unreadable=unreadable, in_pieces=in_pieces)
@@ -81,7 +79,7 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
 
 @dataclass(frozen=True, eq=False)
 class _Looking:
-    """The looks of an audit, at rows or at pieces."""
+    """What an audit looks for, in the rows of a frame or in its pieces."""
 
     source: Source
     rule: str | None  # that was said for annotators who differ
@@ -89,51 +87,62 @@ class _Looking:
     there: Log | None  # the saved numbers of a baseline
 
     def at_rows(self, rows: pl.DataFrame) -> list[Finding]:
-        """Return the findings about good rows; raise for those that are bad in one way."""
+        """Return the findings about rows; an error about those that are bad in one way is raised first."""
         source, plan = replace(self.source, table=rows), self.source.plan
         columns, conventions, arms = plan.columns, plan.conventions, self.split is not None
         if columns.value:
             numbers = measured(source, None, audited=True, arms=arms)
-            values = {name: own for (name, _), own in zip(numbers.asked, numbers.values, strict=True)}
-            return self._with_arms([*value_checks.findings(numbers), *self._turned(numbers.log)], numbers.log, values)
+            values = {name: each for (name, _), each in zip(numbers.asked, numbers.values, strict=True)}
+            about = [*about_values(numbers), *self._turned(numbers.log)]
+            return self._with_arms(findings(*about), numbers.log, values)
         if not columns.query:
-            seen = guards.findings(rows, columns, conventions)
-            return seen if self.split is None else [*seen, *split_of_rows(rows, columns, self.split)]
+            reached = findings(*guards.about_grades(rows, columns, conventions))
+            if lost := [finding for finding in reached if finding.n and finding.severity == "error"]:
+                return lost  # nothing else can be computed
+            parts = () if self.split is None else split_of_rows(rows, columns, self.split)
+            return [*reached, *findings(*guards.about_rows(rows, columns, conventions), *parts)]
         log = read_log(rows, columns, conventions, source.qrels(), single=decided(plan), arms=arms)
-        sides = guards.of_sides(rows, columns, conventions)
-        cases = cases_of(log) if decided(plan) else None
-        return self._of_log(counted(log), list(sides), log, cases)
+        sides = guards.about_sides(rows, columns, conventions)
+        return self._of_log(counted(log), sides, log, cases_of(log) if decided(plan) else None)
 
     def at_pieces(self, source: InPieces) -> list[Finding]:
         """Return the findings about a log that is worked on in pieces, and about its bad rows."""
         found, plan = of_pieces(source, arms=self.split is not None), source.plan
-        sides: list[Finding] = []
+        sides: Iterable[About] = ()
         if found.sides is not None:
-            sides = [*guards.of_sides(found.sides, plan.columns, plan.conventions, found.sides[TIMES])]
+            sides = guards.about_sides(found.sides, plan.columns, plan.conventions, found.sides[TIMES])
         try:
             about = self._of_log(found.counts, sides, found.judged, found.cases)
         except FrameMetricsError as error:  # of what is left, where rows were left out
-            if not found.part.bad:
+            if not any(finding.what for finding in found.notes):
                 raise
-            about = [found.part.unread(error)]
-        return [*found.part.findings(plan.columns), *about]
+            about = [unread(found.notes, error)]
+        return [*row_findings(found.notes, plan.columns), *about]
 
-    def _of_log(self, counts: Counted, sides: list[Finding], judged: Log, cases: Cases | None) -> list[Finding]:
-        """The findings about a log, of which the last two say the judgments and the rows that are decided about."""
-        seen = [*sides, *log_checks.findings(counts), *annotators.findings(judged, self.rule)]
-        seen += [*self._turned(counts.log), *run_checks({}, log_checks.SetAside(_set_aside(self.source.plan)))]
-        values = {"relevant results": np.where(counts.evaluated, counts.hits, np.nan)}
-        return self._with_arms([*seen, *(() if cases is None else guards.guarded(cases))], counts.log, values)
+    def _of_log(self, counts: Counted, sides: Iterable[About], judged: Log, cases: Cases | None) -> list[Finding]:
+        """The findings about a log.
 
-    def _turned(self, log: Log) -> Iterable[Finding]:
-        return () if self.there is None else run_checks({}, saved.matched(log, self.there).turnover())
+        Parameters
+        ----------
+        sides : labels and predictions by their values.
+        judged : the log with all judgments.
+        cases : the rows that are decided about; None where none are.
+        """
+        about = [*sides, *about_log(counts), *about_annotators(judged, self.rule), *self._turned(counts.log)]
+        about += [About(SetAside(_set_aside(self.source.plan)))]
+        about += [] if cases is None else [guards.about_decisions(cases)]
+        values = {"relevant results": np.where(counts.evaluated, counts["hits"], np.nan)}
+        return self._with_arms(findings(*about), counts.log, values)
+
+    def _turned(self, log: Log) -> list[About]:
+        return [] if self.there is None else [About(saved.matched(log, self.there).turnover())]
 
     def _with_arms(self, seen: list[Finding], log: Log, values: Mapping[str, Array]) -> list[Finding]:
         """Findings, and those about the units of a log whose systems are segments, by their numbers of each ranking."""
         if self.split is None:
             return seen
-        there = [one for one in seen if one.check != log_checks.queries_in_several_segments.name]
-        return [*there, *split_of_queries(log, self.source.plan.columns, self.split, values)]
+        there = [finding for finding in seen if finding.check != queries_in_several_segments.name]
+        return [*there, *findings(*split_of_queries(log, self.source.plan.columns, self.split, values))]
 
 
 def _set_aside(plan: Plan) -> list[str]:
@@ -173,17 +182,17 @@ def _baseline(baseline: Any, plan: Plan) -> Callable[[pl.DataFrame], Plan]:
 
 def _report(fail_on: Any, findings: list[Finding]) -> Answer:
     """Return findings as rows, the gravest first and facts last; raise if there is more than ``fail_on`` allows."""
-    rows = [one for one in findings if one.n or one.severity == "fact"]
-    rows.sort(key=lambda one: SEVERITIES.index(one.severity))
-    failed = [] if fail_on is None else [_in_words(one, bound) for one, bound in gate_of(fail_on).failed(rows)]
+    rows = [finding for finding in findings if finding.n or finding.severity == "fact"]
+    rows.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    failed = [] if fail_on is None else [_in_words(finding, bound) for finding, bound in gate_of(fail_on).failed(rows)]
     if failed:
         count = "1 finding" if len(failed) == 1 else f"{len(failed)} findings"
         raise BadValueError("\n".join([f"audit(fail_on={fail_on!r}): {count}", *failed]))
     return Answer({}, {name: pl.Series(name, [getattr(f, name) for f in rows], dtype=t) for name, t in SCHEMA.items()})
 
 
-def _in_words(one: Finding, bound: Any) -> str:
+def _in_words(finding: Finding, bound: Any) -> str:
     """A finding as a line of an error."""
-    of = f" of {one.of}" if isinstance(bound, float) and one.of else ""
-    example = f" ({one.example}{', ...' if one.n > 1 else ''})" if one.example else ""
-    return f"{one.check}: {one.n}{of}{bound_in_words(bound)}{example}; {one.message}"
+    of = f" of {finding.of}" if isinstance(bound, float) and finding.of else ""
+    example = f" ({finding.example}{', ...' if finding.n > 1 else ''})" if finding.example else ""
+    return f"{finding.check}: {finding.n}{of}{bound_in_words(bound)}{example}; {finding.message}"

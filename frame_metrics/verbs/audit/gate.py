@@ -8,14 +8,8 @@ from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest, did_you_mean, nearest, shown
-from frame_metrics.verbs.audit import of_annotators as annotators  # noqa: F401
-from frame_metrics.verbs.audit import of_logs as log_checks  # noqa: F401
-from frame_metrics.verbs.audit import of_retrieved as retrieved_checks  # noqa: F401
-from frame_metrics.verbs.audit import of_rows as guards  # noqa: F401
-from frame_metrics.verbs.audit import of_values as value_checks  # noqa: F401
-from frame_metrics.verbs.audit import split  # noqa: F401
-from frame_metrics.verbs.audit.checks import CHECKS  # which these have filled
-from frame_metrics.verbs.audit.good_rows import ROW_CHECKS, is_row_check
+from frame_metrics.verbs.audit.bad_rows import ROW_CHECKS, is_row_check
+from frame_metrics.verbs.audit.listed import CHECKS
 
 Severity = Literal["error", "warning", "info"]
 FailOn = Severity | Mapping[str, bool | int | float]
@@ -42,7 +36,7 @@ class Gate:
 
     def unmet(self, found: Iterable[Any]) -> list[str]:
         """Return the checks that have a bound, and of which nothing was found."""
-        there = tuple(one.check for one in found)
+        there = tuple(finding.check for finding in found)
         return [
             name
             for name in self.bounds
@@ -54,22 +48,22 @@ class Gate:
 
         Where nothing could be looked at, no check has found anything, and so each error fails.
         """
-        findings = [one for one in found if one.n]
-        looked = any(one.severity == "fact" and one.check != "rows" for one in findings)
-        looked &= all(one.check != NOTHING for one in findings)
+        findings = [finding for finding in found if finding.n]
+        looked = any(finding.severity == "fact" and finding.check != "rows" for finding in findings)
+        looked &= all(finding.check != NOTHING for finding in findings)
         failed = []
-        for one in findings:
-            bound = self.bound(one.check, one.severity) if looked or one.severity != "error" else True
-            if bound is not None and _above(one, bound):
-                failed.append((one, bound))
+        for finding in findings:
+            bound = self.bound(finding.check, finding.severity) if looked or finding.severity != "error" else True
+            if bound is not None and _above(finding, bound):
+                failed.append((finding, bound))
         return failed
 
 
-def _above(one: Any, bound: Any) -> bool:
+def _above(finding: Any, bound: Any) -> bool:
     """Return True if more was found than may be; what is no share of anything is more than any share."""
-    if bound is True or (isinstance(bound, float) and one.share is None):
-        return one.n > 0
-    return bool((one.share if isinstance(bound, float) else one.n) > bound)
+    if bound is True or (isinstance(bound, float) and finding.share is None):
+        return finding.n > 0
+    return bool((finding.share if isinstance(bound, float) else finding.n) > bound)
 
 
 def bound_in_words(bound: Any) -> str:
@@ -91,7 +85,7 @@ def gate_of(fail_on: Any) -> Gate:
 
 def _known(name: Any) -> str:
     """Return a name; raise if it is no severity and no check, with the nearest of them."""
-    known = [*get_args(Severity), *TOGETHER, *dict.fromkeys(one.name for one in CHECKS), *ROW_CHECKS]
+    known = [*get_args(Severity), *TOGETHER, *dict.fromkeys(check.name for check in CHECKS), *ROW_CHECKS]
     if isinstance(name, str) and (name in known or is_row_check(name)):
         return name
     near = nearest(name.lower(), known) if isinstance(name, str) else None

@@ -15,7 +15,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import judging
 from frame_metrics.stats.agreement import kappa, weighted_kappa
-from frame_metrics.verbs.audit.checks import Finding, Seen, check, run_checks
+from frame_metrics.verbs.audit.checks import About, Seen, check
 
 ENOUGH = 10  # documents that two annotators both judged, so that their agreement says something
 MOST = 100  # pairs of annotators that an audit lists
@@ -119,8 +119,8 @@ def agreement_of_two_annotators(agreement: Agreement) -> Seen:
     return Seen(int(annotators.same[at]), int(annotators.both[at]), annotators.pair(at), annotators.words(at))
 
 
-def findings(log: Log, rule: str | None) -> Iterator[Finding]:
-    """Give the findings about single judgments, where several of one document were given, or annotators are named.
+def about_annotators(log: Log, rule: str | None) -> Iterator[About]:
+    """Give what is looked at of single judgments, where several are of one document, or annotators are named.
 
     ``rule`` is what was said to make one of them; the log may have another, so that it can be read at all.
     """
@@ -128,12 +128,11 @@ def findings(log: Log, rule: str | None) -> Iterator[Finding]:
         return
     each, keys = log.judged.each, [*log.judged.keys, "doc"]
     so = "" if rule is None else f"; several={rule!r} makes one of them"
-    yield from run_checks({"so": so}, _documents(each, keys, rule))
+    yield About(_documents(each, keys, rule), {"so": so})
     if "annotator" in each.columns:
         annotators = _agreement(each, keys)
-        yield from run_checks({}, annotators)
-        for at in range(min(len(annotators.both), MOST)):
-            yield from run_checks({}, Agreement(annotators, at))
+        yield About(annotators)
+        yield from (About(Agreement(annotators, at)) for at in range(min(len(annotators.both), MOST)))
 
 
 def _documents(each: pl.DataFrame, keys: list[str], rule: str | None) -> Documents:
@@ -149,8 +148,8 @@ def _agreement(each: pl.DataFrame, keys: list[str]) -> Annotators:
     value = judging(each)[0]
     who = drawing_places(each.select("annotator"))[0].astype(np.int64) - 1
     first = np.unique(who, return_index=True)[1]
-    said = {"document": codes(each, keys)[0], "who": who, "value": each[value].cast(pl.Float64)}
-    table = pl.DataFrame(said).drop_nulls("value")
+    judgments = {"document": codes(each, keys)[0], "who": who, "value": each[value].cast(pl.Float64)}
+    table = pl.DataFrame(judgments).drop_nulls("value")
     both = table.join(table, on="document").filter(pl.col("who") < pl.col("who_right"))
     both = both.sort("who", "who_right", "value", "value_right")  # so that sums do not depend on the order of the rows
     code = both["who"].to_numpy() * len(first) + both["who_right"].to_numpy()

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.data.blocks import spans
+from frame_metrics.data.cases import number_of
 from frame_metrics.data.classes import out_of_reach, shares_among
 from frame_metrics.data.groups import as_text
 from frame_metrics.data.log import Log
 from frame_metrics.data.misread import all_relevant, positions, undecided_shares
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import key_names
+from frame_metrics.roles.columns import key_names, largest_grade
+from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit.checks import (
     SURE,
     TOP,
+    About,
     Counted,
-    Finding,
     Keys,
     RankedBlock,
     Seen,
     cells_in_words,
     check,
-    run_checks,
 )
 
 FEW = 10  # a segment with fewer queries is small
@@ -45,43 +47,43 @@ def queries_without_judgments(block: RankedBlock) -> Array:
     return ~block.run.evaluated
 
 
-@check("warning", "queries", of=RankedBlock.evaluated)
+@check("warning", "queries", of="evaluated")
 def queries_without_results(block: RankedBlock) -> Array:
     """evaluated as if nothing was found{in_a_ranking}"""
     return block.run.n_ret == 0
 
 
-@check("warning", "queries", of=RankedBlock.evaluated)
+@check("warning", "queries", of="evaluated")
 def queries_without_relevant_documents(block: RankedBlock) -> Array:
     """metrics that divide by the relevant documents are undefined{in_a_ranking}; undefined= says what they become"""
     return block.run.n_relevant == 0
 
 
-@check("warning", "results", of=RankedBlock.top, name=f"unjudged in the top {TOP}")
+@check("warning", "results", of="top of evaluated", name=f"unjudged in the top {TOP}")
 def unjudged_in_the_top(block: RankedBlock) -> Array:
     """results {unjudged}"""
     return block.run.retrieved(TOP) - block.run.count_of(block.run.judged, TOP)
 
 
-@check("info", "results", of=RankedBlock.results)
+@check("info", "results", of="results of evaluated")
 def unjudged_results(block: RankedBlock) -> Array:
     """{unjudged}"""
     return block.run.n_ret - block.run.count_of(block.run.judged, None)
 
 
-@check("warning", "rankings", of=RankedBlock.evaluated, name=f"ties across rank {TOP}")
+@check("warning", "rankings", of="evaluated", name=f"ties across rank {TOP}")
 def ties_across_the_top(block: RankedBlock) -> Array | None:
     """rankings whose equal scores at ranks {top} and {below} are ordered {order}"""
     by_score = "score" in block.rows.cells and "rank" not in block.rows.cells
     return block.run.tied_at(TOP) if by_score else None
 
 
-@check("info", "rankings", of=RankedBlock.evaluated)
+@check("info", "rankings", of="evaluated")
 def ideal_from_the_results_alone(block: RankedBlock) -> Array | None:
     """rankings whose relevant documents {that_were_not} retrieved are unknown; recall, ap and ndcg may be too high"""
-    if "beyond" in block.said and "n_relevant" not in block.said:
-        return ~block.said["beyond"]
-    if block.log.judged is not None or "n_relevant" in block.said:
+    if "beyond" in block.of_queries and "n_relevant" not in block.of_queries:
+        return ~block.of_queries["beyond"]
+    if block.log.judged is not None or "n_relevant" in block.of_queries:
         return None
     return block.run.n_ret == (block.run.lengths if block.run.pool is None else block.run.n_judged)
 
@@ -105,7 +107,7 @@ def scores_out_of_rank_order(block: RankedBlock) -> Array | None:
     return None if rises is None else rises > 0
 
 
-@check("warning", "labels", of=lambda block: block.run.n_judged)
+@check("warning", "labels", of="judged")
 def labels_and_grades_that_contradict(block: RankedBlock) -> Array | None:
     """the label decides what is relevant, the grade what is gained; they disagree about rel={rel}"""
     if not {"label", "grade"} <= set(block.rows.cells):
@@ -124,39 +126,66 @@ def constant_scores(block: RankedBlock) -> Array | None:
 @check("error", "queries", name="more relevant documents than n_relevant")
 def more_relevant_documents_than_said(block: RankedBlock) -> Array | None:
     """{columns.n_relevant} says how many relevant documents these queries have, and more are listed{in_a_ranking}"""
-    return block.run.listed_relevant > block.said["n_relevant"] if "n_relevant" in block.said else None
+    return block.run.listed_relevant > block.of_queries["n_relevant"] if "n_relevant" in block.of_queries else None
 
 
 @check("error", "rankings", name="more documents than collection_size")
 def more_documents_than_said(block: RankedBlock) -> Array | None:
     """rankings with more documents, retrieved or judged, than there are; true negatives would be too few"""
-    return block.run.n_known > block.said["size"] if "size" in block.said else None
+    return block.run.n_known > block.of_queries["size"] if "size" in block.of_queries else None
 
 
-@check("error", "queries", of=RankedBlock.evaluated)
+@check("error", "queries", of="evaluated")
 def queries_without_a_weight(block: RankedBlock) -> Array | None:
     """judged queries without results have no {columns.weight}; give the judgments such a column too"""
-    return np.isnan(block.said["weight"]) if "weight" in block.said else None
+    return np.isnan(block.of_queries["weight"]) if "weight" in block.of_queries else None
 
 
-@check("error", "queries", of=RankedBlock.evaluated)
+@check("error", "queries", of="evaluated")
 def queries_without_a_cluster(block: RankedBlock) -> Array | None:
     """judged queries without results have no {columns.cluster}; give the judgments such a column too"""
-    return np.isnan(block.said["cluster"]) if "cluster" in block.said else None
+    return np.isnan(block.of_queries["cluster"]) if "cluster" in block.of_queries else None
 
 
-@check("error", "queries", of=RankedBlock.evaluated)
+@check("error", "queries", of="evaluated")
 def queries_without_a_collection_size(block: RankedBlock) -> Array | None:
     """judged queries without results have no {columns.collection_size}; give the judgments such a column too"""
-    return np.isnan(block.said["size"]) if "size" in block.said else None
+    return np.isnan(block.of_queries["size"]) if "size" in block.of_queries else None
 
 
-def _graded(log: Log, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
+@dataclass(frozen=True, eq=False)
+class Grades:
+    """The grades of rows without a query, which have no labels, as a log has those of its judgments."""
+
+    table: pl.DataFrame  # their one column, "grade"
+    conventions: Conventions
+    times: pl.Series | None  # how many rows each stands for
+    numbered: bool  # whether rows have numbers
+
+    @property
+    def judgments(self) -> pl.DataFrame:
+        """The table that grades come from."""
+        return self.table
+
+    @property
+    def top_grade(self) -> float:
+        """The largest grade, NaN if there is none."""
+        return largest_grade(self.table["grade"])
+
+    def marked(self, marks: pl.Series) -> Seen:
+        """Return the rows that are marked."""
+        n, of = (number_of(self.times, some, len(marks)) for some in (marks, self.table["grade"].is_not_null()))
+        return Seen(n, of, f"row {marks.arg_true()[0]}" if n and self.numbered else None)
+
+
+def _graded(log: Log | Grades, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
     """Judgments whose grade is marked, with the keys of the first."""
     table = log.judgments
     if "grade" not in table.columns:
         return None
     marked = marks(table["grade"])
+    if isinstance(log, Grades):
+        return log.marked(marked)
     keys = [key for names in (*key_names(log.columns), ["doc"]) for key in names if key in table.columns]
     first = marked.arg_true()[:1]
     row = table["row"][first] if "row" in table.columns else first
@@ -176,30 +205,35 @@ def _place(log: Log, row: pl.Series, *, beside: bool) -> int:
     return int(log.rows(at).max(initial=NONE))
 
 
-def _none_reaches_rel(log: Log) -> bool:
+def _without_labels(log: Log | Grades, marks: Callable[[pl.Series], pl.Series]) -> Seen | None:
+    """The same, where grades say what is relevant."""
+    return None if "label" in log.judgments.columns else _graded(log, marks)
+
+
+def _none_reaches_rel(log: Log | Grades) -> bool:
     return out_of_reach(log.judgments["grade"], log.conventions.rel)
 
 
 @check("error", "grades", only=_none_reaches_rel)
-def grades_that_do_not_reach_rel(log: Log) -> Seen | None:
-    """nothing is relevant at rel={rel}, as the largest is {largest}; binary metrics are errors"""
-    return None if "label" in log.judgments.columns else _graded(log, lambda grade: grade > 0)
+def grades_that_do_not_reach_rel(judged: Log | Grades) -> Seen | None:
+    """nothing is relevant at rel={rel}, as the largest is {largest}; {binary_fail}"""
+    return _without_labels(judged, lambda grade: grade > 0)
 
 
 @check("error", "grades", only=undecided_shares)
-def grades_between_0_and_1(log: Log) -> Seen | None:
-    """others reach 1, and rel= is not said: nothing tells whether these are relevant, as of prices and shares; metrics
-    of what is relevant are errors
+def grades_between_0_and_1(judged: Log | Grades) -> Seen | None:
+    """others reach 1, and rel= is not said: nothing tells whether these are relevant, as of prices and shares;
+    {relevant_fail}
     """
-    return None if "label" in log.judgments.columns else _graded(log, shares_among)
+    return _without_labels(judged, shares_among)
 
 
 @check("warning", "grades", only=all_relevant)
-def no_grade_below_rel(log: Log) -> Seen | None:
+def no_grade_below_rel(judged: Log | Grades) -> Seen | None:
     """all that is judged is relevant at rel={rel}, though grades differ: of ratings from 1 to 5 say the least that is
     relevant, as rel=4
     """
-    return None if "label" in log.judgments.columns else _graded(log, lambda grade: grade.is_not_null())
+    return _without_labels(judged, lambda grade: grade.is_not_null())
 
 
 @check("error", "rankings")
@@ -215,12 +249,12 @@ def scores_that_count_from_1(counts: Counted) -> Seen:
     """the scores of every ranking are 1, 2, 3 ... in some order, and the relevant documents have the low ones, which is
     no accident: if {columns.score} is a position, name it with rank=
     """
-    some = counts.results > 0
-    if not counts.numbered[some].all():
+    some = counts["results"] > 0
+    if not counts["numbered"][some].all():
         return Seen(0, int(some.sum()))
-    n, good = counts.results[some].astype(np.float64), counts.hits[some].astype(np.float64)
+    n, good = counts["results"][some].astype(np.float64), counts["hits"][some].astype(np.float64)
     # Sums of ranks, as in the test of Mann and Whitney (1947).
-    above = (counts.ranks[some] - good * (n + 1) / 2).sum()
+    above = (counts["ranks"][some] - good * (n + 1) / 2).sum()
     spread = np.sqrt((good * (n - good) * (n + 1) / 12).sum())
     return Seen(int(some.sum()) if spread and above > SURE * spread else 0, int(some.sum()))
 
@@ -228,10 +262,10 @@ def scores_that_count_from_1(counts: Counted) -> Seen:
 @check("warning", "queries")
 def nothing_found_that_is_relevant(counts: Counted) -> Seen | None:
     """no result of these queries is in their lists of relevant documents; do both write ids the same way?"""
-    if not counts.log.columns.relevant or not (counts.results.any() and counts.relevant.any()):
+    if not counts.log.columns.relevant or not (counts["results"].any() and counts["relevant"].any()):
         return None
-    n = counts.number("queries", np.ones(len(counts.hits)))
-    return Seen(0 if counts.hits.any() else n, n)
+    n = counts.number("queries", np.ones(len(counts["hits"])))
+    return Seen(0 if counts["hits"].any() else n, n)
 
 
 @check("warning", "grades")
@@ -282,29 +316,34 @@ def segments_that_judgments_name_otherwise(log: Log) -> Seen:
 @check("warning", "segments")
 def segments_of_few_queries(counts: Counted) -> Seen:
     """fewer than {few} evaluated queries: their mean says little; ci= says how little"""
-    log, by = counts.log, key_names(counts.log.columns)[1]
+    return few_queries(counts.log, counts.evaluated)
+
+
+def few_queries(log: Log, evaluated: Array) -> Seen:
+    """Return the segments that have few queries of which a ranking is evaluated."""
+    by = key_names(log.columns)[1]
     if not by:
         return Seen(0)
-    pairs = np.unique(np.stack([log.grid.segment, log.grid.query])[:, counts.evaluated], axis=1)
+    pairs = np.unique(np.stack([log.grid.segment, log.grid.query])[:, evaluated], axis=1)
     queries = np.bincount(pairs[0], minlength=len(log.grid.segment_row))
     small = np.flatnonzero(queries < FEW)
     return Seen(len(small), len(queries), as_text(log.keys_at(by, log.grid.segment_row[small[:1]])))
 
 
-def _sharing(log: Log, least: float, most: float) -> Seen | None:
-    """Pairs of systems whose common queries are this share of those of the one that has fewer."""
+def sharing(log: Log, least: float, most: float) -> Seen | None:
+    """Return the pairs of systems whose common queries are this share of those of the one that has fewer."""
     if not log.columns.system:
         return None
     common = log.grid.common
-    own = np.diag(common)
-    one, other = np.triu_indices(len(own), 1)
-    share = common[one, other] / np.minimum(own[one], own[other]).clip(min=1)
+    queries_of = np.diag(common)
+    one, other = np.triu_indices(len(queries_of), 1)
+    share = common[one, other] / np.minimum(queries_of[one], queries_of[other]).clip(min=1)
     few = np.flatnonzero((share >= least) & (share < most))
     if not len(few):
         return Seen(0, len(share))
     pair = [one[few[0]], other[few[0]]]
     names = [as_text(log.keys_at(["system"], log.grid.system_row[[at]])) for at in pair]
-    words = {"one": names[0], "other": names[1], "common": common[*pair], "fewer": own[pair].min()}
+    words = {"one": names[0], "other": names[1], "common": common[*pair], "fewer": queries_of[pair].min()}
     return Seen(len(few), len(share), ", ".join(names), words)
 
 
@@ -337,11 +376,16 @@ def queries_in_several_segments(counts: Counted) -> Seen | None:
     """each segment has a ranking of its own for them, and totals count them once in each; if {by} says what documents
     are, it cuts the rankings in parts: leave it out of by=
     """
-    log, grid = counts.log, counts.log.grid
+    return in_several_segments(counts.log)
+
+
+def in_several_segments(log: Log) -> Seen | None:
+    """Return the queries that have rankings in several segments."""
+    grid = log.grid
     if not log.columns.by:
         return None
-    own = grid.rankings.lengths > 0
-    pair = np.unique(grid.query[own] * len(grid.segment_row) + grid.segment[own])
+    listed = grid.rankings.lengths > 0
+    pair = np.unique(grid.query[listed] * len(grid.segment_row) + grid.segment[listed])
     times = np.bincount(pair // max(len(grid.segment_row), 1), minlength=len(grid.query_row))
     several = np.flatnonzero(times > 1)
     example = as_text(log.keys_at(key_names(log.columns)[2], grid.query_row[several[:1]]))
@@ -355,7 +399,7 @@ def systems_that_share_almost_no_query(counts: Counted) -> Seen | None:
     compare(paired=False), with cluster= for users who have queries of both, or name {columns.system} with by= and not
     with system=
     """
-    return _sharing(counts.log, 0, 0.1)
+    return sharing(counts.log, 0, 0.1)
 
 
 @check("warning", "pairs of systems")
@@ -363,16 +407,17 @@ def systems_that_share_few_queries(counts: Counted) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: each
     is measured on all queries, with 0 where it has no results; keep the queries that all have
     """
-    return _sharing(counts.log, 0.1, 0.5)
+    return sharing(counts.log, 0.1, 0.5)
 
 
 @check("warning", "rows")
 def repeated_documents(log: Log) -> Seen:
     """rows that are left out: duplicates='first' keeps the best place of each document of a query"""
-    if log.row is None:
-        return Seen(0, log.frame_rows)
-    first = np.append(np.flatnonzero(log.row != np.arange(len(log.row))), len(log.row))[0]
-    return Seen(log.frame_rows - len(log.row), log.frame_rows, log.repeated, at=int(first))
+    if log.origin is None:
+        return Seen(0, log.n_rows)
+    of = log.origin.n or 0
+    lost = np.setdiff1d(np.arange(of), log.rows(np.arange(log.n_rows)))
+    return Seen(len(lost), of, log.repeated, at=int(lost[0]))
 
 
 class SetAside(NamedTuple):
@@ -410,7 +455,7 @@ def judged_in_the_top(counts: Counted) -> Seen | None:
 def relevant_documents(counts: Counted) -> Seen:
     """documents that are relevant, of all that are judged{in_each_segment}; found or not"""
     only_counted = counts.log.columns.n_relevant
-    n, of = (counts.number("documents", each * counts.evaluated) for each in (counts.relevant, counts.judged))
+    n, of = (counts.number("documents", each * counts.evaluated) for each in (counts["relevant"], counts["judged"]))
     return Seen(n, None if only_counted else of)
 
 
@@ -421,11 +466,22 @@ def rows_not_retrieved(log: Log) -> Seen | None:
     return Seen(log.table[place].null_count(), len(log.table)) if place in log.table.columns else None
 
 
-def findings(counts: Counted) -> list[Finding]:
-    """Return the findings about a log, those of nothing and plain facts too."""
+def about_log(counts: Counted) -> list[About]:
+    """Return what is looked at of a log."""
     log, grid = counts.log, counts.log.grid
-    keys = Keys(log.columns, len(grid.system_row), len(grid.segment_row))
-    return [*run_checks(_words(log), keys, counts, known=counts.seen)]
+    keys, words = Keys(log.columns, len(grid.system_row), len(grid.segment_row)), _words(log)
+    return [About(keys, words), About(counts, words)]
+
+
+def grades_in_words(judged: Log | Grades) -> dict[str, str]:
+    """Return the words about grades, and about the metrics that they do not determine."""
+    conventions, alone = judged.conventions, isinstance(judged, Grades)
+    return {
+        "rel": conventions.in_words(conventions.rel),
+        "largest": conventions.in_words(judged.top_grade),
+        "binary_fail": "every metric is an error" if alone else "binary metrics are errors",
+        "relevant_fail": "every metric is an error" if alone else "metrics of what is relevant are errors",
+    }
 
 
 def _words(log: Log) -> dict[str, Any]:
@@ -437,8 +493,7 @@ def _words(log: Log) -> dict[str, Any]:
         "log": log,
         "columns": columns,
         "by": ", ".join(columns.by),
-        "rel": conventions.in_words(conventions.rel),
-        "largest": conventions.in_words(log.top_grade),
+        **grades_in_words(log),
         "top": TOP,
         "below": TOP + 1,
         "few": FEW,

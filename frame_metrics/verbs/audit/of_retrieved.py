@@ -17,7 +17,7 @@ def accuracy_that_hides_the_recall(counts: Counted) -> Seen | None:
     """accuracy is {accuracy:.2%} with collection_size=, and recall {recall:.1%}: to retrieve nothing has an accuracy of
     {nothing:.2%}, as few documents are relevant; look at recall, precision and informedness
     """
-    found = _accuracy(counts, counts.relevant > 0)
+    found = _accuracy(counts, counts["relevant"] > 0)
     if found is None:
         return None
     segments, there, means = found
@@ -44,11 +44,11 @@ def _accuracy(counts: Counted, marked: Array) -> tuple[Segments, Array, dict[str
     -------
     The segments, which have such rankings, and the means of the accuracy, the recall, and the accuracy of no result.
     """
-    log, size = counts.log, counts.size
+    log, size = counts.log, counts.amounts.get("size")
     if size is None or log.columns.predicted or log.conventions.threshold is not None:
         return None  # what is decided about is looked at as decisions
     some, segments = np.flatnonzero(marked & (size > 0)), segments_of(log.cells)
-    found, results, relevant = (of[some].astype(np.float64) for of in (counts.hits, counts.results, counts.relevant))
+    found, results, relevant = (counts[name][some].astype(np.float64) for name in ("hits", "results", "relevant"))
     wrong = results + relevant - 2 * found
     values = {"accuracy": 1 - ratio(wrong, size[some]), "recall": ratio(found, relevant)}
     values |= {"nothing": 1 - ratio(relevant, size[some])}
@@ -63,9 +63,9 @@ def rankings_cut_at_one_length(counts: Counted) -> Seen | None:
     """rankings that have {most} results, and none has more: what lies deeper is unknown, so at a cutoff past {most}
     recall and ndcg stay as they are, and precision falls
     """
-    some = np.flatnonzero(counts.results > 0)
-    most = int(counts.results.max(initial=0))
-    longest = some[counts.results[some] == most]
+    some = np.flatnonzero(counts["results"] > 0)
+    most = int(counts["results"].max(initial=0))
+    longest = some[counts["results"][some] == most]
     # A few results, or a length that only few have, are all that was found.
     if most < SHORT or len(longest) < 2 or 2 * len(longest) < len(some):
         return Seen(0, len(some))

@@ -12,72 +12,29 @@ import polars as pl
 
 from frame_metrics.border.pieces import TIMES
 from frame_metrics.data.cases import Cases, number_of, read_cases
-from frame_metrics.data.classes import distinct_values, none_below, out_of_reach, shares_among, unlike
+from frame_metrics.data.classes import distinct_values, unlike
 from frame_metrics.data.groups import segments_of
 from frame_metrics.errors import closest, listed
 from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.measuring.rows import Inputs, each_class, inputs_of, one_metric, two_by_two
 from frame_metrics.metrics.metric import REGISTRY
-from frame_metrics.roles.columns import Columns, grade_column, largest_grade, one_of, role_columns, type_of
+from frame_metrics.roles.columns import Columns, grade_column, one_of, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit.checks import (
     POOR,
     RARE,
     SURE,
-    Finding,
+    About,
     Keys,
     Seen,
     cells_in_words,
     check,
-    run_checks,
     seen_in,
 )
+from frame_metrics.verbs.audit.of_logs import Grades, grades_in_words
 
 ENOUGH = 5.0  # rows that chance puts in each cell of a 2x2 table, so that the standard error holds
 FAR = 2.0  # a bias so many times the prevalence, or so many times less, is far from it
-
-
-class Grades(NamedTuple):
-    """The grades of rows that have no labels."""
-
-    values: pl.Series
-    rel: float
-    said: bool  # whether the caller said it
-    times: pl.Series | None  # how many rows each stands for
-    numbered: bool  # whether rows have numbers
-
-
-@check("error", "grades")
-def grades_that_do_not_reach_rel(grades: Grades) -> Seen | None:
-    """nothing is relevant at rel={rel}, as the largest is {largest}; every metric is an error"""
-    values, good = grades.values, grades.values > 0
-    if not out_of_reach(values, grades.rel):
-        return None
-    n, of = (number_of(grades.times, marks, len(values)) for marks in (good, values.is_not_null()))
-    return Seen(n, of, f"row {good.arg_true()[0]}" if grades.numbered else None)
-
-
-@check("error", "grades")
-def grades_between_0_and_1(grades: Grades) -> Seen | None:
-    """others reach 1, and rel= is not said: nothing tells whether these are relevant, as of prices and shares; every
-    metric is an error
-    """
-    values, marks = grades.values, shares_among(grades.values)
-    if grades.said or not largest_grade(values) >= 1 or not marks.any():
-        return None
-    n, of = (number_of(grades.times, some, len(values)) for some in (marks, values.is_not_null()))
-    return Seen(n, of, f"row {marks.arg_true()[0]}" if grades.numbered else None)
-
-
-@check("warning", "grades")
-def no_grade_below_rel(grades: Grades) -> Seen | None:
-    """all that is judged is relevant at rel={rel}, though grades differ: of ratings from 1 to 5 say the least that is
-    relevant, as rel=4
-    """
-    if not none_below(grades.values, grades.rel):
-        return None
-    n = number_of(grades.times, grades.values.is_not_null(), len(grades.values))
-    return Seen(n, n)
 
 
 class Sides(NamedTuple):
@@ -148,8 +105,8 @@ class Pooled:
     @cached_property
     def of_classes(self) -> Array:
         """The informedness of each class against the rest, of two classes of the relevant one, shape (K, segments)."""
-        own = each_class(self.inputs, REGISTRY["informedness"])
-        return own[1:] if self.cases.binary else own
+        each = each_class(self.inputs, REGISTRY["informedness"])
+        return each[1:] if self.cases.binary else each
 
     @cached_property
     def below_chance(self) -> Array:
@@ -331,15 +288,15 @@ def classes(cases: Cases) -> Seen | None:
 @check("fact", "rows")
 def rows_decided(cases: Cases) -> Seen | None:
     """rows with a prediction"""
-    said = cases.rows.get_column("predicted", default=None)
-    return None if said is None else Seen(cases.number(said.is_not_null()), cases.number())
+    predicted = cases.rows.get_column("predicted", default=None)
+    return None if predicted is None else Seen(cases.number(predicted.is_not_null()), cases.number())
 
 
 @check("fact", "rows")
 def rows_predicted_relevant(cases: Cases) -> Seen | None:
     """rows that are predicted relevant: the bias"""
-    said = cases.rows.get_column("predicted", default=None)
-    return None if said is None or not cases.binary else Seen(cases.number(said), cases.number())
+    predicted = cases.rows.get_column("predicted", default=None)
+    return None if predicted is None or not cases.binary else Seen(cases.number(predicted), cases.number())
 
 
 @check("fact", "rows")
@@ -349,46 +306,47 @@ def rows_without_a_score(cases: Cases) -> Seen | None:
     return None if score is None else Seen(cases.number(score.is_null()), cases.number())
 
 
-def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> list[Finding]:
-    """Return the findings about rows without a query, those of nothing and plain facts too; raise for bad values."""
-    conventions = conventions.in_types(type_of(rows, columns.score), type_of(rows, columns.grade))
-    times, about = role_columns(rows, columns, ("count",)).get("count"), list[Finding]()
+def about_grades(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> Iterator[About]:
+    """Give what is looked at of grades without labels; where they do not say what is relevant, nothing else is."""
     if columns.grade and not columns.label:
-        grades = grade_column(rows[columns.grade], columns.grade, conventions.scale)
-        reach = {"rel": conventions.in_words(conventions.rel), "largest": conventions.in_words(largest_grade(grades))}
-        held = Grades(grades, conventions.rel, conventions.rel_said, times, TIMES not in rows.columns)
-        about = [*run_checks(reach, held)]
-        if lost := [one for one in about if one.severity == "error"]:
-            return lost  # nothing else can be computed
-    cases = read_cases(rows, columns, conventions)
+        conventions = conventions.in_types(type_of(rows, columns.score), type_of(rows, columns.grade))
+        times = role_columns(rows, columns, ("count",)).get("count")
+        table = pl.DataFrame({"grade": grade_column(rows[columns.grade], columns.grade, conventions.scale)})
+        grades = Grades(table, conventions, times, TIMES not in rows.columns)
+        yield About(grades, grades_in_words(grades))
+
+
+def about_rows(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> Iterator[About]:
+    """Give what is looked at of rows without a query; raise for bad values."""
+    times, cases = role_columns(rows, columns, ("count",)).get("count"), read_cases(rows, columns, conventions)
     system = (columns.system,) if columns.system else ()
     count = (cases.cells.values.select(names).n_unique() if names else 0 for names in (system, columns.by))
-    keys = Keys(columns, *count)
-    judgments = Judgments(rows[str(columns.label or columns.grade)], times)
     words = cells_in_words(columns) | {
         "columns": columns,
         "by": ", ".join(columns.by),
         "judgment": "label" if columns.label else "grade",
     }
-    sides = of_sides(rows, columns, conventions, times, several=not cases.binary)
-    return [*about, *sides, *guarded(cases), *run_checks(words, keys, judgments, cases)]
+    yield from about_sides(rows, columns, conventions, times, several=not cases.binary)
+    yield about_decisions(cases)
+    for subject in (Keys(columns, *count), Judgments(rows[str(columns.label or columns.grade)], times), cases):
+        yield About(subject, words)
 
 
-def of_sides(
+def about_sides(
     rows: pl.DataFrame,
     columns: Columns,
     conventions: Conventions,
     times: pl.Series | None = None,
     *,
     several: bool = False,
-) -> Iterator[Finding]:
-    """Give the findings about labels and predictions by their values: where ``positive=`` was said, or of several."""
+) -> Iterator[About]:
+    """Give labels and predictions by their values: where ``positive=`` was said, or of several classes."""
     positive = conventions.positive
     sides = [rows[column] for column in (columns.label, columns.predicted) if column]
     if positive is not None and sides:
         marks = [one_of(side, positive, side.name) for side in sides]
         known = dict.fromkeys(value for side in sides for value in side.drop_nulls().unique().sort()[:5].to_list())
-        yield from run_checks({"positive": listed(positive), "known": listed(known)}, Positives(marks, times))
+        yield About(Positives(marks, times), {"positive": listed(positive), "known": listed(known)})
     if len(sides) < 2 or not (several or positive is not None) or conventions.match is not None:
         return
     label, predicted = sides
@@ -396,18 +354,18 @@ def of_sides(
         return
     so = "without rows its precision is 0, and counts in macro averages" if several else "it counts as not positive"
     words = {"said": columns.predicted, "true": columns.label, "so": so}
-    yield from run_checks(words, Sides(label, predicted, [*(positive or ()), *conventions.abstain], times))
+    yield About(Sides(label, predicted, [*(positive or ()), *conventions.abstain], times), words)
 
 
-def guarded(cases: Cases) -> Iterator[Finding]:
-    """Give the findings about decisions and scores, pooled in each segment."""
+def about_decisions(cases: Cases) -> About:
+    """Return what is looked at of decisions and scores, pooled in each segment."""
     columns, threshold = cases.columns, cases.conventions.threshold
-    said = (
+    decided_by = (
         columns.predicted if threshold is None else f"{columns.score} >= {columns.threshold or format(threshold, 'g')}"
     )
     words = cells_in_words(columns) | {
         "score": columns.score,
-        "said": said,
+        "said": decided_by,
         "true": columns.label or columns.grade or "the judgments",
     }
-    return run_checks(words, Pooled(cases, inputs_of(cases, segments_of(cases.cells))))
+    return About(Pooled(cases, inputs_of(cases, segments_of(cases.cells))), words)

@@ -11,14 +11,8 @@ from frame_metrics.inputs import Array
 from frame_metrics.measuring.baseline import Turnover
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.stats.significance import CLOSE
-from frame_metrics.verbs.audit.checks import Counted, Finding, Keys, Seen, check, name_of, run_checks
-from frame_metrics.verbs.audit.of_logs import (
-    FEW,
-    queries_in_several_segments,
-    segments_of_few_queries,
-    systems_that_share_almost_no_query,
-    systems_that_share_few_queries,
-)
+from frame_metrics.verbs.audit.checks import About, Keys, Seen, check, name_of
+from frame_metrics.verbs.audit.of_logs import FEW, few_queries, in_several_segments, sharing
 
 
 def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] | None = None) -> Seen:
@@ -28,18 +22,6 @@ def _seen(numbers: Measured, marked: Array, of: Array, words: Mapping[str, Any] 
         return Seen(0, int(of.sum()))
     keys, metric = name_of(numbers.log, int(rankings[0])), numbers.asked[metrics[0]][0]
     return Seen(len(rankings), int(of.sum()), f"{keys}, {metric}", words or {})
-
-
-def _there(numbers: Measured) -> Array:
-    """Mark the numbers of rankings that have some, shape (metrics, rankings)."""
-    absent = False if numbers.absent is None else numbers.absent
-    return np.ones(numbers.values.shape, bool) & ~np.asarray(absent)
-
-
-def _counted(numbers: Measured) -> Counted:
-    """The log of numbers as one of rankings that are all evaluated."""
-    one, none = np.ones(len(numbers.evaluated), np.int64), np.zeros((0, len(numbers.evaluated)), np.int64)
-    return Counted(numbers.log, one > 0, one, one, one, one, one, one < 0, None, none, none, {})
 
 
 @check("error", "query", name="nothing to evaluate")
@@ -53,8 +35,7 @@ def systems_apart(numbers: Measured) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most; only
     those that both have are compared: if each query was one system's, name {columns.system} with by= and not system=
     """
-    seen: Seen | None = systems_that_share_almost_no_query.look(_counted(numbers))
-    return seen
+    return sharing(numbers.log, 0, 0.1)
 
 
 @check("warning", "pairs of systems", name="systems that share few queries")
@@ -62,14 +43,13 @@ def systems_half_apart(numbers: Measured) -> Seen | None:
     """{one} and {other} share {common} queries, of the {fewer} of the one that has fewer, and should share most: their
     means are over different queries; keep the queries that all have
     """
-    seen: Seen | None = systems_that_share_few_queries.look(_counted(numbers))
-    return seen
+    return sharing(numbers.log, 0.1, 0.5)
 
 
 @check("warning", "numbers")
 def numbers_that_are_undefined(numbers: Measured) -> Seen:
     """null or NaN: left out of the means, and counted in n_undefined; undefined= says what they become"""
-    there = _there(numbers)
+    there = np.ones(numbers.values.shape, bool) & (True if numbers.absent is None else ~numbers.absent)
     return _seen(numbers, np.isnan(numbers.values) & there, there)
 
 
@@ -100,15 +80,13 @@ def numbers_out_of_range(numbers: Measured) -> Seen | None:
 @check("warning", "segments", name="segments of few queries")
 def small_segments(numbers: Measured) -> Seen:
     """fewer than {few} queries: their mean says little; ci= says how little"""
-    seen: Seen = segments_of_few_queries.look(_counted(numbers))
-    return seen
+    return few_queries(numbers.log, np.ones(len(numbers.evaluated), bool))
 
 
 @check("info", "queries", name="queries in several segments")
-def in_several_segments(numbers: Measured) -> Seen | None:
+def numbers_in_several_segments(numbers: Measured) -> Seen | None:
     """each segment has a number of its own for them, and totals count them once in each"""
-    seen: Seen | None = queries_in_several_segments.look(_counted(numbers))
-    return seen
+    return in_several_segments(numbers.log)
 
 
 @check("fact", "queries", name="queries")
@@ -159,8 +137,8 @@ def queries_of_the_baseline_alone(turned: Turnover) -> Seen:
     return Seen(turned.only_there[0], turned.there, turned.only_there[1])
 
 
-def findings(numbers: Measured) -> list[Finding]:
-    """Return the findings about numbers, those of nothing and plain facts too."""
+def about_values(numbers: Measured) -> list[About]:
+    """Return what is looked at of numbers that were computed elsewhere."""
     columns, grid = numbers.log.columns, numbers.log.grid
     words = {
         "columns": columns,
@@ -169,4 +147,5 @@ def findings(numbers: Measured) -> list[Finding]:
         "metrics": ", ".join(name for name, _ in numbers.asked),
         "in_a_segment": ", in one segment at least" if columns.by else "",
     }
-    return [*run_checks(words, Keys(columns, len(grid.system_row), len(grid.segment_row)), numbers)]
+    keys = Keys(columns, len(grid.system_row), len(grid.segment_row))
+    return [About(keys, words), About(numbers, words)]

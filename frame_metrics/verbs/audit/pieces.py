@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,18 +12,18 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER, TIMES
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.log import Log, Piece
+from frame_metrics.data.origin import Origin
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.measuring.decided import Counting, cases_in_pieces
 from frame_metrics.measuring.pieces import ANSWERED, OWN, SYSTEM, Work, gather, of_rankings, restored, work_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, source_of
-from frame_metrics.verbs.audit import of_logs, of_retrieved  # noqa: F401  (checks that other processes have to know)
-from frame_metrics.verbs.audit.checks import CHECKS, Counted, Seen, counted, of_blocks, wholes
-from frame_metrics.verbs.audit.good_rows import Good, Part, added, good_rows, part_of
+from frame_metrics.verbs.audit.bad_rows import NOTES, Note, Readable, added, look_past_bad_rows, notes_of
+from frame_metrics.verbs.audit.checks import Counted, Seen
+from frame_metrics.verbs.audit.listed import CHECKS, counted
 
 NOTE, SIDE = "\0note", "\0side:"  # columns of rows that stand for no ranking
-HAS, WHOLE, AMOUNT, SIZE = "\0has:", "\0whole:", "\0amount:", "\0size"
-AMOUNTS = ("evaluated", "judged", "relevant", "results", "hits", "ranks", "numbered")  # of what is ``Counted``
+AMOUNT = "\0amount:"  # what is ``Counted`` in each ranking, by its name
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +31,7 @@ class Audited:
     """The counts of all pieces of a log together."""
 
     counts: Counted
-    part: Part
+    notes: list[Note]  # of all rows
     sides: pl.DataFrame | None  # labels and predictions that differ, and how often each stands, where that is told
     judged: Log  # which has all judgments that stand beside the frame, where several may be of one document
     cases: Cases | None  # the rows that are decided about, where some are
@@ -48,26 +47,23 @@ class Auditing(Work):
     """The counts in each ranking of a piece, and in more rows the notes of the piece."""
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        good = _good_of(self, source, piece)
-        counts: Counted = good.seen
+        readable = _readable_rows(self, source, piece)
+        counts: Counted = readable.seen
         columns: dict[str, Any] = {ANSWERED: counts.log.grid.rankings.lengths > 0}
-        columns |= {f"{AMOUNT}{name}": getattr(counts, name) for name in AMOUNTS}
-        columns |= {f"{HAS}{i}": has for i, has in enumerate(counts.has)}
-        columns |= {f"{WHOLE}{i}": of for i, of in enumerate(counts.looked)}
-        columns |= {} if counts.size is None else {SIZE: counts.size}
+        columns |= {AMOUNT + name: values for name, values in counts.amounts.items()}
         answer = of_rankings(counts.log, self, columns, ordered=ordered)
-        notes = pl.concat([_note(good, source, ordered=ordered), self._sides(good.rows)], how="diagonal")
+        notes = pl.concat([_notes(readable, source, ordered=ordered), self._sides(readable.rows)], how="diagonal")
         table = pl.concat([pl.DataFrame(answer.columns), notes], how="diagonal")
         keys = {name: np.append(rows, np.full(len(notes), NONE)) for name, rows in answer.keys.items()}
-        answer = good.of_table(Answer(keys, table.to_dict(), answer.aliases), len(source.table))
-        return self._with_lost(answer, good, source.table)
+        answer = Origin(readable.at, len(source.table)).answer(Answer(keys, table.to_dict(), answer.aliases))
+        return self._with_lost(answer, readable, source.table)
 
-    def _with_lost(self, answer: Answer, good: Good, table: pl.DataFrame) -> Answer:
+    def _with_lost(self, answer: Answer, readable: Readable, table: pl.DataFrame) -> Answer:
         """The answer, and behind it a row for each query with bad rows, which may have no others: it was in a piece."""
         query = [name for name in self.columns.query if name in table.columns]
         if self.judgments is None or not query:
             return answer
-        bad = np.setdiff1d(np.arange(len(table)), good.at)
+        bad = np.setdiff1d(np.arange(len(table)), readable.at)
         lost = bad[table[bad].select(pl.struct(query).is_first_distinct()).to_series().to_numpy()]
         nothing = np.full(len(lost), NONE)
         keys = {name: np.append(rows, lost if name in query else nothing) for name, rows in answer.keys.items()}
@@ -85,37 +81,38 @@ class Auditing(Work):
         return some.group_by(pl.all(), maintain_order=True).agg(pl.len().cast(pl.Int64).alias(TIMES))
 
 
-def _good_of(work: Work, source: Source, piece: Piece) -> Good:
-    """Count in the rankings of the rows that are good; raise for what is no row's fault."""
+def _readable_rows(work: Work, source: Source, piece: Piece) -> Readable:
+    """Count in the rankings of the rows that have no errors; raise an error that is not about rows."""
 
     def look(rows: pl.DataFrame) -> Counted:
         log = replace(source, table=rows).log(single=decided(work.plan), arms=work.arms, piece=piece)
         return counted(log)
 
-    good = good_rows(source, look)
-    if good.error is not None:
-        raise good.error
-    return good
+    readable = look_past_bad_rows(source, look)
+    if readable.error is not None:
+        raise readable.error
+    return readable
 
 
-def _note(good: Good, source: Source, *, ordered: bool) -> pl.DataFrame:
-    """A row with the numbers of a piece's rows, and with what checks of the log saw and where."""
-    part, border = part_of(good, source, numbered=ordered), source.beside.border
-    place = good.rows[ORDER].to_list() if ordered else [0] * len(good.rows)
+def _notes(readable: Readable, source: Source, *, ordered: bool) -> pl.DataFrame:
+    """The numbers of a piece's rows, and what checks of the log saw and where, a row each."""
+    notes, border = notes_of(readable, source, numbered=ordered), source.beside.border
+    place = readable.rows[ORDER].to_list() if ordered else [0] * len(readable.rows)
     place += border.read([ORDER])[ORDER].to_list() if border is not None and ORDER in border.names() else []
-    for one, saw in good.seen.of_log.items():
-        part.seen[one.name] = [saw.n, saw.of, saw.example, place[saw.at] if 0 <= saw.at < len(place) else NONE]
-    return pl.DataFrame({NOTE: [json.dumps(asdict(part))]})
+    for check, saw in readable.seen.of_log.items():
+        at = [place[saw.at] if 0 <= saw.at < len(place) else NONE] if saw.n else []
+        notes.append(Note(check.name, None, saw.n, saw.of, at, example=saw.example))
+    return pl.DataFrame(notes, schema=NOTES, orient="row").select(pl.struct(pl.all()).alias(NOTE))
 
 
 @dataclass(frozen=True, eq=False)
-class CountingGood(Counting):
-    """The rows of a piece that differ, counted, of those that are good."""
+class CountingReadable(Counting):
+    """The rows of a piece that have no errors; those that are alike are counted."""
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
-        good = _good_of(self, source, piece)
-        answer = super().answer(replace(source, table=good.rows), piece, ordered=ordered)
-        return good.of_table(answer, len(source.table))
+        readable = _readable_rows(self, source, piece)
+        answer = super().answer(replace(source, table=readable.rows), piece, ordered=ordered)
+        return Origin(readable.at, len(source.table)).answer(answer)
 
 
 def of_pieces(source: InPieces, *, arms: bool) -> Audited:
@@ -124,18 +121,14 @@ def of_pieces(source: InPieces, *, arms: bool) -> Audited:
     if work.judgments is not None:
         work = replace(work, judgments=work.judgments.with_row_index(ORDER))
     gathered = gather(work, source)
-    part = added(json.loads(note) for note in gathered[NOTE].drop_nulls())
+    notes = added(gathered[NOTE].drop_nulls().struct.unnest())
+    seen = {note.name: Seen(note.n, note.of, note.example) for note in notes if note.what is None}
     log, table = restored(*_of_known_systems(gathered.filter(pl.col(OWN).is_not_null()), work))
-    of_log = {one: Seen(*part.seen[one.name][:3]) for one in CHECKS if one.reads is Log and one.name in part.seen}
-    has, looked = (
-        table.select(f"{name}{i}" for i in range(n)).to_numpy().T
-        for name, n in ((HAS, len(of_blocks())), (WHOLE, len(wholes())))
-    )
-    amounts = {name: table[f"{AMOUNT}{name}"].to_numpy() for name in AMOUNTS}
-    size = table[SIZE].to_numpy() if SIZE in table.columns else None
-    counts = Counted(log, **amounts, size=size, has=has, looked=looked, of_log=of_log)
-    cases = cases_in_pieces(source, CountingGood, arms=arms) if decided(work.plan) else None
-    return Audited(counts, part, _sides_of(gathered), _with_all_judgments(log, work), cases)
+    amounts = {name.removeprefix(AMOUNT): table[name].to_numpy() for name in table.columns if name.startswith(AMOUNT)}
+    of_log = {check: seen[check.name] for check in CHECKS if Log in check.reads and check.name in seen}
+    counts = Counted(log, amounts, of_log)
+    cases = cases_in_pieces(source, CountingReadable, arms=arms) if decided(work.plan) else None
+    return Audited(counts, notes, _sides_of(gathered), _with_all_judgments(log, work), cases)
 
 
 def _sides_of(gathered: pl.DataFrame) -> pl.DataFrame | None:
@@ -148,19 +141,19 @@ def _sides_of(gathered: pl.DataFrame) -> pl.DataFrame | None:
 
 
 def _of_known_systems(table: pl.DataFrame, work: Auditing) -> tuple[pl.DataFrame, Auditing]:
-    """The rankings of systems that have good rows, by whose order they are numbered anew."""
+    """The rankings of systems that have rows without errors; the systems are numbered in the order of these rows."""
     if not work.columns.own_rows:
         return table, work
-    own = table.filter(OWN).sort(ORDER if ORDER in table.columns else SYSTEM)[SYSTEM].unique(maintain_order=True)
-    number = pl.DataFrame({SYSTEM: own, NOTE: np.arange(len(own))})
+    systems = table.filter(OWN).sort(ORDER if ORDER in table.columns else SYSTEM)[SYSTEM].unique(maintain_order=True)
+    number = pl.DataFrame({SYSTEM: systems, NOTE: np.arange(len(systems))})
     table = table.drop(NOTE).join(number, on=SYSTEM, maintain_order="left").with_columns(pl.col(NOTE).alias(SYSTEM))
-    return table, replace(work, systems=work.names.gather(own))
+    return table, replace(work, systems=work.names.gather(systems))
 
 
 def _with_all_judgments(log: Log, work: Work) -> Log:
     """The log with all judgments that stand beside the frame, where several may be of one document."""
-    judged, said = work.plan.judged, work.plan.judgments
-    if judged is None or said is None or not (judged.annotator or work.plan.conventions.several):
+    judged, options = work.plan.judged, work.plan.judgments
+    if judged is None or options is None or not (judged.annotator or work.plan.conventions.several):
         return log
     source = source_of(work.plan, work.empty, work.beside(work.judgments), piece=True)
     return replace(log, judged=source.log(arms=work.arms, piece=Piece(None)).judged)

@@ -18,7 +18,7 @@ from frame_metrics.roles.columns import Columns, key_names, role_columns
 from frame_metrics.stats.exact import chi_square, split_exactly
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.stats.units import linear
-from frame_metrics.verbs.audit.checks import Finding, Seen, check, run_checks
+from frame_metrics.verbs.audit.checks import About, Seen, check
 
 MISMATCH = 0.001  # a p-value below it is no chance: each test is looked at many times
 FEW = 30  # units of an arm below which a spread of their own makes randomization err
@@ -37,7 +37,7 @@ class Split(NamedTuple):
     word: str  # what the units are
 
     @property
-    def told(self) -> dict[str, Any]:
+    def words(self) -> dict[str, Any]:
         """The words of messages: each arm's units, and the p-value."""
         each = ", ".join(f"{arm} has {n:,}" for arm, n in zip(self.arms, self.units.tolist(), strict=True))
         shares = ", ".join(f"{share:.6g}" for share in self.shares.tolist())
@@ -80,9 +80,9 @@ def sample_ratio_mismatch(split: Split) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g}; arms that are split otherwise than they were
     meant to differ in more than the system: find out why before you compare them
     """
-    told = split.told
+    words = split.words
     most = str(split.arms[int(np.argmax(split.over))])
-    return Seen(split.off if told["p"] < MISMATCH else 0, int(split.units.sum()), most, told)
+    return Seen(split.off if words["p"] < MISMATCH else 0, int(split.units.sum()), most, words)
 
 
 @check("warning", "{word}")
@@ -91,7 +91,7 @@ def sample_ratio_mismatch_in_a_segment(segment: OffSegment) -> Seen:
     test); whatever the split of all together, arms differ in this segment in more than the system
     """
     split = segment.split
-    return Seen(split.off, int(split.units.sum()), segment.name, split.told | {"p": segment.p, "of": segment.of})
+    return Seen(split.off, int(split.units.sum()), segment.name, split.words | {"p": segment.p, "of": segment.of})
 
 
 @check("warning", "{word}")
@@ -113,7 +113,7 @@ def few_units_that_vary_otherwise(spread: Spread) -> Seen:
 @check("fact", "{word}")
 def units_split(split: Split) -> Seen:
     """{each} {word}, and their shares should be {shares}: p is {p:.2g} (chi-square test)"""
-    return Seen(int(split.units.sum()), None, None, split.told)
+    return Seen(int(split.units.sum()), None, None, split.words)
 
 
 def check_split(split: Any, columns: Columns, *, alone: bool) -> None:
@@ -131,19 +131,19 @@ def check_split(split: Any, columns: Columns, *, alone: bool) -> None:
         raise NotComputableError("split= looks at each arm over its own queries, and baseline= at all; say one of them")
 
 
-def split_of_rows(rows: pl.DataFrame, columns: Columns, split: Mapping[Any, float]) -> Iterator[Finding]:
-    """Give the findings about units of rows without a query: clusters, or else the rows that they stand for."""
+def split_of_rows(rows: pl.DataFrame, columns: Columns, split: Mapping[Any, float]) -> Iterator[About]:
+    """Give what is looked at of units of rows without a query: clusters, or else the rows that they stand for."""
     held = role_columns(rows, columns, ("cluster", "count"))
     keys = {f"by:{i}": rows[name] for i, name in enumerate(columns.by)} | {"system": rows[str(columns.system)]}
     table = pl.DataFrame(keys | {"unit": held.get("cluster", pl.Series(range(len(rows))))})
     times = held["count"] if "count" in held and "cluster" not in held else pl.lit(1, pl.Int64)
-    return _findings(table.with_columns(times=times), columns, "rows", split)
+    return _about(table.with_columns(times=times), columns, "rows", split)
 
 
 def split_of_queries(
     log: Log, columns: Columns, split: Mapping[Any, float], values: Mapping[str, Array]
-) -> Iterator[Finding]:
-    """Give the findings about units of a log whose systems have their own queries: clusters, or else the queries.
+) -> Iterator[About]:
+    """Give what is looked at of units of a log whose systems have their own queries: clusters, or else the queries.
 
     Parameters
     ----------
@@ -153,9 +153,9 @@ def split_of_queries(
     unit = pl.Series("unit", grid.query if cluster is None else cluster, nan_to_null=True)
     table = log.keys_at(keys, grid.segment_row[grid.segment]).rename({keys[-1]: "system"})
     table = table.with_columns(unit, times=pl.lit(1, pl.Int64))
-    yield from _findings(table.drop_nulls("unit"), columns, "queries", split)
+    yield from _about(table.drop_nulls("unit"), columns, "queries", split)
     word = f"clusters ({columns.cluster})" if columns.cluster else "queries"
-    yield from run_checks({}, _spread(table.select("system", "unit"), values, word))
+    yield About(_spread(table.select("system", "unit"), values, word))
 
 
 def _spread(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> Spread:
@@ -180,18 +180,17 @@ def _spread(table: pl.DataFrame, values: Mapping[str, Array], word: str) -> Spre
     return max(found, key=lambda one: abs(np.log(one.ratio or 1)))
 
 
-def _findings(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any, float]) -> Iterator[Finding]:
-    """Give the findings about all units together, and then about segments.
+def _about(table: pl.DataFrame, columns: Columns, word: str, split: Mapping[Any, float]) -> Iterator[About]:
+    """Give all units together, and then the segments in which they are split otherwise.
 
     Parameters
     ----------
     table : units with their system, and how many they stand for, in times; the values of ``by`` in the other columns.
     """
     whole = _split(table.select("system", "unit", "times").unique(maintain_order=True), columns, word, split)
-    yield from run_checks({}, whole)
+    yield About(whole)
     if columns.by:
-        for one in _off_segments(table.unique(maintain_order=True), whole):
-            yield from run_checks({}, one)
+        yield from map(About, _off_segments(table.unique(maintain_order=True), whole))
 
 
 def _off_segments(table: pl.DataFrame, whole: Split) -> list[OffSegment]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -29,7 +29,9 @@ from frame_metrics.verbs.bounds.unjudged import check_bounded, extremes
 
 BESIDE = {"ties": "tied", "unjudged": "judged"}  # the column that says how much is open
 Of = Literal["ties", "unjudged"]
-STACKED = 4  # values of a metric: as it is, the least, the greatest, and how much is open
+# Values of a metric, stacked: as it is, the least, the greatest, and how much is open. That is 1 where scores are equal
+# across the cutoff, else 0; or the share of judged results.
+STACKED = 4
 
 
 def bounds(irm: Plan, metrics: Sequence[Metrics], *, of: Of, max_grade: float | None, per_query: bool) -> Any:
@@ -55,35 +57,14 @@ def bounds(irm: Plan, metrics: Sequence[Metrics], *, of: Of, max_grade: float | 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces):
             every = gathered_of(work_of(Bounding, source, asked * STACKED, (None,), of, max_grade), source)
-            return _answer(_apart(every), of, per_query=per_query)
-        log = source.log(single=of == "unjudged")
-        check_grades(asked, log)
-        return _answer(_bounded(log, asked, of, max_grade), of, per_query=per_query)
+        else:
+            log = source.log(single=of == "unjudged")
+            check_grades(asked, log)
+            every = _bounded(log, asked, of, max_grade)
+        return _answer(every, of, per_query=per_query)
 
     keys = plan.columns.keys if per_query else plan.columns.groups
     return answer_of(plan, compute, lambda types: result, keys=keys, in_pieces=True)
-
-
-@dataclass(frozen=True, eq=False)
-class Bounded:
-    """Values as they are, and the least and the greatest that they could be, shape (metrics, rankings)."""
-
-    own: Measured
-    lower: Array
-    upper: Array
-    beside: Array  # 1 where scores are equal across the cutoff, else 0; or the share of judged results
-
-    def stacked(self) -> Measured:
-        """Return all as the values of so many more metrics."""
-        values = np.concatenate([self.own.values, self.lower, self.upper, self.beside])
-        return replace(self.own, asked=[*self.own.asked] * STACKED, values=values)
-
-
-def _apart(every: Measured) -> Bounded:
-    """Bounded values that were stacked."""
-    values, lower, upper, beside = np.split(every.values, STACKED)
-    own = replace(every, asked=every.asked[: len(values)], values=values)
-    return Bounded(own, lower, upper, beside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,30 +73,31 @@ class Bounding(Measuring):
 
     of: Of
     max_grade: float | None
-
-    @property
-    def single(self) -> bool:
-        return self.of == "unjudged"
+    single: ClassVar[bool] = True
 
     def measured(self, log: Log) -> Measured:
-        asked = self.asked[: len(self.asked) // STACKED]
-        return _bounded(log, asked, self.of, self.max_grade).stacked()
+        return _bounded(log, self.asked[: len(self.asked) // STACKED], self.of, self.max_grade)
 
 
-def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None) -> Bounded:
-    """Bound values over the orders of equal scores, or over all judgments of the unjudged rows."""
-    return _of_ties(log, asked) if of == "ties" else _of_unjudged(log, asked, max_grade)
+def _bounded(log: Log, asked: Asked, of: Of, max_grade: float | None) -> Measured:
+    """Bound values over the orders of equal scores, or over all judgments of the unjudged rows; they are stacked."""
+    if of == "unjudged" and log.grid.pool is not None and log.judged is None:
+        raise NotComputableError(
+            "systems that list unjudged rows, and no document is named to tell which are the same; name doc="
+        )
+    values = each_ranking(log, asked)
+    ends = _of_ties(log, asked) if of == "ties" else _of_unjudged(log, asked, max_grade)
+    return replace(values, asked=[*asked] * STACKED, values=np.concatenate([values.values, *ends]))
 
 
-def _of_ties(log: Log, asked: Asked) -> Bounded:
-    """Bound values by those in the worst and in the best order of equal scores."""
-    own = each_ranking(log, asked)
+def _of_ties(log: Log, asked: Asked) -> tuple[Array, Array, Array]:
+    """Values in the worst and in the best order of equal scores, the least first, and where some are equal."""
     rules = (replace(log.conventions, ties=rule) for rule in ("worst", "best"))
     ends = [_ordered(replace(log, conventions=rule), asked) for rule in rules]
     for i, (name, _) in enumerate(asked):
         if (np.isnan(ends[0][i]) != np.isnan(ends[1][i])).any():
             raise NotComputableError(f"{name} is undefined in some orders of equal scores and has no bounds over them")
-    return Bounded(own, np.minimum(*ends), np.maximum(*ends), _tied(log, asked))
+    return np.minimum(*ends), np.maximum(*ends), _tied(log, asked)
 
 
 def _ordered(log: Log, asked: Asked) -> Array:
@@ -175,14 +157,9 @@ def _check_open(asked: Asked, columns: Columns, conventions: Conventions, max_gr
             )
 
 
-def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
-    """Bound values over all judgments of the unjudged rows."""
-    if log.grid.pool is not None and log.judged is None:
-        raise NotComputableError(
-            "systems that list unjudged rows, and no document is named to tell which are the same; name doc="
-        )
-    own = each_ranking(log, asked)
-    lower, upper, seen = (np.zeros(own.values.shape) for _ in range(3))
+def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> tuple[Array, Array, Array]:
+    """The least and the greatest values over all judgments of the unjudged rows, and the shares of judged results."""
+    lower, upper, seen = np.zeros((3, len(asked), len(log.grid.pair)))
     spare, rels = _spare(log), [log.conventions.variant(metric)[0] for _, metric in asked]
     scored = any("score" in metric.reads for _, metric in asked)
 
@@ -199,7 +176,7 @@ def _of_unjudged(log: Log, asked: Asked, max_grade: float | None) -> Bounded:
             seen[i, at] = run.count_of(known, metric.k) / np.maximum(run.retrieved(metric.k), 1)
 
     log.each_block(work)
-    return Bounded(own, lower, upper, seen)
+    return lower, upper, seen
 
 
 def _spare(log: Log) -> Array:
@@ -234,15 +211,15 @@ def _check_open_ties(sheet: Sorted, log: Log) -> None:
         )
 
 
-def _answer(bounded: Bounded, of: str, *, per_query: bool) -> Answer:
-    """Return one row per group and metric, or per query and metric."""
+def _answer(every: Measured, of: str, *, per_query: bool) -> Answer:
+    """Return one row per group and metric, or per query and metric, of values that are stacked."""
     lay: Callable[[Measured], Answer] = each_query if per_query else averaged
-    own = bounded.own
-    rows = lay(own)
-    ends = (lay(replace(own, values=values)).columns["value"] for values in (bounded.lower, bounded.upper))
-    plain_means = [(name, replace(metric, summed=False, average=None)) for name, metric in own.asked]
-    beside = lay(replace(own, asked=plain_means, values=bounded.beside, weight=None)).columns["value"]
-    columns = rows.columns | dict(zip(("lower", "upper"), ends, strict=True))
+    *each, is_open = np.split(every.values, STACKED)
+    asked = every.asked[: len(is_open)]
+    rows, lower, upper = (lay(replace(every, asked=asked, values=values)) for values in each)
+    plain_means = [(name, replace(metric, summed=False, average=None)) for name, metric in asked]
+    beside = lay(replace(every, asked=plain_means, values=is_open, weight=None)).columns["value"]
+    columns = rows.columns | {"lower": lower.columns["value"], "upper": upper.columns["value"]}
     columns[BESIDE[of]] = beside.cast(pl.Boolean) if per_query and of == "ties" else beside
     return replace(rows, columns={name: columns[name] for name in _schema(of, per_query=per_query)})
 

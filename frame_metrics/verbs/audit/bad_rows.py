@@ -1,0 +1,202 @@
+"""Rows of a frame, or of a piece of one, that have errors: they are left out of the audit, and become findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.border.pieces import ORDER, TIMES
+from frame_metrics.data.cases import number_of
+from frame_metrics.data.unfolding import BARE
+from frame_metrics.errors import BadRowsError, FrameMetricsError, about_rows
+from frame_metrics.inputs import Array
+from frame_metrics.plan.source import Source
+from frame_metrics.roles.columns import Columns
+from frame_metrics.verbs.audit.checks import Finding
+
+# The word for the values of a role; that of the others is the role with an s.
+VALUES = {
+    "query": "queries",
+    "by": "segments",
+    "predicted": "predictions",
+    "class_scores": "scores",
+    "extra": "values",
+    "n_relevant": "counts of relevant documents",
+    "collection_size": "collection sizes",
+}
+
+WHAT = (  # what rows may have that is bad, up to a comma
+    *("are NaN", "are infinite", "are missing", "are negative", "are not whole", "are below 1", "are past 2**53"),
+    *("are neither 0 nor 1", "are not in scale=", "are not between 0 and 1"),
+    "differ from another row of their query and document",
+    *("differ from another row of their query", "differ from another system in the value of their query"),
+    *("have no query", "have no document", "have no class", "have no metric", "have no cluster", "have no covariate"),
+    *(
+        "have no score",
+        "have no threshold",
+        "have a class that is not among classes=",
+        "have a missing id in their list",
+    ),
+    *("have neither a score nor a judgment", "have neither a rank nor a judgment", "have lists of different lengths"),
+    *("repeat a query", "repeat a metric of their query", "repeat a rank of their query"),
+    *("repeat a document of their query", "repeat a document of their query with another judgment"),
+)
+VALUE_PHRASES = ("are ", "differ ")  # what begins so is said of values, all else of rows
+# Names of findings about rows, without those of values, which begin with the word for a role's.
+ROW_CHECKS = (
+    "rows",
+    *(f"rows that {what}" for what in WHAT if not what.startswith(VALUE_PHRASES)),
+    "rows that cannot be read",
+)
+
+
+def is_row_check(name: str) -> bool:
+    """Return True for the name of a finding about rows whose values are bad."""
+    values, _, what = name.partition(" that ")
+    return name in ROW_CHECKS or (bool(values) and what in WHAT and what.startswith(VALUE_PHRASES))
+
+
+@dataclass(frozen=True, eq=False)
+class Readable:
+    """The rows of a source that have no errors, and what was seen of them."""
+
+    rows: pl.DataFrame
+    at: Array  # which rows of the table they are
+    bad: list[tuple[BadRowsError, Array]]  # an error of each kind, and the rows of the table that have it
+    seen: Any  # what was seen of them; None where an error was raised
+    error: FrameMetricsError | None  # about what is left, where rows were left out before
+
+
+def look_past_bad_rows(source: Source, look: Callable[[pl.DataFrame], Any]) -> Readable:
+    """Look at the rows that have no errors.
+
+    ``look`` raises for rows that are bad in one way. They are left out, and it looks again, until no row is bad. An
+    error that names no rows is raised, or kept if rows were left out before.
+    """
+    rows = source.table
+    left = np.arange(len(rows))
+    bad: dict[tuple[str, str], tuple[BadRowsError, list[Array]]] = {}
+    seen, lasting = None, None
+    while True:
+        try:
+            seen = look(rows)
+            break
+        except BadRowsError as error:
+            good = np.ones(len(rows), bool)
+            good[error.rows] = False
+            if source.unfolded is not None:
+                good = source.unfolded.in_every_system(good, rows)
+            bad.setdefault((error.column, error.what), (error, []))[1].append(left[np.asarray(error.rows)])
+            left, rows = left[good], rows.filter(pl.Series(good))
+        except FrameMetricsError as error:
+            if not bad:
+                raise
+            lasting = error
+            break
+    return Readable(rows, left, [(error, np.sort(np.concatenate(at))) for error, at in bad.values()], seen, lasting)
+
+
+class Note(NamedTuple):
+    """Numbers of a frame, or of a piece of one: of all rows, of those that are bad in one way, or of a check."""
+
+    name: str  # of the numbers, or of the check; else the column that is bad, as the error names it
+    what: str | None  # that is bad of these rows
+    n: int  # rows of the table, which has each result of each system; or how many the check saw
+    of: int | None  # rows of the frame that the message counts; or how many the check looked at
+    rows: list[int] = []  # noqa: RUF012  (the first three by their numbers; none where they have no numbers)
+    named: str | None = None  # the column that the message names
+    remedy: str | None = None
+    example: str | None = None
+
+
+TYPES: Any = (pl.String, pl.String, pl.Int64, pl.Int64, pl.List(pl.Int64), pl.String, pl.String, pl.String)
+NOTES = dict(zip(Note._fields, TYPES, strict=True))
+# Names of the numbers of all rows: results without errors, rows of the table without errors, rows of the frame.
+RESULTS, LEFT, FRAME = "\0results", "\0left", "\0frame"
+
+
+def notes_of(readable: Readable, source: Source, *, numbered: bool = True) -> list[Note]:
+    """Count the rows of what was read, and those that are bad; ``numbered``: whether rows have numbers to be shown."""
+    table, unfolded = source.table, source.unfolded
+    frame = table if unfolded is None else unfolded.frame
+    systems = max(len(source.plan.columns.per_system), 1)  # which have the same rows
+    found, every = ((_number(some) - _bare(some)) // systems for some in (readable.rows, table))
+    left = Note(LEFT, None, _number(readable.rows), _number(table))
+    notes = [Note(RESULTS, None, found, every), left, Note(FRAME, None, _number(frame), None)]
+    for error, at in readable.bad:
+        about, rows = error, at
+        if unfolded is not None:
+            about = unfolded.origin.error(error, at)
+            rows = np.asarray(about.rows)
+        first = frame[ORDER].gather(rows[:3]).to_list() if ORDER in frame.columns else rows[:3].tolist()
+        shown = first if numbered and TIMES not in frame.columns else []
+        n, of = _number(table[at]), _number(frame[rows])
+        notes.append(Note(error.column, error.what, n, of, shown, about.column, about.remedy))
+    return notes
+
+
+def added(notes: pl.DataFrame) -> list[Note]:
+    """Return the numbers of all pieces, added up: what is said beside them is that of the first rows."""
+    by_place = notes.sort(pl.col("rows").list.first(), nulls_last=True, maintain_order=True)
+    texts = pl.col("named", "remedy", "example").first()
+    each = by_place.group_by("name", "what", maintain_order=True)
+    whole = each.agg(pl.sum("n", "of"), pl.col("rows").explode().drop_nulls().sort().head(3), texts)
+    return [Note(*row) for row in whole.select(*NOTES).iter_rows()]
+
+
+def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
+    """Return the rows that are bad as findings, and how many are not."""
+    numbers = {note.name: note for note in notes}
+    what = "results in the lists" if columns.lists else "rows of the frame"
+    message = f"{what} without errors: everything else is about these"
+    order = [name for name in (*columns.needed, columns.together) if name]
+    bad = [(order.index(note.name) if note.name in order else -1, str(note.what), note) for note in notes if note.what]
+    rows, frame = numbers[LEFT].of or 0, numbers[FRAME].n
+    found = [_finding(note, columns, rows, frame) for *_, note in sorted(bad, key=lambda each: each[:2])]
+    return [*found, Finding("rows", "fact", numbers[RESULTS].n, numbers[RESULTS].of, None, message)]
+
+
+def unread(notes: Sequence[Note], error: FrameMetricsError) -> Finding:
+    """Return an error about the rows that are left as a finding."""
+    left = next(note for note in notes if note.name == LEFT)
+    return Finding("rows that cannot be read", "error", left.n, left.of, None, str(error))
+
+
+def _finding(note: Note, columns: Columns, rows: int, frame: int) -> Finding:
+    """Return rows that are bad in one way, of so many rows of the table and of the frame, as a finding."""
+    column, what = note.name, str(note.what).split(",")[0]
+    several = column in (*columns.lists, *columns.per_system, columns.together)
+    values = _values(column, columns) if what.startswith(VALUE_PHRASES) else "rows"
+    # A row of the frame has several of the values that stand in lists, or in a column for each system.
+    n, of = (note.n, rows) if several and values != "rows" else (note.of or 0, frame)
+    message = about_rows(str(note.named), note.of or 0, note.rows, frame, str(note.what), str(note.remedy))
+    return Finding(f"{values} that {what}", "error", n, of, f"row {note.rows[0]}" if note.rows else None, message)
+
+
+def _number(rows: pl.DataFrame) -> int:
+    """The number of rows, each as often as it was counted."""
+    return number_of(rows.get_column(TIMES, default=None), None, len(rows))
+
+
+def _bare(rows: pl.DataFrame) -> int:
+    """Count the rows that stand for queries without results."""
+    return int(rows[BARE].sum()) if BARE in rows.columns else 0
+
+
+def _values(column: str, columns: Columns) -> str:
+    """The word for the values of a column, by its role."""
+    for role, named in vars(columns).items():
+        several = (
+            dict(named).values()
+            if role in ("class_scores", "extra")
+            else named
+            if isinstance(named, tuple)
+            else (named,)
+        )
+        if column in several:
+            return VALUES.get(role, f"{role}s")
+    return column

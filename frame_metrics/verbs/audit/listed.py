@@ -1,0 +1,70 @@
+"""Every check of the audit, and the one pass over a log that checks of rankings share."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.log import Block, Log
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import judging, key_names
+from frame_metrics.verbs.audit import checks, of_annotators, of_logs, of_retrieved, of_rows, of_values, split
+from frame_metrics.verbs.audit.checks import AMOUNTS, About, Check, Counted, Finding, RankedBlock
+
+# In the order of the audit's rows, within a severity.
+MODULES = (checks, of_annotators, of_logs, of_rows, of_values, split, of_retrieved)
+CHECKS = [check for module in MODULES for check in vars(module).values() if isinstance(check, Check)]
+
+
+def findings(*about: About) -> list[Finding]:
+    """Return the findings of all checks that read the subjects, one after the other; those of nothing too."""
+    every = ((check, check.seen(subject), words) for subject, words in about for check in CHECKS)
+    return [check.finding(seen, words) for check, seen, words in every if seen is not None]
+
+
+def counted(log: Log) -> Counted:
+    """Look at every ranking once.
+
+    Raises
+    ------
+    BadRowsError
+        Values are bad that show in rank order only, or beside others of their query; with the rows of the frame that
+        the log was read from.
+    """
+    n, looks = len(log.grid.pair), [check for check in CHECKS if RankedBlock in check.reads]
+    amounts = {name: np.zeros(n, np.int64) for name in AMOUNTS} | {check.name: np.zeros(n, np.int32) for check in looks}
+
+    def work(block: Block) -> None:
+        rows = block.rows
+        run = block.ranking(scored="score" in rows.cells and "rank" not in rows.cells)
+        ranked = RankedBlock(log, rows, run, {role: values[block.at] for role, values in of_queries.items()})
+        for name, amount in AMOUNTS.items():
+            amounts[name][block.at] = amount(ranked)
+        for check in looks:
+            marks = check.look(ranked)
+            amounts[check.name][block.at] = 0 if marks is None else np.where(amounts[check.of][block.at] > 0, marks, 0)
+
+    with log.rows_of_the_frame():
+        known = {"size": log.sizes(slice(None)), "n_relevant": log.known_relevant}
+    known |= {role: log.said_of_queries(role) for role in ("weight", "cluster")} | {"beyond": _beyond(log)}
+    of_queries = {role: values for role, values in known.items() if values is not None}
+    log.each_block(work)
+    size = {name: values for name, values in of_queries.items() if name == "size"}
+    of_log = {check: check.look(log) for check in CHECKS if Log in check.reads}
+    return Counted(log, amounts | size, {check: seen for check, seen in of_log.items() if seen is not None})
+
+
+def _beyond(log: Log) -> Array | None:
+    """Mark rankings whose query has a judged document that no system retrieved; None unless they share judgments."""
+    if not (log.judges_itself and log.columns.doc and log.columns.system):
+        return None
+    place = "rank" if log.columns.rank else "score"
+    _, by, query = key_names(log.columns)
+    keys = [*by, *query]
+    rows = log.table if place in log.table.columns else log.table.with_columns(pl.lit(1).alias(place))
+    found = rows.filter(pl.col(place).is_not_null())
+    judgment = judging(log.judgments)
+    judged = log.judgments.filter(pl.any_horizontal(pl.col(judgment).cast(pl.Float64).fill_nan(None).is_not_null()))
+    unfound = judged.join(found, on=[*keys, "doc"], how="anti", nulls_equal=True)
+    beyond = log.joined(unfound.select(keys).unique().with_columns(beyond=pl.lit(True)), keys)["beyond"]
+    return beyond.fill_null(False).to_numpy()
