@@ -225,8 +225,7 @@ def _descending(score: Array) -> Array:
     if n >= LONG:
         return np.argsort(-score, axis=1)
     low = np.int64((1 << max(n - 1, 1).bit_length()) - 1)
-    key = (0.0 - score).view(np.int64)
-    key ^= (key >> 63) & SIGN
+    key = falling_bits(score)
     key &= ~low
     key |= np.arange(n)
     key.sort(axis=1)
@@ -238,3 +237,16 @@ def _descending(score: Array) -> Array:
         again = np.unique(row[differ])
         order[again] = np.argsort(-score[again], axis=1, kind="stable")
     return order
+
+
+def falling_bits(score: Array) -> Array:
+    """Return the bits of scores as integers, which rise as the scores fall; those of -0.0 are those of 0.0."""
+    key = (0.0 - score).view(np.int64)
+    key ^= (key >> 63) & SIGN
+    return key
+
+
+def scores_of(key: Array) -> Array:
+    """Return the scores whose falling bits these are; the bits are overwritten."""
+    key ^= (key >> 63) & SIGN
+    return 0.0 - key.view(np.float64)
