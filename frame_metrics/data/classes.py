@@ -110,8 +110,7 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
 
 def shares_among(grade: pl.Series) -> pl.Series:
     """Mark the grades strictly between 0 and 1, as prices and click rates have: is one of them relevant?"""
-    some = (grade > 0) & (grade < 1) if grade.dtype.is_float() else pl.Series([False])
-    return some.fill_null(False)
+    return (grade > 0) & (grade < 1) if grade.dtype.is_float() else pl.Series([False])
 
 
 def level_unsaid(n: int, column: str) -> str:

@@ -13,7 +13,7 @@ from frame_metrics.data.judgments import Judged
 from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import Columns, key_names
+from frame_metrics.roles.columns import Columns
 from frame_metrics.threads import BLOCK
 
 
@@ -100,7 +100,7 @@ def build_grid(
     totals : whether those of judged queries whose segment nobody knows are added too.
     systems : how many there are, where some have no row here; None where all have. Those are the last, in no row.
     """
-    system, by, query = key_names(columns)
+    system, by, query = columns.key_names
     count = len(rankings.first_row)
     if judged is None and not system and not by:
         none, each = np.zeros(count, np.int64), np.arange(count)

@@ -19,7 +19,6 @@ from frame_metrics.roles.columns import (
     TEXTS,
     Columns,
     judging,
-    key_names,
     refuse,
     refuse_nan,
     refuse_null,
@@ -56,7 +55,7 @@ def read_judgments(
 
     A bad value is no ``BadRowsError``, which is about rows of the log.
     """
-    names = key_names(log_columns)
+    names = log_columns.key_names
     by = [inside for inside, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]
     with of_the_judgments():
         table = _judged_rows(frame, columns, log, log_columns, by, conventions.scale)
@@ -88,7 +87,7 @@ def _judged_rows(
     scale: Scale | None,
 ) -> pl.DataFrame:
     """The rows of the judgments that judge, checked, under the names of their roles."""
-    query = key_names(columns)[2]
+    query = columns.key_names[2]
     out: dict[str, pl.Series] = {}
     for inside, name, own in zip(
         (*by, *query), (*columns.by, *columns.query), (*columns.by, *log_columns.query), strict=True

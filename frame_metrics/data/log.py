@@ -27,7 +27,6 @@ from frame_metrics.roles.columns import (
     checked,
     checked_keys,
     judging,
-    key_names,
     largest_grade,
     type_of,
 )
@@ -53,7 +52,7 @@ class Log:
     judged_keys: Sequence[str] = ()  # what judgments belonged to that are not here any more
     held: pl.DataFrame | None = None  # whose rows key rows are, where they are not those of the frame
 
-    @property
+    @cached_property
     def judgments(self) -> pl.DataFrame:
         """The table that grades and labels come from; where each system is a column, all have those of the first."""
         if self.judged is not None:
@@ -120,7 +119,7 @@ class Log:
 
     def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         """Return the row of a table for each ranking by keys of its segment and query, nulls where it has none."""
-        grid, (_, by, query) = self.grid, key_names(self.columns)
+        grid, (_, by, query) = self.grid, self.columns.key_names
         mine = self.keys_at(query, grid.query_row[grid.query])
         if by := [key for key in by if key in keys]:
             mine = mine.hstack(self.keys_at(by, grid.segment_row[grid.segment]))
@@ -165,7 +164,7 @@ class Log:
     @property
     def unknown(self) -> list[str]:
         """The columns of segments whose value is known of some only: those that the log or the judgments have alone."""
-        by = key_names(self.columns)[1]
+        by = self.columns.key_names[1]
         theirs = self.judged_keys if self.judged is None else self.judged.keys
         return [
             name
@@ -175,7 +174,7 @@ class Log:
 
     def cells_at(self, system: Array, segment: Array, query: Array | None, n: Array) -> Cells:
         """Return cells by the numbers of their systems, segments and queries, with their numbers of rows."""
-        grid, columns, (system_key, by, _) = self.grid, self.columns, key_names(self.columns)
+        grid, columns, (system_key, by, _) = self.grid, self.columns, self.columns.key_names
         parts = ((system_key, grid.system_row, system), (by, grid.segment_row, segment))
         values = [held for names, rows, at in parts if names for held in self.keys_at(names, rows[at])]
         rows = self.key_rows(system=system, segment=segment, query=query)
@@ -188,7 +187,7 @@ class Log:
         ----------
         some : whether each ranking is one of them, shape (rankings,).
         """
-        grid, (_, by, query) = self.grid, key_names(self.columns)
+        grid, (_, by, query) = self.grid, self.columns.key_names
         places = [place[grid.query[some]] for place in drawing_places(self.keys_at(query, grid.query_row))]
         if by:
             places += [place[grid.segment[some]] for place in drawing_places(self.keys_at(by, grid.segment_row))]
@@ -267,7 +266,7 @@ class Log:
 
     def _lent(self, name: str) -> Array:
         """Row of the judgments, past the log's end, that holds each segment's value of a column that only they have."""
-        inside = key_names(self.columns)[1][self.columns.by.index(name)]
+        inside = self.columns.key_names[1][self.columns.by.index(name)]
         mine = self.keys_at([inside], self.grid.segment_row)
         if self.judged is None or not len(mine):
             return self.grid.segment_row
@@ -419,7 +418,7 @@ def _with_bare(
     """The keys of all rows and the rankings, with those of queries without results in their place."""
     if not len(bare):
         return log, rankings
-    keys = [key for names in key_names(columns) for key in names]
+    keys = [key for names in columns.key_names for key in names]
     place = frame[ORIGIN].to_numpy()
     both = pl.concat([log.select(keys), bare.select(keys)])
     return both, rankings.with_bare(bare, place if row is None else place[row])
@@ -458,7 +457,7 @@ def _judged(
     ``own``: the row of the caller's frame of each row; ``apart``: whether systems have rows of their own, and share
     their judgments.
     """
-    _, by, query = key_names(columns)
+    _, by, query = columns.key_names
     judged = None
     if judgments is not None:
         judged = read_judgments(*judgments, log, columns, conventions)
@@ -490,9 +489,10 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool)
     """The rankings of the log, with the columns that are looked at row by row."""
     named_rows = ("rank", "weight", "cluster", "covariate", "n_relevant", "collection_size")  # errors name their rows
     names = ("score", "grade", "label", "predicted", *named_rows, "hash")
-    laid = [*(name for name in names if name in log.columns), *columns.extra_names]
+    there = log.columns
+    laid = [*(name for name in names if name in there), *columns.extra_names]
     single = single or columns.doc is not None or bool(set(named_rows) & set(laid))
-    keys = [key for keys in key_names(columns) for key in keys]
+    keys = [key for keys in columns.key_names for key in keys]
     return blocks.find_rankings(log, keys, laid, first=first, rows=single)
 
 
@@ -513,7 +513,7 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
     """
     if not columns.doc:
         return log, None, None
-    system, by, query = key_names(columns)
+    system, by, query = columns.key_names
     keys = [key for key in (*system, *by, *query, "doc") if key in log.columns]
     place = next((name for name in ("rank", "score") if name in log.columns), None)
     rows = log.with_row_index("at")

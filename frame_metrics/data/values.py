@@ -11,7 +11,7 @@ from frame_metrics.data.judgments import number_clusters
 from frame_metrics.data.log import Log
 from frame_metrics.errors import bad_rows, listed
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import Columns, checked, key_names, value_column
+from frame_metrics.roles.columns import Columns, checked, value_column
 from frame_metrics.roles.conventions import Conventions
 
 # The ways out: {query} is the list of columns that are the query so far.
@@ -52,7 +52,7 @@ def read_values(
         table = table.with_columns(pl.Series("metric", metric))
     if columns.cluster:
         table, _ = number_clusters(table, None)
-    keys = [key for keys in key_names(columns) for key in keys]
+    keys = [key for keys in columns.key_names for key in keys]
     laid = [name for name in ("weight", "cluster", "covariate", "metric", *names) if name in table.columns]
     grid = build_grid(table, find_rankings(table, keys, laid, rows=True), columns, None)
     log = Log(table, None, len(frame), None, columns, conventions, "", grid, None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from frame_metrics.inputs.kept import kept
+from frame_metrics.inputs.kept import Remembers, kept
 from frame_metrics.inputs.rows import Array, Rows, sums_between
 
 
-class Listed:
+class Listed(Remembers):
     """The rows of each query in rank order; judgments, which ``Ranking`` adds, are not looked at."""
 
     lengths: Array

@@ -265,19 +265,9 @@ class Ranking(Listed):
         seen = self.rows(row, np.ones(len(row)))
         return seen.total_within(k, by_rank(weight, seen.rank))
 
-    @kept
-    def _made(self) -> dict[Any, Any]:
-        """Rows and tables that were made already, by what they are."""
-        return {}
-
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
-
     def gains(self, gain: Gain = "linear") -> Rows:
         """Return the retrieved documents that have a gain."""
-        return self._once(("gains", _key(gain)), lambda: self._gainful(gain))
+        return self.once(("gains", _key(gain)), lambda: self._gainful(gain))
 
     def _gainful(self, gain: Gain) -> Rows:
         if not isinstance(gain, str):
@@ -291,7 +281,7 @@ class Ranking(Listed):
 
     def ideal(self, gain: Gain = "linear") -> Rows:
         """Return the documents with a positive gain in the best order, retrieved or not."""
-        return self._once(("ideal", _key(gain)), lambda: self._best_first(gain))
+        return self.once(("ideal", _key(gain)), lambda: self._best_first(gain))
 
     def _best_first(self, gain: Gain) -> Rows:
         if self.known_relevant is not None:
@@ -333,7 +323,7 @@ class Ranking(Listed):
     def confusion(self, k: int | None = None) -> Confusion:
         """Return the 2x2 table of the first ``k`` documents; without ``k`` of what was predicted, or else retrieved."""
         decision = self.decision if k is None else None
-        return self._once(k, lambda: self._of_retrieved(k) if decision is None else self._decided(decision))
+        return self.once(k, lambda: self._of_retrieved(k) if decision is None else self._decided(decision))
 
     def _of_retrieved(self, k: int | None) -> Confusion:
         """The 2x2 table of what was retrieved."""

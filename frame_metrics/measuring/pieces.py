@@ -35,7 +35,7 @@ from frame_metrics.measuring.queries import (
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, at_once, check_shared
-from frame_metrics.roles.columns import Columns, checked, judging, key_names, type_of
+from frame_metrics.roles.columns import Columns, checked, judging, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
@@ -356,7 +356,7 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
     """Return the log of all rankings of pieces, as if it had been read at once, and the table whose rows it names."""
     plan, columns = work.plan, work.columns
     table = with_systems(_in_order(table, columns), work)
-    system, by, query = key_names(columns)
+    system, by, query = columns.key_names
     inside = [*system, *by, *query]
     log = table.select(pl.col(name).alias(own) for own, name in zip(inside, columns.keys, strict=True))
     facts = {GRADE: "grade"} | ({LABELLED: "label"} if table[LABELLED].any() else {})

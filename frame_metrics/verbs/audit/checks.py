@@ -16,7 +16,7 @@ from frame_metrics.data.log import Block, Log, rows_of_the_frame
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.inputs import Array, Ranking
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import Columns, judging, key_names
+from frame_metrics.roles.columns import Columns, judging
 
 Look = Callable[[Any], Any]
 TOP = 10  # the cutoff that is looked at
@@ -302,7 +302,7 @@ def _beyond(log: Log) -> Array | None:
     if not (log.judges_itself and log.columns.doc and log.columns.system):
         return None
     place = "rank" if log.columns.rank else "score"
-    _, by, query = key_names(log.columns)
+    _, by, query = log.columns.key_names
     keys = [*by, *query]
     rows = log.table if place in log.table.columns else log.table.with_columns(pl.lit(1).alias(place))
     found = rows.filter(pl.col(place).is_not_null())
@@ -315,7 +315,7 @@ def _beyond(log: Log) -> Array | None:
 
 def name_of(log: Log, ranking: int) -> str:
     """Return the keys of a ranking as text."""
-    grid, keys = log.grid, key_names(log.columns)
+    grid, keys = log.grid, log.columns.key_names
     codes, rows = (grid.system, grid.segment, grid.query), (grid.system_row, grid.segment_row, grid.query_row)
     at = [row[code[[ranking]]] for code, row in zip(codes, rows, strict=True)]
     held = [log.keys_at(names, row) for names, row in zip(keys, at, strict=True) if names]
