@@ -184,10 +184,9 @@ def _from_zero(values: pl.Series, most: int) -> pl.Series | None:
     """Integers from 0 for values that are stored as integers, null where null; None where they exceed ``most``."""
     plain = values.to_physical()
     if plain.dtype.is_integer() and plain.dtype not in (pl.Int128, pl.UInt128):
-        whole = plain if plain.dtype == pl.UInt64 else plain.cast(pl.Int64)
-        low, high = whole.min(), whole.max()
+        low, high = plain.min(), plain.max()
         if isinstance(low, int) and isinstance(high, int) and high - low <= most:
-            return (whole - low).cast(pl.Int64)
+            return (plain - low).cast(pl.Int64) if plain.dtype == pl.UInt64 else plain.cast(pl.Int64) - low
     return None
 
 

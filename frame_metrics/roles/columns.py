@@ -328,8 +328,9 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
     """Raise for texts each of which is a list, as pandas writes them to CSV: ['a', 'b']."""
     if values.dtype not in TEXTS:
         return
-    some = values.head(MOST).drop_nulls().head(MANY).cast(pl.String).str.strip_chars()
-    if len(some) and (some.str.starts_with("[") & some.str.ends_with("]")).all() and some.str.contains("[,' \"]").any():
+    some = [text.strip() for text in values.head(MOST).drop_nulls().head(MANY).cast(pl.String).to_list()]
+    bracketed = bool(some) and all(text.startswith("[") and text.endswith("]") for text in some)
+    if bracketed and any({*", '\""} & {*text} for text in some):
         raise BadValueError(
             f"{column}: its values are texts of lists, as {shown(some[0])}, which is how CSV holds lists; make them "
             f"lists before, as [ast.literal_eval(one) for one in frame[{column!r}]]"
