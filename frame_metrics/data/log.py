@@ -48,9 +48,12 @@ class Log:
     judged: Judged | None  # the judgments, where they are kept beside
     # Past the rows of the table, one for each query without results, with what is said of it.
     bare: pl.DataFrame = field(default_factory=pl.DataFrame)
-    told: Array | None = None  # whether it is said of a ranking's query what is relevant, though it may be nothing
-    judged_keys: Sequence[str] = ()  # what judgments belonged to that are not here any more
-    held: pl.DataFrame | None = None  # whose rows key rows are, where they are not those of the frame
+    # True for rankings of whose query the caller says what is relevant, which may be nothing, as an empty list does;
+    # None where only judgments say it.
+    known_relevance: Array | None = None
+    # The key columns that the judgments had, where those stood beside the pieces of which this log was put together.
+    judged_keys: Sequence[str] = ()
+    held: pl.DataFrame | None = None  # the table whose rows key rows are; None for the caller's frame
 
     @cached_property
     def judgments(self) -> pl.DataFrame:
@@ -318,7 +321,7 @@ class Block:
             score=score,
             tie=rows.tie,
             extra={name: rows.ordered(rows.cells[EXTRA + name]) for name, _ in log.columns.extra},
-            told=None if log.told is None else log.told[self.at],
+            known_relevance=None if log.known_relevance is None else log.known_relevance[self.at],
         )
 
     def _pool(self, label: Array | None) -> Pool | None:
@@ -392,11 +395,11 @@ def read_log(
         log, rankings = systems.table(log), systems.rankings(rankings)
     keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns)
     grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=None if piece is None else piece.systems)
-    told = _told(frame, row, grid) if TOLD in frame.columns else None
+    known = _known_relevance(frame, row, grid) if TOLD in frame.columns else None
     if conventions.unjudged_queries == "count":
-        told = np.ones(len(grid.pair), bool)
+        known = np.ones(len(grid.pair), bool)
     name = str(judging.grade or judging.label)
-    return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged, bare, told)
+    return Log(log, row, len(frame), repeated, columns, conventions, name, grid, judged, bare, known)
 
 
 def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -410,11 +413,11 @@ def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.Da
 def _with_bare(
     log: pl.DataFrame,
     bare: pl.DataFrame,
-    rankings: blocks.Rankings,
+    rankings: blocks.RankingRows,
     frame: pl.DataFrame,
     row: Array | None,
     columns: Columns,
-) -> tuple[pl.DataFrame, blocks.Rankings]:
+) -> tuple[pl.DataFrame, blocks.RankingRows]:
     """The keys of all rows and the rankings, with those of queries without results in their place."""
     if not len(bare):
         return log, rankings
@@ -424,7 +427,7 @@ def _with_bare(
     return both, rankings.with_bare(bare, place if row is None else place[row])
 
 
-def _check_repeated(rankings: blocks.Rankings, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
+def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
     """Raise for documents that stand twice in a ranking; ``alone``: whether no system is named."""
     again = blocks.find_duplicates(rankings, log["doc"])
     if len(again):
@@ -433,13 +436,13 @@ def _check_repeated(rankings: blocks.Rankings, log: pl.DataFrame, columns: Colum
         raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
 
 
-def _told(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array:
+def _known_relevance(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array:
     """Mark the rankings of whose query it is said what is relevant, by any system."""
     first = grid.rankings.first_row
     marks = frame[TOLD].fill_null(False).to_numpy()[first if row is None else row[first]]
-    told = np.zeros(int(grid.pair.max(initial=-1)) + 1, bool)
-    told[grid.pair[: len(first)][marks]] = True
-    return told[grid.pair]
+    known = np.zeros(int(grid.pair.max(initial=-1)) + 1, bool)
+    known[grid.pair[: len(first)][marks]] = True
+    return known[grid.pair]
 
 
 def _judged(
@@ -473,9 +476,9 @@ def _judged(
     return log, judged
 
 
-def _all_known(log: pl.DataFrame, told: pl.Series) -> pl.DataFrame:
-    """The log where all that is relevant is listed: what the lists of a query do not have is not relevant."""
-    return log.with_columns(pl.when(pl.col("label").is_nan() & told).then(0.0).otherwise("label").alias("label"))
+def _all_known(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
+    """The log where ``listed`` marks rows of queries with lists of what is relevant: what is in none is not."""
+    return log.with_columns(pl.when(pl.col("label").is_nan() & listed).then(0.0).otherwise("label").alias("label"))
 
 
 def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
@@ -485,7 +488,7 @@ def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
     return log.cast(others) if others else log
 
 
-def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.Rankings:
+def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.RankingRows:
     """The rankings of the log, with the columns that are looked at row by row."""
     named_rows = ("rank", "weight", "cluster", "covariate", "n_relevant", "collection_size")  # errors name their rows
     names = ("score", "grade", "label", "predicted", *named_rows, "hash")

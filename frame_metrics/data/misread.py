@@ -26,7 +26,7 @@ def _called_positions(columns: Columns) -> list[str]:
     return [name for name in names if name.strip().lower() in ("rank", *LIKELY["rank"])]
 
 
-def _told_apart(log: Log) -> tuple[set[str], set[str]]:
+def _by_values(log: Log) -> tuple[set[str], set[str]]:
     """The columns called as positions whose values are whole, from 1 or 0 and different in each ranking; the others."""
     found: tuple[set[str], set[str]] = set(), set()
     grid, rankings = log.grid, log.grid.rankings
@@ -57,7 +57,7 @@ def positions(log: Log) -> list[str]:
     """Return the columns that are positions, and given as scores."""
     if POSITIONS in log.table.columns:
         return positions_in(log.table, log.columns)
-    found = _told_apart(log)[0]
+    found = _by_values(log)[0]
     return [name for name in _called_positions(log.columns) if name in found]
 
 
@@ -119,7 +119,7 @@ def all_relevant(log: Log) -> bool:
 
 def facts_of(log: Log, n: int) -> dict[str, pl.Series]:
     """Return what a piece says of both, in ``n`` rows."""
-    called = [pl.Series([sorted(names)], dtype=pl.List(pl.String)) for names in _told_apart(log)]
-    told = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([n_shares(log)], dtype=pl.Int64)}
-    told |= {LOWEST: pl.Series([_lowest(log)], dtype=pl.List(pl.Float64))}
-    return {name: value.extend_constant(None, max(n - 1, 0)).head(n) for name, value in told.items()}
+    called = [pl.Series([sorted(names)], dtype=pl.List(pl.String)) for names in _by_values(log)]
+    facts = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([n_shares(log)], dtype=pl.Int64)}
+    facts |= {LOWEST: pl.Series([_lowest(log)], dtype=pl.List(pl.Float64))}
+    return {name: value.extend_constant(None, max(n - 1, 0)).head(n) for name, value in facts.items()}

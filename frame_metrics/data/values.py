@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import Rankings, find_rankings, spans
+from frame_metrics.data.blocks import RankingRows, find_rankings, spans
 from frame_metrics.data.grid import build_grid
 from frame_metrics.data.judgments import number_clusters
 from frame_metrics.data.log import Log
@@ -59,7 +59,7 @@ def read_values(
     return log, _by_metric(grid.rankings, columns, names, n)
 
 
-def _by_metric(rankings: Rankings, columns: Columns, names: list[str], n: int) -> Array:
+def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int) -> Array:
     """The values of each metric and ranking, shape (metrics, rankings)."""
     count, place = len(rankings.lengths), spans(rankings.starts, rankings.lengths)
     ranking = np.repeat(np.arange(count), rankings.lengths)

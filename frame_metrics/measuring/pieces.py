@@ -13,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside
-from frame_metrics.data.blocks import Rankings, codes, numbers
+from frame_metrics.data.blocks import RankingRows, codes, numbers
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.judgments import read_judgments, refuse_strangers
 from frame_metrics.data.log import Log, Piece
@@ -410,7 +410,7 @@ def _grid(log: pl.DataFrame, table: pl.DataFrame, by: list[str], query: list[str
     system_row = np.zeros(int(system.max(initial=-1)) + 1, np.int64)
     system_row[system[::-1]] = np.arange(n)[::-1]
     lengths = table[ANSWERED].to_numpy().astype(np.int64)
-    rankings = Rankings(np.arange(own), np.arange(n), lengths, None, said, said)
+    rankings = RankingRows(np.arange(own), np.arange(n), lengths, None, said, said)
     placed = table[PLACED].to_numpy()
     known = None if placed.all() else placed[segment_at]
     return Grid(rankings, system, segment_code, query_code, pair, system_row, segment_at, query_at, None, known)

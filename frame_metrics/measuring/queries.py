@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -129,7 +129,8 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     check_probabilities(asked, log.table, columns)
     strict = [(name, metric) for name, metric in asked if not metric.orders(log.conventions.ties)]
 
-    sheet = _Sheet(asked, np.empty((len(asked), len(grid.pair))), counts, rows)
+    values = np.empty((len(asked), len(grid.pair)))
+    measured = Measured(log, asked, values, counts, rows, evaluated, None, None)
 
     def work(block: Block) -> None:
         for name, metric in strict if block.rows.tied or block.rows.apart else ():
@@ -139,32 +140,22 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             check_known(run, rel, log)
-            sheet.fill(wanted, run, block)
+            _fill(measured, wanted, run, block)
 
     log.each_block(work, _load(log))
-    weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
-    return Measured(log, asked, sheet.values, counts, rows, evaluated, weight, cluster)
+    return replace(measured, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
 
 
-@dataclass(frozen=True, eq=False)
-class _Sheet:
-    """Values, counts and rows of each ranking; blocks are filled in side by side."""
-
-    asked: Asked
-    values: Array  # shape (metrics, rankings)
-    counts: dict[int, Array]  # of the 2x2 table, by metric, shape (counts, rankings) each
-    rows: dict[int, Array]  # rows of each ranking, by metric, shape (rankings,) each
-
-    def fill(self, wanted: Sequence[int], run: Ranking, block: Block) -> None:
-        """Fill in some metrics of a block's rankings."""
-        at, expected = block.at, run if run.tie is None else Expected(run, run.tie)
-        for i in wanted:
-            metric = self.asked[i][1]
-            self.values[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
-            if i in self.counts:
-                self.counts[i][:, at] = (expected if block.rows.tied else run).confusion(metric.k).counts
-            if i in self.rows:
-                self.rows[i][at] = run.n_rows
+def _fill(measured: Measured, wanted: Sequence[int], run: Ranking, block: Block) -> None:
+    """Fill in some metrics of a block's rankings; blocks are filled in side by side."""
+    at, expected = block.at, run if run.tie is None else Expected(run, run.tie)
+    for i in wanted:
+        metric = measured.asked[i][1]
+        measured.values[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
+        if i in measured.counts:
+            measured.counts[i][:, at] = (expected if block.rows.tied else run).confusion(metric.k).counts
+        if i in measured.rows:
+            measured.rows[i][at] = run.n_rows
 
 
 def _load(log: Log) -> Array:
