@@ -91,16 +91,18 @@ class Log:
 
     def of_queries(self, role: str) -> Array | None:
         """The value for each ranking's query, by the log or else the judgments; None for a role that is not named."""
-        said, column = self.said_of_queries(role), getattr(self.columns, role)
+        column = getattr(self.columns, role)
+        if column is None or (values := self.said_of_queries(role)) is None:
+            return None
         left_out = column in self.columns.lent and self.conventions.unjudged_queries is None
-        if said is not None and left_out and self.grid.pool is not None:
-            said = np.where(self.grid.pool.lengths > 0, said, 0)  # a query without judgments is in no mean
-        if said is not None and (lacking := np.isnan(said)).any():
+        if left_out and self.grid.pool is not None:
+            values = np.where(self.grid.pool.lengths > 0, values, 0)  # a query without judgments is in no mean
+        if (lacking := np.isnan(values)).any():
             raise BadValueError(
                 f"{column}: {len(np.unique(self.grid.pair[lacking]))} judged queries without results have no {role}; "
                 f"give the judgments a column {column!r} too"
             )
-        return said
+        return values
 
     def said_of_queries(self, role: str) -> Array | None:
         """The same, NaN where neither log nor judgments say it."""

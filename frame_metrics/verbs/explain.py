@@ -146,7 +146,8 @@ def _explained(
     if block.rows.apart:
         check_ties(name, metric, block, log)
     check_known(run, rel, log)
-    nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)  # what a document adds that adds nothing
+    # The contribution of documents that have none: 0, and null where the metric itself is undefined.
+    nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)
     rows = block.rows.frame_rows(grid.rankings, np.arange(len(run.grade)))
     every = _listed(run, metric, nothing).with_columns(row=rows.astype(np.int64))
     table = every.filter("shown")
