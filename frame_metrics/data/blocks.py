@@ -182,7 +182,7 @@ def numbers(values: pl.Series) -> pl.Series:
 
 def _from_zero(values: pl.Series, most: int) -> pl.Series | None:
     """Integers from 0 for values that are stored as integers, null where null; None where they exceed ``most``."""
-    plain = values.to_physical()
+    plain = values if values.dtype.is_integer() else values.to_physical()
     if plain.dtype.is_integer() and plain.dtype not in (pl.Int128, pl.UInt128):
         low, high = plain.min(), plain.max()
         if isinstance(low, int) and isinstance(high, int) and high - low <= most:

@@ -121,7 +121,7 @@ def level_unsaid(n: int, column: str) -> str:
 
 def none_below(grade: pl.Series, rel: float) -> bool:
     """Return True where there are three grades or more, and each is relevant, as of ratings from 1 to 5."""
-    return grade.drop_nulls().n_unique() >= SCALE and bool((grade >= float(rel)).all())
+    return bool((grade >= float(rel)).all()) and grade.drop_nulls().n_unique() >= SCALE
 
 
 def out_of_reach(grade: pl.Series, rel: float) -> bool:

@@ -109,7 +109,8 @@ def _lowest(log: Log) -> pl.Series:
     if LOWEST in log.table.columns:
         return log.table[LOWEST].drop_nulls().explode().unique()
     grades = log.judgments.get_column("grade", default=pl.Series([], dtype=pl.Float64))
-    return grades.cast(pl.Float64).fill_nan(None).drop_nulls().unique().bottom_k(SCALE)
+    distinct = grades.cast(pl.Float64).unique().to_numpy()
+    return pl.Series(np.sort(distinct[~np.isnan(distinct)])[:SCALE], dtype=pl.Float64)
 
 
 def all_relevant(log: Log) -> bool:
