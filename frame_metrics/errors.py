@@ -225,6 +225,7 @@ def needed(module: str, what: str, extra: str, error: type[FrameMetricsError] = 
     extra : the extra of the package that has it.
     """
     try:
+        import_module(module.partition(".")[0])  # of a library that is gone, a module may still be loaded
         return import_module(module)
     except ImportError:
         raise error(f"{what}, which is not installed: pip install 'frame_metrics[{extra}]'") from None
