@@ -57,8 +57,9 @@ def positions(log: Log) -> list[str]:
     """Return the columns that are positions, and given as scores."""
     if POSITIONS in log.table.columns:
         return positions_in(log.table, log.columns)
-    found = _by_values(log)[0]
-    return [name for name in _called_positions(log.columns) if name in found]
+    named = _called_positions(log.columns)
+    found = _by_values(log)[0] if named else ()
+    return [name for name in named if name in found]
 
 
 def check_positions(named: list[str]) -> None:

@@ -53,25 +53,36 @@ def check_probability(name: str, score: pl.Series, column: str) -> None:
 def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
     """Raise for a metric that the grades do not determine; ``some``: whether the log has some of its grades only."""
     grade = log.judgment_name
-    lost, top_grade = _out_of_reach(asked, log), log.conventions.in_words(log.top_grade)
-    shares = undecided_shares(log)
+    lost = _out_of_reach(asked, log)
+    shares = undecided_shares(log) if any(_takes_level(metric) for _, metric in asked) else 0
     for name, metric in asked:
         if lacks_scale(metric):
-            largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {top_grade}"
+            largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {_top_grade(log)}"
             if (highest := log.conventions.highest) is not None:
                 largest = f": {highest:g}"
             raise NotComputableError(f"{name} needs max_grade=, the highest grade of the scale{largest}")
         top = metric.params.get("max_grade")
         if top is not None and log.top_grade > top:
-            raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {top_grade}")
+            raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {_top_grade(log)}")
         rel, _ = log.conventions.variant(metric)
         if "relevant" in metric.reads and rel in lost:
             raise NotComputableError(
-                f"{name}: no grade in {grade} reaches rel={log.conventions.in_words(rel)}; the largest is {top_grade}"
+                f"{name}: no grade in {grade} reaches rel={log.conventions.in_words(rel)}; "
+                f"the largest is {_top_grade(log)}"
             )
-        if "relevant" in metric.reads and "rel" not in metric.params:
+        if _takes_level(metric):
             check_level(shares, grade, name, some=some)
     check_ideal(asked, log)
+
+
+def _takes_level(metric: Metric) -> bool:
+    """Return True for a metric of what is relevant, whose own options do not say from which grade on."""
+    return "relevant" in metric.reads and "rel" not in metric.params
+
+
+def _top_grade(log: Log) -> str:
+    """The largest grade as errors show it."""
+    return log.conventions.in_words(log.top_grade)
 
 
 def lacks_scale(metric: Metric) -> bool:
