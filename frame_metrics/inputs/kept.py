@@ -27,7 +27,7 @@ class kept(cached_property[T]):
 
 
 class Remembers:
-    """An object that works things out once, by what they are: as ``kept`` does, where there may be several."""
+    """An object that remembers what it worked out, each under a key; ``kept`` is for what there is one of."""
 
     def once(self, key: Any, make: Callable[[], T]) -> T:
         """Return what is made at the first call with this key; an array cannot be written in."""
