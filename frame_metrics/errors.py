@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
 
@@ -231,3 +232,18 @@ def check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:
     if not any(given is choice or (isinstance(given, str) and given == choice) for choice in choices):
         hint = closest(given, [c for c in choices if isinstance(c, str)]) if isinstance(given, str) else ""
         raise UnknownNameError(f"{option}={shown(given)} is not one of {listed(choices)}{hint}")
+
+
+def needed(module: str, what: str, extra: str, error: type[FrameMetricsError] = FrameMetricsError) -> Any:
+    """Return a module of a library that the package does without, or raise with the command that installs it.
+
+    Parameters
+    ----------
+    what : what needs it, and its name, as "pictures need altair".
+    extra : the extra of the package that has it.
+    """
+    try:
+        import_module(module.partition(".")[0])  # of a library that is gone, a module may still be loaded
+        return import_module(module)
+    except ImportError:
+        raise error(f"{what}, which is not installed: pip install 'frame_metrics[{extra}]'") from None

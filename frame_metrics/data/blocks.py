@@ -18,7 +18,7 @@ from frame_metrics.roles.columns import TEXTS
 
 
 @dataclass(frozen=True, eq=False)
-class Rankings:
+class RankingRows:
     """Every ranking's rows, laid end to end, in the order of the rankings' first appearance."""
 
     first_row: Array  # row of the frame where each ranking first appears, shape (rankings,)
@@ -41,7 +41,7 @@ class Rankings:
         begin = int(starts[0]) if len(starts) else 0
         return slice(begin, begin + int(lengths.sum()))
 
-    def with_bare(self, bare: pl.DataFrame, place: Array) -> Rankings:
+    def with_bare(self, bare: pl.DataFrame, place: Array) -> RankingRows:
         """Return these rankings, and one without rows for each row of ``bare``, in the order of their places.
 
         ``place`` is that of each row below and then of each of ``bare``.
@@ -78,7 +78,7 @@ class Pools:
 
 def find_rankings(
     frame: pl.DataFrame, keys: Sequence[str], values: Sequence[str], *, first: bool = True, rows: bool = False
-) -> Rankings:
+) -> RankingRows:
     """Lay the rows of each ranking end to end.
 
     A log whose equal keys all stand together is taken as it is; otherwise a group-by lays out the columns.
@@ -95,7 +95,7 @@ def find_rankings(
     starts = run_starts(frame, keys)
     if starts is not None and (not keys or _all_differ(frame, keys, starts)):
         lengths = np.diff(np.append(starts, n))
-        return Rankings(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
+        return RankingRows(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
     numbered = frame.select(*keys, *values).with_row_index("row")
     begin = pl.col("row").first() if first else pl.lit(0)
     laid = [begin.alias("first"), pl.len().alias("lengths"), *map(pl.col, [*values, *["row"] * rows])]
@@ -103,7 +103,7 @@ def find_rankings(
     lengths = lists["lengths"].to_numpy().astype(np.int64)
     flat = {name: to_array(lists[name].explode()) for name in values}
     row = lists["row"].explode().to_numpy() if rows else None
-    return Rankings(lists["first"].to_numpy().astype(np.int64), np.cumsum(lengths) - lengths, lengths, row, flat)
+    return RankingRows(lists["first"].to_numpy().astype(np.int64), np.cumsum(lengths) - lengths, lengths, row, flat)
 
 
 def to_array(values: pl.Series) -> Array:
@@ -182,12 +182,11 @@ def numbers(values: pl.Series) -> pl.Series:
 
 def _from_zero(values: pl.Series, most: int) -> pl.Series | None:
     """Integers from 0 for values that are stored as integers, null where null; None where they exceed ``most``."""
-    plain = values.to_physical()
+    plain = values if values.dtype.is_integer() else values.to_physical()
     if plain.dtype.is_integer() and plain.dtype not in (pl.Int128, pl.UInt128):
-        whole = plain if plain.dtype == pl.UInt64 else plain.cast(pl.Int64)
-        low, high = whole.min(), whole.max()
+        low, high = plain.min(), plain.max()
         if isinstance(low, int) and isinstance(high, int) and high - low <= most:
-            return (whole - low).cast(pl.Int64)
+            return (plain - low).cast(pl.Int64) if plain.dtype == pl.UInt64 else plain.cast(pl.Int64) - low
     return None
 
 
@@ -233,7 +232,7 @@ def each_block(size: Array, work: Callable[[slice | Array], None]) -> None:
     threads.in_threads((slice(a, b) if order is None else order[a:b] for a, b in blocks), work)
 
 
-def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:
+def find_duplicates(rankings: RankingRows, doc: pl.Series) -> Array:
     """Return the rows of the frame that repeat a document of their ranking, ascending; ``hash`` is among the values."""
     again: list[Array] = []
 
@@ -256,7 +255,7 @@ def find_duplicates(rankings: Rankings, doc: pl.Series) -> Array:
     return np.sort(np.concatenate(again)) if again else np.zeros(0, np.int64)
 
 
-def constant(values: Array, rankings: Rankings, column: str) -> Array:
+def constant(values: Array, rankings: RankingRows, column: str) -> Array:
     """Return the one value that each ranking's rows have, NaN for a ranking without rows, or where none says it."""
     first = np.full(len(rankings.lengths), np.nan)
     some = rankings.lengths > 0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, needed, shown
 from frame_metrics.inputs.rows import NONE, Array
 from frame_metrics.roles.columns import (
     TEXTS,
@@ -110,8 +110,7 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
 
 def shares_among(grade: pl.Series) -> pl.Series:
     """Mark the grades strictly between 0 and 1, as prices and click rates have: is one of them relevant?"""
-    some = (grade > 0) & (grade < 1) if grade.dtype.is_float() else pl.Series([False])
-    return some.fill_null(False)
+    return (grade > 0) & (grade < 1) if grade.dtype.is_float() else pl.Series([False])
 
 
 def level_unsaid(n: int, column: str) -> str:
@@ -122,7 +121,7 @@ def level_unsaid(n: int, column: str) -> str:
 
 def none_below(grade: pl.Series, rel: float) -> bool:
     """Return True where there are three grades or more, and each is relevant, as of ratings from 1 to 5."""
-    return grade.drop_nulls().n_unique() >= SCALE and bool((grade >= float(rel)).all())
+    return bool((grade >= float(rel)).all()) and grade.drop_nulls().n_unique() >= SCALE
 
 
 def out_of_reach(grade: pl.Series, rel: float) -> bool:
@@ -291,11 +290,6 @@ def _informed(table: Array, rows: Array, columns: Array) -> float:
 
 def _assignment(worth: Array, rule: str) -> tuple[Array, Array]:
     """The one-to-one assignment of columns to rows with the greatest sum."""
-    try:
-        from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
-    except ImportError:
-        raise NotComputableError(
-            f"match={rule!r} needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
-        ) from None
-    rows, columns = linear_sum_assignment(worth, maximize=True)
+    optimize = needed("scipy.optimize", f"match={rule!r} needs scipy", "stats", NotComputableError)
+    rows, columns = optimize.linear_sum_assignment(worth, maximize=True)
     return np.asarray(rows), np.asarray(columns)

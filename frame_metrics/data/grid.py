@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import Pools, Rankings, codes, constant, spans
+from frame_metrics.data.blocks import Pools, RankingRows, codes, constant, spans
 from frame_metrics.data.judgments import Judged
 from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import Columns, key_names
+from frame_metrics.roles.columns import Columns
 from frame_metrics.threads import BLOCK
 
 
@@ -24,7 +24,7 @@ class Grid:
     The rows that hold the values of a number are of the log, or past its end, of the judgments.
     """
 
-    rankings: Rankings  # all of them; those that a system lacks have no rows
+    rankings: RankingRows  # all of them; those that a system lacks have no rows
     system: Array  # the number of each ranking's system, shape (rankings,)
     segment: Array  # the number of each ranking's segment, shape (rankings,)
     query: Array  # the number of each ranking's query, shape (rankings,)
@@ -86,7 +86,7 @@ class Grid:
 
 def build_grid(
     log: pl.DataFrame,
-    rankings: Rankings,
+    rankings: RankingRows,
     columns: Columns,
     judged: Judged | None,
     *,
@@ -100,7 +100,7 @@ def build_grid(
     totals : whether those of judged queries whose segment nobody knows are added too.
     systems : how many there are, where some have no row here; None where all have. Those are the last, in no row.
     """
-    system, by, query = key_names(columns)
+    system, by, query = columns.key_names
     count = len(rankings.first_row)
     if judged is None and not system and not by:
         none, each = np.zeros(count, np.int64), np.arange(count)
@@ -166,7 +166,7 @@ def with_another(grid: Grid) -> Grid:
     )
 
 
-def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str], judged: Judged) -> Grid:
+def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judged: Judged) -> Grid:
     """The rankings of one system in one segment: a query each, then the judged queries that the log lacks."""
     both = pl.concat([names, judged.names[query]])
     code, at = codes(both, query)
@@ -176,7 +176,7 @@ def _plain_grid(names: pl.DataFrame, n: int, rankings: Rankings, query: list[str
     return Grid(_grown(rankings, len(at) - len(names)), none, none, each, each, none[:1], none[:1], row, pool)
 
 
-def _grown(rankings: Rankings, n: int) -> Rankings:
+def _grown(rankings: RankingRows, n: int) -> RankingRows:
     """Rankings, and behind them ``n`` without rows."""
     none = np.zeros(n, np.int64)
     return replace(rankings, starts=np.append(rankings.starts, none), lengths=np.append(rankings.lengths, none))

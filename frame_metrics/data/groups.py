@@ -81,7 +81,7 @@ class Segments:
 
     def values(self, key: str) -> list[Any]:
         """Return the value of a key column in each group."""
-        return self.cells.values[key].gather(self.first).to_list()
+        return self.cells.values[key][self.first].to_list()
 
     def text(self, group: int) -> str | None:
         """Return the key values of a group as text; None where no key tells groups apart."""
@@ -121,7 +121,7 @@ def as_text(keys: pl.DataFrame, row: int = 0) -> str:
 def drawing_places(values: pl.DataFrame) -> list[Array]:
     """Return the place of each value in its column: null first, numbers by value, the rest as text, by its bytes."""
     columns = (column if column.dtype.is_numeric() else _as_text(column) for column in values.iter_columns())
-    return [column.rank("dense").fill_null(0).to_numpy() for column in columns]
+    return [np.nan_to_num(column.rank("dense").to_numpy()) for column in columns]
 
 
 def _as_text(values: pl.Series) -> pl.Series:

@@ -19,7 +19,6 @@ from frame_metrics.roles.columns import (
     TEXTS,
     Columns,
     judging,
-    key_names,
     refuse,
     refuse_nan,
     refuse_null,
@@ -56,7 +55,7 @@ def read_judgments(
 
     A bad value is no ``BadRowsError``, which is about rows of the log.
     """
-    names = key_names(log_columns)
+    names = log_columns.key_names
     by = [inside for inside, name in zip(names[1], log_columns.by, strict=True) if name in columns.by]
     with of_the_judgments():
         table = _judged_rows(frame, columns, log, log_columns, by, conventions.scale)
@@ -88,7 +87,7 @@ def _judged_rows(
     scale: Scale | None,
 ) -> pl.DataFrame:
     """The rows of the judgments that judge, checked, under the names of their roles."""
-    query = key_names(columns)[2]
+    query = columns.key_names[2]
     out: dict[str, pl.Series] = {}
     for inside, name, own in zip(
         (*by, *query), (*columns.by, *columns.query), (*columns.by, *log_columns.query), strict=True
@@ -268,10 +267,10 @@ def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns,
     keys = [*judged.keys, "doc"]
     log = log[[name for name in log.columns if name not in ("grade", "label")]]
     at, judgment = _in_runs(log, judged) or _by_hash(log, judged)
-    for key in keys:
-        odd = differ(log[key][at], judged.pairs[key][judgment])
-        if odd.any():
-            at, judgment = at[~odd], judgment[~odd]
+    rows, theirs = pl.Series(at), pl.Series(judgment)
+    odd = np.any([differ(log[key][rows], judged.pairs[key][theirs]) for key in keys], axis=0)
+    if odd.any():
+        at, judgment = at[~odd], judgment[~odd]
     if whole and not len(at) and not columns.relevant:  # which a log may not have found
         refuse_strangers(log, judged.pairs, query, ", ".join(columns.query))
         refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
@@ -301,7 +300,7 @@ def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
         return None
     named = judged.names[judged.keys].with_row_index("judged")
     runs = log[judged.keys][starts].join(named, on=judged.keys, how="left", nulls_equal=True, maintain_order="left")
-    query = runs["judged"].fill_null(len(named)).to_numpy().astype(np.int64)
+    query = np.nan_to_num(runs["judged"].to_numpy(), nan=len(named)).astype(np.int64)
     begin, many = np.append(pool.starts, 0), np.append(pool.lengths, 0)
     ours, theirs = log["hash"].to_numpy(), judged.pairs["hash"].to_numpy()
     theirs = theirs if judged.order is None else theirs[judged.order]

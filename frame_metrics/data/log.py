@@ -28,7 +28,6 @@ from frame_metrics.roles.columns import (
     checked,
     checked_keys,
     judging,
-    key_names,
     largest_grade,
     type_of,
 )
@@ -49,12 +48,14 @@ class Log:
     repeated: str | None = None  # the query of the first repeated document that was left out
     # Past the rows of the table, one for each query without results, with what is said of it.
     bare: pl.DataFrame = field(default_factory=pl.DataFrame)
-    # Whether it is known of each ranking's query what is relevant, though it may be nothing, shape (rankings,).
+    # True for rankings of whose query the caller says what is relevant, which may be nothing, as an empty list does;
+    # None where only judgments say it.
     relevance_known: Array | None = None
-    judged_keys: Sequence[str] = ()  # the keys of judgments that were joined before, where they are kept no longer
-    held: pl.DataFrame | None = None  # whose rows key rows are, where they are not those of the frame
+    # The key columns that the judgments had, where those stood beside the pieces of which this log was put together.
+    judged_keys: Sequence[str] = ()
+    held: pl.DataFrame | None = None  # the table whose rows key rows are; None for the caller's frame
 
-    @property
+    @cached_property
     def judgments(self) -> pl.DataFrame:
         """The table that grades and labels come from; where each system is a column, all have those of the first."""
         if self.judged is not None:
@@ -90,16 +91,18 @@ class Log:
 
     def of_queries(self, role: str) -> Array | None:
         """The value for each ranking's query, by the log or else the judgments; None for a role that is not named."""
-        said, column = self.said_of_queries(role), getattr(self.columns, role)
+        column = getattr(self.columns, role)
+        if column is None or (values := self.said_of_queries(role)) is None:
+            return None
         left_out = column in self.columns.from_judgments and self.conventions.unjudged_queries is None
-        if said is not None and left_out and self.grid.pool is not None:
-            said = np.where(self.grid.pool.lengths > 0, said, 0)  # a query without judgments is in no mean
-        if said is not None and (lacking := np.isnan(said)).any():
+        if left_out and self.grid.pool is not None:
+            values = np.where(self.grid.pool.lengths > 0, values, 0)  # a query without judgments is in no mean
+        if (lacking := np.isnan(values)).any():
             raise BadValueError(
                 f"{column}: {len(np.unique(self.grid.pair[lacking]))} judged queries without results have no {role}; "
                 f"give the judgments a column {column!r} too"
             )
-        return said
+        return values
 
     def said_of_queries(self, role: str) -> Array | None:
         """The same, NaN where neither log nor judgments say it."""
@@ -121,7 +124,7 @@ class Log:
 
     def joined(self, table: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         """Return the row of a table for each ranking by keys of its segment and query, nulls where it has none."""
-        grid, (_, by, query) = self.grid, key_names(self.columns)
+        grid, (_, by, query) = self.grid, self.columns.key_names
         mine = self.keys_at(query, grid.query_row[grid.query])
         if by := [key for key in by if key in keys]:
             mine = mine.hstack(self.keys_at(by, grid.segment_row[grid.segment]))
@@ -166,7 +169,7 @@ class Log:
     @property
     def unknown(self) -> list[str]:
         """The columns of segments whose value is known of some only: those that the log or the judgments have alone."""
-        by = key_names(self.columns)[1]
+        by = self.columns.key_names[1]
         theirs = self.judged_keys if self.judged is None else self.judged.keys
         return [
             name
@@ -176,7 +179,7 @@ class Log:
 
     def cells_at(self, system: Array, segment: Array, query: Array | None, n: Array) -> Cells:
         """Return cells by the numbers of their systems, segments and queries, with their numbers of rows."""
-        grid, columns, (system_key, by, _) = self.grid, self.columns, key_names(self.columns)
+        grid, columns, (system_key, by, _) = self.grid, self.columns, self.columns.key_names
         parts = ((system_key, grid.system_row, system), (by, grid.segment_row, segment))
         values = [held for names, rows, at in parts if names for held in self.keys_at(names, rows[at])]
         rows = self.key_rows(system=system, segment=segment, query=query)
@@ -189,7 +192,7 @@ class Log:
         ----------
         some : whether each ranking is one of them, shape (rankings,).
         """
-        grid, (_, by, query) = self.grid, key_names(self.columns)
+        grid, (_, by, query) = self.grid, self.columns.key_names
         places = [place[grid.query[some]] for place in drawing_places(self.keys_at(query, grid.query_row))]
         if by:
             places += [place[grid.segment[some]] for place in drawing_places(self.keys_at(by, grid.segment_row))]
@@ -269,7 +272,7 @@ class Log:
 
     def _beside(self, name: str) -> Array:
         """Row of the judgments, past the log's end, that holds each segment's value of a column that only they have."""
-        inside = key_names(self.columns)[1][self.columns.by.index(name)]
+        inside = self.columns.key_names[1][self.columns.by.index(name)]
         mine = self.keys_at([inside], self.grid.segment_row)
         if self.judged is None or not len(mine):
             return self.grid.segment_row
@@ -414,21 +417,21 @@ def _results(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, pl.Da
 def _with_bare(
     log: pl.DataFrame,
     bare: pl.DataFrame,
-    rankings: blocks.Rankings,
+    rankings: blocks.RankingRows,
     frame: pl.DataFrame,
     row: Array | None,
     columns: Columns,
-) -> tuple[pl.DataFrame, blocks.Rankings]:
+) -> tuple[pl.DataFrame, blocks.RankingRows]:
     """The keys of all rows and the rankings, with those of queries without results in their place."""
     if not len(bare):
         return log, rankings
-    keys = [key for names in key_names(columns) for key in names]
+    keys = [key for names in columns.key_names for key in names]
     place = frame[ORIGIN].to_numpy()
     both = pl.concat([log.select(keys), bare.select(keys)])
     return both, rankings.with_bare(bare, place if row is None else place[row])
 
 
-def _check_repeated(rankings: blocks.Rankings, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
+def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Columns, *, alone: bool) -> None:
     """Raise for documents that stand twice in a ranking; ``alone``: whether no system is named."""
     again = blocks.find_duplicates(rankings, log["doc"])
     if len(again):
@@ -438,7 +441,7 @@ def _check_repeated(rankings: blocks.Rankings, log: pl.DataFrame, columns: Colum
 
 
 def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array:
-    """Mark the rankings of queries of which any system's rows say what is relevant."""
+    """Mark the rankings of whose query it is said what is relevant, by any system."""
     first = grid.rankings.first_row
     marks = frame[RELEVANCE_KNOWN].fill_null(False).to_numpy()[first if row is None else row[first]]
     known = np.zeros(int(grid.pair.max(initial=-1)) + 1, bool)
@@ -461,7 +464,7 @@ def _judged(
     ``own``: the row of the caller's frame of each row; ``apart``: whether systems have rows of their own, and share
     their judgments.
     """
-    _, by, query = key_names(columns)
+    _, by, query = columns.key_names
     judged = None
     if judgments is not None:
         judged = read_judgments(*judgments, log, columns, conventions)
@@ -477,9 +480,9 @@ def _judged(
     return log, judged
 
 
-def _all_known(log: pl.DataFrame, known: pl.Series) -> pl.DataFrame:
-    """The log where all that is relevant is listed: what the lists of a query do not have is not relevant."""
-    return log.with_columns(pl.when(pl.col("label").is_nan() & known).then(0.0).otherwise("label").alias("label"))
+def _all_known(log: pl.DataFrame, listed: pl.Series) -> pl.DataFrame:
+    """The log where ``listed`` marks rows of queries with lists of what is relevant: what is in none is not."""
+    return log.with_columns(pl.when(pl.col("label").is_nan() & listed).then(0.0).otherwise("label").alias("label"))
 
 
 def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
@@ -489,13 +492,14 @@ def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
     return log.cast(others) if others else log
 
 
-def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.Rankings:
+def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.RankingRows:
     """The rankings of the log, with the columns that are looked at row by row."""
     named_rows = ("rank", "weight", "cluster", "covariate", "n_relevant", "collection_size")  # errors name their rows
     names = ("score", "grade", "label", "predicted", *named_rows, "hash")
-    laid = [*(name for name in names if name in log.columns), *columns.extra_names]
+    there = log.columns
+    laid = [*(name for name in names if name in there), *columns.extra_names]
     single = single or columns.doc is not None or bool(set(named_rows) & set(laid))
-    keys = [key for keys in key_names(columns) for key in keys]
+    keys = [key for keys in columns.key_names for key in keys]
     return blocks.find_rankings(log, keys, laid, first=first, rows=single)
 
 
@@ -516,7 +520,7 @@ def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Ar
     """
     if not columns.doc:
         return log, None, None
-    system, by, query = key_names(columns)
+    system, by, query = columns.key_names
     keys = [key for key in (*system, *by, *query, "doc") if key in log.columns]
     place = next((name for name in ("rank", "score") if name in log.columns), None)
     rows = log.with_row_index("at")

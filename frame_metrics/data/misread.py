@@ -26,7 +26,7 @@ def _called_positions(columns: Columns) -> list[str]:
     return [name for name in names if name.strip().lower() in ("rank", *LIKELY["rank"])]
 
 
-def _told_apart(log: Log) -> tuple[set[str], set[str]]:
+def _by_values(log: Log) -> tuple[set[str], set[str]]:
     """The columns called as positions whose values are whole, from 1 or 0 and different in each ranking; the others."""
     found: tuple[set[str], set[str]] = set(), set()
     grid, rankings = log.grid, log.grid.rankings
@@ -57,8 +57,9 @@ def positions(log: Log) -> list[str]:
     """Return the columns that are positions, and given as scores."""
     if POSITIONS in log.table.columns:
         return positions_in(log.table, log.columns)
-    found = _told_apart(log)[0]
-    return [name for name in _called_positions(log.columns) if name in found]
+    named = _called_positions(log.columns)
+    found = _by_values(log)[0] if named else ()
+    return [name for name in named if name in found]
 
 
 def check_positions(named: list[str]) -> None:
@@ -109,7 +110,8 @@ def _lowest(log: Log) -> pl.Series:
     if LOWEST in log.table.columns:
         return log.table[LOWEST].drop_nulls().explode().unique()
     grades = log.judgments.get_column("grade", default=pl.Series([], dtype=pl.Float64))
-    return grades.cast(pl.Float64).fill_nan(None).drop_nulls().unique().bottom_k(SCALE)
+    distinct = grades.cast(pl.Float64).unique().to_numpy()
+    return pl.Series(np.sort(distinct[~np.isnan(distinct)])[:SCALE], dtype=pl.Float64)
 
 
 def all_relevant(log: Log) -> bool:
@@ -119,6 +121,6 @@ def all_relevant(log: Log) -> bool:
 
 def facts_of(log: Log) -> dict[str, pl.Series]:
     """Return what a piece says of both, one value each."""
-    called = [pl.Series([sorted(names)], dtype=pl.List(pl.String)) for names in _told_apart(log)]
-    told = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([n_shares(log)], dtype=pl.Int64)}
-    return told | {LOWEST: pl.Series([_lowest(log)], dtype=pl.List(pl.Float64))}
+    called = [pl.Series([sorted(names)], dtype=pl.List(pl.String)) for names in _by_values(log)]
+    facts = dict(zip((POSITIONS, SCORES), called, strict=True)) | {SHARES: pl.Series([n_shares(log)], dtype=pl.Int64)}
+    return facts | {LOWEST: pl.Series([_lowest(log)], dtype=pl.List(pl.Float64))}

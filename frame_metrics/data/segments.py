@@ -12,12 +12,9 @@ from frame_metrics.data.blocks import each_block, find_rankings, spans
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.classes import matched
 from frame_metrics.data.groups import Segments
-from frame_metrics.data.sorting import SIGN, in_rank_order, rank_order
+from frame_metrics.data.sorting import falling_bits, in_rank_order, rank_order, scores_of
 from frame_metrics.inputs import Array, Classes, ClassScores, Scores
 from frame_metrics.inputs.scores import levels
-from frame_metrics.threads import in_threads
-
-CHUNK = 1 << 15  # scores: what is done to them stays in cache
 
 
 def tables(cases: Cases, segments: Segments) -> Classes:
@@ -79,7 +76,7 @@ def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Arra
     if len(length) == 1 and weight is None:
         falling, tp, fp = (values[1:] for values in reached(score, good))
         return Scores(np.zeros(len(tp), np.int64), falling, tp, fp, 1)
-    score = np.where(np.isnan(score), -np.inf, score)
+    score = np.where(np.isnan(score), -np.inf, score + 0.0)  # 0.0 and -0.0 are one threshold, 0.0
     segment = np.repeat(np.arange(len(length)), length)
     if not in_rank_order(score, length):
         order = rank_order(score, length)
@@ -89,7 +86,7 @@ def _sorted_levels(score: Array, good: Array, weight: Array | None, length: Arra
 
 
 def reached(score: Array, good: Array) -> tuple[Array, Array, Array]:
-    """Sort scores that carry their labels in the last bit.
+    """Count the rows that reach each distinct score.
 
     Parameters
     ----------
@@ -101,94 +98,51 @@ def reached(score: Array, good: Array) -> tuple[Array, Array, Array]:
     The distinct scores, after infinity, and how many relevant and other rows reach each.
     """
     there = ~np.isnan(score)
-    all_there = bool(there.all())
-    known, label = (score, good) if all_there else (score[there], good[there])
-    packed, low = _packed(known, label)
-    if packed is not None:
-        falling, tp, rows = _unpacked(pl.Series(packed).sort().to_numpy(), low)
+    known, label = (score, good) if there.all() else (score[there], good[there])
+    bits = falling_bits(known)
+    low, high = (int(bits.min()), int(bits.max())) if len(bits) else (0, 0)
+    if high - low < 1 << 63:  # then there is room for a bit beside each, as of scores from -1.9 to 1.9
+        bits -= low
+        falling, tp, rows = _reached_packed(bits.view(np.uint64), label == 1, low)
     else:
-        order = pl.Series(known).arg_sort(descending=True).to_numpy()
-        ordered = known[order]
-        end = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(ordered) - 1)
-        falling, rows = np.append(np.inf, ordered[end]), np.append(0, end + 1)
-        tp = np.append(0, np.cumsum(label[order] == 1)[end])
-    if not all_there:  # documents without a score stand below all others
+        falling, tp, rows = _reached_apart(known, label == 1)
+    if len(known) < len(score):  # documents without a score stand below all others
         falling = np.append(falling, -np.inf)
         tp, rows = np.append(tp, np.count_nonzero(good == 1)), np.append(rows, len(good))
     return falling, tp, np.subtract(rows, tp, out=rows)
 
 
-def _chunks(n: int) -> list[slice]:
-    return [slice(a, a + CHUNK) for a in range(0, n, CHUNK)]
+def _reached_packed(bits: Array, good: Array, low: int) -> tuple[Array, Array, Array]:
+    """The distinct scores, after infinity, and how many relevant rows and rows in all reach each.
 
+    Numbers are sorted alone, which is twice as fast as with their places: the label is made their last bit.
 
-def _packed(score: Array, label: Array) -> tuple[Array | None, int]:
-    """Scores as integers that rise as the scores fall, less the least of them, with the label as the last bit.
-
-    None where the scores are too far apart for that.
+    Parameters
+    ----------
+    bits : those of the scores, as ``falling_bits`` gives them, less ``low``; they are overwritten.
     """
-    if not len(score):
-        return np.zeros(0, np.uint64), 0
-    ends = np.array([score.max(), score.min()])
-    low, high = (int(x) for x in _falling_bits(ends))
-    if high - low >= 1 << 63:
-        return None, 0
-    packed = np.empty(len(score), np.uint64)
-
-    def work(part: slice) -> None:
-        key = _falling_bits(score[part]) - np.int64(low)
-        packed[part] = (key.view(np.uint64) << np.uint64(1)) | (label[part] == 1)
-
-    in_threads(_chunks(len(score)), work)
-    return packed, low
-
-
-def _falling_bits(score: Array) -> Array:
-    """The bits of scores as integers in the order of falling scores."""
-    key = (0.0 - score).view(np.int64)
-    key ^= (key >> 63) & SIGN
-    return key
+    bits <<= np.uint64(1)
+    bits |= good
+    ordered = pl.Series(bits).sort().to_numpy(writable=True)
+    tp, rows = np.zeros(len(ordered) + 1, np.int64), np.arange(len(ordered) + 1)
+    np.cumsum((ordered & np.uint64(1)).view(np.int64), out=tp[1:])
+    last = (ordered[1:] ^ ordered[:-1]) > 1
+    if not last.all():  # some scores are equal
+        end = np.append(np.flatnonzero(last), len(ordered) - 1)
+        ordered, reach = ordered[end], np.append(0, end + 1)
+        tp, rows = tp[reach], rows[reach]
+    ordered >>= np.uint64(1)
+    key = ordered.view(np.int64)
+    key += low
+    return np.append(np.inf, scores_of(key)), tp, rows
 
 
-def _unpacked(packed: Array, low: int) -> tuple[Array, Array, Array]:
-    """The distinct scores, after infinity, and how many relevant rows and rows in all reach each."""
-    parts = _chunks(len(packed))
-    counted = np.zeros((2, len(parts) + 1), np.int64)  # distinct scores and relevant rows up to the end of each part
-
-    def count(i: int) -> None:
-        here = packed[parts[i]]
-        counted[:, i + 1] = np.count_nonzero(_last(packed, parts[i])), np.count_nonzero(here & np.uint64(1))
-
-    in_threads(range(len(parts)), count)
-    counted = np.cumsum(counted, axis=1)
-    n = int(counted[0, -1]) + 1
-    score, tp, rows = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
-    score[0], tp[0], rows[0] = np.inf, 0, 0
-
-    def fill(i: int) -> None:
-        here, to = packed[parts[i]], slice(counted[0, i] + 1, counted[0, i + 1] + 1)
-        reach = np.cumsum((here & np.uint64(1)).view(np.int64))
-        reach += counted[1, i]
-        end: Array | slice = slice(None)
-        if to.stop - to.start < len(here):  # some scores are equal
-            end = np.flatnonzero(_last(packed, parts[i]))
-        key = (here[end] >> np.uint64(1)).view(np.int64)
-        key += np.int64(low)
-        key ^= (key >> 63) & SIGN
-        np.subtract(0.0, key.view(np.float64), out=score[to])
-        tp[to], rows[to] = reach[end], np.arange(parts[i].start + 1, parts[i].start + len(here) + 1)[end]
-
-    in_threads(range(len(parts)), fill)
-    return score, tp, rows
-
-
-def _last(packed: Array, part: slice) -> Array:
-    """True for the rows of a part that are the last of their score, bool."""
-    here = packed[part]
-    last = np.empty(len(here), bool)
-    np.greater(here[1:] ^ here[:-1], 1, out=last[:-1])
-    last[-1] = part.stop >= len(packed) or (packed[part.stop] ^ here[-1]) > 1
-    return last
+def _reached_apart(score: Array, good: Array) -> tuple[Array, Array, Array]:
+    """The same by sorting the scores, and then those of relevant rows again."""
+    falling, mine = (0.0 - pl.Series(0.0 - some).sort().to_numpy() for some in (score, score[good]))
+    end = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(falling) - 1)
+    tp = np.searchsorted(-mine, -falling[end], side="right")
+    return np.append(np.inf, falling[end]), np.append(0, tp), np.append(0, end + 1)
 
 
 def class_scores(cases: Cases, segments: Segments, seen: Array) -> ClassScores:

@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import Rankings, in_double
+from frame_metrics.data.blocks import RankingRows, in_double
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import sums_between
 from frame_metrics.roles.columns import ABSENT, Columns, refuse_infinite
 from frame_metrics.roles.conventions import Conventions
 
-LONG = 1 << 16  # from here on, one sort of indices beats sorting packed values
+WIDE = 1 << 16  # from here on, one sort of indices beats sorting packed values
 SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
@@ -23,7 +23,7 @@ SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 class Sorter:
     """Puts the rows of a block of rankings in rank order, those of equal score by the tie rule."""
 
-    rankings: Rankings
+    rankings: RankingRows
     table: pl.DataFrame  # the checked columns by role
     columns: Columns
     conventions: Conventions
@@ -169,7 +169,7 @@ class Sorted:
             return grade, label
         return np.full(int(self.lengths.sum()), np.nan) if label is None else label, label
 
-    def frame_rows(self, rankings: Rankings, rows: Array) -> Array:
+    def frame_rows(self, rankings: RankingRows, rows: Array) -> Array:
         """Return rows of the frame for rows in rank order."""
         places = rows if self.order is None else self.order[rows]
         return rankings.rows_of(places + self.at.start if isinstance(self.at, slice) else self.at[places])
@@ -222,11 +222,10 @@ def _descending(score: Array) -> Array:
     sorted again by comparing.
     """
     n = score.shape[1]
-    if n >= LONG:
+    if n >= WIDE:
         return np.argsort(-score, axis=1)
     low = np.int64((1 << max(n - 1, 1).bit_length()) - 1)
-    key = (0.0 - score).view(np.int64)
-    key ^= (key >> 63) & SIGN
+    key = falling_bits(score)
     key &= ~low
     key |= np.arange(n)
     key.sort(axis=1)
@@ -238,3 +237,16 @@ def _descending(score: Array) -> Array:
         again = np.unique(row[differ])
         order[again] = np.argsort(-score[again], axis=1, kind="stable")
     return order
+
+
+def falling_bits(score: Array) -> Array:
+    """Return the bits of scores as integers, which rise as the scores fall; those of -0.0 are those of 0.0."""
+    key = (0.0 - score).view(np.int64)
+    key ^= (key >> 63) & SIGN
+    return key
+
+
+def scores_of(key: Array) -> Array:
+    """Return the scores whose falling bits these are; the bits are overwritten."""
+    key ^= (key >> 63) & SIGN
+    return 0.0 - key.view(np.float64)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import Rankings, to_array
+from frame_metrics.data.blocks import RankingRows, to_array
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import Columns
 
@@ -70,7 +70,7 @@ class Systems:
         pairs = zip(self.names, self.own, strict=True)
         return pl.concat([ready.with_columns(name, values) for name, values in pairs], rechunk=False)
 
-    def rankings(self, one: Rankings) -> Rankings:
+    def rankings(self, one: RankingRows) -> RankingRows:
         """Return the rankings of all systems, from those of the first."""
         n, count = len(self.first), len(self.names)
         times = np.arange(count)

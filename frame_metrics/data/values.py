@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import Rankings, find_rankings, spans
+from frame_metrics.data.blocks import RankingRows, find_rankings, spans
 from frame_metrics.data.grid import build_grid
 from frame_metrics.data.judgments import number_clusters
 from frame_metrics.data.log import Log
 from frame_metrics.errors import bad_rows, listed
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import Columns, checked, key_names, value_column
+from frame_metrics.roles.columns import Columns, checked, value_column
 from frame_metrics.roles.conventions import Conventions
 
 # The ways out: {query} is the list of columns that are the query so far.
@@ -52,14 +52,14 @@ def read_values(
         table = table.with_columns(pl.Series("metric", metric))
     if columns.cluster:
         table, _ = number_clusters(table, None)
-    keys = [key for keys in key_names(columns) for key in keys]
+    keys = [key for keys in columns.key_names for key in keys]
     laid = [name for name in ("weight", "cluster", "covariate", "metric", *names) if name in table.columns]
     grid = build_grid(table, find_rankings(table, keys, laid, rows=True), columns, None)
     log = Log(table, columns, conventions, "", grid)
     return log, _by_metric(grid.rankings, columns, names, n)
 
 
-def _by_metric(rankings: Rankings, columns: Columns, names: list[str], n: int) -> Array:
+def _by_metric(rankings: RankingRows, columns: Columns, names: list[str], n: int) -> Array:
     """The values of each metric and ranking, shape (metrics, rankings)."""
     count, place = len(rankings.lengths), spans(rankings.starts, rankings.lengths)
     ranking = np.repeat(np.arange(count), rankings.lengths)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,6 +24,19 @@ class kept(cached_property[T]):
                 value.setflags(write=False)
             owner.__dict__[self.attrname] = value
             return value
+
+
+class Remembers:
+    """An object that remembers what it worked out, each under a key; ``kept`` is for what there is one of."""
+
+    def once(self, key: Any, make: Callable[[], T]) -> T:
+        """Return what is made at the first call with this key; an array cannot be written in."""
+        made: dict[Any, T] = self.__dict__.setdefault("_made", {})
+        if key not in made:
+            made[key] = value = make()
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        return made[key]
 
 
 def seal(owner: Any) -> None:

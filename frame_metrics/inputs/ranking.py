@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.inputs.kept import kept, seal, sealed
-from frame_metrics.inputs.listed import Listed
+from frame_metrics.inputs.kept import Remembers, kept, seal, sealed
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.rows import Array, Gain, Rows, by_rank, falling, gain_of, sums_between
 from frame_metrics.inputs.scores import Scores, sorted_levels
@@ -17,7 +16,7 @@ from frame_metrics.inputs.tables import Confusion
 
 
 @dataclass(eq=False)
-class Ranking(Listed):
+class Ranking(Remembers):
     """The results of each query in rank order, and the judged documents they are measured against.
 
     Parameters
@@ -36,8 +35,8 @@ class Ranking(Listed):
     score : of each row, NaN where it has none; None where no metric reads scores.
     tie : the number of each row's tie, ascending, where equal scores are to stand in every order; else None.
     extra : values of each row in columns that only users' metrics read, by name; NaN is null.
-    relevance_known : whether it is known of each query what is relevant, though it may be nothing, shape (queries,);
-        else None.
+    relevance_known : True for the queries of which the caller says what is relevant, which may be nothing (as an empty
+        list does), shape (queries,); None where only judgments say it.
     whole : of condensed rankings, the documents that the collection was said to have and those known of it, shape
         (queries,) each.
     """
@@ -62,6 +61,89 @@ class Ranking(Listed):
     def __post_init__(self) -> None:
         seal(self)
         self.extra = {name: sealed(values) for name, values in self.extra.items()}
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries, those without rows included."""
+        return len(self.lengths)
+
+    @kept
+    def starts(self) -> Array:
+        """Start of each query's rows, shape (queries,)."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    @kept
+    def everything_retrieved(self) -> bool:
+        """True where no row is only known, and not retrieved."""
+        return bool((self.n_ret == self.lengths).all())
+
+    def query_of(self, row: Array) -> Array:
+        """Return the query of each of the given rows, ascending, shape (rows,)."""
+        if self.n_queries and (self.lengths == self.lengths[0]).all() and self.lengths[0]:
+            return row // self.lengths[0]
+        return np.searchsorted(self.starts, row, side="right") - 1
+
+    def rows(self, row: Array, value: Array) -> Rows:
+        """Return the retrieved ones of the given rows, in order, with their values."""
+        query = self.query_of(row)
+        rank = row - self.starts[query] + 1
+        if not self.everything_retrieved:
+            kept = rank <= self.n_ret[query]
+            row, query, rank, value = row[kept], query[kept], rank[kept], value[kept]
+        return Rows(query, rank if self.shown is None else self.shown[row], value, self.n_queries)
+
+    @property
+    def _place(self) -> Array:
+        """1 for the first row of each query, 2 for the second ..., shape (rows,)."""
+        begin = np.repeat(self.starts, self.lengths)
+        return np.arange(1, len(begin) + 1) - begin
+
+    @kept
+    def _row_rank(self) -> Array:
+        """Rank of every row; infinite for the rows that were not retrieved, shape (rows,)."""
+        place = self._place
+        gone = place > np.repeat(self.n_ret, self.lengths)
+        return np.where(gone, np.inf, place if self.shown is None else self.shown)
+
+    def count_of(self, rows: Array, k: int | None, *, retrieved: bool = True) -> Array:
+        """Count the marked rows at ranks up to ``k`` (None: any rank), shape (queries,)."""
+        if retrieved and not (k is None and self.everything_retrieved):
+            rows = rows & (self._row_rank <= (k or np.finfo(float).max))
+        return sums_between(rows, self.starts, self.starts + self.lengths)
+
+    def retrieved(self, k: int | None = None) -> Array:
+        """Count the documents at ranks up to ``k`` (None: retrieved), shape (queries,)."""
+        if k is None:
+            return self.n_ret
+        return np.minimum(self.n_ret, k) if self.shown is None else self.count_of(np.ones(len(self.shown), bool), k)
+
+    def _shown_at(self, place: Array | int) -> Array:
+        """The rank shown at a place (from 1) of each query, 0 where nothing was retrieved, shape (queries,)."""
+        rank = np.zeros(self.n_queries, np.int64)
+        if self.shown is not None:
+            some = self.n_ret > 0
+            rank[some] = self.shown[(self.starts + place - 1)[some]]
+        return rank
+
+    @property
+    def gaps(self) -> Array:
+        """True where a rank is missing among those shown, shape (queries,)."""
+        return self._shown_at(self.n_ret) > self.n_ret
+
+    @property
+    def late(self) -> Array:
+        """True where the first rank that is shown is not 1, shape (queries,)."""
+        return self._shown_at(1) > 1
+
+    def tied_at(self, k: int | None) -> Array:
+        """Return True where the results at ranks k and k + 1 have equal scores (None: any two), shape (queries,)."""
+        score = np.zeros(0) if self.score is None else self.score
+        equal = np.append(score[1:] == score[:-1], False)[: len(score)]
+        if k is None:
+            return self.count_of(equal & (self._place < np.repeat(self.n_ret, self.lengths)), None) > 0
+        tied, deep = np.zeros(self.n_queries, bool), self.n_ret > k
+        tied[deep] = equal[self.starts[deep] + k - 1]
+        return tied
 
     def variant(self, rel: float, condensed: bool) -> Ranking:
         """Return the rankings at another level of relevance, without unjudged rows if they are to be condensed."""
@@ -113,7 +195,8 @@ class Ranking(Listed):
     @property
     def evaluated(self) -> Array:
         """True for the queries that are measured: those with a judgment, bool, shape (queries,)."""
-        return self.n_judged > 0 if self.relevance_known is None else (self.n_judged > 0) | self.relevance_known
+        judged = self.n_judged > 0
+        return judged if self.relevance_known is None else judged | self.relevance_known
 
     @kept
     def fully_judged(self) -> bool:
@@ -266,19 +349,9 @@ class Ranking(Listed):
         seen = self.rows(row, np.ones(len(row)))
         return seen.total_within(k, by_rank(weight, seen.rank))
 
-    @kept
-    def _made(self) -> dict[Any, Any]:
-        """Rows and tables that were made already, by what they are."""
-        return {}
-
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
-
     def gains(self, gain: Gain = "linear") -> Rows:
         """Return the retrieved documents that have a gain."""
-        return self._once(("gains", _key(gain)), lambda: self._gainful(gain))
+        return self.once(("gains", _key(gain)), lambda: self._gainful(gain))
 
     def _gainful(self, gain: Gain) -> Rows:
         if not isinstance(gain, str):
@@ -292,7 +365,7 @@ class Ranking(Listed):
 
     def ideal(self, gain: Gain = "linear") -> Rows:
         """Return the documents with a positive gain in the best order, retrieved or not."""
-        return self._once(("ideal", _key(gain)), lambda: self._best_first(gain))
+        return self.once(("ideal", _key(gain)), lambda: self._best_first(gain))
 
     def _best_first(self, gain: Gain) -> Rows:
         if self.known_relevant is not None:
@@ -334,7 +407,7 @@ class Ranking(Listed):
     def confusion(self, k: int | None = None) -> Confusion:
         """Return the 2x2 table of the first ``k`` documents; without ``k`` of what was predicted, or else retrieved."""
         decision = self.decision if k is None else None
-        return self._once(k, lambda: self._of_retrieved(k) if decision is None else self._decided(decision))
+        return self.once(k, lambda: self._of_retrieved(k) if decision is None else self._decided(decision))
 
     def _of_retrieved(self, k: int | None) -> Confusion:
         """The 2x2 table of what was retrieved."""

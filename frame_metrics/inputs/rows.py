@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_metrics.errors import BadValueError, KernelError, NotComputableError, listed, shown
-from frame_metrics.inputs.kept import kept, seal, sealed
+from frame_metrics.inputs.kept import Remembers, kept, seal, sealed
 
 Array: TypeAlias = NDArray[Any]
 OfNumber: TypeAlias = Callable[[float], float]  # a function of the caller's, from one number to another
@@ -48,7 +48,7 @@ def no_rows(name: str) -> BadValueError:
     )
 
 
-class Segmented:
+class Segmented(Remembers):
     """Elements of queries (or of segments), laid end to end.
 
     Parameters
@@ -132,7 +132,7 @@ class Rows(Segmented):
         self._made: dict[Any, Array] = {}
         self._reached: dict[int, Array] = {}
         self._places: dict[int, Array] = {}
-        self._sums: list[tuple[Array, Array | None]] = []
+        self._sums: dict[int, tuple[Array, Array | None]] = {}
         super().__init__(query, n_queries)
 
     def like(self, value: Array, rank: Array | None = None) -> Rows:
@@ -142,12 +142,6 @@ class Rows(Segmented):
         if rank is None:
             other._reached, other._places = self._reached, self._places
         return other
-
-    def once(self, key: Any, make: Callable[[], Array]) -> Array:
-        """Return values of the rows that several metrics, or cutoffs, share: they are made once, shape (rows,)."""
-        if key not in self._made:
-            self._made[key] = sealed(make())
-        return self._made[key]
 
     def reached(self, k: int | None) -> Array:
         """Count the rows of each query at ranks up to ``k`` (None: all), shape (queries,)."""
@@ -182,7 +176,7 @@ class Rows(Segmented):
 
     def total_within(self, k: int | None, values: Array) -> Array:
         """Return the sum of each query's values at ranks up to ``k`` (None: all), shape (queries,)."""
-        if k is None:
+        if k is None or k >= self._deepest:
             return self.total(values)
         running, reached = self._running_sums(values), self.reached(k)
         if running is None:
@@ -214,15 +208,14 @@ class Rows(Segmented):
         """
         if values.flags.writeable:  # then they may not be the same the next time
             return None
-        place = next((i for i, (held, _) in enumerate(self._sums) if held is values), None)
-        if place is None:
-            self._sums.append((values, None))
+        if id(values) not in self._sums:
+            self._sums[id(values)] = values, None  # the values too, so that no others have this id
             return None
-        if self._sums[place][1] is None:
+        if self._sums[id(values)][1] is None:
             cells = np.zeros((int(self.count.max(initial=0)) + 1, self.n_queries))
             cells[self.position, self.query] = values
-            self._sums[place] = values, np.add.accumulate(cells, axis=0)
-        return self._sums[place][1]
+            self._sums[id(values)] = values, np.add.accumulate(cells, axis=0)
+        return self._sums[id(values)][1]
 
     @kept
     def _each_query(self) -> Array:

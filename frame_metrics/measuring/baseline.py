@@ -35,7 +35,7 @@ from frame_metrics.metrics.elsewhere import is_known, metric_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import read_whole
-from frame_metrics.roles.columns import Columns, key_names
+from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.roles.roles import RESOURCES, Roles
 
@@ -231,7 +231,7 @@ def _name(log: Log) -> str:
 
 def _keys(log: Log, first: Array) -> pl.DataFrame:
     """The segment and query of some rankings."""
-    grid, (_, by, query) = log.grid, key_names(log.columns)
+    grid, (_, by, query) = log.grid, log.columns.key_names
     keys = log.keys_at(query, grid.query_row[grid.query[first]])
     return keys.hstack(log.keys_at(by, grid.segment_row[grid.segment[first]])) if by else keys
 
@@ -259,7 +259,7 @@ class Match:
                 f"baseline: it shares no {'segment and query' if columns.by else 'query'} with the frame (the frame "
                 f"has ({as_text(self.ours)}), the baseline ({as_text(self.theirs)})); do both write ids the same way?"
             )
-        by, n = key_names(columns)[1], len(grid.segment_row)
+        by, n = columns.key_names[1], len(grid.segment_row)
         if not by:
             return np.full(max(n, 1), len(self.rest))
         segments = self.ours.select(by).with_columns(segment=grid.segment[_first(grid)]).unique(by)
@@ -274,7 +274,7 @@ class Match:
 
     def turnover(self) -> Turnover:
         """Count the queries that both sides have in a segment, and those that one of them has alone in one."""
-        alone, query = self.ours.filter(self.at < 0), key_names(self.here.columns)[2]
+        alone, query = self.ours.filter(self.at < 0), self.here.columns.key_names[2]
         tables = (self.ours.filter(self.at >= 0), self.ours, self.theirs, alone, self.rest)
         common, here, there, *only = (table.select(query).n_unique() for table in tables)
         return Turnover(common, here, there, (only[0], as_text(alone)), (only[1], as_text(self.rest)))

@@ -17,7 +17,6 @@ from frame_metrics.errors import BadValueError, NotComputableError, closest, lis
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.queries import Measured, answered, filled
 from frame_metrics.measuring.results import labels
-from frame_metrics.roles.columns import key_names
 from frame_metrics.stats.averages import numbered
 
 
@@ -210,7 +209,7 @@ def _written(when: date) -> tuple[str, ...]:
 
 def in_order(log: Log) -> tuple[Array, Array]:
     """Return the numbers of systems, and of segments, sorted by their values, nulls last."""
-    system, by, _ = key_names(log.columns)
+    system, by, _ = log.columns.key_names
     return _in_order(log, system, log.grid.system_row), _in_order(log, by, log.grid.segment_row)
 
 

@@ -13,7 +13,7 @@ from frame_metrics.answer import Answer
 from frame_metrics.border.pieces import ORDER
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside
-from frame_metrics.data.blocks import Rankings, codes, numbers
+from frame_metrics.data.blocks import RankingRows, codes, numbers
 from frame_metrics.data.grid import Grid
 from frame_metrics.data.judgments import read_judgments, refuse_strangers
 from frame_metrics.data.log import Log, Piece
@@ -36,7 +36,7 @@ from frame_metrics.measuring.queries import (
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, at_once, check_shared
-from frame_metrics.roles.columns import Columns, checked, judging, key_names, type_of
+from frame_metrics.roles.columns import Columns, checked, judging, type_of
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.resolve import ROW
 from frame_metrics.stats.averages import Averages
@@ -339,7 +339,7 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
     """Return the log of all rankings of pieces, as if it had been read at once, and the table whose rows it names."""
     plan, columns = work.plan, work.columns
     table = with_systems(_in_order(table, columns), work)
-    system, by, query = key_names(columns)
+    system, by, query = columns.key_names
     inside = [*system, *by, *query]
     log = table.select(pl.col(name).alias(own) for own, name in zip(inside, columns.keys, strict=True))
     facts = {GRADE: "grade"} | ({LABELLED: "label"} if table[LABELLED].any() else {})
@@ -393,7 +393,7 @@ def _grid(log: pl.DataFrame, table: pl.DataFrame, by: list[str], query: list[str
     system_row = np.zeros(int(system.max(initial=-1)) + 1, np.int64)
     system_row[system[::-1]] = np.arange(n)[::-1]
     lengths = table[ANSWERED].to_numpy().astype(np.int64)
-    rankings = Rankings(np.arange(own), np.arange(n), lengths, None, said, said)
+    rankings = RankingRows(np.arange(own), np.arange(n), lengths, None, said, said)
     placed = table[PLACED].to_numpy()
     known = None if placed.all() else placed[segment_at]
     return Grid(rankings, system, segment_code, query_code, pair, system_row, segment_at, query_at, None, known)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -53,25 +53,36 @@ def check_probability(name: str, score: pl.Series, column: str) -> None:
 def check_grades(asked: Asked, log: Log, *, some: bool = False) -> None:
     """Raise for a metric that the grades do not determine; ``some``: whether the log has some of its grades only."""
     grade = log.judgment_name
-    lost, top_grade = _out_of_reach(asked, log), log.conventions.in_words(log.top_grade)
-    shares = undecided_shares(log)
+    lost = _out_of_reach(asked, log)
+    shares = undecided_shares(log) if any(_takes_level(metric) for _, metric in asked) else 0
     for name, metric in asked:
         if lacks_scale(metric):
-            largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {top_grade}"
+            largest = "" if np.isnan(log.top_grade) else f"; the largest grade in {grade} is {_top_grade(log)}"
             if (highest := log.conventions.highest) is not None:
                 largest = f": {highest:g}"
             raise NotComputableError(f"{name} needs max_grade=, the highest grade of the scale{largest}")
         top = metric.params.get("max_grade")
         if top is not None and log.top_grade > top:
-            raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {top_grade}")
+            raise BadValueError(f"{name}: max_grade={top:g}, but the largest grade in {grade} is {_top_grade(log)}")
         rel, _ = log.conventions.variant(metric)
         if "relevant" in metric.reads and rel in lost:
             raise NotComputableError(
-                f"{name}: no grade in {grade} reaches rel={log.conventions.in_words(rel)}; the largest is {top_grade}"
+                f"{name}: no grade in {grade} reaches rel={log.conventions.in_words(rel)}; "
+                f"the largest is {_top_grade(log)}"
             )
-        if "relevant" in metric.reads and "rel" not in metric.params:
+        if _takes_level(metric):
             check_level(shares, grade, name, some=some)
     check_ideal(asked, log)
+
+
+def _takes_level(metric: Metric) -> bool:
+    """Return True for a metric of what is relevant, whose own options do not say from which grade on."""
+    return "relevant" in metric.reads and "rel" not in metric.params
+
+
+def _top_grade(log: Log) -> str:
+    """The largest grade as errors show it."""
+    return log.conventions.in_words(log.top_grade)
 
 
 def lacks_scale(metric: Metric) -> bool:
@@ -129,7 +140,8 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     check_probabilities(asked, log.table, columns)
     strict = [(name, metric) for name, metric in asked if not metric.orders(log.conventions.ties)]
 
-    sheet = _Sheet(asked, np.empty((len(asked), len(grid.pair))), counts, rows)
+    values = np.empty((len(asked), len(grid.pair)))
+    measured = Measured(log, asked, values, counts, rows, evaluated, None, None)
 
     def work(block: Block) -> None:
         for name, metric in strict if block.rows.tied or block.rows.apart else ():
@@ -139,32 +151,22 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
         for (rel, condensed), wanted in by_variant.items():
             run = whole.variant(rel, condensed)
             check_known(run, rel, log)
-            sheet.fill(wanted, run, block)
+            _fill(measured, wanted, run, block)
 
     log.each_block(work, _load(log))
-    weight, cluster = log.of_queries("weight"), log.of_queries("cluster")
-    return Measured(log, asked, sheet.values, counts, rows, evaluated, weight, cluster)
+    return replace(measured, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
 
 
-@dataclass(frozen=True, eq=False)
-class _Sheet:
-    """Values, counts and rows of each ranking; blocks are filled in side by side."""
-
-    asked: Asked
-    values: Array  # shape (metrics, rankings)
-    counts: dict[int, Array]  # of the 2x2 table, by metric, shape (counts, rankings) each
-    rows: dict[int, Array]  # rows of each ranking, by metric, shape (rankings,) each
-
-    def fill(self, wanted: Sequence[int], run: Ranking, block: Block) -> None:
-        """Fill in some metrics of a block's rankings."""
-        at, expected = block.at, run if run.tie is None else Expected(run, run.tie)
-        for i in wanted:
-            metric = self.asked[i][1]
-            self.values[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
-            if i in self.counts:
-                self.counts[i][:, at] = (expected if block.rows.tied else run).confusion(metric.k).counts
-            if i in self.rows:
-                self.rows[i][at] = run.n_rows
+def _fill(measured: Measured, wanted: Sequence[int], run: Ranking, block: Block) -> None:
+    """Fill in some metrics of a block's rankings; blocks are filled in side by side."""
+    at, expected = block.at, run if run.tie is None else Expected(run, run.tie)
+    for i in wanted:
+        metric = measured.asked[i][1]
+        measured.values[i, at] = metric.compute(expected if block.rows.tied or metric.columns else run)
+        if i in measured.counts:
+            measured.counts[i][:, at] = (expected if block.rows.tied else run).confusion(metric.k).counts
+        if i in measured.rows:
+            measured.rows[i][at] = run.n_rows
 
 
 def _load(log: Log) -> Array:
@@ -197,27 +199,29 @@ def filled(measured: Measured, i: int) -> Array:
 
 
 def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
-    """Return what to sum over the queries that are evaluated, for each average of each metric, and which metric it is.
+    """Return sums over the evaluated queries, one for each average of each metric, and the metric that each is of.
 
-    An average that a metric has under two names is there once.
+    With two metrics and the averages macro and median that is [0, 0, 1, 1] and four sums. An average that a metric has
+    under two names is there once.
     """
     some = slice(None) if measured.evaluated.all() else measured.evaluated
     weight = None if measured.weight is None else measured.weight[some]
     of, sums = [], []
-    every = np.ones(np.count_nonzero(measured.evaluated), bool)
-    alike = every, ~every
+    # Which queries have a value, and which are undefined, where all have one: arrays that many sums share.
+    defined = np.ones(np.count_nonzero(measured.evaluated), bool)
+    shared = defined, ~defined
     for i, (_, metric) in enumerate(measured.asked):
         raw = values = measured.values[i][some]
         undefined = lacking if (lacking := np.isnan(raw)).any() else None
         if undefined is not None:
             values = filled(measured, i)[some]
-        for said in averages_of(metric, averages, weighted=weight is not None):
+        for average in averages_of(metric, averages, weighted=weight is not None):
             of.append(i)
-            if said == "micro":
+            if average == "micro":
                 sums.append(pooled(metric, measured.counts[i][:, some], measured.log.conventions.fill(metric), raw))
             else:
-                own = measured.rows[i][some] if said == "rows" else weight
-                sums.append(tally(undefined, values, said, own, alike))
+                each = measured.rows[i][some] if average == "rows" else weight
+                sums.append(tally(undefined, values, average, each, shared))
     return of, sums
 
 

@@ -135,7 +135,7 @@ def tidied(each: Averaged, options: Options, groups: Groups, wide: Wide | None) 
     at, group = np.tile(np.arange(m), count), np.repeat(np.arange(count), m)
     long = {name: names[group] for name, names in total.items()}
     long |= labels(each.asked, np.asarray(each.of)[at])
-    long |= {"average": pl.Series(each.averages, dtype=pl.String)[at]}
+    long |= {"average": _at(each.averages, pl.String, at)}
     long |= {"value": number(value.T.ravel()), "n": whole(n.T.ravel()), "n_undefined": whole(undefined.T.ravel())}
     if ends:
         long["ci_low"], long["ci_high"] = number(ends[0].T.ravel()), number(ends[1].T.ravel())
@@ -162,11 +162,14 @@ def _of_metrics(each: Averaged, lines: list[str] | None, table: list[Array]) -> 
 
 def labels(asked: Asked, at: Array) -> dict[str, pl.Series]:
     """Return the columns metric and k, of the metric that each row is about."""
-    names = pl.Series([name for name, _ in asked], dtype=pl.String)
-    ks = pl.Series([metric.k for _, metric in asked], dtype=pl.Int64)
-    if len(at) == len(asked) and (at == np.arange(len(at))).all():
-        return {"metric": names, "k": ks}
-    return {"metric": names[at], "k": ks[at]}
+    ks = [metric.k for _, metric in asked]
+    return {"metric": _at([name for name, _ in asked], pl.String, at), "k": _at(ks, pl.Int64, at)}
+
+
+def _at(values: Sequence[Any], dtype: Any, at: Array) -> pl.Series:
+    """Values at places, as a column; of all in their own order no copy is made, which costs a small call more."""
+    every = pl.Series(values, dtype=dtype)
+    return every if len(at) == len(values) and (at == np.arange(len(at))).all() else every[at]
 
 
 def number(values: Array) -> pl.Series:

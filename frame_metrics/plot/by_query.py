@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import ColumnError, check_whole, closest, listed
+from frame_metrics.errors import ColumnError, check_whole
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.charts import (
@@ -27,7 +27,7 @@ from frame_metrics.plot.charts import (
     tooltip,
 )
 from frame_metrics.plot.panels import METRIC, in_panels, named
-from frame_metrics.plot.tidy import POINTS, Key, Names, Tidy, read_tidy
+from frame_metrics.plot.tidy import POINTS, Key, Names, Tidy, named_keys, read_tidy
 
 if TYPE_CHECKING:
     import altair as alt
@@ -80,12 +80,8 @@ def _query(frame: Any, query: Names, known: Sequence[str]) -> list[str]:
     """The columns of the query: those that are named, else "query", or the key column with the most values."""
     border = border_of(frame)
     keys = [name for name in border.names() if name not in known]
-    if query is not None:
-        said = [query] if isinstance(query, str) else list(query)
-        for name in said:
-            if name not in keys:
-                raise ColumnError(f"query={name!r} is no key column; there are {listed(keys)}{closest(name, keys)}")
-        return said
+    if (own := named_keys("query", query, keys)) is not None:
+        return own
     if "query" in keys:
         return ["query"]
     if not keys:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.errors import BadValueError, FrameMetricsError, check_bool, shown
+from frame_metrics.errors import BadValueError, check_bool, needed, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.tidy import Key, Tidy
 
@@ -58,13 +58,8 @@ ALONE = f"<style>svg:root{{color:{LIGHT}}}@media(prefers-color-scheme:dark){{svg
 
 def altair() -> ModuleType:
     """Return Altair, or raise with the command that installs it."""
-    try:
-        import altair
-    except ImportError:
-        raise FrameMetricsError(
-            "pictures need altair, which is not installed: pip install 'frame_metrics[plot]'"
-        ) from None
-    return altair
+    module: ModuleType = needed("altair", "pictures need altair", "plot")
+    return module
 
 
 def check_drawable(key: Key | None) -> None:
@@ -199,7 +194,7 @@ def svg(chart: Any) -> str:
         This is no chart, it cannot be drawn, or Altair or vl-convert is not installed.
     """
     alt = altair()
-    _check_converter()
+    _converter()
     if not isinstance(chart, alt.TopLevelMixin):
         raise BadValueError(
             f"chart={shown(chart)} is not a chart of Altair, as df.irm.plot.metrics('ndcg@10') or plot.metrics(frame) "
@@ -214,10 +209,8 @@ def svg(chart: Any) -> str:
 
 def _converted(spec: dict[str, Any], version: str) -> str:
     """Return a specification as SVG; raise where Vega cannot draw it."""
-    import vl_convert
-
     try:
-        return str(vl_convert.vegalite_to_svg(spec, vl_version=version))
+        return str(_converter().vegalite_to_svg(spec, vl_version=version))
     except ValueError as error:
         what = " ".join(str(error).split("\n")[:2]).rstrip()
         deep = "; it has too many systems or segments: draw fewer of them" if "call stack" in what else ""
@@ -259,9 +252,8 @@ def png(chart: Any, *, dark: bool = False, scale: float = 2) -> bytes:
         raise BadValueError(f"scale={shown(scale)} is not a number above 0, as 2")
     text = svg(chart).replace(ALONE, f'<rect width="100%" height="100%" fill="{"#0d1117" if dark else "#ffffff"}"/>')
     _check_size(text, float(scale))
-    import vl_convert
-
-    return vl_convert.svg_to_png(text.replace(INK, DARK if dark else LIGHT), scale=float(scale))
+    png: bytes = _converter().svg_to_png(text.replace(INK, DARK if dark else LIGHT), scale=float(scale))
+    return png
 
 
 def _check_size(text: str, scale: float) -> None:
@@ -274,13 +266,9 @@ def _check_size(text: str, scale: float) -> None:
         )
 
 
-def _check_converter() -> None:
-    try:
-        import vl_convert  # noqa: F401
-    except ImportError:
-        raise FrameMetricsError(
-            "SVG and PNG need vl-convert, which is not installed: pip install 'frame_metrics[plot]'"
-        ) from None
+def _converter() -> Any:
+    """Return vl-convert, or raise with the command that installs it."""
+    return needed("vl_convert", "SVG and PNG need vl-convert", "plot")
 
 
 def _under(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,8 +83,7 @@ def roc(
     threshold, color, facet : as in ``pr``.
     """
     tidy, x, y = _read("roc", ("fpr", "tpr"), frame, threshold, color, facet)
-    chance = altair().Chart(values(pl.DataFrame({"fpr": [0.0, 1.0], "tpr": [0.0, 1.0]})))
-    layers = [chance.mark_line(**DASHED, color=NEITHER).encode(x=x, y=y)]
+    layers = [_diagonal(x, y)]
     if costs is not None:
         each = _costs(costs, prevalence)
         tidy = _with_cheapest(tidy, *each)
@@ -108,8 +107,7 @@ def gain(
     threshold, color, facet : as in ``pr``.
     """
     tidy, x, y = _read("gain", ("share", "gain"), frame, threshold, color, facet)
-    chance = altair().Chart(values(pl.DataFrame({"share": [0.0, 1.0], "gain": [0.0, 1.0]})))
-    layers = [chance.mark_line(**DASHED, color=NEITHER).encode(x=x, y=y), _curve(tidy, x, y), *_marks(tidy, x, y)]
+    layers = [_diagonal(x, y), _curve(tidy, x, y), *_marks(tidy, x, y)]
     if prevalence is not None:
         tidy = _with_ideal(tidy, prevalence).said("dashed: the ideal, and chance")
         ideal = altair().Chart().transform_filter("datum.ideal_x != null").mark_line(**DASHED)
@@ -131,12 +129,11 @@ def calibration(frame: Any, *, color: Names = None, facet: Names = None) -> alt.
     tidy = read_tidy(frame, said, ("predicted", "observed", "n"), color=color, facet=facet)
     tidy = tidy.said("on the dashed line, scores are the shares that came true", "larger points have more rows")
     x, y = _axis("X", "predicted"), _axis("Y", "observed")
-    equal = alt.Chart(values(pl.DataFrame({"predicted": [0.0, 1.0], "observed": [0.0, 1.0]})))
     size = alt.Size("n:Q", title="rows", scale=alt.Scale(range=[20, 300], zero=True), legend=None)
     shown = tooltip(tidy, {"predicted": "mean score", "observed": "share of relevant rows", "n": "rows"})
     channels = {"x": x, "y": y} | colored(tidy.color, dashes=True)
     layers = [
-        equal.mark_line(**DASHED, color=NEITHER).encode(x=x, y=y),
+        _diagonal(x, y),
         alt.Chart().mark_line(strokeWidth=1.5, opacity=0.6).encode(**channels),
         alt.Chart().mark_circle(opacity=0.9).encode(x=x, y=y, color=channels["color"], size=size, tooltip=shown),
     ]
@@ -171,7 +168,7 @@ def _with_marks(tidy: Tidy) -> Tidy:
         return tidy.with_columns(marked=False)
     reached = pl.col("threshold") >= pl.col("chosen")
     last = (pl.int_range(pl.len()) == reached.arg_true().last()).fill_null(False)
-    return replace(tidy, table=pl.concat([part.with_columns(marked=last) for part in tidy.parts()]))
+    return tidy.in_lines(marked=last)
 
 
 def _written(threshold: float | None) -> str:
@@ -198,6 +195,12 @@ def _curve(tidy: Tidy, x: Any, y: Any, interpolate: Any = "linear") -> Any:
     there = " && ".join(f"datum.{_field(channel)} != null" for channel in (x, y))
     line = altair().Chart().transform_filter(there).mark_line(interpolate=interpolate, clip=True)
     return line.encode(x=x, y=y, order=altair().Order("order:Q"), tooltip=tooltip(tidy, names), **_channels(tidy))
+
+
+def _diagonal(x: Any, y: Any) -> Any:
+    """The line on which both axes have the same value: that of chance, or of what came true as often as expected."""
+    ends = pl.DataFrame({_field(x): [0.0, 1.0], _field(y): [0.0, 1.0]})
+    return altair().Chart(values(ends)).mark_line(**DASHED, color=NEITHER).encode(x=x, y=y)
 
 
 def _channels(tidy: Tidy) -> dict[str, Any]:
@@ -267,8 +270,7 @@ def _costs(costs: Mapping[str, float], prevalence: float | None) -> tuple[float,
 def _with_cheapest(tidy: Tidy, fp: float, fn: float) -> Tidy:
     """Mark the point of each line that costs least, of equal ones the first."""
     cost = fp * pl.col("fpr") + fn * (1 - pl.col("tpr"))
-    least = [part.with_columns(cheapest=pl.int_range(pl.len()) == cost.arg_min()) for part in tidy.parts()]
-    return replace(tidy, table=pl.concat(least).with_columns(pl.col("cheapest").fill_null(False)))
+    return tidy.in_lines(cheapest=(pl.int_range(pl.len()) == cost.arg_min()).fill_null(False))
 
 
 def _equal_costs(fp: float, fn: float, x: Any, y: Any) -> list[Any]:

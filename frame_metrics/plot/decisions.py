@@ -95,7 +95,7 @@ def _with_crossing(tidy: Tidy, asked: Sequence[str]) -> Tidy:
         return tidy.with_columns(crosses=False)
     far = (pl.col(pair[0]) - pl.col(pair[1])).abs()
     near = (pl.int_range(pl.len()) == pl.when(pl.col(pair[0]) > 0).then(far).arg_min()).fill_null(False)
-    return replace(tidy, table=pl.concat([part.with_columns(crosses=near) for part in tidy.parts()]))
+    return tidy.in_lines(crosses=near)
 
 
 def _molten(tidy: Tidy, asked: Sequence[str]) -> Tidy:

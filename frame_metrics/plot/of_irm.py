@@ -13,11 +13,11 @@ from frame_metrics.errors import BadValueError
 from frame_metrics.plot import averages, by_query, curves, decisions, surfaces
 from frame_metrics.plot.tidy import POINTS
 
-Told: TypeAlias = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Mapping[str, Any]]
+Further: TypeAlias = Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Picture:
+class Drawing:
     """A method of ``irm.plot``: the verb that computes, and the function that draws.
 
     It takes what the verb takes, and the options of the function.
@@ -28,7 +28,7 @@ class Picture:
     given: tuple[Any, ...] = ()  # what the verb is called with before anything else
     defaults: Mapping[str, Any] = field(default_factory=dict)  # options of the verb that are others here
     # From the irm, the frame, and what it was asked for, further options of the function.
-    told: Told = lambda irm, frame, args, options: {}
+    further: Further = lambda irm, frame, args, options: {}
 
     def __get__(self, pictures: Any, owner: Any = None) -> Any:
         if pictures is None:
@@ -41,7 +41,7 @@ class Picture:
             drawing = {p.name: options[p.name] for p in own if p.name in options}
             asked = {name: value for name, value in options.items() if name in of_verb or name not in drawing}
             frame = verb(*self.given, *args, **{**self._defaults(drawing, asked), **asked})
-            return self.draw(frame, **{**self.told(pictures.irm, frame, args, options), **drawing})
+            return self.draw(frame, **{**self.further(pictures.irm, frame, args, options), **drawing})
 
         theirs = list(of_verb.values())[len(self.given) :]
         shown = [*theirs, *(p for p in own if p.name not in of_verb)]
@@ -87,17 +87,17 @@ class Pictures:
 
     irm: Any
 
-    metrics = Picture(averages.metrics, "evaluate")
-    bounds = Picture(averages.bounds, "bounds")
-    cutoffs = Picture(averages.cutoffs, "curve", told=_one_metric)
-    pr = Picture(curves.pr, "curve", ("pr",), {"points": POINTS})
-    roc = Picture(curves.roc, "curve", ("roc",), {"points": POINTS})
-    gain = Picture(curves.gain, "curve", ("gain",), {"points": POINTS}, told=_ideal)
-    calibration = Picture(curves.calibration, "curve", ("calibration",))
-    thresholds = Picture(decisions.thresholds, "thresholds")
-    confusion = Picture(decisions.confusion, "confusion")
-    scores = Picture(decisions.scores, "curve", ("distribution",), {"bins": 30})
-    differences = Picture(by_query.differences, "compare", (), {"per_query": True}, told=_queries)
-    queries = Picture(by_query.queries, "per_query", told=_queries)
-    f_surface = Picture(surfaces.f_surface, "evaluate", ("precision", "recall"))
-    f_beta = Picture(surfaces.f_beta, "evaluate", ("precision", "recall"))
+    metrics = Drawing(averages.metrics, "evaluate")
+    bounds = Drawing(averages.bounds, "bounds")
+    cutoffs = Drawing(averages.cutoffs, "curve", further=_one_metric)
+    pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS})
+    roc = Drawing(curves.roc, "curve", ("roc",), {"points": POINTS})
+    gain = Drawing(curves.gain, "curve", ("gain",), {"points": POINTS}, further=_ideal)
+    calibration = Drawing(curves.calibration, "curve", ("calibration",))
+    thresholds = Drawing(decisions.thresholds, "thresholds")
+    confusion = Drawing(decisions.confusion, "confusion")
+    scores = Drawing(decisions.scores, "curve", ("distribution",), {"bins": 30})
+    differences = Drawing(by_query.differences, "compare", (), {"per_query": True}, further=_queries)
+    queries = Drawing(by_query.queries, "per_query", further=_queries)
+    f_surface = Drawing(surfaces.f_surface, "evaluate", ("precision", "recall"))
+    f_beta = Drawing(surfaces.f_beta, "evaluate", ("precision", "recall"))

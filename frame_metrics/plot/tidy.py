@@ -53,6 +53,10 @@ class Tidy:
         """Return the same with more columns."""
         return replace(self, table=self.table.with_columns(*columns, **named))
 
+    def in_lines(self, **columns: pl.Expr) -> Tidy:
+        """Return the same with more columns, each of which is worked out for the rows of one line at a time."""
+        return replace(self, table=pl.concat([part.with_columns(**columns) for part in self.parts()]))
+
     def said(self, *notes: str) -> Tidy:
         """Return the same with more notes; empty ones are none."""
         return replace(self, notes=(*self.notes, *filter(None, notes)))
@@ -106,12 +110,7 @@ def read_tidy(
 
 def _chosen(keys: list[str], color: Names, facet: Names, colors: int | None) -> dict[str, list[str]]:
     """The key columns that are the colour, and those that are facets."""
-    said = {"color": _names(color), "facet": _names(facet)}
-    for option, names in said.items():
-        for name in names or []:
-            if name not in keys:
-                raise ColumnError(f"{option}={name!r} is no key column; there are {listed(keys)}{closest(name, keys)}")
-    own_color, own_facet = said["color"], said["facet"]
+    own_color, own_facet = named_keys("color", color, keys), named_keys("facet", facet, keys)
     if own_color is None:
         own_color = [name for name in keys if name not in (own_facet or [])][:colors]
     if own_facet is None:
@@ -122,8 +121,15 @@ def _chosen(keys: list[str], color: Names, facet: Names, colors: int | None) -> 
     return {"color": own_color, "facet": own_facet}
 
 
-def _names(given: Names) -> list[str] | None:
-    return None if given is None else [given] if isinstance(given, str) else list(given)
+def named_keys(option: str, given: Names, keys: list[str]) -> list[str] | None:
+    """Return the key columns that an option names, None where it is not given; raise for what is no key column."""
+    if given is None:
+        return None
+    names = [given] if isinstance(given, str) else list(given)
+    for name in names:
+        if name not in keys:
+            raise ColumnError(f"{option}={name!r} is no key column; there are {listed(keys)}{closest(name, keys)}")
+    return names
 
 
 def _key(table: pl.DataFrame, names: list[str], over: list[Any]) -> tuple[Key | None, pl.Series | None]:

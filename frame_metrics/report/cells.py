@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.shown import printable
-from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, listed
+from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, listed, needed
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read_text
@@ -64,6 +64,11 @@ def here(frame: Any) -> pl.DataFrame:
     border = border_of(frame)
     names = border.names()
     return border.in_memory(names).read(names)
+
+
+def library(name: str) -> Any:
+    """Return a library that reports need and the package does without, or raise with the command that installs it."""
+    return needed(name, f"reports and tables need {name}", "report")
 
 
 def plain_text(value: Any, longest: int | None = None) -> str:

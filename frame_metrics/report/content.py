@@ -215,16 +215,10 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
     if not given:
         names = {} if played.beside is None else dict.fromkeys(played.beside.names())
         graded = judged is not None and (judged["grade"] or ("grade" in names and not judged["label"]))
-        beside = None if judged is None else _Judged(bool(graded))
         said = played.roles.get("threshold") is not None
-        given = [*default_metrics(played.columns, beside, depth, threshold=said)]
+        given = [*default_metrics(played.columns, depth, graded=bool(graded), threshold=said)]
     asked = read(given)
     return asked, played.asking(played.needs_of(asked))
-
-
-@dataclass(frozen=True)
-class _Judged:
-    grade: bool
 
 
 def _is_frame(baseline: Any, irm: Any) -> bool:

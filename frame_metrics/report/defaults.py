@@ -17,19 +17,19 @@ FOUND_SETS = ("precision", "recall", "f1")
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def default_metrics(columns: Any, judged: Any, depth: int | None, *, threshold: bool) -> tuple[str, ...]:
+def default_metrics(columns: Any, depth: int | None, *, graded: bool, threshold: bool) -> tuple[str, ...]:
     """Return metrics that suit the roles that are played; none where the frame says them itself.
 
-    A cutoff past the longest ranking, and past the usual 10, is that ranking's length.
+    A cutoff past the longest ranking, and past the usual 10, is that ranking's length. ``graded``: whether judgments
+    beside the frame have grades.
     """
     decided = threshold or columns.predicted is not None
     if columns.value:
         return ()
     if columns.query:
         if columns.score or columns.rank:
-            graded = columns.grade or (judged is not None and judged.grade)
             deep = 100 if depth is None else min(100, max(10, depth))
-            return (*(GRADED if graded else LABELLED), f"recall@{deep}")
+            return (*(GRADED if columns.grade or graded else LABELLED), f"recall@{deep}")
         return FOUND_SETS
     if columns.class_scores and not decided:
         return SCORED[:1]

@@ -10,8 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.report.cells import NOTHING, Cell, Table, result_table
-from frame_metrics.report.needed import needed
+from frame_metrics.report.cells import NOTHING, Cell, Table, library, result_table
 
 # What Markdown reads as more than a letter.
 MARKDOWN = re.compile(r"[\\`*_\[\]|~$]")
@@ -64,7 +63,7 @@ def html(
     1
     """
     table = result_table(frame, caption, over, digits, alpha)
-    great = needed("great_tables")
+    great = library("great_tables")
     names = [f"c{i}" for i in range(len(table.names))]
     texts = {name: [_marked(row[i]) for row in table.rows] for i, name in enumerate(names)}
     data = pl.DataFrame(texts, schema=dict.fromkeys(names, pl.String))
@@ -119,7 +118,7 @@ def latex(
     <BLANKLINE>
     """
     table = result_table(frame, caption, over, digits, alpha)
-    needed("jinja2")
+    library("jinja2")
     import pandas as pd
 
     names = range(len(table.names))

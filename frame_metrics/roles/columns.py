@@ -74,6 +74,12 @@ class Columns:
         return (*self.groups, *self.query)
 
     @cached_property
+    def key_names(self) -> tuple[list[str], list[str], list[str]]:
+        """The inside names of the columns of system, segment and query."""
+        by, query = ([f"{role}:{i}" for i in range(len(getattr(self, role)))] for role in ("by", "query"))
+        return (["system"] if self.system else []), by, query
+
+    @cached_property
     def single(self) -> dict[str, str]:
         """The column of each role that has one and is no key."""
         others = ("system", "together")
@@ -101,12 +107,6 @@ class Columns:
     def extra_names(self) -> list[str]:
         """The inside names of the columns that only users' metrics read."""
         return [EXTRA + name for name, _ in self.extra]
-
-
-def key_names(columns: Columns) -> tuple[list[str], list[str], list[str]]:
-    """Return the inside names of the columns of system, segment and query."""
-    by = [f"by:{i}" for i in range(len(columns.by))]
-    return (["system"] if columns.system else []), by, [f"query:{i}" for i in range(len(columns.query))]
 
 
 def judging(table: pl.DataFrame) -> list[str]:
@@ -158,7 +158,7 @@ def checked_keys(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
 def _known_keys(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """The columns of system, segment and query under their inside names; no query is null."""
     out = key_columns(frame, columns)
-    for inside, name in zip(key_names(columns)[2], columns.query, strict=True):
+    for inside, name in zip(columns.key_names[2], columns.query, strict=True):
         refuse_null(name, out[inside], "have no query", "drop them, or give them one")
     return out
 
@@ -214,7 +214,7 @@ def type_of(frame: pl.DataFrame, column: str | None) -> str:
 def key_columns(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """Return the columns of system, segment and query under their inside names, but for lent ones; NaN is no key."""
     out: dict[str, pl.Series] = {}
-    for inside, name in zip((name for names in key_names(columns) for name in names), columns.keys, strict=True):
+    for inside, name in zip((name for names in columns.key_names for name in names), columns.keys, strict=True):
         if name not in columns.from_judgments:
             out[inside] = frame[name]
             refuse_nan(out[inside], name)
@@ -255,7 +255,8 @@ def number_column(values: pl.Series, column: str, role: str, *, finite: bool = T
         refuse_lists_as_text(values, column)
         raise BadValueError(f"{column}: a {role} is a number, and this column is {values.dtype}; convert it")
     if exact:
-        refuse(column, _past_exact(values), "are past 2**53, where float64 cannot tell integers apart", "rescale them")
+        what = "are past 2**53, where float64 cannot tell integers apart"
+        _refuse_rounded(values, column, what, "rescale them")
     if values.dtype.is_decimal() or values.dtype in (pl.Int128, pl.UInt128):
         values = values.cast(pl.Float64)
     if finite:
@@ -327,8 +328,9 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
     """Raise for texts each of which is a list, as pandas writes them to CSV: ['a', 'b']."""
     if values.dtype not in TEXTS:
         return
-    some = values.head(MOST).drop_nulls().head(MANY).cast(pl.String).str.strip_chars()
-    if len(some) and (some.str.starts_with("[") & some.str.ends_with("]")).all() and some.str.contains("[,' \"]").any():
+    some = [text.strip() for text in values.head(MOST).drop_nulls().head(MANY).cast(pl.String).to_list()]
+    bracketed = bool(some) and all(text.startswith("[") and text.endswith("]") for text in some)
+    if bracketed and any({*", '\""} & {*text} for text in some):
         raise BadValueError(
             f"{column}: its values are texts of lists, as {shown(some[0])}, which is how CSV holds lists; make them "
             f"lists before, as [ast.literal_eval(one) for one in frame[{column!r}]]"
@@ -357,13 +359,15 @@ def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: b
     return values
 
 
-def _past_exact(values: pl.Series) -> pl.Series:
-    """Mark the whole numbers, and decimals of that size, that float64 cannot tell from their neighbours."""
+def _refuse_rounded(values: pl.Series, column: str, what: str, remedy: str) -> None:
+    """Raise for whole numbers, and decimals of that size, that float64 cannot tell from their neighbours."""
     kind = values.dtype
     if not (kind.is_decimal() or kind in (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)):
-        return pl.Series([False])
-    far = values > EXACT
-    return (far if kind.is_unsigned_integer() else far | (values < -EXACT)).fill_null(False)
+        return
+    ends: list[Any] = [values.min(), values.max()]  # marking each value costs a small call more
+    if any(end is not None and abs(end) > EXACT for end in ends):
+        far = values > EXACT
+        refuse(column, far if kind.is_unsigned_integer() else far | (values < -EXACT), what, remedy)
 
 
 def _refuse_booleans(values: pl.Series, column: str, role: str) -> None:
@@ -393,8 +397,9 @@ def _rank_column(values: pl.Series, column: str) -> pl.Series:
     if values.dtype.is_float():
         broken = (values != values.floor()).fill_null(False)
         refuse(column, broken, "are not whole", "a rank is a position: 1, 2, 3 ...")
-    far = (values > EXACT).fill_null(False) if given.dtype.is_float() else _past_exact(given)
-    refuse(column, far, "are past 2**53", "a rank is a position: 1, 2, 3 ...")
+    if given.dtype.is_float():
+        refuse(column, values > EXACT, "are past 2**53", "a rank is a position: 1, 2, 3 ...")
+    _refuse_rounded(given, column, "are past 2**53", "a rank is a position: 1, 2, 3 ...")
     return values
 
 

@@ -27,7 +27,12 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.averages import averages_of
 
-LONG = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "undefined": pl.Boolean}  # what per_query() returns
+OF_QUERIES = {
+    "metric": pl.String,
+    "k": pl.Int64,
+    "value": pl.Float64,
+    "undefined": pl.Boolean,
+}  # what per_query() returns
 BESIDE = ("total_over", "average", "n")  # columns beside those of metrics in a wide result
 
 
@@ -122,7 +127,7 @@ def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     if layout == "wide":
         check_wide([name for name, _ in asked], plan.columns)
     else:
-        check_apart(plan.columns.keys, LONG)
+        check_apart(plan.columns.keys, OF_QUERIES)
     columns = _columns(asked, layout)
     return answer_of(
         plan,
@@ -135,7 +140,7 @@ def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
 
 def _columns(asked: Asked, layout: Layout) -> dict[str, Any]:
     """The columns of values beside the keys, and their types."""
-    return {name: pl.Float64 for name, _ in asked} if layout == "wide" else LONG
+    return {name: pl.Float64 for name, _ in asked} if layout == "wide" else OF_QUERIES
 
 
 def _each_value(irm: Plan, metrics: Sequence[Metrics], layout: Layout) -> Any:
@@ -143,7 +148,7 @@ def _each_value(irm: Plan, metrics: Sequence[Metrics], layout: Layout) -> Any:
     plan = values.plan_of(irm)
     named = values.asked_of(metrics, plan.columns)
     if layout == "long":
-        check_apart(plan.columns.keys, LONG)
+        check_apart(plan.columns.keys, OF_QUERIES)
 
     def compute(source: Source) -> Answer:
         measured = values.measured(source, named)

@@ -24,7 +24,7 @@ from frame_metrics.plan.checks import check_asked, one_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
-from frame_metrics.roles.columns import Columns, key_names, same_as
+from frame_metrics.roles.columns import Columns, same_as
 
 SCHEMA: dict[str, Any] = {
     "rank": pl.Int64,
@@ -109,7 +109,7 @@ def _rankings_of(log: Log, values: Sequence[Any], query: Any) -> Array:
     BadValueError
         No ranking is of this query, or none of its documents is judged.
     """
-    grid, names = log.grid, key_names(log.columns)[2]
+    grid, names = log.grid, log.columns.key_names[2]
     each = log.keys_at(names, grid.query_row)
     mine = pl.Series([True]).new_from_index(0, len(each))
     for inside, column, value in zip(names, log.columns.query, values, strict=True):
@@ -147,7 +147,7 @@ def _explained(
     if block.rows.apart:
         check_ties(name, metric, block, log)
     check_known(run, rel, log)
-    # The contribution of a document without one, in each ranking: 0, or NaN where the metric is undefined.
+    # The contribution of documents that have none: 0, and null where the metric itself is undefined.
     nothing = np.where(np.isnan(metric.compute(run)), np.nan, 0.0)
     rows = block.rows.frame_rows(grid.rankings, np.arange(len(run.grade)))
     every = _listed(run, metric, nothing).with_columns(row=rows.astype(np.int64))
@@ -201,7 +201,7 @@ def _gains(metric: Metric, grade: Array, good: Array) -> Array:
 
 def _missed(log: Log, judged: Judged, metric: Metric, own: Array, listed: pl.DataFrame, rel: float) -> pl.DataFrame:
     """Documents with a gain, by the judgments, that rankings do not list, and a row of the log or past it with each."""
-    grid, (_, by, query) = log.grid, key_names(log.columns)
+    grid, (_, by, query) = log.grid, log.columns.key_names
     mine = log.keys_at(query, grid.query_row[grid.query[own]])
     mine = mine.hstack(log.keys_at(by, grid.segment_row[grid.segment[own]])) if by else mine
     mine = mine.select(judged.keys).with_columns(of=pl.Series(np.arange(len(own))))

@@ -13,7 +13,7 @@ from frame_metrics.errors import kind_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.roles import COLUMNS, LIKELY, names_as_text
 
-LOOKED_AT, VALUES, LONG = 100, 3, 40  # rows that values are taken from, how many are shown, and how long they may be
+LOOKED_AT, VALUES, LETTERS = 100, 3, 40  # rows that values are taken from, how many are shown, and how long they may be
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _values(first: Border, n_rows: int, column: str) -> str:
 
 def _shown(value: Any) -> str:
     text = printable(repr(value.to_list() if hasattr(value, "to_list") else value))
-    return text if len(text) <= LONG else f"{text[: LONG - 3]}..."
+    return text if len(text) <= LETTERS else f"{text[: LETTERS - 3]}..."
 
 
 def _next(irm: Plan, played: Mapping[str, Sequence[str]]) -> str:

@@ -66,10 +66,7 @@ FOREIGN = {
     "border.pandas": {"pandas", "pyarrow"},
     "border.spark": {"pyarrow", "pyspark"},
     "command.run": {"shtab"},
-    "data.classes": {"scipy"},
-    "plot.charts": {"altair", "vl_convert"},
     "report.tables": {"pandas"},
-    "stats.significance": {"scipy"},
     "border.progress": {"tqdm"},
 }
 

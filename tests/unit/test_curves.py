@@ -960,6 +960,16 @@ def test_scores_that_differ_by_little_are_two_thresholds() -> None:
     ]
 
 
+@pytest.mark.parametrize("by", [None, "day"])
+@pytest.mark.parametrize("far", [0.5, 3.0, 1e300])
+def test_a_threshold_of_zero_has_no_sign(far: float, by: str | None) -> None:
+    """Scores of 0.0 and -0.0 are one threshold, 0.0, however far apart other scores are, and in each segment."""
+    scores = [far, -0.0, 0.0, -far]
+    rows = pl.DataFrame({"day": [1] * 4 + [2] * 4, "label": [1, 0, 1, 0] * 2, "score": [*scores, *scores[::-1]]})
+    mine = rows.irm(by=by).thresholds()["threshold"]
+    assert {str(threshold) for threshold in mine if threshold == 0} == {"0.0"}
+
+
 @pytest.mark.parametrize("dtype", [pl.Float32, pl.Int64, pl.Int8, pl.UInt16, pl.Boolean])
 def test_scores_of_any_type(dtype: Any) -> None:
     """A threshold is a float, whatever the type of the scores."""

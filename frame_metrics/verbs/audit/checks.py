@@ -15,7 +15,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.data.sorting import Sorted
 from frame_metrics.inputs import Array, Ranking
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import Columns, key_names
+from frame_metrics.roles.columns import Columns
 
 Look = Callable[[Any], Any]
 TOP = 10  # the cutoff that is looked at
@@ -248,7 +248,7 @@ class Counted:
 
 def name_of(log: Log, ranking: int) -> str:
     """Return the keys of a ranking as text."""
-    grid, keys = log.grid, key_names(log.columns)
+    grid, keys = log.grid, log.columns.key_names
     codes, rows = (grid.system, grid.segment, grid.query), (grid.system_row, grid.segment_row, grid.query_row)
     at = [row[code[[ranking]]] for code, row in zip(codes, rows, strict=True)]
     held = [log.keys_at(names, row) for names, row in zip(keys, at, strict=True) if names]

@@ -7,7 +7,7 @@ import polars as pl
 
 from frame_metrics.data.log import Block, Log
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import judging, key_names
+from frame_metrics.roles.columns import judging
 from frame_metrics.verbs.audit import checks, of_annotators, of_logs, of_retrieved, of_rows, of_values, split
 from frame_metrics.verbs.audit.checks import AMOUNTS, About, Check, Counted, Finding, RankedBlock
 
@@ -59,7 +59,7 @@ def _beyond(log: Log) -> Array | None:
     if not (log.judges_itself and log.columns.doc and log.columns.system):
         return None
     place = "rank" if log.columns.rank else "score"
-    _, by, query = key_names(log.columns)
+    _, by, query = log.columns.key_names
     keys = [*by, *query]
     rows = log.table if place in log.table.columns else log.table.with_columns(pl.lit(1).alias(place))
     found = rows.filter(pl.col(place).is_not_null())

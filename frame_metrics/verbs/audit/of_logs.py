@@ -17,7 +17,7 @@ from frame_metrics.data.log import Log
 from frame_metrics.data.misread import all_relevant, positions, undecided_shares
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import key_names, largest_grade
+from frame_metrics.roles.columns import largest_grade
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.verbs.audit.checks import (
     SURE,
@@ -186,7 +186,7 @@ def _graded(log: Log | Grades, marks: Callable[[pl.Series], pl.Series]) -> Seen 
     marked = marks(table["grade"])
     if isinstance(log, Grades):
         return log.marked(marked)
-    keys = [key for names in (*key_names(log.columns), ["doc"]) for key in names if key in table.columns]
+    keys = [key for names in (*log.columns.key_names, ["doc"]) for key in names if key in table.columns]
     first = marked.arg_true()[:1]
     row = table["row"][first] if "row" in table.columns else first
     at = _place(log, row, beside=not log.judges_itself)
@@ -286,13 +286,13 @@ def grades_with_a_fraction(log: Log) -> Seen | None:
 def judged_queries_of_no_known_segment(log: Log) -> Seen:
     """in totals only: no result has them, and the judgments have no column that says their segment"""
     judged = log.judged
-    if judged is None or set(key_names(log.columns)[1]) <= set(judged.keys):
+    if judged is None or set(log.columns.key_names[1]) <= set(judged.keys):
         return Seen(0)
     names = judged.names.select(judged.keys)
     known = log.keys_at(judged.keys, log.grid.rankings.first_row)
     lost = names.join(known, on=judged.keys, how="anti", nulls_equal=True, maintain_order="left")
     row = names.with_columns(row=pl.Series(judged.row)).join(lost, on=judged.keys, how="semi", nulls_equal=True)["row"]
-    n, of = (queries.select(key_names(log.columns)[2]).n_unique() for queries in (lost, names))
+    n, of = (queries.select(log.columns.key_names[2]).n_unique() for queries in (lost, names))
     return Seen(n, of, as_text(lost), at=_place(log, row[:1], beside=True))
 
 
@@ -301,7 +301,7 @@ def segments_that_judgments_name_otherwise(log: Log) -> Seen:
     """the log has these queries in other segments than the judgments: none of their results there is judged; do both
     write {by} the same way?
     """
-    judged, (_, by, query) = log.judged, key_names(log.columns)
+    judged, (_, by, query) = log.judged, log.columns.key_names
     if judged is None or log.judges_itself or not set(by) & set(judged.keys):
         return Seen(0)
     theirs = judged.names.select(judged.keys)
@@ -321,7 +321,7 @@ def segments_of_few_queries(counts: Counted) -> Seen:
 
 def few_queries(log: Log, evaluated: Array) -> Seen:
     """Return the segments that have few queries of which a ranking is evaluated."""
-    by = key_names(log.columns)[1]
+    by = log.columns.key_names[1]
     if not by:
         return Seen(0)
     pairs = np.unique(np.stack([log.grid.segment, log.grid.query])[:, evaluated], axis=1)
@@ -361,7 +361,7 @@ def rankings_split_over_segments(log: Log) -> Seen | None:
     asked = pl.DataFrame(rows).group_by("system", "query", maintain_order=True)
     ways = asked.agg(pl.col("segment").n_unique(), pl.len(), pl.col("at").first(), ranks=pl.col("rank").n_unique())
     split = ways.filter(pl.col("segment") > 1, pl.col("ranks") == pl.col("len"))
-    system, _, query = key_names(log.columns)
+    system, _, query = log.columns.key_names
     first = (
         log.keys_at(names, rows_of[split[code][:1].to_numpy()])
         for names, code, rows_of in ((system, "system", grid.system_row), (query, "query", grid.query_row))
@@ -388,7 +388,7 @@ def in_several_segments(log: Log) -> Seen | None:
     pair = np.unique(grid.query[listed] * len(grid.segment_row) + grid.segment[listed])
     times = np.bincount(pair // max(len(grid.segment_row), 1), minlength=len(grid.query_row))
     several = np.flatnonzero(times > 1)
-    example = as_text(log.keys_at(key_names(log.columns)[2], grid.query_row[several[:1]]))
+    example = as_text(log.keys_at(log.columns.key_names[2], grid.query_row[several[:1]]))
     return Seen(len(several), int((times > 0).sum()), example)
 
 

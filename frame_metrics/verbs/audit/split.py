@@ -14,7 +14,7 @@ from frame_metrics.data.groups import as_text, drawing_places
 from frame_metrics.data.log import Log
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, listed, shown
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import Columns, key_names, role_columns
+from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.stats.exact import chi_square, split_exactly
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.stats.units import linear
@@ -149,7 +149,7 @@ def split_of_queries(
     ----------
     values : numbers of each ranking by what they are, NaN where it has none, shape (rankings,) each.
     """
-    grid, cluster, keys = log.grid, log.said_of_queries("cluster"), key_names(log.columns)[1]
+    grid, cluster, keys = log.grid, log.said_of_queries("cluster"), log.columns.key_names[1]
     unit = pl.Series("unit", grid.query if cluster is None else cluster, nan_to_null=True)
     table = log.keys_at(keys, grid.segment_row[grid.segment]).rename({keys[-1]: "system"})
     table = table.with_columns(unit, times=pl.lit(1, pl.Int64))
