@@ -22,7 +22,7 @@ from frame_metrics.stats.averages import numbered
 
 
 @dataclass(frozen=True, eq=False)
-class Paired:
+class QueryValues:
     """The values of one metric on the queries of one segment, in the order in which they are drawn."""
 
     pair: Array  # the number of each query's segment and query together, shape (queries,)
@@ -104,7 +104,7 @@ class Pairing:
         turn[self.drawn] = np.arange(len(turn))
         return turn
 
-    def laid(self, segment: int) -> list[Paired]:
+    def laid(self, segment: int) -> list[QueryValues]:
         """Lay out the values of each metric by query and system, of the queries that are evaluated for all systems."""
         measured, grid = self.measured, self.measured.log.grid
         here = np.flatnonzero(grid.segment == segment)
@@ -131,7 +131,7 @@ class Pairing:
         for raw, own, (_, metric) in zip(measured.values, self.values, measured.asked, strict=True):
             values, undefined = cells(own, np.nan)[some], cells(np.isnan(raw) & known, False)[some]
             about = (answered[some], undefined, cluster, weight, beyond, numbers, metric.sign)
-            metrics.append(Paired(pair[some], values, *about))
+            metrics.append(QueryValues(pair[some], values, *about))
         return metrics
 
     def answer(

@@ -12,7 +12,7 @@ import numpy as np
 from frame_metrics.inputs import Array, Confusion
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
-from frame_metrics.stats.resampling import drawn_alone
+from frame_metrics.stats.resampling import Units, draws, percentiles
 
 FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 Averages: TypeAlias = Sequence[str | None]  # those asked for; None for the default of each metric
@@ -215,7 +215,6 @@ def intervals(
     """
     out = np.full((2, len(tallies), n), np.nan)
     group = np.zeros(len(tallies[0].defined), np.int64) if group is None else group
-    tails = [(1 - level) / 2, (1 + level) / 2]
     order = np.argsort(group, kind="stable") if queries is None else queries[np.argsort(group[queries], kind="stable")]
     edges = np.searchsorted(group[order], np.arange(n + 1))
     for g in range(n):
@@ -224,11 +223,9 @@ def intervals(
             continue
         of = None if cluster is None else numbered(cluster[members])
         for i, (one, sums) in enumerate(zip(tallies, _draws(tallies, members, of, resamples, seed), strict=True)):
-            values = one.finish(sums)
-            values = values[~np.isnan(values)]
             defined = one.defined[members] if of is None else np.bincount(of, one.defined[members]) > 0
-            if len(values) and defined.sum() >= 2:
-                out[:, i, g] = np.quantile(values, tails)
+            if defined.sum() >= 2:
+                out[:, i, g] = percentiles(one.finish(sums), level)
     return out
 
 
@@ -246,7 +243,7 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
         units = within(of, int(of.max()) + 1, units)
     rising = [(i, one.level, *_rising(one, members)) for i, one in enumerate(tallies) if one.level is not None]
     pieces = []
-    for often in drawn_alone(units.shape[1], resamples, seed):
+    for often in draws(Units.alone(units.shape[1]), resamples, seed):
         each = _apart(units @ often.T.astype(np.float64), ends)
         for i, level, values, at in rising:
             each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
@@ -269,7 +266,8 @@ def resampled(columns: Array, resamples: int, seed: int | Sequence[int]) -> Arra
     ----------
     columns : shape (columns, units).
     """
-    sums = (columns @ often.T.astype(np.float64) for often in drawn_alone(columns.shape[1], resamples, seed))
+    units = Units.alone(columns.shape[1])
+    sums = (columns @ often.T.astype(np.float64) for often in draws(units, resamples, seed))
     return np.concatenate(list(sums), axis=1)
 
 

@@ -1,0 +1,148 @@
+"""Rows without a query that several systems decide about, paired by document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.cases import Cases
+from frame_metrics.data.groups import Segments
+from frame_metrics.errors import NotComputableError, bad_rows
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import role_columns
+
+OF_DOC = ("actual", "weight", "count", "cluster")  # what systems have to agree about
+
+
+@dataclass(frozen=True, eq=False)
+class SameRows:
+    """The same rows of one segment, in the same order, as each of one or two systems sees them."""
+
+    cases: Cases  # the rows as the first system sees them, then as the second does
+    segments: Segments  # of each system one
+
+    @classmethod
+    def of(cls, cases: Cases, rows: Sequence[pl.DataFrame]) -> SameRows:
+        """Lay out the rows of each system, which have the columns of ``Cases.rows``."""
+        number = np.arange(len(rows))
+        one = replace(cases, rows=rows[0])
+        stacked = pl.concat([frame.with_columns(cell=pl.lit(i)) for i, frame in enumerate(rows)], how="diagonal")
+        segments = Segments(cases.cells, ("side",), number, number, np.full(len(rows), one.number()))
+        return cls(replace(cases, rows=stacked), segments)
+
+    @property
+    def n(self) -> int:
+        """Number of rows, each as often as it stands for others."""
+        return int(self.segments.n[0])
+
+    def _first(self, values: Array) -> Array:
+        return values[: len(values) // len(self.segments)]
+
+    def _each(self, values: Array) -> Array:
+        return values.reshape(len(self.segments), -1)
+
+    @cached_property
+    def actual(self) -> Array:
+        """The number of each row's true class, shape (rows,)."""
+        return self._first(self.cases.rows["actual"].to_numpy().astype(np.int64))
+
+    @cached_property
+    def times(self) -> Array:
+        """Number of rows that each one stands for, shape (rows,)."""
+        return self._first(self.cases.times)
+
+    @cached_property
+    def each(self) -> Array:
+        """The weight of one row of those that each one stands for, shape (rows,)."""
+        return self._first(self.cases.each)
+
+    @cached_property
+    def predicted(self) -> Array:
+        """The number of what each system predicts of each row, ``found`` for nothing, shape (systems, rows)."""
+        return self._each(self.cases.rows["predicted"].fill_null(self.cases.found).to_numpy().astype(np.int64))
+
+    @cached_property
+    def score(self) -> Array:
+        """The scores that each system gives, minus infinity for none, shape (systems, rows)."""
+        return self._each(self.cases.rows["score"].fill_null(-np.inf).to_numpy())
+
+
+@dataclass(frozen=True, eq=False)
+class ByDocument:
+    """The rows of systems, laid out by document within segments."""
+
+    cases: Cases
+    systems: Segments  # sorted by name
+    segments: Segments
+    place: Array  # the row of each document of a segment that each system has, -1 for none, shape (documents, systems)
+    segment: Array  # of each document of a segment, shape (documents,)
+
+    @cached_property
+    def _by_segment(self) -> list[Array]:
+        """The documents of each segment."""
+        order = np.argsort(self.segment, kind="stable")
+        return np.split(order, np.searchsorted(self.segment[order], np.arange(1, len(self.segments))))
+
+    def rows(self, segment: int, pair: tuple[int, int]) -> tuple[SameRows, int]:
+        """Return the rows of a segment that both systems have, in their order, and how many only one of them has."""
+        first, second = self.place[self._by_segment[segment]][:, sorted(pair)].T
+        both = (first >= 0) & (second >= 0)
+        alone = self.cases.rows[np.maximum(first, second)[(first >= 0) != (second >= 0)]]
+        rows = [self.cases.rows[at[both]] for at in (first, second)]
+        return SameRows.of(self.cases, rows), replace(self.cases, rows=alone).number()
+
+
+def paired_rows(cases: Cases, frame: pl.DataFrame) -> ByDocument:
+    """Pair the rows of systems by document; ``cases`` keep the row of the frame that each is.
+
+    Raises
+    ------
+    BadRowsError
+        A document is missing, or stands twice in a segment of a system, or systems differ in what is true of it.
+    """
+    columns, rows = cases.columns, cases.rows
+    order, cell = cases.cells.in_order(), rows["cell"].to_numpy()
+    systems, segments = (cases.cells.apart(keys, order) for keys in ([str(columns.system)], columns.by))
+    docs = role_columns(frame, columns, ("doc",))["doc"].gather(rows["row"])
+    ids = pl.DataFrame({"doc": docs, "segment": segments.place[cell]})
+    code, first = codes(ids, ids.columns)
+    system = systems.place[cell]
+    _check_once(code * len(systems) + system, cases, frame)
+    place = np.full((len(first), len(systems)), -1)
+    place[code, system] = np.arange(len(rows))
+    if len(rows) and len(systems) > 1 and not ((place >= 0).sum(axis=1) > 1).any():
+        raise NotComputableError(
+            f"{columns.doc}: no document has rows of two systems, and compare() pairs rows by document; "
+            "are its ids those of what the systems decide about?"
+        )
+    _check_agreement(code, first, cases, frame)
+    return ByDocument(cases, systems, segments, place, segments.place[cell][first])
+
+
+def _check_once(key: Array, cases: Cases, frame: pl.DataFrame) -> None:
+    """Raise for rows that repeat a document of their segment and system."""
+    again = ~pl.Series(key).is_first_distinct().to_numpy()
+    if again.any():
+        at = np.sort(cases.rows["row"].to_numpy()[again])
+        what = "repeat a document of their system"
+        raise bad_rows(str(cases.columns.doc), at, len(frame), what, "drop them, or name a doc= that tells rows apart")
+
+
+def _check_agreement(code: Array, first: Array, cases: Cases, frame: pl.DataFrame) -> None:
+    """Raise for rows that say something else of their document than another system's."""
+    columns, rows = cases.columns, cases.rows
+    for name in OF_DOC:
+        if name not in rows.columns or (name == "weight" and not columns.weight):
+            continue
+        values = rows["each" if name == "weight" and columns.count else name].to_numpy()
+        wrong = values != values[first][code]
+        if wrong.any():
+            column = columns.label or columns.grade if name == "actual" else getattr(columns, name)
+            at = np.sort(rows["row"].to_numpy()[wrong])
+            what = "differ from another row of their document"
+            raise bad_rows(str(column), at, len(frame), what, "give each document one value for all systems")
