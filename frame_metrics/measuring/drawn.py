@@ -47,12 +47,10 @@ class RowDraws:
 
         Those of segments that are drawn together have the same order; resamples that lack one of them are left out.
         """
-        by_input: dict[type, dict[int, Averaged]] = {}
-        for i, (name, metric, average) in wanted.items():
-            by_input.setdefault(input_of(self.inputs.cases, metric), {})[i] = name, metric, average
         blocks: dict[tuple[int, int], list[Array]] = {}
-        for kind, some in by_input.items():
-            for segment, drawn in self._drawn(kind):
+        for kind in MADE:
+            some = {i: of for i, of in wanted.items() if input_of(self.inputs.cases, of[1]) is kind}
+            for segment, drawn in self._drawn(kind) if some else ():
                 inputs = self._inputs(segment, drawn, [metric for _, metric, _ in some.values()])
                 for i, (name, metric, average) in some.items():
                     blocks.setdefault((i, segment), []).append(one_metric(inputs, name, metric, average).value)
@@ -98,7 +96,7 @@ class RowDraws:
     def _same_rows(self, kind: type, n: int) -> Iterator[Together]:
         """Give the rows that segments have in common, with what each of them says of a row."""
         cases = self.inputs.cases
-        actual, *columns = _columns(cases, kind)
+        actual, *columns = columns_read(cases, kind)
         each = [[column[at] for column in columns] for at in np.split(np.arange(len(actual)), n)]
         first, k = slice(len(actual) // n), len(columns)
         units = self._units(first, [actual[first], *chain(*each), cases.each[first]])
@@ -121,7 +119,7 @@ class RowDraws:
         place = self.inputs.segments.of(cases.rows)
         group = place if self.group is None else np.append(self.group, -1)[place]
         order = np.argsort(group, kind="stable")
-        columns = [place, *_columns(cases, kind), cases.each]
+        columns = [place, *columns_read(cases, kind), cases.each]
         for rows in np.split(order, np.searchsorted(group[order], np.arange(n + 1)))[1:-1]:
             units = self._units(rows, [column[rows] for column in columns])
             if units is not None:
@@ -136,7 +134,7 @@ class RowDraws:
         return units_of(columns, cases.times[rows], cluster)
 
 
-def _columns(cases: Cases, kind: type) -> list[Array]:
+def columns_read(cases: Cases, kind: type) -> list[Array]:
     """Return the true class of each row, and what metrics of this kind of input read beside it."""
     rows = cases.rows
     if kind is Classes:

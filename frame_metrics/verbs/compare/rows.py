@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
+from frame_metrics.data.by_document import paired_rows
 from frame_metrics.data.cases import Cases, read_cases
-from frame_metrics.data.same_rows import SameRows, paired_rows
+from frame_metrics.data.groups import Segments
 from frame_metrics.errors import NotComputableError, listed
-from frame_metrics.inputs import Array, Classes, Confusion, ratio
-from frame_metrics.measuring.drawn import RowDraws
+from frame_metrics.inputs import Array, Classes, Confusion, Scores, ratio
+from frame_metrics.measuring.drawn import RowDraws, columns_read
 from frame_metrics.measuring.results import labels
 from frame_metrics.measuring.rows import Inputs, check_cases, input_of, inputs_of, one_metric
 from frame_metrics.metrics.metric import Metric
@@ -48,7 +49,7 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
 
     def compared(segment: int, pair: Pair) -> list[Row]:
         rows, unpaired = by_document.rows(segment, pair)
-        found = RowComparison(rows, options, first=int(pair[0] > pair[1])).rows(asked)
+        found = RowComparison(_stacked(cases, rows), options, first=int(pair[0] > pair[1])).rows(asked)
         return [row | {"n_unpaired": unpaired} for row in found]
 
     rows = in_order(len(by_document.segments), pairs, compared)
@@ -73,38 +74,60 @@ def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
     return Answer(segments.own_rows(at) | systems.own_rows(system), columns_of_rows, table=cases.cells.held)
 
 
-def _opposed(cases: Cases, rows: pl.DataFrame, options: CompareOptions) -> SameRows:
+def _opposed(cases: Cases, rows: pl.DataFrame, options: CompareOptions) -> Inputs:
     """The rows of one system, and beside them those of a constant prediction where it is compared with the majority."""
-    alone = SameRows.of(cases, [rows])
     if options.against == "chance":
-        return alone
-    most = int(np.bincount(alone.actual, alone.each * alone.times, minlength=max(cases.k, 1)).argmax())
+        return _stacked(cases, [rows])
+    mine = replace(cases, rows=rows)
+    most = int(np.bincount(rows["actual"], mine.each * mine.times, minlength=max(cases.k, 1)).argmax())
     constant = rows.with_columns(predicted=pl.lit(most, rows.schema.get("predicted", pl.Int64)))
-    return SameRows.of(cases, [rows, constant])
+    return _stacked(cases, [rows, constant])
+
+
+def _stacked(cases: Cases, rows: Sequence[pl.DataFrame]) -> Inputs:
+    """What metrics are computed from, of the same rows as each of some systems sees them; each system is a segment."""
+    number, n = np.arange(len(rows)), replace(cases, rows=rows[0]).number()
+    stacked = pl.concat([frame.with_columns(cell=pl.lit(i)) for i, frame in enumerate(rows)], how="diagonal")
+    segments = Segments(cases.cells, ("side",), number, number, np.full(len(rows), n))
+    return inputs_of(replace(cases, rows=stacked), segments)
 
 
 @dataclass(frozen=True, eq=False)
 class RowComparison:
     """Two systems on the same rows, or one beside what chance gives."""
 
-    same: SameRows
+    inputs: Inputs  # with a segment for each system, which have the same rows, one after another
     options: CompareOptions
-    first: int = 0  # the place among the systems of that which is compared with the other
+    first: int = 0  # the segment of the system that is compared with the other
+
+    @property
+    def cases(self) -> Cases:
+        """The rows as the first system sees them, and then as the other does."""
+        return self.inputs.cases
 
     @property
     def order(self) -> list[int]:
-        """The places of the system and of the one that it is compared with, if it is with one."""
-        return [self.first, 1 - self.first][: len(self.same.segments)]
+        """The segments of the system and of the one that it is compared with, if it is with one."""
+        return [self.first, 1 - self.first][: len(self.inputs.segments)]
 
-    @cached_property
-    def inputs(self) -> Inputs:
-        """Tables and scores that metrics are computed from, with a segment for each system."""
-        return inputs_of(self.same.cases, self.same.segments)
+    @property
+    def n(self) -> int:
+        """Number of rows, each as often as it stands for others."""
+        return int(self.inputs.segments.n[0])
+
+    def _once(self, values: Array) -> Array:
+        """What is the same for all systems, of each row, shape (rows,)."""
+        return values[: len(values) // len(self.order)]
+
+    def _seen(self, kind: type) -> tuple[Array, Array]:
+        """The true class of each row, and what the system and then the other one say of it, shape (systems, rows)."""
+        actual, values = columns_read(self.cases, kind)
+        return self._once(actual), values.reshape(len(self.order), -1)[self.order]
 
     def rows(self, asked: Asked) -> list[Row]:
         """Return the row of each metric."""
         found = [self._described(name, metric) for name, metric in asked]
-        if not self.same.n:
+        if not self.n:
             return found
         drawn = {i: (*asked[i], None) for i, row in enumerate(found) if row["test"] != "delong"}
         draws = RowDraws(self.inputs, self.options.resamples, self.options.seed, paired=True).values(drawn)
@@ -120,10 +143,10 @@ class RowComparison:
 
     def _described(self, name: str, metric: Metric) -> Row:
         """Values of a metric, and the test that it gets: all that is known without drawing."""
-        share = share_of(metric, binary=self.same.cases.binary)
+        share = share_of(metric, binary=self.cases.binary)
         level = self._level(name, metric)
-        row: Row = {"n": self.same.n, "n_unpaired": 0, "n_undefined": 0, "test": self._test(name, metric, share)}
-        if not self.same.n:
+        row: Row = {"n": self.n, "n_unpaired": 0, "n_undefined": 0, "test": self._test(name, metric, share)}
+        if not self.n:
             return row
         found = one_metric(self.inputs, name, metric, None)
         value, base = [*found.value[self.order], level][:2]
@@ -134,12 +157,12 @@ class RowComparison:
     def _level(self, name: str, metric: Metric) -> float | None:
         """The metric's value by chance, where that is what the system is compared with."""
         if self.options.against != "chance":
-            if self.options.against and input_of(self.same.cases, metric) is not Classes:
+            if self.options.against and input_of(self.cases, metric) is not Classes:
                 raise NotComputableError(f"{name} is of scores, and the majority is a decision; say against='chance'")
             return None
-        rows = self.same.cases.rows
+        rows = self.cases.rows
         undecided = "predicted" in rows.columns and rows["predicted"].null_count() > 0
-        level = by_chance(metric, binary=self.same.cases.binary, undecided=undecided)
+        level = by_chance(metric, binary=self.cases.binary, undecided=undecided)
         if level is None:
             raise NotComputableError(
                 f"{name} has no single value by chance, with room for better and for worse; "
@@ -149,7 +172,7 @@ class RowComparison:
 
     def _test(self, name: str, metric: Metric, share: Array | None) -> str:
         """The test that is asked for, or else the first that the metric has."""
-        cases, against = self.same.cases, self.options.against
+        cases, against = self.cases, self.options.against
         has = {
             "mcnemar": share is not None and against != "chance",
             "delong": cases.binary and metric.of_area is not None and against != "majority",
@@ -165,31 +188,31 @@ class RowComparison:
 
     def _counted(self, share: Array, sign: int) -> Row:
         """Count the rows on which one system is the better, by the sign of that; the effect size of differences."""
-        same = self.same
-        mine, other = (marks(share, same.actual, same.predicted[at], same.cases.k) for at in self.order)
+        actual, predicted = self._seen(Classes)
+        times, each = self._once(self.cases.times), self._once(self.cases.each)
+        mine, other = (marks(share, actual, side, self.cases.k) for side in predicted)
         differs = np.nan_to_num(mine - other)
-        order = np.lexsort((same.times, same.each, differs))  # so that sums do not depend on where rows stand
+        order = np.lexsort((times, each, differs))  # so that sums do not depend on where rows stand
         about = order[~np.isnan(mine)[order]]
         tied = ~np.isnan(mine) & (differs == 0)  # of the rows that the share is about
-        wins, ties, losses = (int(same.times[which].sum()) for which in (differs * sign > 0, tied, differs * sign < 0))
+        wins, ties, losses = (int(times[which].sum()) for which in (differs * sign > 0, tied, differs * sign < 0))
         row: Row = {"wins": wins, "ties": ties, "losses": losses}
-        heavy = (same.each * same.times)[about]
+        heavy = (each * times)[about]
         if heavy.sum() > 0:
-            (spread,) = deviation(differs[about, None], same.each[about], same.times[about])
+            (spread,) = deviation(differs[about, None], each[about], times[about])
             row["effect_size"] = float(ratio(np.average(differs[about], weights=heavy), spread))
         return row
 
     def _decided(self) -> Array:
         """The 2x2 table of the rows with a decision, by true class and prediction."""
-        cell = self.same.actual * 3 + self.same.predicted[0]
-        return np.bincount(cell, self.same.times, minlength=6).reshape(2, 3)[:, :2]
+        actual, (predicted,) = self._seen(Classes)
+        return np.bincount(actual * 3 + predicted, self.cases.times, minlength=6).reshape(2, 3)[:, :2]
 
     def _by_area(self, row: Row, metric: Metric) -> Row:
         """Interval and p-value of a metric of the area under the ROC curve, by DeLong."""
-        same, (least, most) = self.same, metric.range
-        order = np.lexsort((*same.score[::-1], same.actual))  # so that sums do not depend on where rows stand
-        _, covariance = delong.areas(same.score[self.order][:, order], same.actual[order], same.times[order])
-        base = row["baseline_value"]
+        (actual, score), (least, most), base = self._seen(Scores), metric.range, row["baseline_value"]
+        order = np.lexsort((*score, actual))  # so that sums do not depend on where rows stand
+        _, covariance = delong.areas(score[:, order], actual[order], self._once(self.cases.times)[order])
         ends = (least - base, most - base) if len(self.order) == 1 else (least - most, most - least)
         return by_area(row["difference"], metric, covariance, self.options, ends)
 

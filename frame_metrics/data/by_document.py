@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,59 +16,6 @@ from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import role_columns
 
 OF_DOC = ("actual", "weight", "count", "cluster")  # what systems have to agree about
-
-
-@dataclass(frozen=True, eq=False)
-class SameRows:
-    """The same rows of one segment, in the same order, as each of one or two systems sees them."""
-
-    cases: Cases  # the rows as the first system sees them, then as the second does
-    segments: Segments  # of each system one
-
-    @classmethod
-    def of(cls, cases: Cases, rows: Sequence[pl.DataFrame]) -> SameRows:
-        """Lay out the rows of each system, which have the columns of ``Cases.rows``."""
-        number = np.arange(len(rows))
-        one = replace(cases, rows=rows[0])
-        stacked = pl.concat([frame.with_columns(cell=pl.lit(i)) for i, frame in enumerate(rows)], how="diagonal")
-        segments = Segments(cases.cells, ("side",), number, number, np.full(len(rows), one.number()))
-        return cls(replace(cases, rows=stacked), segments)
-
-    @property
-    def n(self) -> int:
-        """Number of rows, each as often as it stands for others."""
-        return int(self.segments.n[0])
-
-    def _first(self, values: Array) -> Array:
-        return values[: len(values) // len(self.segments)]
-
-    def _each(self, values: Array) -> Array:
-        return values.reshape(len(self.segments), -1)
-
-    @cached_property
-    def actual(self) -> Array:
-        """The number of each row's true class, shape (rows,)."""
-        return self._first(self.cases.rows["actual"].to_numpy().astype(np.int64))
-
-    @cached_property
-    def times(self) -> Array:
-        """Number of rows that each one stands for, shape (rows,)."""
-        return self._first(self.cases.times)
-
-    @cached_property
-    def each(self) -> Array:
-        """The weight of one row of those that each one stands for, shape (rows,)."""
-        return self._first(self.cases.each)
-
-    @cached_property
-    def predicted(self) -> Array:
-        """The number of what each system predicts of each row, ``found`` for nothing, shape (systems, rows)."""
-        return self._each(self.cases.rows["predicted"].fill_null(self.cases.found).to_numpy().astype(np.int64))
-
-    @cached_property
-    def score(self) -> Array:
-        """The scores that each system gives, minus infinity for none, shape (systems, rows)."""
-        return self._each(self.cases.rows["score"].fill_null(-np.inf).to_numpy())
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +34,16 @@ class ByDocument:
         order = np.argsort(self.segment, kind="stable")
         return np.split(order, np.searchsorted(self.segment[order], np.arange(1, len(self.segments))))
 
-    def rows(self, segment: int, pair: tuple[int, int]) -> tuple[SameRows, int]:
-        """Return the rows of a segment that both systems have, in their order, and how many only one of them has."""
+    def rows(self, segment: int, pair: tuple[int, int]) -> tuple[list[pl.DataFrame], int]:
+        """Return the rows of a segment that both systems have, of each in one order, and how many only one has.
+
+        The system that is first by name comes first, whichever of them is the baseline.
+        """
         first, second = self.place[self._by_segment[segment]][:, sorted(pair)].T
         both = (first >= 0) & (second >= 0)
         alone = self.cases.rows[np.maximum(first, second)[(first >= 0) != (second >= 0)]]
         rows = [self.cases.rows[at[both]] for at in (first, second)]
-        return SameRows.of(self.cases, rows), replace(self.cases, rows=alone).number()
+        return rows, replace(self.cases, rows=alone).number()
 
 
 def paired_rows(cases: Cases, frame: pl.DataFrame) -> ByDocument:
