@@ -55,8 +55,7 @@ def paired_rows(cases: Cases, frame: pl.DataFrame) -> ByDocument:
         A document is missing, or stands twice in a segment of a system, or systems differ in what is true of it.
     """
     columns, rows = cases.columns, cases.rows
-    order, cell = cases.cells.in_order(), rows["cell"].to_numpy()
-    systems, segments = (cases.cells.apart(keys, order) for keys in ([str(columns.system)], columns.by))
+    (systems, segments), cell = cases.cells.by_system(columns.system), rows["cell"].to_numpy()
     docs = role_columns(frame, columns, ("doc",))["doc"].gather(rows["row"])
     ids = pl.DataFrame({"doc": docs, "segment": segments.place[cell]})
     code, first = codes(ids, ids.columns)

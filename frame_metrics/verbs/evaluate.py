@@ -11,12 +11,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
 from frame_metrics.data.groups import groups_of
-from frame_metrics.errors import (
-    ColumnError,
-    NotComputableError,
-    check_apart,
-    check_choice,
-)
+from frame_metrics.errors import ColumnError, NotComputableError, check_apart, check_choice
 from frame_metrics.inputs import Array, Confusion
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import rows as pooled

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases, read_cases
-from frame_metrics.data.groups import Segments
+from frame_metrics.data.groups import Segments, segments_of
 from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.measuring.drawn import RowDraws
@@ -18,15 +18,7 @@ from frame_metrics.measuring.rows import Values, check_cases, inputs_of, one_met
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.source import Source
 from frame_metrics.stats.arms import as_normal, relative_ends
-from frame_metrics.verbs.compare.differences import (
-    Pair,
-    Row,
-    answer_of_pairs,
-    by_area,
-    by_draws,
-    in_order,
-    pairs_among,
-)
+from frame_metrics.verbs.compare.differences import Pair, Row, answer_of_pairs, by_area, by_draws, in_order, pairs_among
 from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 
 
@@ -40,7 +32,7 @@ def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> 
         raise NotComputableError(
             f"{lacks[0]} has no test by DeLong, which is of roc_auc and gini of two classes; say test='bootstrap'"
         )
-    arms = ArmRows(cases, str(columns.system), asked, options)
+    arms = ArmRows.of(cases, str(columns.system), asked, options)
     pairs = pairs_among(arms.systems, options)
     rows = in_order(len(arms.segments), pairs, arms.rows)
     return answer_of_pairs(rows, asked, arms.segments, arms.systems, pairs, options)
@@ -51,29 +43,18 @@ class ArmRows:
     """The rows of arms, each a segment, and what is asked of them."""
 
     cases: Cases
-    system: str  # what the caller calls the column of systems
+    systems: Segments  # the arms, sorted by their names
+    segments: Segments  # that arms are compared in
+    each: Segments  # each arm in each segment that it has rows in
     asked: Asked
     options: CompareOptions
     _known: dict[tuple[int, ...], dict[tuple[int, int], Array]] = field(default_factory=dict)
 
-    @cached_property
-    def _order(self) -> dict[str, Array]:
-        return self.cases.cells.in_order()
-
-    @cached_property
-    def systems(self) -> Segments:
-        """The arms, sorted by their names."""
-        return self.cases.cells.apart([self.system], self._order)
-
-    @cached_property
-    def segments(self) -> Segments:
-        """The segments that arms are compared in."""
-        return self.cases.cells.apart([name for name in self.cases.columns.by if name != self.system], self._order)
-
-    @cached_property
-    def each(self) -> Segments:
-        """Each arm in each segment that it has rows in."""
-        return self.cases.cells.apart(self.cases.columns.by, self._order)
+    @classmethod
+    def of(cls, cases: Cases, system: str, asked: Asked, options: CompareOptions) -> ArmRows:
+        """Find the arms; ``system`` is the column that tells them apart."""
+        each = segments_of(cases.cells)
+        return cls(cases, *cases.cells.by_system(system), each, asked, options)
 
     @cached_property
     def at(self) -> dict[tuple[int, int], int]:
@@ -85,12 +66,8 @@ class ArmRows:
     @cached_property
     def normal(self) -> set[int]:
         """The metrics that are tested by DeLong."""
-        cases = self.cases
-        if (
-            not cases.binary
-            or self.options.test == "bootstrap"
-            or "delong" not in tests_for("rows of arms", cases.columns)
-        ):
+        independent = "delong" in tests_for("rows of arms", self.cases.columns)
+        if not (self.cases.binary and independent) or self.options.test == "bootstrap":
             return set()
         return {i for i, (_, metric) in enumerate(self.asked) if metric.of_area is not None}
 
@@ -165,8 +142,5 @@ class ArmRows:
         systems = self.systems.place[self.each.first[at]].tolist()
         together = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
         drawn = [self.drawn(*(sorted(systems) if together else [system])) for system in systems]
-        if any((metric, arm) not in draws for arm, draws in zip(at, drawn, strict=True)):
-            return {}
-        return by_draws(
-            values, np.array([draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]), self.options
-        )
+        each = [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]
+        return by_draws(values, np.array(each), self.options)

@@ -64,9 +64,7 @@ class ArmValues:
     def of(cls, measured: Measured, system: str) -> ArmValues:
         """Lay out what was measured, in the order in which queries are drawn."""
         log = measured.log
-        cells, order = log.cells, log.cells.in_order()
-        systems = cells.apart([system], order)
-        segments = cells.apart([name for name in log.columns.by if name != system], order)
+        systems, segments = log.cells.by_system(system)
         arm, segment = systems.place[log.grid.cell], segments.place[log.grid.cell]
         some = measured.evaluated & (segment >= 0) & (arm >= 0)
         at = np.flatnonzero(some)[log.drawing_order(some)]

@@ -58,10 +58,7 @@ def rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answ
 
 def _against(cases: Cases, asked: Asked, options: CompareOptions) -> Answer:
     """Return one row per segment, metric and system, each of which is compared with chance or with the majority."""
-    order, columns = cases.cells.in_order(), cases.columns
-    systems = cases.cells.apart([columns.system] if columns.system else [], order)
-    segments = cases.cells.apart(columns.by, order)
-    cell = cases.rows["cell"].to_numpy()
+    (systems, segments), cell = cases.cells.by_system(cases.columns.system), cases.rows["cell"].to_numpy()
 
     def compared(segment: int, system: int) -> list[Row]:
         mine = cases.rows.filter(pl.Series((segments.place[cell] == segment) & (systems.place[cell] == system)))
