@@ -23,17 +23,16 @@ from frame_metrics.stats.averages import numbered
 
 @dataclass(frozen=True, eq=False)
 class QueryValues:
-    """The values of one metric on the queries of one segment, in the order in which they are drawn."""
+    """The values of metrics on the queries of one segment, in the order in which they are drawn."""
 
     pair: Array  # the number of each query's segment and query together, shape (queries,)
-    values: Array  # NaN where undefined, shape (queries, systems)
+    values: Array  # NaN where undefined, shape (metrics, queries, systems)
+    undefined: Array  # whether a metric was undefined, shape (metrics, queries, systems)
     answered: Array  # whether the system has results, shape (queries, systems)
-    undefined: Array  # whether the metric was undefined, shape (queries, systems)
     cluster: Array | None  # of each query; None where queries are independent
     weight: Array | None  # of each query; None where all count alike
-    beyond: int = 0  # queries of a saved baseline that are not among them
-    numbers: bool = False  # whether a system may have no number of a query, which is then left out
-    sign: int = 1  # that of a difference for the better, by the metric's direction
+    beyond: int  # queries of a saved baseline that are not among them
+    numbers: bool  # whether a system may have no number of a query, which is then left out
 
     def alone(self, use: Array) -> bool:
         """Return whether some queries are of fewer than two clusters that weigh, which leaves nothing to draw."""
@@ -48,21 +47,22 @@ class QueryValues:
         """Return the weights of some queries as shares of the greatest, which leaves means as they are."""
         return None if self.weight is None else self.weight[use] / (self.weight[use].max(initial=0) or 1)
 
-    def together(
-        self, pairs: Sequence[tuple[int, int]], unanswered: str, test: str | None
-    ) -> tuple[list[Array], list[Array], list[Array]]:
-        """Find the queries of each pair of systems that one alone answered, which are left out, and what is compared.
+    def unpaired(self, pair: tuple[int, int]) -> Array:
+        """Mark the queries that only one of two systems answered."""
+        return self.answered[:, pair[0]] != self.answered[:, pair[1]]
 
-        Parameters
-        ----------
-        unanswered : "drop" where queries that only one of them answered are left out.
-        test : "tukey" compares a query for all pairs or for none.
-        """
-        unpaired = [self.answered[:, system] != self.answered[:, base] for system, base in pairs]
-        left = [one & (self.numbers or unanswered == "drop") for one in unpaired]
-        known = [~np.isnan(self.values[:, system] - self.values[:, base]) for system, base in pairs]
-        known = [one & ~other for one, other in zip(known, left, strict=True)]
-        return unpaired, left, [np.all(known, axis=0)] * len(pairs) if test == "tukey" else known
+    def left_out(self, pair: tuple[int, int], unanswered: str) -> Array:
+        """Mark those that are therefore not compared; ``unanswered`` is "drop" where all of them are not."""
+        return self.unpaired(pair) & (self.numbers or unanswered == "drop")
+
+    def compared(
+        self, metric: int, pairs: Sequence[tuple[int, int]], unanswered: str, *, together: bool
+    ) -> list[Array]:
+        """Mark the queries on which each pair of systems is compared; ``together``: those that all pairs are."""
+        values = self.values[metric]
+        known = [~np.isnan(values[:, system] - values[:, base]) for system, base in pairs]
+        known = [some & ~self.left_out(pair, unanswered) for some, pair in zip(known, pairs, strict=True)]
+        return [np.all(known, axis=0)] * len(pairs) if together else known
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class Pairing:
         turn[self.drawn] = np.arange(len(turn))
         return turn
 
-    def laid(self, segment: int) -> list[QueryValues]:
+    def laid(self, segment: int) -> QueryValues:
         """Lay out the values of each metric by query and system, of the queries that are evaluated for all systems."""
         measured, grid = self.measured, self.measured.log.grid
         here = np.flatnonzero(grid.segment == segment)
@@ -127,12 +127,9 @@ class Pairing:
         beyond = 0 if self.beyond is None else int(self.beyond[segment] + answered[~some, -1].sum())
         cluster, weight = of_queries(measured.cluster), of_queries(measured.weight)
         numbers, known = measured.absent is not None, True if measured.absent is None else ~measured.absent
-        metrics = []
-        for raw, own, (_, metric) in zip(measured.values, self.values, measured.asked, strict=True):
-            values, undefined = cells(own, np.nan)[some], cells(np.isnan(raw) & known, False)[some]
-            about = (answered[some], undefined, cluster, weight, beyond, numbers, metric.sign)
-            metrics.append(QueryValues(pair[some], values, *about))
-        return metrics
+        values = np.array([cells(own, np.nan)[some] for own in self.values])
+        undefined = np.array([cells(np.isnan(raw) & known, False)[some] for raw in measured.values])
+        return QueryValues(pair[some], values, undefined, answered[some], cluster, weight, beyond, numbers)
 
     def answer(
         self, segment: Array, metric: Array, pair: Array, columns: dict[str, pl.Series], query: Array | None = None

@@ -96,38 +96,40 @@ def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
     """Return one row per segment, metric and pair of systems."""
     m, segments, pairs = len(pairing.measured.asked), pairing.segments, pairing.pairs
     rows: list[Row] = []
-    queries = (m if options.test == "tukey" else 1) * pairing.n_queries
+    queries = (m if options.together else 1) * pairing.n_queries
     with _progress(queries * options.permutations, queries) as tick:
         for segment in segments:
-            rows += _tested(pairing.laid(segment), pairs, options, tick)
+            rows += _tested(pairing.laid(segment), pairing.measured.asked, pairs, options, tick)
     segment, metric, pair = places(len(rows), m, len(pairs))
     return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
 
 
-def _tested(metrics: list[QueryValues], pairs: list[Pair], options: CompareOptions, tick: Tick) -> list[Row]:
+def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: CompareOptions, tick: Tick) -> list[Row]:
     """Compare the pairs of systems on every metric in one segment; those with the same queries share what is drawn."""
     rows: list[Row] = []
     groups: dict[bytes, list[tuple[Row, Array]]] = {}
-    for metric in metrics:
-        alone, left_out, together = metric.together(pairs, options.unanswered, options.test)
-        for (system, base), unpaired, left, use in zip(pairs, alone, left_out, together, strict=True):
-            row = _described(metric.values[use, system], metric.values[use, base], metric.weights(use), metric.sign)
-            row |= {"test": options.test, "n_unpaired": float(unpaired.sum() + metric.beyond)}
-            row["n_undefined"] = float((metric.undefined[:, [system, base]].any(axis=1) & ~left).sum())
-            groups.setdefault(use.tobytes(), []).append((row, metric.values[use, system] - metric.values[use, base]))
+    for i, (_, metric) in enumerate(asked):
+        compared = values.compared(i, pairs, options.unanswered, together=options.together)
+        for pair, use in zip(pairs, compared, strict=True):
+            value, base = values.values[i, use][:, pair].T
+            row = _described(value, base, values.weights(use), metric.sign)
+            row |= {"test": options.test, "n_unpaired": values.unpaired(pair).sum() + values.beyond}
+            undefined = values.undefined[i][:, pair].any(axis=1)
+            row["n_undefined"] = (undefined & ~values.left_out(pair, options.unanswered)).sum()
+            groups.setdefault(use.tobytes(), []).append((row, value - base))
             rows.append(row)
-        if options.test == "tukey":
-            _tested_together(metric, together[0], pairs, options, tick, rows[-len(pairs) :])
+        if options.together:
+            each_p = _tested_together(values, i, compared[0], pairs, options, tick)
+            for row, p in zip(rows[-len(pairs) :], each_p, strict=True):
+                row["p_value"] = p
     for used, some in groups.items():
         each, use = np.column_stack([difference for _, difference in some]), np.frombuffer(used, bool)
-        weight = metrics[0].weights(use)
+        weight = values.weights(use)
         if not len(each) or (weight is not None and not weight.any()):
             continue
-        inferred = _inferred(
-            each, weight, metrics[0].clusters(use), alone=metrics[0].alone(use), options=options, tick=tick
-        )
+        inferred = _inferred(each, weight, values.clusters(use), alone=values.alone(use), options=options, tick=tick)
         for i, (row, _) in enumerate(some):
-            row.update((name, float(values[i])) for name, values in inferred.items())
+            row.update((name, float(found[i])) for name, found in inferred.items())
     return rows
 
 
@@ -149,7 +151,7 @@ def _inferred(
     inferred: dict[str, Array] = {}
     if np.count_nonzero(np.ones(len(differences)) if weight is None else weight) > 1:
         inferred |= sureness(differences, weight, cluster, options.ci, options.power, options.resamples, options.seed)
-    if alone or options.test == "tukey":
+    if alone or options.together:
         return inferred
     if options.test == "randomization":
         moved = in_clusters(times(differences, weight), cluster)
@@ -162,17 +164,16 @@ def _inferred(
 
 
 def _tested_together(
-    metric: QueryValues, use: Array, pairs: list[Pair], options: CompareOptions, tick: Tick, rows: list[Row]
-) -> None:
-    """Test all pairs of systems at once, on the queries that all are compared on."""
-    weight = metric.weights(use)
-    if not use.any() or metric.alone(use) or (weight is not None and not weight.any()):
-        return
+    values: QueryValues, metric: int, use: Array, pairs: list[Pair], options: CompareOptions, tick: Tick
+) -> list[float]:
+    """Test all pairs of systems at once, on the queries that all are compared on; NaN where nothing can be drawn."""
+    weight = values.weights(use)
+    if not use.any() or values.alone(use) or (weight is not None and not weight.any()):
+        return [np.nan] * len(pairs)
     systems = sorted({system for pair in pairs for system in pair})
-    values = in_clusters(times(metric.values[use][:, systems], weight), metric.clusters(use))
-    p = tukey(values, options.permutations, options.seed, tick)
-    for row, (system, base) in zip(rows, pairs, strict=True):
-        row["p_value"] = float(p[systems.index(system), systems.index(base)])
+    sums = in_clusters(times(values.values[metric, use][:, systems], weight), values.clusters(use))
+    p = tukey(sums, options.permutations, options.seed, tick)
+    return [float(p[systems.index(system), systems.index(base)]) for system, base in pairs]
 
 
 def _progress(work: int, total: int, unit: str = "query") -> AbstractContextManager[Tick]:
@@ -185,12 +186,14 @@ def _each_query(pairing: Pairing, options: CompareOptions) -> Answer:
     labels: list[Array] = []
     values: list[Array] = []
     for segment in pairing.segments:
-        for metric, one in enumerate(pairing.laid(segment)):
-            for pair, use in enumerate(one.together(pairing.pairs, options.unanswered, options.test)[2]):
-                both = one.values[:, list(pairing.pairs[pair])][use]
-                query = one.pair[use]
+        here = pairing.laid(segment)
+        for metric in range(len(pairing.measured.asked)):
+            for i, use in enumerate(
+                here.compared(metric, pairing.pairs, options.unanswered, together=options.together)
+            ):
+                both, query = here.values[metric, use][:, pairing.pairs[i]], here.pair[use]
                 first = np.lexsort((query, -np.abs(both[:, 0] - both[:, 1])))
-                of = np.broadcast_to([[segment], [metric], [pair]], (3, len(first)))
+                of = np.broadcast_to([[segment], [metric], [i]], (3, len(first)))
                 labels.append(np.vstack([of, query[first]]))
                 values.append(both[first].T)
     segments, metrics, pairs, queries = np.concatenate(labels, axis=1)

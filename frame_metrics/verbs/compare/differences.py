@@ -67,14 +67,13 @@ def tabled(rows: Sequence[Row], metrics: int, pairs: int, options: CompareOption
     What a row does not say is null.
     """
     segment, metric, _ = places(len(rows), metrics, pairs)
-    at_once = options.test == "tukey"  # whose p-values are those of all pairs together, and of one metric
-    by_metric = at_once or options.over == "metric"
+    by_metric = options.together or options.over == "metric"
     family = segment * metrics + metric if by_metric else np.zeros(len(rows), np.int64)
     schema = columns_of(options)
     known = {name: np.array([row.get(name, np.nan) for row in rows]) for name in schema if schema[name] != pl.String}
     known["relative"] = ratio(known["difference"], np.abs(known["baseline_value"]))
     columns = {name: number(values).cast(schema[name]) for name, values in known.items()}
-    columns |= corrected(columns["p_value"], family, "tukey" if at_once else options.correction)
+    columns |= corrected(columns["p_value"], family, "tukey" if options.together else options.correction)
     columns["test"] = pl.Series([row["test"] for row in rows], dtype=pl.String)
     return {name: columns[name] for name in schema}
 

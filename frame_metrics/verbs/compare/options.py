@@ -72,10 +72,15 @@ class CompareOptions(IntervalOptions):
             )
         super().__post_init__()
         check_whole("permutations", self.permutations, 1)
-        if self.test == "tukey" and self.baseline is not None:
+        if self.together and self.baseline is not None:
             raise NotComputableError("test='tukey' tests all pairs together; say baseline=None")
         if self.against is not None and self.baseline is not None:
             raise NotComputableError(f"against={self.against!r} tests each system by itself; say baseline=None")
+
+    @property
+    def together(self) -> bool:
+        """True where the test looks at all systems of a query at once, so that all pairs are tested together."""
+        return self.test == "tukey"
 
     @property
     def saved(self) -> bool:
