@@ -168,20 +168,20 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
         there = f"one system, {listed(names)}" if names else "no systems"
         raise NotComputableError(f"{column} has {there}; two are needed to compare")
     if baseline is None:
-        return [(int(one), int(other)) for i, one in enumerate(order) for other in order[:i]]
+        return [(int(system), int(base)) for i, system in enumerate(order) for base in order[:i]]
     several = isinstance(baseline, list | tuple) and baseline not in names
-    bases = [_number(one, names, column) for one in (baseline if several else [baseline])]
+    bases = [_number(base, names, column) for base in (baseline if several else [baseline])]
     if not bases:
         raise BadValueError(f"baseline={baseline!r} names no system; name one, or say baseline=None for all pairs")
     if len(set(bases)) < len(bases):
         raise BadValueError(f"baseline={shown(baseline)} names a system twice; name each once")
-    others = [int(one) for one in order if one not in bases]
+    others = [int(system) for system in order if system not in bases]
     if not others:
         raise BadValueError(
             f"baseline={shown(baseline)} names every system of {column}; "
             "leave one out, or say baseline=None for all pairs"
         )
-    return [(one, base) for one in others for base in bases]
+    return [(system, base) for system in others for base in bases]
 
 
 def _number(baseline: Any, names: list[Any], column: str) -> int:
@@ -189,8 +189,8 @@ def _number(baseline: Any, names: list[Any], column: str) -> int:
     try:
         return names.index(baseline)
     except (ValueError, TypeError):  # the latter of what cannot be compared with a name
-        said = str(baseline) if isinstance(baseline, str | date) else ""
-        dated = [at for at, name in enumerate(names) if isinstance(name, date) and said in _written(name)]
+        text = str(baseline) if isinstance(baseline, str | date) else ""
+        dated = [at for at, name in enumerate(names) if isinstance(name, date) and text in _written(name)]
         if dated:
             return dated[0]
         raise BadValueError(

@@ -322,7 +322,10 @@ def system_numbers(log: Log, every: pl.Series | None) -> Array:
 
 
 def _cluster_rows(log: Log) -> Array:
-    """A row of the log, or past its end of the judgments, that says the cluster of each ranking's query."""
+    """A row that holds the cluster of the query of each ranking, NONE where there is none.
+
+    It is one of the log, or else of the judgments, whose rows are counted on from the last one of the log.
+    """
     grid, row = log.grid, np.full(len(log.grid.pair), NONE)
     if log.judged is not None and "cluster" in log.judged.names.columns:
         keys = log.judged.keys

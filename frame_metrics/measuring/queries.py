@@ -197,27 +197,27 @@ def filled(measured: Measured, i: int) -> Array:
 
 
 def tallies(measured: Measured, averages: Averages = (None,)) -> tuple[list[int], list[Tally]]:
-    """Return what to sum over the queries that are evaluated, for each average of each metric, and which metric it is.
+    """Return a tally for each average of each metric over the queries that are evaluated, and which metric each is of.
 
-    An average that a metric has under two names is there once.
+    An average that is asked for by two names, as the sum of a count by "micro" too, is there once.
     """
     some = slice(None) if measured.evaluated.all() else measured.evaluated
     weight = None if measured.weight is None else measured.weight[some]
     of, sums = [], []
-    every = np.ones(np.count_nonzero(measured.evaluated), bool)
-    alike = every, ~every
+    everywhere = np.ones(np.count_nonzero(measured.evaluated), bool)
+    everywhere_and_nowhere = everywhere, ~everywhere  # of which all tallies have the same two arrays, summed once
     for i, (_, metric) in enumerate(measured.asked):
         raw = values = measured.values[i][some]
         undefined = lacking if (lacking := np.isnan(raw)).any() else None
         if undefined is not None:
             values = filled(measured, i)[some]
-        for said in averages_of(metric, averages, weighted=weight is not None):
+        for average in averages_of(metric, averages, weighted=weight is not None):
             of.append(i)
-            if said == "micro":
+            if average == "micro":
                 sums.append(pooled(metric, measured.counts[i][:, some], measured.log.conventions.fill(metric), raw))
             else:
-                own = measured.rows[i][some] if said == "rows" else weight
-                sums.append(tally(undefined, values, said, own, alike))
+                weights = measured.rows[i][some] if average == "rows" else weight
+                sums.append(tally(undefined, values, average, weights, everywhere_and_nowhere))
     return of, sums
 
 

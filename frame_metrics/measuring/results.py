@@ -117,8 +117,8 @@ def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: W
             table += [*intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster, order)]
         tables.append(table)
         evaluated.append(np.array([len(cell)]) if member is None else np.bincount(member[member >= 0], minlength=count))
-    said = [one.average for one in sums]
-    return tidied(Averaged(measured.asked, of, said, tables, evaluated), options, groups, wide)
+    averages = [tally.average for tally in sums]
+    return tidied(Averaged(measured.asked, of, averages, tables, evaluated), options, groups, wide)
 
 
 def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide | None) -> Answer:

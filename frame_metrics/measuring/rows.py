@@ -82,9 +82,9 @@ def averages_of(asked: Asked, averages: Averages, *, binary: bool) -> tuple[list
     """Return each metric with each average that it has, and its place among those asked for."""
     of, wanted = [], []
     for i, (name, metric) in enumerate(asked):
-        for said in dict.fromkeys(average_of(metric, average, binary=binary) for average in averages):
+        for average in dict.fromkeys(average_of(metric, given, binary=binary) for given in averages):
             of.append(i)
-            wanted.append((name, metric, said))
+            wanted.append((name, metric, average))
     return of, wanted
 
 
@@ -148,19 +148,19 @@ def check_cases(
     if options is not None and options.method == "delong":
         raise NotComputableError(f"there are {cases.k} classes, and method='delong' is for two; {BOOTSTRAP}")
     for name, metric in asked:
-        own = metric.of_classes
-        of_scores = metric.input is Scores or (own is not None and own.input is ClassScores)
+        form = metric.of_classes
+        of_scores = metric.input is Scores or (form is not None and form.input is ClassScores)
         if of_scores and not cases.columns.class_scores:
             raise ColumnError(
                 f"{name}: there are {cases.k} classes; name the score of each, score={{class: column}}, "
                 "or the relevant one with positive="
             )
         lacks = [average for average in averages if average in ("micro", "predicted")]
-        if of_scores and own is None and lacks:
+        if of_scores and form is None and lacks:
             raise NotComputableError(f"{name} has no {lacks[0]} average over classes: macro and weighted it has")
-        if own is not None and not set(metric.params) <= set(own.options):
-            wrong = next(one for one in metric.params if one not in own.options)
-            raise NotComputableError(f"{name}: of several classes it takes no {wrong}=")
+        wrong = [option for option in metric.params if form is not None and option not in form.options]
+        if wrong:
+            raise NotComputableError(f"{name}: of several classes it takes no {wrong[0]}=")
         if averages and metric.params.get("weights") and cases.alphabetic:
             raise _without_order(name, cases)
         if "probability" in metric.reads:
@@ -221,13 +221,13 @@ def each_class(inputs: Inputs, metric: Metric) -> Array:
 
 def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -> Values:
     """Return a metric of every segment."""
-    there, own = inputs.segments.n > 0, metric if inputs.cases.binary else metric.of_classes
-    said = average_of(metric, average, binary=inputs.cases.binary)
-    if own is None:
-        return _over_classes(inputs, name, metric, said)
-    raw = np.where(there, _whole(inputs, own), np.nan)
+    there, form = inputs.segments.n > 0, metric if inputs.cases.binary else metric.of_classes
+    average = average_of(metric, average, binary=inputs.cases.binary)
+    if form is None:
+        return _over_classes(inputs, name, metric, average)
+    raw = np.where(there, _whole(inputs, form), np.nan)
     value = inputs.cases.conventions.filled(name, metric, raw, there)
-    return Values(value, (np.isnan(raw) & there).astype(np.int64), said)
+    return Values(value, (np.isnan(raw) & there).astype(np.int64), average)
 
 
 def _whole(inputs: Inputs, metric: Metric) -> Array:
@@ -297,7 +297,7 @@ def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
 
 def input_of(cases: Cases, metric: Metric) -> type:
     """Return the input that is drawn for a metric: the table of all classes, or the scores of two, or of several."""
-    own = metric if cases.binary else metric.of_classes or metric
-    if own.input in (Scores, ClassScores):
+    form = metric if cases.binary else metric.of_classes or metric
+    if form.input in (Scores, ClassScores):
         return Scores if cases.binary else ClassScores
     return Classes

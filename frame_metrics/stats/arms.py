@@ -113,9 +113,9 @@ def _drawn(arms: Arms, resamples: int, seed: int) -> list[Array]:
     """
     if arms.shared.size:
         both = arms.side_by_side(np.column_stack([arms.held, np.ones(len(arms.mine))]))
-        drawn = [resampled(one.T, resamples, seed).T for one in both]
+        drawn = [resampled(arm.T, resamples, seed).T for arm in both]
         some = (np.array(drawn)[:, :, -1] > 0).all(axis=0)
-        return [arms.mean(one[some, :-1], one[some, -1:]) for one in drawn]
+        return [arms.mean(arm[some, :-1], arm[some, -1:]) for arm in drawn]
     each = zip((arms.mine, ~arms.mine), arms.n, strict=True)
     return [arms.mean(resampled(arms.held[arm].T, resamples, [seed, int(not arm[0])]).T, n) for arm, n in each]
 

@@ -62,8 +62,8 @@ def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[s
     if metric.average:
         return [metric.average]
     if metric.summed:
-        return list(dict.fromkeys("sum" if one in (None, "micro") else one for one in averages))
-    return [one or mean for one in averages]
+        return list(dict.fromkeys("sum" if average in (None, "micro") else average for average in averages))
+    return [average or mean for average in averages]
 
 
 def tally(
@@ -103,9 +103,9 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
     """Name the sums of the micro average: counts of the 2x2 table, on which the metric is computed once."""
 
     def finish(sums: Array) -> Array:
-        own = {name: value for name, value in metric.params.items() if name in metric.options}
+        options = {name: value for name, value in metric.params.items() if name in metric.options}
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = metric.kernel(Confusion.of_counts(sums), **own)
+            values = metric.kernel(Confusion.of_counts(sums), **options)
         return values if fill is None else np.where(np.isnan(values), fill, values)
 
     here = np.ones(counts.shape[1], bool)
@@ -124,18 +124,18 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     -------
     Shape (3, tallies, n).
     """
-    counted = [*(one.defined for one in tallies), *(one.undefined for one in tallies)]
+    counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
     columns, ends = _summed(tallies)
     table, m = within(group, n, [*counted, *columns]), len(tallies)
     rests_on, undefined, sums = table[:m], table[m : 2 * m], table[2 * m :]
     each = _apart(sums, ends)
-    for i, one in enumerate(tallies):
-        if one.level is not None:
-            each[i] = quantile_within(one.columns[0], one.defined, group, n, one.level)[None]
+    for i, average in enumerate(tallies):
+        if average.level is not None:
+            each[i] = quantile_within(average.columns[0], average.defined, group, n, average.level)[None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.stack([one.finish(own) for one, own in zip(tallies, each, strict=True)])
-    means = [i for i, one in enumerate(tallies) if one.held is not None]
-    held = [one.held for one in tallies if one.held is not None]
+        value = np.stack([average.finish(rows) for average, rows in zip(tallies, each, strict=True)])
+    means = [i for i, average in enumerate(tallies) if average.held is not None]
+    held = [average.held for average in tallies if average.held is not None]
     # Sums are rounded: see ``no_further``.
     value[means] = np.clip(value[means], *(within(group, n, held, ends) for ends in (np.fmin, np.fmax)))
     return np.stack([np.where(rests_on == 0, np.nan, value), rests_on, undefined])
@@ -143,8 +143,8 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
 
 def _summed(tallies: list[Tally]) -> tuple[list[Array], Array]:
     """The columns that are summed, and where those of each tally end but the last; a quantile has none."""
-    own = [() if one.level is not None else one.columns for one in tallies]
-    return [column for columns in own for column in columns], np.cumsum([len(columns) for columns in own])[:-1]
+    summed = [() if average.level is not None else average.columns for average in tallies]
+    return [column for columns in summed for column in columns], np.cumsum([len(columns) for columns in summed])[:-1]
 
 
 def _apart(sums: Array, ends: Array) -> list[Array]:
@@ -222,10 +222,10 @@ def intervals(
         if len(members) < 2:
             continue
         of = None if cluster is None else numbered(cluster[members])
-        for i, (one, sums) in enumerate(zip(tallies, _draws(tallies, members, of, resamples, seed), strict=True)):
-            defined = one.defined[members] if of is None else np.bincount(of, one.defined[members]) > 0
+        for i, (average, sums) in enumerate(zip(tallies, _draws(tallies, members, of, resamples, seed), strict=True)):
+            defined = average.defined[members] if of is None else np.bincount(of, average.defined[members]) > 0
             if defined.sum() >= 2:
-                out[:, i, g] = percentiles(one.finish(sums), level)
+                out[:, i, g] = percentiles(average.finish(sums), level)
     return out
 
 
@@ -241,20 +241,21 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
     units = np.array([column[members] for column in columns], np.float64).reshape(-1, len(members))
     if of is not None:
         units = within(of, int(of.max()) + 1, units)
-    rising = [(i, one.level, *_rising(one, members)) for i, one in enumerate(tallies) if one.level is not None]
+    quantiles = [(i, average, average.level) for i, average in enumerate(tallies) if average.level is not None]
+    rising = [(i, level, *_rising(average, members)) for i, average, level in quantiles]
     pieces = []
     for often in draws(Units.alone(units.shape[1]), resamples, seed):
         each = _apart(units @ often.T.astype(np.float64), ends)
         for i, level, values, at in rising:
             each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
         pieces.append(each)
-    return [np.concatenate(own, axis=1) for own in zip(*pieces, strict=True)]
+    return [np.concatenate(sums, axis=1) for sums in zip(*pieces, strict=True)]
 
 
-def _rising(one: Tally, members: Array) -> tuple[Array, Array]:
+def _rising(average: Tally, members: Array) -> tuple[Array, Array]:
     """The defined values of some queries, ascending, and their places among these."""
-    some = np.flatnonzero(one.defined[members])
-    values = one.columns[0][members[some]]
+    some = np.flatnonzero(average.defined[members])
+    values = average.columns[0][members[some]]
     order = np.argsort(values, kind="stable")
     return values[order], some[order]
 

@@ -42,20 +42,20 @@ def units_of(columns: Sequence[Array], times: Array, cluster: Array | None = Non
     if not len(times):
         return None
     if cluster is not None:
-        (*own, of), counted = _alike([*columns, cluster], times)
-        place = _in_order(own, counted, of)
+        (*alike, of), counted = _alike([*columns, cluster], times)
+        place = _in_order(alike, counted, of)
         if place.max(initial=0) + 1 < times.sum():
-            return Units(own, counted, place) if place.any() else None
-    own, counted = _alike(columns, times)
-    return Units(own, counted) if times.sum() > 1 else None
+            return Units(alike, counted, place) if place.any() else None
+    alike, counted = _alike(columns, times)
+    return Units(alike, counted) if times.sum() > 1 else None
 
 
 def _alike(columns: Sequence[Array], times: Array) -> tuple[list[Array], Array]:
     """Sort rows by their columns, and add up the times of those that are alike."""
     order = np.lexsort(columns[::-1])
-    own = [column[order] for column in columns]
-    starts = _starts(own)
-    return [column[starts] for column in own], np.add.reduceat(times[order], starts)
+    rising = [column[order] for column in columns]
+    starts = _starts(rising)
+    return [column[starts] for column in rising], np.add.reduceat(times[order], starts)
 
 
 def _starts(columns: Sequence[Array]) -> Array:

@@ -102,9 +102,9 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
         inputs = pooled.inputs_of(cases, segments)
         if cases.binary:
             pooled.sort_scores(inputs, [metric for _, metric in asked], vary=bool(normal))
-        values = [pooled.one_metric(inputs, *one) for one in wanted]
-        n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([one.undefined for one in values])
-        table = [np.where(n, [one.value for one in values], np.nan), n, undefined]
+        values = [pooled.one_metric(inputs, *metric) for metric in wanted]
+        n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([metric.undefined for metric in values])
+        table = [np.where(n, [metric.value for metric in values], np.nan), n, undefined]
         if options.ci is not None:
             ends = np.full((2, *table[0].shape), np.nan)
             for i, slope in normal.items():
@@ -136,15 +136,15 @@ def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
     """Return what a wide row says of its metrics, which depends on what is asked and not on the data."""
     averages = options.averages
     if not plan.columns.query:
-        one = options.several or pooled.one_average(asked, averages[0], plan)
-        return Wide(one, [False] * len(asked))
+        alike = options.several or pooled.one_average(asked, averages[0], plan)
+        return Wide(alike, [False] * len(asked))
     weighted, conventions = plan.columns.weight is not None, plan.conventions
-    own = {average for _, metric in asked for average in averages_of(metric, averages, weighted=weighted)}
+    there_are = {average for _, metric in asked for average in averages_of(metric, averages, weighted=weighted)}
     counted = []
     for _, metric in asked:
         pools = set(averages) == {"micro"} and metric.input is Confusion and not metric.average
         counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
-    return Wide(options.several or len(own) == 1, counted)
+    return Wide(options.several or len(there_are) == 1, counted)
 
 
 def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:

@@ -130,10 +130,10 @@ class ArmRows:
 
     def _by_area(self, metric: int, at: list[int], values: list[float]) -> Row:
         """Intervals and p-value of areas of rows that have nothing to do with each other."""
-        own, (least, most) = self.asked[metric][1], self.asked[metric][1].range
-        variance, means = self.values[1][at], np.array(values)[:, None]
-        row = by_area(values[0] - values[1], own, np.diag(variance), self.options, (least - most, most - least))
-        relative = float(own.of_area or 1) ** 2 * variance[:, None] / np.where(means == 0, 1, means) ** 2
+        asked, variance = self.asked[metric][1], self.values[1][at]
+        (least, most), means = asked.range, np.array(values)[:, None]
+        row = by_area(values[0] - values[1], asked, np.diag(variance), self.options, (least - most, most - least))
+        relative = float(asked.of_area or 1) ** 2 * variance[:, None] / np.where(means == 0, 1, means) ** 2
         low, high = relative_ends(means, relative, as_normal(self.options.ci))
         return row | {"relative_low": low[0], "relative_high": high[0]}
 

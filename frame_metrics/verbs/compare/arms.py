@@ -38,8 +38,8 @@ def with_covariate(plan: Plan, options: CompareOptions) -> Plan:
     columns = plan.columns
     if name in columns.per_system:
         raise ColumnError(f"covariate={name!r} is the column of a system; name one that was known before the test")
-    keys = [("system", str(columns.system)), *(("query", one) for one in columns.query)]
-    keys += [("by", one) for one in columns.by]
+    keys = [("system", str(columns.system)), *(("query", key) for key in columns.query)]
+    keys += [("by", key) for key in columns.by]
     check_parts([*keys, *columns.single.items(), ("covariate", name)])
     return plan.but(columns=replace(columns, covariate=name))
 
