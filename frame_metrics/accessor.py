@@ -147,7 +147,12 @@ def _with_roles(baseline: Any) -> Any:
 
 def _given(options: type[Result], given: Mapping[str, Any]) -> Result:
     """Return the options of a verb, each of which is a parameter of its method."""
-    return options(**{name: given[name] for name in signature(options).parameters})
+    return options(**{name: given[name] for name in _parameters(options)})
+
+
+@cache
+def _parameters(options: type) -> list[str]:
+    return list(signature(options).parameters)
 
 
 def _misused(verb: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any], error: str) -> Exception:

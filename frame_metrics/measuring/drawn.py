@@ -61,8 +61,8 @@ class RowDraws:
         for rows in self._together(kind):
             made = {segment: MADE[kind](self.inputs, segment, *columns) for segment, (_, columns) in rows.of.items()}
             for often in draws(rows.units, self.resamples, self.seed):
-                there = np.all([often[:, own].any(axis=1) for own, _ in rows.of.values()], axis=0)
-                often = often if there.all() else often[there]
+                if self.group is not None:
+                    often = often[np.all([often[:, own].any(axis=1) for own, _ in rows.of.values()], axis=0)]
                 for segment, (own, _) in rows.of.items():
                     yield segment, made[segment](often[:, own])
 

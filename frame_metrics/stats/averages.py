@@ -77,7 +77,8 @@ def tally(
     filled : values, NaN only where they are left out of the mean, shape (queries,).
     average : "sum", "macro", in which no weight enters, "weighted", "gmean", "rows" or a quantile.
     weight : of each query, for "rows" the number of its rows, shape (queries,); None for one each.
-    every : True for all queries, and False for all: what metrics that are defined everywhere share, and is summed once.
+    every : True for all queries, and False for all: metrics that are defined everywhere share them, and they are summed
+        once.
     """
     defined, values = every[0], filled
     if undefined is None:

@@ -16,7 +16,7 @@ from frame_metrics.measuring.results import labels, number, whole
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
-from frame_metrics.stats.arms import drawn_ends
+from frame_metrics.stats.arms import drawn_ends, drawn_relative_ends
 from frame_metrics.stats.exact import detectable, normal, normal_quantile
 from frame_metrics.stats.significance import CLOSE, adjusted
 from frame_metrics.verbs.compare.options import CompareOptions
@@ -102,13 +102,19 @@ def by_area(
 
 
 def by_draws(values: Sequence[float], drawn: Array, options: CompareOptions) -> Row:
-    """Return intervals and p-value of the difference of two values, from draws of both, shape (2, draws)."""
+    """Return intervals and p-value of the difference of two values, of arms its relative one too.
+
+    Parameters
+    ----------
+    drawn : the draws of both, shape (2, draws).
+    """
     with np.errstate(invalid="ignore"):  # values may be infinite, as odds are
         drawn = drawn[:, ~np.isnan(drawn[0] - drawn[1])]
         if not drawn.shape[1] or np.isnan(values[0] - values[1]):
             return {}
-        means = np.array(values)[:, None]
-        ends = drawn_ends([*drawn[:, :, None]], means, np.abs(means).max(), options.ci)
+        means, draws = np.array(values)[:, None], [*drawn[:, :, None]]
+        ends = drawn_ends(draws, means, np.abs(means).max(), options.ci)
+        ends |= {} if options.paired else drawn_relative_ends(draws, means, options.ci)
         row = {name: float(end[0]) for name, end in ends.items()}
         row["mde"] = detectable(options.ci, options.power) * float((drawn[0] - drawn[1]).std())
     return row if np.isfinite(values).all() else row | {"p_value": np.nan}
