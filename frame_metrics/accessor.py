@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from typing import (
@@ -145,14 +145,9 @@ def _with_roles(baseline: Any) -> Any:
     return baseline._plan if isinstance(baseline, IRM) else baseline
 
 
-def _given(options: type[Result], given: Mapping[str, Any]) -> Result:
+def _given(options: type[Any], given: Mapping[str, Any]) -> Any:
     """Return the options of a verb, each of which is a parameter of its method."""
-    return options(**{name: given[name] for name in _parameters(options)})
-
-
-@cache
-def _parameters(options: type) -> list[str]:
-    return list(signature(options).parameters)
+    return options(**{field.name: given[field.name] for field in fields(options)})
 
 
 def _misused(verb: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any], error: str) -> Exception:
