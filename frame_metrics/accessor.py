@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from typing import (
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from frame_metrics.plot.of_irm import Pictures
     from frame_metrics.verbs.audit.gate import FailOn
     from frame_metrics.verbs.bounds.bounds import Of
-    from frame_metrics.verbs.compare.differences import Against, Correction, Over, Test, Unanswered
+    from frame_metrics.verbs.compare.options import Against, Correction, Over, Test, Unanswered
     from frame_metrics.verbs.curves import Per
     from frame_metrics.verbs.overview import Overview
 
@@ -143,6 +143,11 @@ def _refuse_values(verb: str, args: tuple[Any, ...]) -> None:
 def _with_roles(baseline: Any) -> Any:
     """Return a baseline as verbs take it: of a frame whose roles are named, what they say."""
     return baseline._plan if isinstance(baseline, IRM) else baseline
+
+
+def _given(options: type[Any], given: Mapping[str, Any]) -> Any:
+    """Return the options of a verb, each of which is a parameter of its method."""
+    return options(**{field.name: given[field.name] for field in fields(options)})
 
 
 def _misused(verb: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any], error: str) -> Exception:
@@ -489,10 +494,10 @@ class IRM(Generic[Frame]):
         >>> log.irm.evaluate("rr", average=["median", "min"]).select("average", "value").rows()
         [('median', 0.75), ('min', 0.5)]
         """
-        from frame_metrics.measuring.results import Options
+        from frame_metrics.measuring.results import EvaluateOptions
         from frame_metrics.verbs.evaluate import evaluate
 
-        return evaluate(self._plan, metrics, Options(average, ci, margins, layout, resamples, seed, method))
+        return evaluate(self._plan, metrics, _given(EvaluateOptions, locals()))
 
     @_verb
     def per_query(self, *metrics: Metrics, layout: Layout = "long") -> Frame:
@@ -708,11 +713,10 @@ class IRM(Generic[Frame]):
         >>> cases.irm.curve("pr", levels=[0.5, 1]).select("recall", "precision").rows()
         [(0.5, 1.0), (1.0, 0.6666666666666666)]
         """
-        from frame_metrics.verbs.curves import Options, curve
+        from frame_metrics.verbs.curves import CurveOptions, curve
 
         kinds = [*(kind if isinstance(kind, list | tuple) else [kind]), *more]
-        options = Options(per, levels, interpolated, points, bins, cutoffs, ci, resamples, seed)
-        return curve(self._plan, kinds, options)
+        return curve(self._plan, kinds, _given(CurveOptions, locals()))
 
     @_verb
     def compare(
@@ -833,11 +837,10 @@ class IRM(Generic[Frame]):
         [(-0.6666666666666667, 0.4, 3, 3)]
         """
         from frame_metrics.verbs.compare.compare import compare
-        from frame_metrics.verbs.compare.differences import Options
+        from frame_metrics.verbs.compare.options import CompareOptions
 
-        given = (against, test, correction, over, unanswered, ci, permutations, resamples, seed)
-        options = Options(_with_roles(baseline), *given, paired=paired, covariate=covariate)
-        return compare(self._plan, metrics, options, per_query=per_query)
+        baseline = _with_roles(baseline)
+        return compare(self._plan, metrics, _given(CompareOptions, locals()))
 
     @_verb
     def explain(self, metric: str | Metric, *, query: Any) -> Frame:

@@ -36,6 +36,7 @@ from frame_metrics.plan.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import delong, significance
 from frame_metrics.stats.exact import chi_square, fisher, mcnemar, split_exactly
+from frame_metrics.stats.resampling import Units, draws
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs.audit.bad_rows import WHAT
 from frame_metrics.verbs.audit.listed import CHECKS, counted, findings
@@ -68,6 +69,7 @@ __all__ = [
     "Sent",
     "SparkFrame",
     "Ties",
+    "Units",
     "adjusted",
     "always_a_progress_bar",
     "border_of",
@@ -75,6 +77,7 @@ __all__ = [
     "chi_square",
     "decision_checks",
     "delong",
+    "draws",
     "equal_hashes",
     "extremes",
     "few_bytes_at_a_time",

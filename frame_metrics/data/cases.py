@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,23 @@ class Cases:
     def summed(self) -> bool:
         """True where rows are not one each, and "weight" is added up."""
         return "weight" in self.rows.columns
+
+    @property
+    def found(self) -> int:
+        """Number of what may be predicted: classes, or clusters."""
+        return self.k if self.clusters is None else len(self.clusters)
+
+    @cached_property
+    def times(self) -> Array:
+        """Number of rows that each one stands for, shape (rows,)."""
+        return self.rows["count"].to_numpy() if self.columns.count else np.ones(len(self.rows))
+
+    @cached_property
+    def each(self) -> Array:
+        """The weight of one row of those that each one stands for, shape (rows,)."""
+        if not self.weighted:
+            return np.ones(len(self.rows))
+        return self.rows["each" if self.columns.count else "weight"].to_numpy()
 
     def number(self, marks: pl.Series | None = None) -> int:
         """Return how many rows are marked, or there are: as many of each as it stands for."""

@@ -51,6 +51,11 @@ class Cells:
         place[some] = mine
         return Segments(self, keys, some[first] if keys else first, place, n)
 
+    def by_system(self, system: str | None) -> tuple[Segments, Segments]:
+        """Return the systems, which the values of a key column tell apart, and the segments that the others do."""
+        order, by = self.in_order(), [name for name in self.columns.by if name != system]
+        return self.apart([system] if system else [], order), self.apart(by, order)
+
 
 @dataclass(frozen=True, eq=False)
 class Segments:

@@ -35,7 +35,7 @@ def crossed(cases: Cases, segments: Segments) -> tuple[Array, Array]:
     -------
     Their weight, shape (segments, K, predicted + 1), and how many there are, of the same shape.
     """
-    rows, width = cases.rows, (cases.k if cases.clusters is None else len(cases.clusters)) + 1
+    rows, width = cases.rows, cases.found + 1
     if segments.cells.placed is not None:  # rows of an unknown segment are in totals only
         rows = rows.filter(segments.of(rows) >= 0)
     shape = len(segments), cases.k, width

@@ -21,18 +21,17 @@ from frame_metrics.stats.averages import numbered
 
 
 @dataclass(frozen=True, eq=False)
-class Paired:
-    """The values of one metric on the queries of one segment, in the order in which they are drawn."""
+class QueryValues:
+    """The values of metrics on the queries of one segment, in the order in which they are drawn."""
 
     pair: Array  # the number of each query's segment and query together, shape (queries,)
-    values: Array  # NaN where undefined, shape (queries, systems)
+    values: Array  # NaN where undefined, shape (metrics, queries, systems)
+    undefined: Array  # whether a metric was undefined, shape (metrics, queries, systems)
     answered: Array  # whether the system has results, shape (queries, systems)
-    undefined: Array  # whether the metric was undefined, shape (queries, systems)
     cluster: Array | None  # of each query; None where queries are independent
     weight: Array | None  # of each query; None where all count alike
-    beyond: int = 0  # queries of a saved baseline that are not among them
-    numbers: bool = False  # whether a system may have no number of a query, which is then left out
-    sign: int = 1  # that of a difference for the better, by the metric's direction
+    beyond: int  # queries of a saved baseline that are not among them
+    numbers: bool  # whether a system may have no number of a query, which is then left out
 
     def alone(self, use: Array) -> bool:
         """Return whether some queries are of fewer than two clusters that weigh, which leaves nothing to draw."""
@@ -47,21 +46,22 @@ class Paired:
         """Return the weights of some queries as shares of the greatest, which leaves means as they are."""
         return None if self.weight is None else self.weight[use] / (self.weight[use].max(initial=0) or 1)
 
-    def together(
-        self, pairs: Sequence[tuple[int, int]], unanswered: str, test: str | None
-    ) -> tuple[list[Array], list[Array], list[Array]]:
-        """Find the queries of each pair of systems that one alone answered, which are left out, and what is compared.
+    def unpaired(self, pair: tuple[int, int]) -> Array:
+        """Mark the queries that only one of two systems answered."""
+        return self.answered[:, pair[0]] != self.answered[:, pair[1]]
 
-        Parameters
-        ----------
-        unanswered : "drop" where queries that only one of them answered are left out.
-        test : "tukey" compares a query for all pairs or for none.
-        """
-        unpaired = [self.answered[:, system] != self.answered[:, base] for system, base in pairs]
-        left = [one & (self.numbers or unanswered == "drop") for one in unpaired]
-        known = [~np.isnan(self.values[:, system] - self.values[:, base]) for system, base in pairs]
-        known = [one & ~other for one, other in zip(known, left, strict=True)]
-        return unpaired, left, [np.all(known, axis=0)] * len(pairs) if test == "tukey" else known
+    def left_out(self, pair: tuple[int, int], unanswered: str) -> Array:
+        """Mark those that are therefore not compared; ``unanswered`` is "drop" where all of them are not."""
+        return self.unpaired(pair) & (self.numbers or unanswered == "drop")
+
+    def compared(
+        self, metric: int, pairs: Sequence[tuple[int, int]], unanswered: str, *, together: bool
+    ) -> list[Array]:
+        """Mark the queries on which each pair of systems is compared; ``together``: those that all pairs are."""
+        values = self.values[metric]
+        known = [~np.isnan(values[:, system] - values[:, base]) for system, base in pairs]
+        known = [some & ~self.left_out(pair, unanswered) for some, pair in zip(known, pairs, strict=True)]
+        return [np.all(known, axis=0)] * len(pairs) if together else known
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class Pairing:
         turn[self.drawn] = np.arange(len(turn))
         return turn
 
-    def laid(self, segment: int) -> list[Paired]:
+    def laid(self, segment: int) -> QueryValues:
         """Lay out the values of each metric by query and system, of the queries that are evaluated for all systems."""
         measured, grid = self.measured, self.measured.log.grid
         here = np.flatnonzero(grid.segment == segment)
@@ -126,12 +126,9 @@ class Pairing:
         beyond = 0 if self.beyond is None else int(self.beyond[segment] + answered[~some, -1].sum())
         cluster, weight = of_queries(measured.cluster), of_queries(measured.weight)
         numbers, known = measured.absent is not None, True if measured.absent is None else ~measured.absent
-        metrics = []
-        for raw, own, (_, metric) in zip(measured.values, self.values, measured.asked, strict=True):
-            values, undefined = cells(own, np.nan)[some], cells(np.isnan(raw) & known, False)[some]
-            about = (answered[some], undefined, cluster, weight, beyond, numbers, metric.sign)
-            metrics.append(Paired(pair[some], values, *about))
-        return metrics
+        values = np.array([cells(own, np.nan)[some] for own in self.values])
+        undefined = np.array([cells(np.isnan(raw) & known, False)[some] for raw in measured.values])
+        return QueryValues(pair[some], values, undefined, answered[some], cluster, weight, beyond, numbers)
 
     def answer(
         self, segment: Array, metric: Array, pair: Array, columns: dict[str, pl.Series], query: Array | None = None
@@ -170,20 +167,20 @@ def pairs_of(order: Sequence[int] | Array, names: list[Any], baseline: Any, colu
         there = f"one system, {listed(names)}" if names else "no systems"
         raise NotComputableError(f"{column} has {there}; two are needed to compare")
     if baseline is None:
-        return [(int(one), int(other)) for i, one in enumerate(order) for other in order[:i]]
+        return [(int(system), int(base)) for i, system in enumerate(order) for base in order[:i]]
     several = isinstance(baseline, list | tuple) and baseline not in names
-    bases = [_number(one, names, column) for one in (baseline if several else [baseline])]
+    bases = [_number(base, names, column) for base in (baseline if several else [baseline])]
     if not bases:
         raise BadValueError(f"baseline={baseline!r} names no system; name one, or say baseline=None for all pairs")
     if len(set(bases)) < len(bases):
         raise BadValueError(f"baseline={shown(baseline)} names a system twice; name each once")
-    others = [int(one) for one in order if one not in bases]
+    others = [int(system) for system in order if system not in bases]
     if not others:
         raise BadValueError(
             f"baseline={shown(baseline)} names every system of {column}; "
             "leave one out, or say baseline=None for all pairs"
         )
-    return [(one, base) for one in others for base in bases]
+    return [(system, base) for system in others for base in bases]
 
 
 def _number(baseline: Any, names: list[Any], column: str) -> int:
@@ -191,8 +188,8 @@ def _number(baseline: Any, names: list[Any], column: str) -> int:
     try:
         return names.index(baseline)
     except (ValueError, TypeError):  # the latter of what cannot be compared with a name
-        said = str(baseline) if isinstance(baseline, str | date) else ""
-        dated = [at for at, name in enumerate(names) if isinstance(name, date) and said in _written(name)]
+        text = str(baseline) if isinstance(baseline, str | date) else ""
+        dated = [at for at, name in enumerate(names) if isinstance(name, date) and text in _written(name)]
         if dated:
             return dated[0]
         raise BadValueError(

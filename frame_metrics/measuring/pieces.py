@@ -302,9 +302,9 @@ def system_numbers(log: Log, every: pl.Series | None) -> Array:
 
 
 def _cluster_rows(log: Log) -> Array:
-    """For each ranking a row that holds the cluster of its query, -1 for none.
+    """A row that holds the cluster of the query of each ranking, NONE where there is none.
 
-    The row is of the log, or past the log's end, of the judgments.
+    It is one of the log, or else of the judgments, whose rows are counted on from the last one of the log.
     """
     grid, row = log.grid, np.full(len(log.grid.pair), NONE)
     if log.judged is not None and "cluster" in log.judged.names.columns:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import polars as pl
@@ -19,16 +19,30 @@ from frame_metrics.plan.checks import Interval, Layout, check_averages
 from frame_metrics.stats.averages import Averages, averages_within, intervals
 
 
-@dataclass(frozen=True)
-class Options:
+@dataclass(frozen=True, kw_only=True)
+class IntervalOptions:
+    """Options of intervals, of each verb that gives some."""
+
+    always: ClassVar[bool] = False  # whether there are intervals even where nobody asks
+    ci: float | None = None
+    resamples: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise for what none of them can be; nothing is read."""
+        if self.ci is not None or self.always:
+            check_level(self.ci)
+        check_whole("resamples", self.resamples, 1)
+        check_whole("seed", self.seed, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(IntervalOptions):
     """Options of averages; the verb evaluate has the parameters."""
 
     average: str | Sequence[str] | None = None
-    ci: float | None = None
     margins: bool = False
     layout: str = "long"
-    resamples: int = 1000
-    seed: int = 0
     method: str | None = None
 
     def __post_init__(self) -> None:
@@ -36,10 +50,7 @@ class Options:
         check_averages(self.average)
         check_choice("layout", self.layout, get_args(Layout))
         check_bool("margins", self.margins)
-        if self.ci is not None:
-            check_level(self.ci)
-        check_whole("resamples", self.resamples, 1)
-        check_whole("seed", self.seed, 0)
+        super().__post_init__()
         if self.method is not None:
             check_choice("method", self.method, get_args(Interval))
             if self.ci is None:
@@ -88,9 +99,9 @@ class Averaged:
     evaluated: list[Array]  # of segments, then each total: queries or rows that are evaluated, shape (groups,)
 
 
-def averaged(measured: Measured, options: Options | None = None, wide: Wide | None = None) -> Answer:
+def averaged(measured: Measured, options: EvaluateOptions | None = None, wide: Wide | None = None) -> Answer:
     """Return one row per group and metric, or one per group with a column per metric."""
-    options = options or Options()
+    options = options or EvaluateOptions()
     log, some = measured.log, measured.evaluated
     groups, cell = groups_of(log.cells, options.margins), log.grid.cell[some]
     of, sums = tallies(measured, options.averages)
@@ -106,11 +117,11 @@ def averaged(measured: Measured, options: Options | None = None, wide: Wide | No
             table += [*intervals(sums, member, count, options.ci, options.resamples, options.seed, cluster, order)]
         tables.append(table)
         evaluated.append(np.array([len(cell)]) if member is None else np.bincount(member[member >= 0], minlength=count))
-    said = [one.average for one in sums]
-    return tidied(Averaged(measured.asked, of, said, tables, evaluated), options, groups, wide)
+    averages = [tally.average for tally in sums]
+    return tidied(Averaged(measured.asked, of, averages, tables, evaluated), options, groups, wide)
 
 
-def tidied(each: Averaged, options: Options, groups: Groups, wide: Wide | None) -> Answer:
+def tidied(each: Averaged, options: EvaluateOptions, groups: Groups, wide: Wide | None) -> Answer:
     """Return one row per group, metric and average, or with ``wide`` one per group with a column per metric.
 
     With several averages a wide group has a row for each.
@@ -201,7 +212,7 @@ def each_query(measured: Measured, layout: str = "long") -> Answer:
     return Answer({name: np.repeat(rows, len(values)) for name, rows in keys.items()}, long, table=log.held)
 
 
-def schema(asked: Asked, options: Options, wide: Wide | None) -> dict[str, Any]:
+def schema(asked: Asked, options: EvaluateOptions, wide: Wide | None) -> dict[str, Any]:
     """Return the columns of averages beside the keys, and their types, known before anything is read."""
     total = {"total_over": pl.String} if options.margins else {}
     if wide is not None:

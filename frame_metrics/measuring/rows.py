@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 
-from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases
-from frame_metrics.data.drawn import Draws
-from frame_metrics.data.groups import Segments, groups_of
+from frame_metrics.data.groups import Segments
 from frame_metrics.data.segments import class_scores, scored, tables
 from frame_metrics.errors import BadRowsError, BadValueError, ColumnError, NotComputableError, about_rows, listed
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Scores
 from frame_metrics.measuring.queries import COUNTED, check_probability
-from frame_metrics.measuring.results import Averaged, Options, Wide, tidied
+from frame_metrics.measuring.results import EvaluateOptions
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.checks import check_parameters
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import refuse
 from frame_metrics.stats.averages import Averages, no_further
-from frame_metrics.stats.delong import area_variance, around
+from frame_metrics.stats.delong import area_variance
 
 Wanted: TypeAlias = tuple[str, Metric, str]  # a name, its metric, and an average that it has
 OverClasses = Literal["macro", "weighted", "micro", "predicted"]
@@ -42,6 +40,20 @@ class Inputs:
     by_class: ClassScores | None  # the scores of several classes; None where there are none
     of_scores: dict[Metric | None, Array] = field(default_factory=dict)  # of two classes; None: how their area varies
     of_class: dict[int, Confusion] = field(default_factory=dict)  # each class against the rest, known already
+
+    @property
+    def tables(self) -> Classes:
+        """The tables; raise where nothing is predicted."""
+        if self.table is None:
+            raise ColumnError("nothing says what is predicted; name predicted=, or say threshold=")
+        return self.table
+
+    @property
+    def class_scores(self) -> ClassScores:
+        """The scores of several classes; raise where there are none."""
+        if self.by_class is None:
+            raise NotComputableError("there are no scores of classes")
+        return self.by_class
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +82,9 @@ def averages_of(asked: Asked, averages: Averages, *, binary: bool) -> tuple[list
     """Return each metric with each average that it has, and its place among those asked for."""
     of, wanted = [], []
     for i, (name, metric) in enumerate(asked):
-        for said in dict.fromkeys(average_of(metric, average, binary=binary) for average in averages):
+        for average in dict.fromkeys(average_of(metric, given, binary=binary) for given in averages):
             of.append(i)
-            wanted.append((name, metric, said))
+            wanted.append((name, metric, average))
     return of, wanted
 
 
@@ -117,7 +129,9 @@ def check_delong(asked: Asked, plan: Plan, method: str | None) -> None:
             )
 
 
-def check_cases(asked: Asked, cases: Cases, averages: Averages = (None,), options: Options | None = None) -> None:
+def check_cases(
+    asked: Asked, cases: Cases, averages: Averages = (None,), options: EvaluateOptions | None = None
+) -> None:
     """Raise for a metric that two classes, or several, do not have; with no average it is of each against the rest."""
     if cases.binary:
         for average in averages:
@@ -136,19 +150,19 @@ def check_cases(asked: Asked, cases: Cases, averages: Averages = (None,), option
     if options is not None and options.method == "delong":
         raise NotComputableError(f"there are {cases.k} classes, and method='delong' is for two; {BOOTSTRAP}")
     for name, metric in asked:
-        own = metric.of_classes
-        of_scores = metric.input is Scores or (own is not None and own.input is ClassScores)
+        form = metric.of_classes
+        of_scores = metric.input is Scores or (form is not None and form.input is ClassScores)
         if of_scores and not cases.columns.class_scores:
             raise ColumnError(
                 f"{name}: there are {cases.k} classes; name the score of each, score={{class: column}}, "
                 "or the relevant one with positive="
             )
         lacks = [average for average in averages if average in ("micro", "predicted")]
-        if of_scores and own is None and lacks:
+        if of_scores and form is None and lacks:
             raise NotComputableError(f"{name} has no {lacks[0]} average over classes: macro and weighted it has")
-        if own is not None and not set(metric.params) <= set(own.options):
-            wrong = next(one for one in metric.params if one not in own.options)
-            raise NotComputableError(f"{name}: of several classes it takes no {wrong}=")
+        wrong = [option for option in metric.params if form is not None and option not in form.options]
+        if wrong:
+            raise NotComputableError(f"{name}: of several classes it takes no {wrong[0]}=")
         if averages and metric.params.get("weights") and cases.alphabetic:
             raise _without_order(name, cases)
         if "probability" in metric.reads:
@@ -200,7 +214,7 @@ def inputs_of(cases: Cases, segments: Segments) -> Inputs:
 def two_by_two(inputs: Inputs, c: int) -> Confusion:
     """Return the table of one class against the rest, in the collection if its size is given."""
     if c not in inputs.of_class:
-        rest, documents = _table(inputs).rest(c), inputs.cases.conventions.documents
+        rest, documents = inputs.tables.rest(c), inputs.cases.conventions.documents
         if documents is not None:
             size = np.full(len(rest.tp), documents)
             rest = Confusion(rest.tp, rest.fp, rest.fn, rest.empty, size, rest.undecided)
@@ -214,37 +228,29 @@ def each_class(inputs: Inputs, metric: Metric) -> Array:
     if not k:
         return np.zeros((0, len(inputs.segments)))
     if metric.input is Scores:
-        if inputs.by_class is None:
-            raise NotComputableError("there are no scores of classes")
-        return np.stack([metric.compute(inputs.by_class.rest(c)) for c in range(k)])
+        return np.stack([metric.compute(inputs.class_scores.rest(c)) for c in range(k)])
     return np.stack([metric.compute(two_by_two(inputs, c)) for c in range(k)])
-
-
-def _table(inputs: Inputs) -> Classes:
-    if inputs.table is None:
-        raise ColumnError("nothing says what is predicted; name predicted=, or say threshold=")
-    return inputs.table
 
 
 def one_metric(inputs: Inputs, name: str, metric: Metric, average: str | None) -> Values:
     """Return a metric of every segment."""
-    there, own = inputs.segments.n > 0, metric if inputs.cases.binary else metric.of_classes
-    said = average_of(metric, average, binary=inputs.cases.binary)
-    if own is None:
-        return _over_classes(inputs, name, metric, said)
-    raw = np.where(there, _whole(inputs, own), np.nan)
+    there, form = inputs.segments.n > 0, metric if inputs.cases.binary else metric.of_classes
+    average = average_of(metric, average, binary=inputs.cases.binary)
+    if form is None:
+        return _over_classes(inputs, name, metric, average)
+    raw = np.where(there, _whole(inputs, form), np.nan)
     value = inputs.cases.conventions.filled(name, metric, raw, there)
-    return Values(value, (np.isnan(raw) & there).astype(np.int64), said)
+    return Values(value, (np.isnan(raw) & there).astype(np.int64), average)
 
 
 def _whole(inputs: Inputs, metric: Metric) -> Array:
     """A metric of the whole table, or of the scores."""
     if metric.input is Classes:
-        return metric.compute(_table(inputs))
+        return metric.compute(inputs.tables)
     if metric.input is Confusion:
         return metric.compute(two_by_two(inputs, 1))
-    if metric.input is ClassScores and inputs.by_class is not None:
-        return metric.compute(inputs.by_class)
+    if metric.input is ClassScores:
+        return metric.compute(inputs.class_scores)
     if metric not in inputs.of_scores:
         sort_scores(inputs, [metric])
     return inputs.of_scores[metric]
@@ -272,7 +278,7 @@ def sort_scores(inputs: Inputs, wanted: Sequence[Metric], *, vary: bool = False)
 
 def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Values:
     """The average over classes of a metric of each against the rest."""
-    source = inputs.by_class if metric.input is Scores and inputs.by_class is not None else _table(inputs)
+    source = inputs.by_class if metric.input is Scores and inputs.by_class is not None else inputs.tables
     seen, raw = source.seen.T, each_class(inputs, metric)
     values = np.where(seen, inputs.cases.conventions.filled(name, metric, raw, seen), np.nan)
     undefined = (np.isnan(raw) & seen).sum(axis=0)
@@ -286,7 +292,7 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
     if average == "weighted":
         weight = (source.support if isinstance(source, ClassScores) else source.actual).T
     elif average == "predicted":
-        weight = _table(inputs).predicted.T
+        weight = inputs.tables.predicted.T
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = (values * weight * known).sum(axis=0) / (weight * known).sum(axis=0)
     return Values(no_further(mean, held), undefined, average)
@@ -294,7 +300,7 @@ def _over_classes(inputs: Inputs, name: str, metric: Metric, average: str) -> Va
 
 def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
     """A metric of the summed tables of the classes that are seen."""
-    table = _table(inputs)
+    table = inputs.tables
     sums = np.zeros((COUNTED, table.n))
     for c in range(table.k):
         sums += np.where(table.seen[:, c], np.array(two_by_two(inputs, c).counts), 0)
@@ -302,97 +308,9 @@ def _micro(inputs: Inputs, name: str, metric: Metric) -> Array:
     return inputs.cases.conventions.filled(name, metric, raw, inputs.segments.n > 0)
 
 
-def evaluated(cases: Cases, asked: Asked, options: Options, wide: Wide | None) -> Answer:
-    """Return one row per segment and metric, or one per segment with a column per metric."""
-    check_cases(asked, cases, options.averages, options)
-    groups = groups_of(cases.cells, options.margins)
-    of, wanted = averages_of(asked, options.averages, binary=cases.binary)
-    normal = _by_delong(cases, wanted, options)
-    tables: list[list[Array]] = []
-    for segments in groups.each:
-        inputs = inputs_of(cases, segments)
-        if cases.binary:
-            sort_scores(inputs, [metric for _, metric in asked], vary=bool(normal))
-        values = [one_metric(inputs, *one) for one in wanted]
-        n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([one.undefined for one in values])
-        table = [np.where(n, [one.value for one in values], np.nan), n, undefined]
-        if options.ci is not None:
-            ends = _drawn_ends(inputs, [i for i in range(len(wanted)) if i not in normal], wanted, options, options.ci)
-            for i, slope in normal.items():
-                ends[:, i] = around(table[0][i], slope**2 * inputs.of_scores[None], options.ci, wanted[i][1].range)
-            table += [*ends]
-        tables.append(table)
-    said = [average for _, _, average in wanted]
-    each = Averaged(asked, of, said, tables, [segments.n for segments in groups.each])
-    return tidied(each, options, groups, wide)
-
-
-def _by_delong(cases: Cases, wanted: Sequence[Wanted], options: Options) -> dict[int, float]:
-    """The metrics whose intervals are DeLong's, and how much each rises with the area under the ROC curve."""
-    independent = cases.binary and not (cases.weighted or cases.columns.cluster)
-    if options.ci is None or options.method == "bootstrap" or not independent:
-        return {}
-    return {i: metric.of_area for i, (_, metric, _) in enumerate(wanted) if metric.of_area is not None}
-
-
-def _drawn_ends(
-    inputs: Inputs, places: Sequence[int], wanted: Sequence[Wanted], options: Options, level: float
-) -> Array:
-    """Percentile intervals over resampled rows, or clusters; NaN for fewer than two; shape (2, values, segments)."""
-    out = np.full((2, len(wanted), len(inputs.segments)), np.nan)
-    by_source: dict[type, list[int]] = {}
-    for i in places:
-        by_source.setdefault(input_of(inputs.cases, wanted[i][1]), []).append(i)
-    for source, some in by_source.items():
-        pieces: dict[tuple[int, int], list[Array]] = {}
-        for g, here in resampled(inputs, source, [wanted[i][1] for i in some], options):
-            for i in some:
-                pieces.setdefault((i, g), []).append(one_metric(here, *wanted[i]).value)
-        for at, drawn in pieces.items():
-            values = np.concatenate(drawn)
-            values = values[~np.isnan(values)]
-            if len(values):
-                out[:, *at] = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return out
-
-
 def input_of(cases: Cases, metric: Metric) -> type:
     """Return the input that is drawn for a metric: the table of all classes, or the scores of two, or of several."""
-    own = metric if cases.binary else metric.of_classes or metric
-    if own.input in (Scores, ClassScores):
+    form = metric if cases.binary else metric.of_classes or metric
+    if form.input in (Scores, ClassScores):
         return Scores if cases.binary else ClassScores
     return Classes
-
-
-def without_errors(cases: Cases) -> Cases:
-    """Return cases of which an undefined value is null where it would be an error: a resample may have some."""
-    if cases.conventions.undefined != "raise":
-        return cases
-    return replace(cases, conventions=replace(cases.conventions, undefined="null"))
-
-
-def resampled(
-    inputs: Inputs, source: type, metrics: Sequence[Metric], options: Options, group: Array | None = None
-) -> Iterator[tuple[int, Inputs]]:
-    """Give segments and what some of their resamples are measured from, each resample as a segment.
-
-    Parameters
-    ----------
-    group : the number of each segment's group, whose rows are drawn together, shape (segments,); None for none.
-    """
-    cases = without_errors(inputs.cases)
-    draws = Draws(inputs.cases, inputs.segments, options.resamples, options.seed, group)
-
-    def like(g: int, n: int) -> Segments:
-        return replace(inputs.segments, n=np.repeat(inputs.segments.n[g], n))
-
-    if source is Classes:
-        for g, table in draws.tables(_table(inputs)):
-            yield g, Inputs(cases, like(g, table.n), table, None)
-    elif source is Scores:
-        for g, scores in draws.scores():
-            known: dict[Metric | None, Array] = {metric: metric.compute(scores) for metric in metrics}
-            yield g, Inputs(cases, like(g, scores.n_queries), None, None, known)
-    elif inputs.by_class is not None:
-        for g, several in draws.class_scores(inputs.by_class):
-            yield g, Inputs(cases, like(g, several.n_queries), None, several)

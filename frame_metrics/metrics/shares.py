@@ -17,11 +17,14 @@ def _tried(own: Metric, counts: Array) -> Array:
 
 
 def share_of(metric: Metric, *, binary: bool) -> Array | None:
-    """Return what a row of each cell is to a metric that is a share of rows: 1 in it, 0 not, NaN no such row.
+    """Return for a metric that is a share of rows how it counts a row of each cell of the table.
 
-    A share of rows is the number of some of them over the number of those that their true class chooses: accuracy of
-    all rows, recall of the relevant ones. Where two systems decide about the same rows it is a paired proportion.
-    Precision is none, as the rows it is about are not the same for both.
+    1 counts for the share, 0 against it, and NaN is not looked at. Recall of two classes looks at the relevant rows
+    alone, and a row counts if it is predicted to be relevant: [[NaN, NaN, NaN], [0, 1, 0]].
+
+    A share of rows is one of which the true classes alone say which rows are looked at: accuracy looks at all, recall
+    at the relevant ones. Two systems that decide about the same rows then have shares of the same rows, a paired
+    proportion. Precision is no such share: it looks at the rows that a system predicts to be relevant.
 
     Parameters
     ----------

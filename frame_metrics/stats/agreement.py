@@ -19,9 +19,9 @@ def kappa(pair: Array, one: Array, other: Array, n: int) -> Array:
     Source: J. Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20(1),
     1960.
     """
-    values, said = np.unique(np.concatenate([one, other]), return_inverse=True)
+    values, codes = np.unique(np.concatenate([one, other]), return_inverse=True)
     k, size = len(values), np.bincount(pair, minlength=n)
-    by_one, by_other = (np.bincount(pair * k + side, minlength=n * k).reshape(n, k) for side in np.split(said, 2))
+    by_one, by_other = (np.bincount(pair * k + side, minlength=n * k).reshape(n, k) for side in np.split(codes, 2))
     by_chance = (by_one / np.maximum(size, 1)[:, None] * by_other).sum(axis=1)
     return ratio(np.bincount(pair, one == other, minlength=n) - by_chance, size - by_chance)
 

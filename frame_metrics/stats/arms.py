@@ -42,7 +42,9 @@ def compared(
     error = np.sqrt(variances.sum(axis=0))
     out["mde"] = detectable(level, power) * error
     if test == "bootstrap":
-        return out | drawn_ends(_drawn(arms, resamples, seed), arms.means, arms.scale, level)
+        draws = _drawn(arms, resamples, seed)
+        ends = drawn_ends(draws, arms.means, arms.scale, level)
+        return out | ends | drawn_relative_ends(draws, arms.means, level)
     wide = _quantile(arms, test, level)
     out["ci_low"], out["ci_high"] = value - base + np.array([[-1], [1]]) * wide(variances) * error
     relative = arms.variances(np.where(arms.means == 0, 1, arms.means))  # of a mean of 0 nothing is asked
@@ -113,9 +115,9 @@ def _drawn(arms: Arms, resamples: int, seed: int) -> list[Array]:
     """
     if arms.shared.size:
         both = arms.side_by_side(np.column_stack([arms.held, np.ones(len(arms.mine))]))
-        drawn = [resampled(one.T, resamples, seed).T for one in both]
+        drawn = [resampled(arm.T, resamples, seed).T for arm in both]
         some = (np.array(drawn)[:, :, -1] > 0).all(axis=0)
-        return [arms.mean(one[some, :-1], one[some, -1:]) for one in drawn]
+        return [arms.mean(arm[some, :-1], arm[some, -1:]) for arm in drawn]
     each = zip((arms.mine, ~arms.mine), arms.n, strict=True)
     return [arms.mean(resampled(arms.held[arm].T, resamples, [seed, int(not arm[0])]).T, n) for arm, n in each]
 
@@ -129,15 +131,23 @@ def drawn_ends(drawn: Sequence[Array], means: Array, scale: Array | float, level
     means : what was seen, shape (2, columns).
     scale : the size of values.
     """
-    (value, base), seen, tails = drawn, means[0] - means[1], [(1 - level) / 2, (1 + level) / 2]
-    apart = value - base
-    low, high = np.quantile(apart, tails, axis=0)
+    apart, seen = drawn[0] - drawn[1], means[0] - means[1]
+    low, high = np.quantile(apart, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    far = np.abs(apart - seen) >= np.abs(seen) - CLOSE * scale
+    return {"ci_low": low, "ci_high": high, "p_value": (far.sum(axis=0) + 1) / (len(apart) + 1)}
+
+
+def drawn_relative_ends(drawn: Sequence[Array], means: Array, level: float) -> dict[str, Array]:
+    """Return percentile intervals of relative differences, NaN where a draw of the second arm has another sign.
+
+    The parameters are those of ``drawn_ends``.
+    """
+    value, base = drawn
     one_sided = (base * np.sign(means[1]) > 0).all(axis=0)
     ends = np.full((2, len(one_sided)), np.nan)
-    ends[:, one_sided] = np.quantile(apart[:, one_sided] / np.abs(base[:, one_sided]), tails, axis=0)
-    far = np.abs(apart - seen) >= np.abs(seen) - CLOSE * scale
-    p = (far.sum(axis=0) + 1) / (len(apart) + 1)
-    return {"ci_low": low, "ci_high": high, "relative_low": ends[0], "relative_high": ends[1], "p_value": p}
+    shares = (value - base)[:, one_sided] / np.abs(base[:, one_sided])
+    ends[:, one_sided] = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return {"relative_low": ends[0], "relative_high": ends[1]}
 
 
 def effect_size(difference: float, values: Array, weight: Array, mine: Array) -> float:

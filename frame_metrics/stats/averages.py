@@ -12,7 +12,7 @@ import numpy as np
 from frame_metrics.inputs import Array, Confusion
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
-from frame_metrics.stats.resampling import drawn_alone
+from frame_metrics.stats.resampling import Units, draws, percentiles
 
 FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 Averages: TypeAlias = Sequence[str | None]  # those asked for; None for the default of each metric
@@ -62,8 +62,8 @@ def averages_of(metric: Metric, averages: Averages, *, weighted: bool) -> list[s
     if metric.average:
         return [metric.average]
     if metric.summed:
-        return list(dict.fromkeys("sum" if one in (None, "micro") else one for one in averages))
-    return [one or mean for one in averages]
+        return list(dict.fromkeys("sum" if average in (None, "micro") else average for average in averages))
+    return [average or mean for average in averages]
 
 
 def tally(
@@ -77,7 +77,8 @@ def tally(
     filled : values, NaN only where they are left out of the mean, shape (queries,).
     average : "sum", "macro", in which no weight enters, "weighted", "gmean", "rows" or a quantile.
     weight : of each query, for "rows" the number of its rows, shape (queries,); None for one each.
-    every : True for all queries, and False for all: what metrics that are defined everywhere share, and is summed once.
+    every : True for all queries, and False for all: metrics that are defined everywhere share them, and they are summed
+        once.
     """
     defined, values = every[0], filled
     if undefined is None:
@@ -103,9 +104,9 @@ def pooled(metric: Metric, counts: Array, fill: float | None, raw: Array) -> Tal
     """Name the sums of the micro average: counts of the 2x2 table, on which the metric is computed once."""
 
     def finish(sums: Array) -> Array:
-        own = {name: value for name, value in metric.params.items() if name in metric.options}
+        options = {name: value for name, value in metric.params.items() if name in metric.options}
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = metric.kernel(Confusion.of_counts(sums), **own)
+            values = metric.kernel(Confusion.of_counts(sums), **options)
         return values if fill is None else np.where(np.isnan(values), fill, values)
 
     here = np.ones(counts.shape[1], bool)
@@ -124,18 +125,18 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
     -------
     Shape (3, tallies, n).
     """
-    counted = [*(one.defined for one in tallies), *(one.undefined for one in tallies)]
+    counted = [*(average.defined for average in tallies), *(average.undefined for average in tallies)]
     columns, ends = _summed(tallies)
     table, m = within(group, n, [*counted, *columns]), len(tallies)
     rests_on, undefined, sums = table[:m], table[m : 2 * m], table[2 * m :]
     each = _apart(sums, ends)
-    for i, one in enumerate(tallies):
-        if one.level is not None:
-            each[i] = quantile_within(one.columns[0], one.defined, group, n, one.level)[None]
+    for i, average in enumerate(tallies):
+        if average.level is not None:
+            each[i] = quantile_within(average.columns[0], average.defined, group, n, average.level)[None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.stack([one.finish(own) for one, own in zip(tallies, each, strict=True)])
-    means = [i for i, one in enumerate(tallies) if one.held is not None]
-    held = [one.held for one in tallies if one.held is not None]
+        value = np.stack([average.finish(rows) for average, rows in zip(tallies, each, strict=True)])
+    means = [i for i, average in enumerate(tallies) if average.held is not None]
+    held = [average.held for average in tallies if average.held is not None]
     # Sums are rounded: see ``no_further``.
     value[means] = np.clip(value[means], *(within(group, n, held, ends) for ends in (np.fmin, np.fmax)))
     return np.stack([np.where(rests_on == 0, np.nan, value), rests_on, undefined])
@@ -143,8 +144,8 @@ def averages_within(tallies: list[Tally], group: Array | None, n: int) -> Array:
 
 def _summed(tallies: list[Tally]) -> tuple[list[Array], Array]:
     """The columns that are summed, and where those of each tally end but the last; a quantile has none."""
-    own = [() if one.level is not None else one.columns for one in tallies]
-    return [column for columns in own for column in columns], np.cumsum([len(columns) for columns in own])[:-1]
+    summed = [() if average.level is not None else average.columns for average in tallies]
+    return [column for columns in summed for column in columns], np.cumsum([len(columns) for columns in summed])[:-1]
 
 
 def _apart(sums: Array, ends: Array) -> list[Array]:
@@ -215,7 +216,6 @@ def intervals(
     """
     out = np.full((2, len(tallies), n), np.nan)
     group = np.zeros(len(tallies[0].defined), np.int64) if group is None else group
-    tails = [(1 - level) / 2, (1 + level) / 2]
     order = np.argsort(group, kind="stable") if queries is None else queries[np.argsort(group[queries], kind="stable")]
     edges = np.searchsorted(group[order], np.arange(n + 1))
     for g in range(n):
@@ -223,12 +223,10 @@ def intervals(
         if len(members) < 2:
             continue
         of = None if cluster is None else numbered(cluster[members])
-        for i, (one, sums) in enumerate(zip(tallies, _draws(tallies, members, of, resamples, seed), strict=True)):
-            values = one.finish(sums)
-            values = values[~np.isnan(values)]
-            defined = one.defined[members] if of is None else np.bincount(of, one.defined[members]) > 0
-            if len(values) and defined.sum() >= 2:
-                out[:, i, g] = np.quantile(values, tails)
+        for i, (average, sums) in enumerate(zip(tallies, _draws(tallies, members, of, resamples, seed), strict=True)):
+            defined = average.defined[members] if of is None else np.bincount(of, average.defined[members]) > 0
+            if defined.sum() >= 2:
+                out[:, i, g] = percentiles(average.finish(sums), level)
     return out
 
 
@@ -244,20 +242,21 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
     units = np.array([column[members] for column in columns], np.float64).reshape(-1, len(members))
     if of is not None:
         units = within(of, int(of.max()) + 1, units)
-    rising = [(i, one.level, *_rising(one, members)) for i, one in enumerate(tallies) if one.level is not None]
+    quantiles = [(i, average, average.level) for i, average in enumerate(tallies) if average.level is not None]
+    rising = [(i, level, *_rising(average, members)) for i, average, level in quantiles]
     pieces = []
-    for often in drawn_alone(units.shape[1], resamples, seed):
+    for often in draws(Units.alone(units.shape[1]), resamples, seed):
         each = _apart(units @ often.T.astype(np.float64), ends)
         for i, level, values, at in rising:
             each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
         pieces.append(each)
-    return [np.concatenate(own, axis=1) for own in zip(*pieces, strict=True)]
+    return [np.concatenate(sums, axis=1) for sums in zip(*pieces, strict=True)]
 
 
-def _rising(one: Tally, members: Array) -> tuple[Array, Array]:
+def _rising(average: Tally, members: Array) -> tuple[Array, Array]:
     """The defined values of some queries, ascending, and their places among these."""
-    some = np.flatnonzero(one.defined[members])
-    values = one.columns[0][members[some]]
+    some = np.flatnonzero(average.defined[members])
+    values = average.columns[0][members[some]]
     order = np.argsort(values, kind="stable")
     return values[order], some[order]
 
@@ -269,7 +268,8 @@ def resampled(columns: Array, resamples: int, seed: int | Sequence[int]) -> Arra
     ----------
     columns : shape (columns, units).
     """
-    sums = (columns @ often.T.astype(np.float64) for often in drawn_alone(columns.shape[1], resamples, seed))
+    units = Units.alone(columns.shape[1])
+    sums = (columns @ often.T.astype(np.float64) for often in draws(units, resamples, seed))
     return np.concatenate(list(sums), axis=1)
 
 

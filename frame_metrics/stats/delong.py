@@ -63,9 +63,9 @@ def areas(score: Array, relevant: Array, times: Array | None = None) -> tuple[Ar
     good = np.asarray(relevant) == 1
     times = np.ones(len(good)) if times is None else np.asarray(times, np.float64)
     area, every = np.full(len(score), np.nan), np.empty((len(score), len(good)))
-    for i, own in enumerate(score):
-        scores = sorted_levels(np.zeros(len(own), np.int64), own, good * times, times, 1)
-        level = np.searchsorted(-scores.score, -own)
+    for i, each in enumerate(score):
+        scores = sorted_levels(np.zeros(len(each), np.int64), each, good * times, times, 1)
+        level = np.searchsorted(-scores.score, -each)
         beats, beaten = components(scores)
         area[i] = scores.area[0]
         every[i] = np.where(good, beats[level], beaten[level]) - area[i]

@@ -30,8 +30,8 @@ def permuted(arms: Arms, permutations: int, seed: int, tick: Tick) -> Array:
 
     Where units stand in both arms, differences are divided by their errors.
     """
-    one, other, both = arms.n_parts
-    less, seen = min(one, other), arms.mine if one <= other else ~arms.mine
+    first, second, both = arms.n_parts
+    less, seen = min(first, second), arms.mine if first <= second else ~arms.mine
     alone, pairs = np.flatnonzero(arms.alone), np.sort(arms.shared, axis=0)
     distance, enough, width = _studentised(arms, seen) if both else _by_difference(arms, less)
 
@@ -101,7 +101,7 @@ def _studentised(arms: Arms, seen: Array) -> tuple[Distance, Array, int]:
     holds = np.stack([np.column_stack([own, *beside]) for own in linear(arms.sums, arms.size).T], axis=1)
     opposite = np.zeros_like(holds)
     opposite[arms.shared] = holds[arms.shared[::-1]]
-    products = np.stack([np.einsum("rci,rcj->rcij", holds, one) for one in (holds, opposite)], axis=1)
+    products = np.stack([np.einsum("rci,rcj->rcij", holds, with_these) for with_these in (holds, opposite)], axis=1)
     total, shape, flat = products[:, 0].sum(axis=0), (-1, *products.shape[1:]), products.reshape(len(seen), -1)
 
     def distance(marks: Array) -> Array:
@@ -111,28 +111,28 @@ def _studentised(arms: Arms, seen: Array) -> tuple[Distance, Array, int]:
     return distance, distance(seen[None].astype(np.float64))[0] * (1 - NEAR), max(flat.shape)
 
 
-def _in_errors(one: Array, other: Array, crossed: Array, scale: Array) -> Array:
+def _in_errors(first: Array, second: Array, crossed: Array, scale: Array) -> Array:
     """The difference of two means in standard errors, by sums of products, shape (draws, columns, k, k) each.
 
     Parameters
     ----------
-    one, other : what the rows of an arm hold, times what they hold.
-    crossed : what the rows of the first arm hold, times what their units hold in the other.
+    first, second : what the rows of an arm hold, times what they hold.
+    crossed : what the rows of the first arm hold, times what their units hold in the second.
     scale : the size of values, shape (columns,).
     """
-    arms = (one, other)
+    arms = (first, second)
     parts = [_parts(arm) for arm in arms]
     within = [np.einsum("pdci,dcij,qdcj->pqdc", part, arm, part) for part, arm in zip(parts, arms, strict=True)]
     across = np.einsum("pdci,dcij,qdcj->pqdc", parts[0], crossed, parts[1])
     across = across + across.swapaxes(0, 1)
     factor = [arm[..., 2, 2] / (arm[..., 2, 2] - 1) for arm in arms]
     spread = factor[0] * within[0] + factor[1] * within[1] - np.sqrt(factor[0] * factor[1]) * across
-    apart, variance = one[..., 0, 2] / one[..., 1, 2] - other[..., 0, 2] / other[..., 1, 2], spread[0, 0]
-    if one.shape[2] > 3:
+    apart, variance = first[..., 0, 2] / first[..., 1, 2] - second[..., 0, 2] / second[..., 1, 2], spread[0, 0]
+    if first.shape[2] > 3:
         joint = within[0] + within[1] - across
         varies = joint[1, 1] > CLOSE * (within[0] + within[1])[1, 1]
         slope = np.where(varies, joint[0, 1] / np.where(varies, joint[1, 1], 1), 0)
-        apart = apart - slope * (one[..., 3, 2] / one[..., 2, 2] - other[..., 3, 2] / other[..., 2, 2])
+        apart = apart - slope * (first[..., 3, 2] / first[..., 2, 2] - second[..., 3, 2] / second[..., 2, 2])
         variance = variance - 2 * slope * spread[0, 1] + slope**2 * spread[1, 1]
     apart = np.where(np.abs(apart) <= CLOSE * scale, 0, np.abs(apart))
     sure = variance <= (CLOSE * scale) ** 2 + LEFT * (within[0] + within[1])[0, 0]

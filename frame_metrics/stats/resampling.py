@@ -19,7 +19,12 @@ class Units:
 
     columns: list[Array]  # what is read of them, each of shape (units,)
     times: Array  # how many rows each one stands for, shape (units,)
-    cluster: Array | None  # the number of its cluster, shape (units,); None where rows are drawn one by one
+    cluster: Array | None = None  # the number of its cluster, shape (units,); None where rows are drawn one by one
+
+    @classmethod
+    def alone(cls, n: int) -> Units:
+        """Return units of which none stands for others, and of which nothing is read."""
+        return cls([], np.ones(n, np.int64))
 
 
 def units_of(columns: Sequence[Array], times: Array, cluster: Array | None = None) -> Units | None:
@@ -34,21 +39,23 @@ def units_of(columns: Sequence[Array], times: Array, cluster: Array | None = Non
     times : how many rows each one stands for, shape (rows,).
     cluster : the cluster of each row, shape (rows,).
     """
+    if not len(times):
+        return None
     if cluster is not None:
-        (*own, of), counted = _alike([*columns, cluster], times)
-        place = _in_order(own, counted, of)
+        (*alike, of), counted = _alike([*columns, cluster], times)
+        place = _in_order(alike, counted, of)
         if place.max(initial=0) + 1 < times.sum():
-            return Units(own, counted, place) if place.any() else None
-    own, counted = _alike(columns, times)
-    return Units(own, counted, None) if times.sum() > 1 else None
+            return Units(alike, counted, place) if place.any() else None
+    alike, counted = _alike(columns, times)
+    return Units(alike, counted) if times.sum() > 1 else None
 
 
 def _alike(columns: Sequence[Array], times: Array) -> tuple[list[Array], Array]:
     """Sort rows by their columns, and add up the times of those that are alike."""
     order = np.lexsort(columns[::-1])
-    own = [column[order] for column in columns]
-    starts = _starts(own)
-    return [column[starts] for column in own], np.add.reduceat(times[order], starts)
+    rising = [column[order] for column in columns]
+    starts = _starts(rising)
+    return [column[starts] for column in rising], np.add.reduceat(times[order], starts)
 
 
 def _starts(columns: Sequence[Array]) -> Array:
@@ -73,41 +80,35 @@ def _in_order(columns: Sequence[Array], times: Array, cluster: Array) -> Array:
     return place
 
 
-def drawn(units: Units, resamples: int, seed: int) -> Iterator[Array]:
+def draws(units: Units, resamples: int, seed: int | Sequence[int]) -> Iterator[Array]:
     """Give how often each unit is in some resamples, until there are enough, shape (resamples, units) each.
 
-    As many rows as there are, or clusters, are drawn with replacement.
+    As many rows as there are, or clusters, are drawn with replacement. Each block of resamples has random numbers of
+    its own, which do not depend on those before it.
     """
-    random, times, width = np.random.default_rng(seed), units.times.astype(np.int64), len(units.times)
-    total, read = int(times.sum()), len(units.columns)
-    if units.cluster is not None:
-        clusters = int(units.cluster.max()) + 1
-        for m in _pieces(resamples, width * read):
+    times, width, read = units.times.astype(np.int64), len(units.times), len(units.columns)
+    total, seeds = int(times.sum()), seed if isinstance(seed, Sequence) else [seed]
+    few = units.cluster is None and total <= MANY * width
+    step = max(AT_ONCE // max(total if few else 0, width * read), 1)
+    for block, begin in enumerate(range(0, resamples, step)):
+        random, m = np.random.default_rng([*seeds, block]), min(step, resamples - begin)
+        if units.cluster is not None:
+            clusters = int(units.cluster.max()) + 1
             yield _counted(random.integers(0, clusters, (m, clusters)), clusters)[:, units.cluster] * times
-    elif total <= MANY * width:
-        of = np.repeat(np.arange(width), times)
-        for m in _pieces(resamples, max(total, width * read)):
-            yield _counted(of[random.integers(0, total, (m, total))], width)
-    else:
-        for m in _pieces(resamples, width * read):
+        elif few:
+            chosen = random.integers(0, total, (m, total))
+            yield _counted(chosen if (times == 1).all() else np.repeat(np.arange(width), times)[chosen], width)
+        else:
             yield random.multinomial(total, times / total, m)
-
-
-def drawn_alone(size: int, resamples: int, seed: int | Sequence[int]) -> Iterator[Array]:
-    """Give how often each unit is in some resamples, where none stands for others, shape (resamples, size) each."""
-    random = np.random.default_rng(seed)
-    for m in _pieces(resamples, size):
-        yield _counted(random.integers(0, size, (m, size)), size)
-
-
-def _pieces(resamples: int, size: int) -> Iterator[int]:
-    """Cut resamples, each of so many numbers, into pieces that are drawn together."""
-    step = max(AT_ONCE // size, 1)
-    for begin in range(0, resamples, step):
-        yield min(step, resamples - begin)
 
 
 def _counted(chosen: Array, width: int) -> Array:
     """Count how often each number up to a width stands in each row."""
     m = len(chosen)
     return np.bincount((chosen + np.arange(m)[:, None] * width).ravel(), minlength=m * width).reshape(m, width)
+
+
+def percentiles(values: Array, level: float) -> Array:
+    """Return the ends of the percentile interval of drawn values, NaN where none is defined, shape (2,)."""
+    known = values[~np.isnan(values)]
+    return np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else np.full(2, np.nan)

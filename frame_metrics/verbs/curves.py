@@ -17,8 +17,8 @@ from frame_metrics.data.segments import scored
 from frame_metrics.errors import (
     BadValueError,
     check_apart,
+    check_bool,
     check_choice,
-    check_level,
     check_whole,
     shown,
 )
@@ -26,8 +26,7 @@ from frame_metrics.inputs import Array, Scores, ratio
 from frame_metrics.measuring.decided import binary_read
 from frame_metrics.measuring.pieces import measured_of
 from frame_metrics.measuring.points import EQUAL, Points, check_no_threshold, points_of
-from frame_metrics.measuring.results import Options as Averages
-from frame_metrics.measuring.results import averaged, each_query, number, whole
+from frame_metrics.measuring.results import EvaluateOptions, IntervalOptions, averaged, each_query, number, whole
 from frame_metrics.measuring.rows import check_scores
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
@@ -51,22 +50,35 @@ MOST_LEVELS = MOST_CUTOFFS = 10**6
 Per = Literal["query"]
 
 
-@dataclass(frozen=True)
-class Options:
+@dataclass(frozen=True, kw_only=True)
+class CurveOptions(IntervalOptions):
     """Options of curves; the verb has the parameters."""
 
-    per: Per | None
-    levels: int | Sequence[float] | None
-    interpolated: bool
-    points: int | None
-    bins: int | None
-    cutoffs: int | Sequence[int] | None
-    ci: float | None
-    resamples: int
-    seed: int
+    per: Per | None = None
+    levels: int | Sequence[float] | None = None
+    interpolated: bool = False
+    points: int | None = None
+    bins: int | None = None
+    cutoffs: int | Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise for what none of them can be, and for two that do not go together; nothing is read."""
+        for name, least in (("points", 3), ("bins", 1)):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), least)
+        if self.levels is not None and (self.points or self.interpolated):
+            raise BadValueError(
+                "levels= reads off an interpolated curve, and leaves nothing to points= or interpolated="
+            )
+        check_bool("interpolated", self.interpolated)
+        if self.per is not None:
+            check_choice("per", self.per, get_args(Per))
+        super().__post_init__()
+        if self.ci is not None and self.per is not None:
+            raise BadValueError("ci= is of the mean over queries, and per='query' gives each its own; say one of them")
 
 
-def curve(irm: Plan, kinds: Sequence[str], options: Options) -> Any:
+def curve(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     """Answer ``irm.curve``, which has the parameters."""
     for kind in kinds:
         _check(kind, options)
@@ -108,7 +120,7 @@ def _columns(kind: str, *, ranked: bool) -> tuple[str, ...]:
     return ("k", *COLUMNS[kind][1:]) if ranked else COLUMNS[kind]
 
 
-def _by_cutoff(irm: Plan, kinds: Sequence[str], options: Options) -> Any:
+def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     """Ranked metrics at each cutoff."""
     cutoffs = _cutoffs(10 if options.cutoffs is None else options.cutoffs)
     asked: list[tuple[str, Metric]] = []
@@ -123,7 +135,7 @@ def _by_cutoff(irm: Plan, kinds: Sequence[str], options: Options) -> Any:
     columns = columns if len(kinds) == 1 else {"metric": pl.String, **columns}
     columns |= {} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64}
     check_apart(plan.columns.keys, columns)
-    averages = Averages(ci=options.ci, resamples=options.resamples, seed=options.seed)
+    averages = EvaluateOptions(ci=options.ci, resamples=options.resamples, seed=options.seed)
 
     def compute(source: Source) -> Answer:
         measured = measured_of(source, asked)
@@ -152,7 +164,7 @@ def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
         raise BadValueError(f"curve: {shown(list(kinds))} names a metric twice")
 
 
-def _check(kind: str, options: Options) -> None:
+def _check(kind: str, options: CurveOptions) -> None:
     """Raise for a curve that does not exist, or an option that another curve has."""
     if not isinstance(kind, str) or not kind.endswith("@k"):
         check_choice("curve", kind, [*COLUMNS, "ndcg@k"])
@@ -163,29 +175,9 @@ def _check(kind: str, options: Options) -> None:
             continue
         if kind in COLUMNS if name not in of else kind not in of[name]:
             raise BadValueError(f"{name}= is not for the curve {kind!r}")
-        least = {"points": 3, "bins": 1}.get(name)
-        if least and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-            raise BadValueError(f"{name}={value!r} is not a whole number from {least}")
-    if options.levels is not None and (options.points or options.interpolated):
-        raise BadValueError("levels= reads off an interpolated curve, and leaves nothing to points= or interpolated=")
-    if not isinstance(options.interpolated, bool):
-        raise BadValueError(f"interpolated={options.interpolated!r} is not True or False")
-    if options.per is not None:
-        check_choice("per", options.per, get_args(Per))
-    _check_interval(options)
 
 
-def _check_interval(options: Options) -> None:
-    """Raise for an interval of single queries, and for what no interval has."""
-    if options.ci is not None:
-        check_level(options.ci)
-        if options.per is not None:
-            raise BadValueError("ci= is of the mean over queries, and per='query' gives each its own; say one of them")
-    check_whole("resamples", options.resamples, 1)
-    check_whole("seed", options.seed, 0)
-
-
-def _drawn(cases: Cases, kind: str, options: Options, levels: Sequence[float] | None) -> Answer:
+def _drawn(cases: Cases, kind: str, options: CurveOptions, levels: Sequence[float] | None) -> Answer:
     """Return the points of a curve for each segment, or each query; at ``levels`` of recall the curves are averaged."""
     segments = segments_of(cases.cells, queries=options.per is not None)
     if kind == "calibration":

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, get_args
 
+import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.errors import (
-    ColumnError,
-    NotComputableError,
-    check_apart,
-    check_choice,
-)
-from frame_metrics.inputs import Confusion
+from frame_metrics.data.cases import Cases
+from frame_metrics.data.groups import groups_of
+from frame_metrics.errors import ColumnError, NotComputableError, check_apart, check_choice
+from frame_metrics.inputs import Array, Confusion
 from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring import rows as pooled
 from frame_metrics.measuring.decided import cases_read
+from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.pieces import measured_of
-from frame_metrics.measuring.results import Options, Wide, averaged, each_query, schema
+from frame_metrics.measuring.results import Averaged, EvaluateOptions, Wide, averaged, each_query, schema, tidied
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import Layout, check_asked, check_wide
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.averages import averages_of
+from frame_metrics.stats.delong import around
+from frame_metrics.stats.resampling import percentiles
 
 OF_QUERIES = {
     "metric": pl.String,
@@ -36,7 +37,7 @@ OF_QUERIES = {
 BESIDE = ("total_over", "average", "n")  # columns beside those of metrics in a wide result
 
 
-def evaluate(irm: Plan, metrics: Sequence[Metrics], options: Options) -> Any:
+def evaluate(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
     """Answer ``irm.evaluate``, which has the parameters."""
     layout, margins, ci = options.layout, options.margins, options.ci is not None
     if irm.of_values:
@@ -57,7 +58,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: Options) -> Any:
 
     def compute(source: Source) -> Answer:
         if not plan.columns.query:
-            return pooled.evaluated(cases_read(source), asked, options, wide)
+            return _of_rows(cases_read(source), asked, options, wide)
         # What is drawn is drawn in the order of the queries' names.
         measured = measured_of(source, asked, options.averages, queries=ci, totals=margins)
         return averaged(measured, options, wide)
@@ -67,7 +68,7 @@ def evaluate(irm: Plan, metrics: Sequence[Metrics], options: Options) -> Any:
     )
 
 
-def _of_values(irm: Plan, metrics: Sequence[Metrics], options: Options) -> Any:
+def _of_values(irm: Plan, metrics: Sequence[Metrics], options: EvaluateOptions) -> Any:
     """Average numbers that were computed elsewhere; without names, of all metrics that there are."""
     plan = values.plan_of(irm)
     named = values.asked_of(metrics, plan.columns)
@@ -95,25 +96,60 @@ def _of_values(irm: Plan, metrics: Sequence[Metrics], options: Options) -> Any:
     return answer_of(plan, compute, types, keys=plan.columns.groups)
 
 
+def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | None) -> Answer:
+    """Return one row per segment and metric, or one per segment with a column per metric."""
+    pooled.check_cases(asked, cases, options.averages, options)
+    groups = groups_of(cases.cells, options.margins)
+    of, wanted = pooled.averages_of(asked, options.averages, binary=cases.binary)
+    normal = _by_delong(cases, wanted, options)
+    tables: list[list[Array]] = []
+    for segments in groups.each:
+        inputs = pooled.inputs_of(cases, segments)
+        if cases.binary:
+            pooled.sort_scores(inputs, [metric for _, metric in asked], vary=bool(normal))
+        values = [pooled.one_metric(inputs, *metric) for metric in wanted]
+        n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([metric.undefined for metric in values])
+        table = [np.where(n, [metric.value for metric in values], np.nan), n, undefined]
+        if options.ci is not None:
+            ends = np.full((2, *table[0].shape), np.nan)
+            for i, slope in normal.items():
+                ends[:, i] = around(table[0][i], slope**2 * inputs.of_scores[None], options.ci, wanted[i][1].range)
+            drawn = {i: metric for i, metric in enumerate(wanted) if i not in normal}
+            for at, draws in RowDraws(inputs, options.resamples, options.seed).values(drawn).items():
+                ends[:, *at] = percentiles(draws, options.ci)
+            table += [*ends]
+        tables.append(table)
+    each = Averaged(asked, of, [average for _, _, average in wanted], tables, [segments.n for segments in groups.each])
+    return tidied(each, options, groups, wide)
+
+
+def _by_delong(cases: Cases, wanted: Sequence[pooled.Wanted], options: EvaluateOptions) -> dict[int, float]:
+    """The metrics whose intervals are DeLong's, and how much each rises with the area under the ROC curve."""
+    independent = cases.binary and not (cases.weighted or cases.columns.cluster)
+    if options.ci is None or options.method == "bootstrap" or not independent:
+        return {}
+    return {i: metric.of_area for i, (_, metric, _) in enumerate(wanted) if metric.of_area is not None}
+
+
 def _check_margins(margins: bool, plan: Plan) -> None:
     """Raise for totals over no segments."""
     if margins and not plan.columns.by:
         raise ColumnError("margins=True adds the totals over segments; name the segments with by=")
 
 
-def _wide(asked: Asked, options: Options, plan: Plan) -> Wide:
+def _wide(asked: Asked, options: EvaluateOptions, plan: Plan) -> Wide:
     """Return what a wide row says of its metrics, which depends on what is asked and not on the data."""
     averages = options.averages
     if not plan.columns.query:
-        one = options.several or pooled.one_average(asked, averages[0], plan)
-        return Wide(one, [False] * len(asked))
+        alike = options.several or pooled.one_average(asked, averages[0], plan)
+        return Wide(alike, [False] * len(asked))
     weighted, conventions = plan.columns.weight is not None, plan.conventions
-    own = {average for _, metric in asked for average in averages_of(metric, averages, weighted=weighted)}
+    there_are = {average for _, metric in asked for average in averages_of(metric, averages, weighted=weighted)}
     counted = []
     for _, metric in asked:
         pools = set(averages) == {"micro"} and metric.input is Confusion and not metric.average
         counted.append(not pools and conventions.undefined != "raise" and conventions.fill(metric) is None)
-    return Wide(options.several or len(own) == 1, counted)
+    return Wide(options.several or len(there_are) == 1, counted)
 
 
 def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:

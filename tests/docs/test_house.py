@@ -29,7 +29,7 @@ HOUSE: dict[str, set[str]] = {
     "roles": {"answer", "errors", "inputs", "metrics"},
     "stats": {"errors", "inputs", "metrics", "threads"},
     "border": {"answer", "errors", "inputs", "metrics"},
-    "data": {"answer", "border", "errors", "inputs", "roles", "stats", "threads"},
+    "data": {"answer", "border", "errors", "inputs", "roles", "threads"},
     "plan": {"answer", "border", "data", "errors", "inputs", "metrics", "roles", "stats"},
     "measuring": {"answer", "border", "data", "errors", "inputs", "metrics", "plan", "roles", "stats"},
     "verbs": {

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from frame_metrics import IRM, ColumnError, FrameMetricsError, NotComputableError
+from frame_metrics import IRM, FrameMetricsError, NotComputableError
 from helpers import KINDS, as_kind, as_polars, error, made_classes
 from inside import delong
 
@@ -159,7 +159,7 @@ BAD: dict[str, tuple[dict[str, Any], type[FrameMetricsError], str]] = {
     "delong of users": (
         {"test": "delong", "cluster": "user"},
         NotComputableError,
-        "test='delong' is for independent rows that count one each, and user is their cluster; "
+        "test='delong' takes every row as independent, and user says which belong together; "
         "say test='bootstrap', or cluster=None",
     ),
     "delong of a rate": (
@@ -197,7 +197,7 @@ def test_bad_input(case: str) -> None:
 def test_clusters_of_a_clustering_are_an_error() -> None:
     """match= would choose their classes in each arm anew."""
     irm = made_classes().with_columns(arm=pl.col("place")).irm(system="arm", match="best")
-    said = error(lambda: irm.compare("accuracy", paired=False), ColumnError)
+    said = error(lambda: irm.compare("accuracy", paired=False), NotComputableError)
     assert said.startswith("match= chooses the classes of each arm's clusters anew")
 
 

@@ -15,7 +15,7 @@ import sklearn.metrics as skl
 
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
 from helpers import KINDS, as_kind, as_polars
-from inside import REGISTRY, Array, Confusion, read, registered
+from inside import REGISTRY, Array, Confusion, Units, draws, read, registered
 
 
 def values(frame: pl.DataFrame, column: str = "value") -> list[Any]:
@@ -1106,3 +1106,14 @@ def test_totals_name_no_segment_where_repeated_documents_are_left_out() -> None:
     found = log.irm(doc="doc", by="seg", duplicates="first").evaluate("precision", margins=True)
     rows = [("u", None, 1.0), ("v", None, 0.0), (None, "seg", 0.5)]
     assert found.select("seg", "total_over", "value").rows() == rows
+
+
+def test_blocks_of_resamples_are_drawn_apart() -> None:
+    """Each block has draws of its own, of as many units as there are, and the first is what the seed alone gives."""
+    blocks = list(draws(Units.alone(3000), 1000, 5))
+    often = np.concatenate(blocks)
+    assert len(blocks) > 1
+    assert len(np.unique(often, axis=0)) == 1000
+    assert (often.sum(axis=1) == 3000).all()
+    first = np.random.default_rng(5).integers(0, 3000, 3000)
+    assert np.array_equal(often[0], np.bincount(first, minlength=3000))

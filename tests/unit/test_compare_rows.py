@@ -683,8 +683,11 @@ def test_rows_with_weights_or_clusters_get_the_bootstrap(metric: str, role: str)
     assert row_of(frame, metric, {role: role})["test"] == "bootstrap"
     test = "delong" if metric == "roc_auc" else "mcnemar"
     said = error(lambda: row_of(frame, metric, {role: role}, test=test), NotComputableError)
-    what = "counts every row alike" if role == "weight" else "takes rows as independent"
-    assert said == f"test={test!r} {what}, and {role} is their {role}; say test='bootstrap', or {role}=None"
+    why = {
+        "weight": "counts every row alike, and weight is their weight",
+        "cluster": "takes every row as independent, and cluster says which belong together",
+    }
+    assert said == f"test={test!r} {why[role]}; say test='bootstrap', or {role}=None"
 
 
 def test_a_cluster_for_each_document_is_no_cluster() -> None:

@@ -4,80 +4,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.cases import Cases, read_cases
-from frame_metrics.data.groups import Segments
-from frame_metrics.errors import ColumnError, NotComputableError, check_apart, listed
+from frame_metrics.data.groups import Segments, segments_of
+from frame_metrics.errors import NotComputableError
 from frame_metrics.inputs import Array
-from frame_metrics.measuring import results as tidy
-from frame_metrics.measuring.pairs import pairs_of
-from frame_metrics.measuring.rows import (
-    Values,
-    check_cases,
-    check_pooled,
-    input_of,
-    inputs_of,
-    one_metric,
-    resampled,
-    sort_scores,
-)
-from frame_metrics.metrics.metric import Metric
+from frame_metrics.measuring.drawn import RowDraws
+from frame_metrics.measuring.rows import Values, check_cases, inputs_of, one_metric, sort_scores
 from frame_metrics.metrics.names import Asked
-from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import Source, answer_of
-from frame_metrics.stats.arms import as_normal, drawn_ends, relative_ends
-from frame_metrics.stats.exact import detectable, normal, normal_quantile
-from frame_metrics.verbs.compare.differences import OF_ARMS, Options, answer_of_pairs, schema_of_arms
-
-Row = dict[str, Any]
-TESTS = ("delong", "bootstrap")
+from frame_metrics.plan.source import Source
+from frame_metrics.stats.arms import as_normal, relative_ends
+from frame_metrics.verbs.compare.differences import Pair, Row, answer_of_pairs, by_area, by_draws, in_order, pairs_among
+from frame_metrics.verbs.compare.options import CompareOptions, tests_for
 
 
-def arm_rows_compared(plan: Plan, asked: Asked, options: Options) -> Any:
-    """Answer ``irm.compare`` where systems have each their own rows, and there is no query."""
-    columns, system = plan.columns, str(plan.columns.system)
-    _check(plan, asked, options)
-
-    def compute(source: Source) -> Answer:
-        cases = read_cases(source.table, source.plan.columns.as_arms(), plan.conventions)
-        check_cases(asked, cases)
-        lacks = [name for name, metric in asked if metric.of_area is None or not cases.binary]
-        if options.test == "delong" and lacks:
-            raise NotComputableError(
-                f"{lacks[0]} has no test by DeLong, which is of roc_auc and gini of two classes; say test='bootstrap'"
-            )
-        return _compared(ArmRows(cases, system, asked, options))
-
-    return answer_of(plan, compute, schema_of_arms(columns), in_pieces=True)
-
-
-def _check(plan: Plan, asked: Asked, options: Options) -> None:
-    """Raise for what arms cannot be compared by without a query; nothing is read."""
-    columns, test = plan.columns, options.test
-    if options.covariate is not None:
-        raise NotComputableError(f"covariate={options.covariate!r} is of queries, and there is none; name query=")
-    if test not in (None, *TESTS):
+def arm_rows_compared(source: Source, asked: Asked, options: CompareOptions) -> Answer:
+    """Return one row per segment, metric and pair of arms."""
+    columns = source.plan.columns
+    cases = read_cases(source.table, columns.as_arms(), source.plan.conventions)
+    check_cases(asked, cases)
+    lacks = [name for name, metric in asked if metric.of_area is None or not cases.binary]
+    if options.test == "delong" and lacks:
         raise NotComputableError(
-            f"test={test!r} is of queries, and there is none; name query=, or say test= as one of {listed(TESTS)}"
+            f"{lacks[0]} has no test by DeLong, which is of roc_auc and gini of two classes; say test='bootstrap'"
         )
-    if test == "delong" and (dependent := columns.weight or columns.cluster):
-        role = "weight" if columns.weight else "cluster"
-        raise NotComputableError(
-            f"test='delong' is for independent rows that count one each, and {dependent} is their {role}; "
-            f"say test='bootstrap', or {role}=None"
-        )
-    check_pooled(asked)
-    plan.check_pooled(())
-    check_apart(columns.keys, ("baseline", "metric", "k", *OF_ARMS))
-    if plan.conventions.match is not None:
-        raise ColumnError(
-            "match= chooses the classes of each arm's clusters anew; say match=None, and name a column of classes"
-        )
+    arms = ArmRows.of(cases, str(columns.system), asked, options)
+    pairs = pairs_among(arms.systems, options)
+    rows = in_order(len(arms.segments), pairs, arms.rows)
+    return answer_of_pairs(rows, asked, arms.segments, arms.systems, pairs, options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,29 +43,18 @@ class ArmRows:
     """The rows of arms, each a segment, and what is asked of them."""
 
     cases: Cases
-    system: str  # what the caller calls the column of systems
+    systems: Segments  # the arms, sorted by their names
+    segments: Segments  # that arms are compared in
+    each: Segments  # each arm in each segment that it has rows in
     asked: Asked
-    options: Options
+    options: CompareOptions
     _known: dict[tuple[int, ...], dict[tuple[int, int], Array]] = field(default_factory=dict)
 
-    @cached_property
-    def _order(self) -> dict[str, Array]:
-        return self.cases.cells.in_order()
-
-    @cached_property
-    def systems(self) -> Segments:
-        """The arms, sorted by their names."""
-        return self.cases.cells.apart([self.system], self._order)
-
-    @cached_property
-    def segments(self) -> Segments:
-        """The segments that arms are compared in."""
-        return self.cases.cells.apart([name for name in self.cases.columns.by if name != self.system], self._order)
-
-    @cached_property
-    def each(self) -> Segments:
-        """Each arm in each segment that it has rows in."""
-        return self.cases.cells.apart(self.cases.columns.by, self._order)
+    @classmethod
+    def of(cls, cases: Cases, system: str, asked: Asked, options: CompareOptions) -> ArmRows:
+        """Find the arms; ``system`` is the column that tells them apart."""
+        each = segments_of(cases.cells)
+        return cls(cases, *cases.cells.by_system(system), each, asked, options)
 
     @cached_property
     def at(self) -> dict[tuple[int, int], int]:
@@ -119,8 +66,8 @@ class ArmRows:
     @cached_property
     def normal(self) -> set[int]:
         """The metrics that are tested by DeLong."""
-        cases, test = self.cases, self.options.test
-        if not cases.binary or cases.weighted or cases.columns.cluster or test == "bootstrap":
+        independent = "delong" in tests_for("rows of arms", self.cases.columns)
+        if not (self.cases.binary and independent) or self.options.test == "bootstrap":
             return set()
         return {i for i, (_, metric) in enumerate(self.asked) if metric.of_area is not None}
 
@@ -131,7 +78,7 @@ class ArmRows:
         if self.cases.binary:
             sort_scores(inputs, areas, vary=bool(self.normal))
         variance = inputs.of_scores[None] if self.normal else np.zeros(0)
-        return [one_metric(inputs, *one, None) for one in self.asked], variance
+        return [one_metric(inputs, *metric, None) for metric in self.asked], variance
 
     @cached_property
     def clusters(self) -> list[Array]:
@@ -145,90 +92,55 @@ class ArmRows:
     @cached_property
     def units(self) -> Array:
         """The rows, or clusters, of each arm in each segment, shape (arms,)."""
-        return np.array([len(own) for own in self.clusters]) if self.cases.columns.cluster else self.each.n
+        return np.array([len(clusters) for clusters in self.clusters]) if self.cases.columns.cluster else self.each.n
 
     def drawn(self, *systems: int) -> dict[tuple[int, int], Array]:
         """The draws of each metric that is not normal, by its number and the place of an arm in a segment.
 
         Arms that are drawn by themselves have seeds of their own; clusters of several have in a draw all their rows.
         """
-        if systems in self._known:
-            return self._known[systems]
-        pieces: dict[tuple[int, int], list[Array]] = {}
-        by_source: dict[type, list[int]] = {}
-        for i in set(range(len(self.asked))) - self.normal:
-            by_source.setdefault(input_of(self.cases, self.asked[i][1]), []).append(i)
-        place = self.systems.place
-        rows = self.cases.rows.filter(pl.Series(np.isin(place[self.cases.rows["cell"].to_numpy()], systems)))
-        mine = replace(self.each, n=np.where(np.isin(place[self.each.first], systems), self.each.n, 0))
-        seed = int(np.random.SeedSequence([self.options.seed, *systems]).generate_state(1)[0])
-        drawn = tidy.Options(ci=self.options.ci, resamples=self.options.resamples, seed=seed)
-        group = self.segments.place[self.each.first] if len(systems) > 1 else None
-        for source, some in by_source.items():
-            inputs = inputs_of(replace(self.cases, rows=rows), mine)
-            metrics: list[Metric] = [self.asked[i][1] for i in some]
-            for g, here in resampled(inputs, source, metrics, drawn, group):
-                for i in some:
-                    pieces.setdefault((i, g), []).append(one_metric(here, *self.asked[i], None).value)
-        self._known[systems] = {at: np.concatenate(some) for at, some in pieces.items()}
+        if systems not in self._known:
+            place = self.systems.place
+            rows = self.cases.rows.filter(pl.Series(np.isin(place[self.cases.rows["cell"].to_numpy()], systems)))
+            each = replace(self.each, n=np.where(np.isin(place[self.each.first], systems), self.each.n, 0))
+            seed = int(np.random.SeedSequence([self.options.seed, *systems]).generate_state(1)[0])
+            group = self.segments.place[self.each.first] if len(systems) > 1 else None
+            inputs = inputs_of(replace(self.cases, rows=rows), each)
+            drawn = {i: (*metric, None) for i, metric in enumerate(self.asked) if i not in self.normal}
+            self._known[systems] = RowDraws(inputs, self.options.resamples, seed, group).values(drawn)
         return self._known[systems]
 
-    def row(self, metric: int, segment: int, pair: tuple[int, int]) -> Row:
-        """Compare two arms in one segment."""
+    def rows(self, segment: int, pair: Pair) -> list[Row]:
+        """Compare two arms in one segment on every metric."""
+        return [self._row(metric, segment, pair) for metric in range(len(self.asked))]
+
+    def _row(self, metric: int, segment: int, pair: Pair) -> Row:
         places = [self.at.get((segment, arm)) for arm in pair]
-        values, n, units = self.values[0][metric], self.each.n, self.units
-        found = [np.nan if at is None else float(values.value[at]) for at in places]
-        (value, base), counts = found, [(0, 0) if at is None else (n[at], units[at]) for at in places]
-        row: Row = dict.fromkeys(OF_ARMS, np.nan) | {"value": value, "baseline_value": base, "difference": value - base}
-        row["relative"] = (value - base) / abs(base) if base else np.nan
-        row |= zip(("n", "n_units", "baseline_n", "baseline_n_units"), [*counts[0], *counts[1]], strict=True)
-        row["n_undefined"] = sum(values.undefined[at] for at in places if at is not None)
+        there, values = [at for at in places if at is not None], self.values[0][metric]
+        value, base = (np.nan if at is None else float(values.value[at]) for at in places)
+        row: Row = {"value": value, "baseline_value": base, "difference": value - base}
+        for arm, at in zip(("", "baseline_"), places, strict=True):
+            row |= {f"{arm}n": 0 if at is None else self.each.n[at]}
+            row |= {f"{arm}n_units": 0 if at is None else self.units[at]}
+        row["n_undefined"] = values.undefined[there].sum()
         row["test"] = "delong" if metric in self.normal else self.options.test or "bootstrap"
-        if min(counts[0][1], counts[1][1]) < 2 or np.isnan(row["difference"]) or None in places:
+        if min(row["n_units"], row["baseline_n_units"]) < 2 or np.isnan(row["difference"]):
             return row
-        at = [int(one) for one in places if one is not None]
-        return row | (self._by_area if metric in self.normal else self._by_draws)(
-            metric, at, np.array([[value], [base]])
-        )
+        return row | (self._by_area if metric in self.normal else self._by_draws)(metric, there, [value, base])
 
-    def _by_area(self, metric: int, at: list[int], means: Array) -> Row:
+    def _by_area(self, metric: int, at: list[int], values: list[float]) -> Row:
         """Intervals and p-value of areas of rows that have nothing to do with each other."""
-        slope, (least, most) = float(self.asked[metric][1].of_area or 1), self.asked[metric][1].range
-        variances, difference = slope**2 * self.values[1][at][:, None], float(means[0, 0] - means[1, 0])
-        error, z = float(np.sqrt(variances.sum())), normal_quantile(self.options.ci)
-        relative = variances / np.where(means == 0, 1, means) ** 2
+        asked, variance = self.asked[metric][1], self.values[1][at]
+        (least, most), means = asked.range, np.array(values)[:, None]
+        row = by_area(values[0] - values[1], asked, np.diag(variance), self.options, (least - most, most - least))
+        relative = float(asked.of_area or 1) ** 2 * variance[:, None] / np.where(means == 0, 1, means) ** 2
         low, high = relative_ends(means, relative, as_normal(self.options.ci))
-        ends = np.clip([difference - z * error, difference + z * error], least - most, most - least)
-        row = {"ci_low": ends[0], "ci_high": ends[1], "relative_low": low[0], "relative_high": high[0]}
-        return row | {"p_value": normal(difference, error**2), "mde": self._mde(error)}
+        return row | {"relative_low": low[0], "relative_high": high[0]}
 
-    def _by_draws(self, metric: int, at: list[int], means: Array) -> Row:
+    def _by_draws(self, metric: int, at: list[int], values: list[float]) -> Row:
         """Intervals and p-value of the draws of both arms."""
         systems = self.systems.place[self.each.first[at]].tolist()
-        if np.isin(self.clusters[at[0]], self.clusters[at[1]]).any():
-            found = [self.drawn(*sorted(systems))] * 2
-        else:
-            found = [self.drawn(system) for system in systems]
-        if any((metric, one) not in own for one, own in zip(at, found, strict=True)):
-            return {}
-        drawn = np.array([own[metric, one] for one, own in zip(at, found, strict=True)])
-        drawn = drawn[:, np.isfinite(drawn).all(axis=0)]
-        if not drawn.shape[1] or not np.isfinite(means).all():
-            return {}
-        ends = drawn_ends([*drawn[:, :, None]], means, np.abs(means).max(), self.options.ci)
-        row = {name: float(values[0]) for name, values in ends.items()}
-        return row | {"mde": self._mde(float((drawn[0] - drawn[1]).std()))}
-
-    def _mde(self, error: float) -> float:
-        """The difference that rows like these would show with the power asked for."""
-        return detectable(self.options.ci, self.options.power) * error
-
-
-def _compared(arms: ArmRows) -> Answer:
-    """Return one row per segment, metric and pair of arms."""
-    column, systems, segments, options = arms.system, arms.systems, arms.segments, arms.options
-    names = systems.values(column) if len(arms.cases.rows) else []
-    pairs, m = pairs_of(range(len(names)), names, options.baseline, column), len(arms.asked)
-    each = ((metric, segment, pair) for segment in range(len(segments)) for metric in range(m) for pair in pairs)
-    rows = [arms.row(*one) for one in each]
-    return answer_of_pairs(rows, arms.asked, segments, systems, pairs, options, OF_ARMS)
+        together = np.isin(self.clusters[at[0]], self.clusters[at[1]]).any()
+        drawn = [self.drawn(*(sorted(systems) if together else [system])) for system in systems]
+        each = [draws[metric, arm] for arm, draws in zip(at, drawn, strict=True)]
+        return by_draws(values, np.array(each), self.options)

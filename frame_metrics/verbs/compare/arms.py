@@ -4,75 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Segments
 from frame_metrics.data.log import Log
-from frame_metrics.errors import (
-    BadValueError,
-    ColumnError,
-    NotComputableError,
-    check_apart,
-    check_parts,
-    closest,
-    listed,
-)
+from frame_metrics.errors import BadValueError, ColumnError, check_parts, closest, listed
 from frame_metrics.inputs import Array
-from frame_metrics.measuring import elsewhere as values
-from frame_metrics.measuring.pairs import pairs_of
-from frame_metrics.measuring.pieces import measured_of
 from frame_metrics.measuring.queries import Measured, filled
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.arms import compared, effect_size
 from frame_metrics.stats.averages import numbered, within
 from frame_metrics.stats.significance import Tick
 from frame_metrics.stats.units import Arms
-from frame_metrics.verbs.compare.differences import OF_ARMS, OfArms, Options, answer_of_pairs, schema_of_arms
+from frame_metrics.verbs.compare.differences import Pair, Row, answer_of_pairs, in_order, pairs_among
+from frame_metrics.verbs.compare.options import CompareOptions
 
-Row = dict[str, Any]
 Progress = Callable[[int, int, str], Any]  # a bar for some work, of so many units of a name
 
 
-def arms_compared(plan: Plan, asked: Asked | None, options: Options, progress: Progress) -> Any:
-    """Answer ``irm.compare`` where systems have each their own queries; ``progress`` shows long work."""
-    plan, system = _with_covariate(plan, options), str(plan.columns.system)
-    check_apart(plan.columns.keys, ("baseline", "metric", "k", *OF_ARMS))
-
-    def compute(source: Source) -> Answer:
-        if plan.columns.value:
-            return _compared(Own.of(values.measured(source, asked, arms=True), system), options, progress)
-        return _compared(Own.of(measured_of(source, asked or (), arms=True), system), options, progress)
-
-    return answer_of(plan, compute, schema_of_arms(plan.columns), in_pieces=not plan.columns.value)
-
-
-def check_arms(plan: Plan, options: Options, *, per_query: bool, elsewhere: bool) -> None:
-    """Raise for what systems cannot be compared by that have each their own queries; nothing is read."""
-    test = options.test
-    if elsewhere:
-        raise NotComputableError("baseline= as a frame is paired query by query; say paired=True")
-    if options.against is not None:
-        raise NotComputableError(f"against={options.against!r} tests each system by itself; say against=None")
-    if plan.columns.system is None:
-        raise ColumnError("compare(paired=False) compares arms; name their column with system=")
-    if per_query:
-        raise NotComputableError(
-            "per_query=True lists paired differences; paired=False pairs none, and per_query() has the values"
-        )
-    if options.unanswered != "zero":
-        raise NotComputableError("unanswered= is of pairs; paired=False pairs none, and each arm has its own queries")
-    if plan.columns.query and test not in (None, *get_args(OfArms)):
-        raise NotComputableError(
-            f"test={test!r} is of pairs, and paired=False pairs none; say test= as one of {listed(get_args(OfArms))}"
-        )
-
-
-def _with_covariate(plan: Plan, options: Options) -> Plan:
+def with_covariate(plan: Plan, options: CompareOptions) -> Plan:
     """Return the plan that reads the covariate too."""
     name, available = options.covariate, plan.available
     if name is None:
@@ -84,14 +38,14 @@ def _with_covariate(plan: Plan, options: Options) -> Plan:
     columns = plan.columns
     if name in columns.per_system:
         raise ColumnError(f"covariate={name!r} is the column of a system; name one that was known before the test")
-    keys = [("system", str(columns.system)), *(("query", one) for one in columns.query)]
-    keys += [("by", one) for one in columns.by]
+    keys = [("system", str(columns.system)), *(("query", key) for key in columns.query)]
+    keys += [("by", key) for key in columns.by]
     check_parts([*keys, *columns.single.items(), ("covariate", name)])
     return plan.but(columns=replace(columns, covariate=name))
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class ArmValues:
     """The values of metrics on the queries that are evaluated, each of one arm, segment after segment."""
 
     log: Log
@@ -107,12 +61,10 @@ class Own:
     covariate: Array | None  # of each query; None where none is named
 
     @classmethod
-    def of(cls, measured: Measured, system: str) -> Own:
+    def of(cls, measured: Measured, system: str) -> ArmValues:
         """Lay out what was measured, in the order in which queries are drawn."""
         log = measured.log
-        cells, order = log.cells, log.cells.in_order()
-        systems = cells.apart([system], order)
-        segments = cells.apart([name for name in log.columns.by if name != system], order)
+        systems, segments = log.cells.by_system(system)
         arm, segment = systems.place[log.grid.cell], segments.place[log.grid.cell]
         some = measured.evaluated & (segment >= 0) & (arm >= 0)
         at = np.flatnonzero(some)[log.drawing_order(some)]
@@ -127,23 +79,24 @@ class Own:
         undefined = np.isnan(measured.values[:, at])
         return cls(log, measured.asked, systems, segments, edges, arm[at], values, undefined, weight, unit, covariate)
 
-    def between(self, segment: int, system: int, base: int, options: Options, tick: Tick) -> list[Row]:
+    def between(self, segment: int, pair: Pair, options: CompareOptions, tick: Tick) -> list[Row]:
         """Compare two arms in one segment on every metric; those of the same queries share what is drawn."""
         here = slice(*self.edges[segment : segment + 2])
-        both = np.flatnonzero((self.arm[here] == system) | (self.arm[here] == base)) + here.start
-        mine, weight = self.arm[both] == system, self.weight[both]
+        both = np.flatnonzero((self.arm[here] == pair[0]) | (self.arm[here] == pair[1])) + here.start
+        mine, weight = self.arm[both] == pair[0], self.weight[both]
         groups: dict[bytes, list[int]] = {}
         for metric in range(len(self.asked)):
             groups.setdefault((~np.isnan(self.values[metric, both])).tobytes(), []).append(metric)
         rows: dict[int, Row] = {}
+        drawn = options.permutations, options.resamples, options.seed
         for key, metrics in groups.items():
             use = np.frombuffer(key, bool)
             arms = self._arms(both[use], mine[use], metrics)
             counts = {"n": mine[use].sum(), "baseline_n": (~mine[use]).sum(), "n_units": arms.n[0]}
             counts |= {"baseline_n_units": arms.n[1], "test": options.test}
-            found = compared(arms, str(options.test), options.ci, options.power, options.drawn, tick)
+            found = compared(arms, str(options.test), options.ci, options.power, drawn, tick)
             for i, metric in enumerate(metrics):
-                row: Row = dict.fromkeys(OF_ARMS, np.nan) | {name: float(each[i]) for name, each in found.items()}
+                row: Row = {name: float(each[i]) for name, each in found.items()}
                 values = self.values[metric, both[use]]
                 row["effect_size"] = effect_size(row["difference"], values, weight[use], mine[use])
                 rows[metric] = row | counts | {"n_undefined": self.undefined[metric, both].sum()}
@@ -175,15 +128,11 @@ def _check_constant(log: Log, cluster: Array | None, covariate: Array | None) ->
         )
 
 
-def _compared(own: Own, options: Options, progress: Progress) -> Answer:
-    """Return one row per segment, metric and pair of arms."""
-    column = own.systems.keys[0]
-    names = own.systems.values(column)
-    pairs = pairs_of(range(len(names)), names, options.baseline, column)
-    draws = options.permutations * len(pairs) * len(own.segments)
-    rows: list[Row] = []
-    with progress(options.permutations * len(own.arm) * len(pairs), draws, "draw") as tick:
-        for segment in range(len(own.segments)):
-            each = [own.between(segment, *pair, options, tick) for pair in pairs]
-            rows += [row for of_metric in zip(*each, strict=True) for row in of_metric]
-    return answer_of_pairs(rows, own.asked, own.segments, own.systems, pairs, options, OF_ARMS)
+def arms_compared(measured: Measured, system: str, options: CompareOptions, progress: Progress) -> Answer:
+    """Return one row per segment, metric and pair of arms; ``progress`` shows long work."""
+    arms = ArmValues.of(measured, system)
+    pairs, n = pairs_among(arms.systems, options), len(arms.segments)
+    draws = options.permutations * len(pairs)
+    with progress(draws * len(arms.arm), draws * n, "draw") as tick:
+        rows = in_order(n, pairs, lambda segment, pair: arms.between(segment, pair, options, tick))
+    return answer_of_pairs(rows, arms.asked, arms.segments, arms.systems, pairs, options)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
-import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.border.progress import Tick, progress
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, check_apart, listed, shown
+from frame_metrics.errors import check_apart
 from frame_metrics.inputs.rows import Array
 from frame_metrics.measuring import elsewhere as values
-from frame_metrics.measuring.baseline import is_frame, paired_with, plan_of
-from frame_metrics.measuring.pairs import Paired, Pairing, paired_systems
+from frame_metrics.measuring.baseline import paired_with, plan_of
+from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
 from frame_metrics.measuring.pieces import measured_of
 from frame_metrics.measuring.queries import Measured
 from frame_metrics.measuring.results import number
@@ -24,89 +23,61 @@ from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import check_asked
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
-from frame_metrics.roles.columns import Columns
 from frame_metrics.stats import significance
 from frame_metrics.stats.averages import no_further
 from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
-from frame_metrics.verbs.compare.arms import arms_compared, check_arms
-from frame_metrics.verbs.compare.differences import (
-    EACH,
-    NUMBERS,
-    RESULT,
-    SCHEMA,
-    OfArms,
-    OfQueries,
-    Options,
-    check_options,
-    places,
-    tabled,
-)
+from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
+from frame_metrics.verbs.compare.differences import EACH, OF_ARMS, OF_PAIRS, Pair, Row, places, schema_of, tabled
+from frame_metrics.verbs.compare.options import CompareOptions, check_compared
 
-FLEXIBLE = ("randomization", "bootstrap", "tukey")  # tests that can take weights, and clusters as independent
 LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
 
 
-def compare(irm: Plan, metrics: Sequence[Metrics], options: Options, *, per_query: bool) -> Any:
+def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
     """Answer ``irm.compare``, which has the parameters."""
-    check_options(options)
     plan, asked = _planned(irm, metrics)
-    elsewhere = is_frame(options.baseline)
-    if not options.paired:
-        check_arms(plan, options, per_query=per_query, elsewhere=elsewhere)
-    if asked is not None and not plan.columns.query:
-        return _of_rows(plan, asked, options, per_query=per_query, elsewhere=elsewhere)
+    kind = options.kind(plan)
+    check_compared(kind, plan, asked or (), options)
+    plan = with_covariate(plan, options)
+    check_apart(plan.columns.keys, ("baseline", "metric", "k", *(OF_PAIRS if options.paired else OF_ARMS)))
+    if kind in ("rows", "rows of arms"):
+        return _of_rows(plan, asked or (), options)
     options = replace(options, test=options.test or "randomization")
-    if options.paired:
-        _check_system(plan.columns, options, elsewhere=elsewhere)
-    _check_no_average(asked or (), "pairs" if options.paired else "takes")
-    if not options.paired:
-        return arms_compared(plan, asked, options, _progress)
-    check_apart(plan.columns.keys, RESULT)
-    beside = plan_of(options.baseline, plan, asked) if elsewhere and asked else None
+    beside = plan_of(options.baseline, plan, asked) if options.saved and asked else None
 
     def compute(source: Source) -> Answer:
-        own = _measured(source, asked)
-        if elsewhere:
-            pairing = paired_with(own, beside or plan_of(options.baseline, plan, own.asked))
+        measured = _measured(source, asked, arms=not options.paired)
+        if not options.paired:
+            return arms_compared(measured, str(plan.columns.system), options, _progress)
+        if options.saved:
+            pairing = paired_with(measured, beside or plan_of(options.baseline, plan, measured.asked))
         else:
-            pairing = paired_systems(own, options.baseline)
-        return _each_query(pairing, options) if per_query else _compared(pairing, options)
+            pairing = paired_systems(measured, options.baseline)
+        return _each_query(pairing, options) if options.per_query else _compared(pairing, options)
 
-    def schema(types: dict[str, Any]) -> dict[str, Any]:
-        system = plan.columns.system
-        keys = (*plan.columns.by, *(plan.columns.query if per_query else ()), *([system] if system else []))
-        columns = {name: SCHEMA[name] for name in SCHEMA if not per_query or name in EACH}
-        first = {name: types[name] for name in keys} | {"baseline": pl.String if elsewhere else types[str(system)]}
-        return first | {"metric": pl.String, "k": pl.Int64} | columns
-
-    return answer_of(plan, compute, schema, in_pieces=not irm.of_values)
+    return answer_of(plan, compute, schema_of(plan.columns, options), in_pieces=not irm.of_values)
 
 
-def _of_rows(plan: Plan, asked: Asked, options: Options, *, per_query: bool, elsewhere: bool) -> Any:
+def _of_rows(plan: Plan, asked: Asked, options: CompareOptions) -> Any:
     """Compare systems where there is no query."""
-    if not options.paired:
-        from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
-
-        return arm_rows_compared(plan, asked, options)
+    from frame_metrics.verbs.compare.arm_rows import arm_rows_compared
     from frame_metrics.verbs.compare.rows import rows_compared
 
-    if elsewhere:
-        raise NotComputableError("baseline= as a frame is one number per query, and there is no query; name query=")
-    return rows_compared(plan, asked, options, per_query=per_query)
+    compared = rows_compared if options.paired else arm_rows_compared
+    return answer_of(
+        plan,
+        lambda source: compared(source, asked, options),
+        schema_of(plan.columns, options),
+        in_pieces=True,
+        documents=options.paired and options.against is None,
+    )
 
 
-def _measured(source: Source, asked: Asked | None) -> Measured:
+def _measured(source: Source, asked: Asked | None, *, arms: bool) -> Measured:
     """The values of metrics, computed here or elsewhere."""
     if source.plan.of_values:
-        return values.measured(source, asked)
-    return measured_of(source, asked or ())
-
-
-def _check_no_average(asked: Asked, verb: str) -> None:
-    """Raise for a metric that is an average over queries."""
-    for name, metric in asked:
-        if metric.average is not None:
-            raise NotComputableError(f"{name} is an average, and compare() {verb} the values of queries")
+        return values.measured(source, asked, arms=arms)
+    return measured_of(source, asked or (), arms=arms)
 
 
 def _planned(irm: Plan, metrics: Sequence[Metrics]) -> tuple[Plan, Asked | None]:
@@ -121,105 +92,66 @@ def _planned(irm: Plan, metrics: Sequence[Metrics]) -> tuple[Plan, Asked | None]
     return plan, asked
 
 
-def _check_system(columns: Columns, options: Options, *, elsewhere: bool) -> None:
-    """Raise for what systems, or one and a baseline from ``elsewhere``, cannot be compared by."""
-    test = options.test
-    if options.against is not None:
-        raise NotComputableError(
-            f"against={options.against!r} tests rows that are counted together, and there is a query; "
-            "say query=None to pool them, or compare systems without against="
-        )
-    if columns.system is None and not elsewhere and _holds_several(options.baseline):
-        raise BadValueError(
-            f"baseline={shown(options.baseline)} is no frame, nor a system; give what per_query() returned, a frame "
-            "with a row per query and metric"
-        )
-    if columns.system is None and not elsewhere:
-        raise ColumnError(
-            "compare() pairs systems query by query; name their column with system=, "
-            "or give what per_query() returned of another one, as baseline=saved"
-        )
-    if test not in get_args(OfQueries):
-        what, way = ("arms", "paired=False") if test in get_args(OfArms) else ("rows without a query", "query=None")
-        raise NotComputableError(
-            f"test={test!r} is of {what}; say {way}, or test= as one of {listed(get_args(OfQueries))}"
-        )
-    if columns.weight is not None and test not in FLEXIBLE:
-        raise NotComputableError(
-            f"test={test!r} counts every query alike, and {columns.weight} is their weight; "
-            f"say test= as one of {listed(FLEXIBLE)}, or weight=None"
-        )
-    if columns.cluster is not None and test not in FLEXIBLE:
-        raise NotComputableError(
-            f"test={test!r} takes every query as independent, and {columns.cluster} says which belong together; "
-            f"say test= as one of {listed(FLEXIBLE)}, or cluster=None"
-        )
-
-
-def _holds_several(baseline: Any) -> bool:
-    """Return True for a mapping, a series or an array, which may be meant as saved numbers."""
-    return hasattr(baseline, "__len__") and not isinstance(baseline, str | bytes | list | tuple)
-
-
-def _compared(pairing: Pairing, options: Options) -> Answer:
+def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
     """Return one row per segment, metric and pair of systems."""
     m, segments, pairs = len(pairing.measured.asked), pairing.segments, pairing.pairs
-    rows: list[dict[str, Any]] = []
-    queries = (m if options.test == "tukey" else 1) * pairing.n_queries
+    rows: list[Row] = []
+    queries = (m if options.together else 1) * pairing.n_queries
     with _progress(queries * options.permutations, queries) as tick:
         for segment in segments:
-            rows += _tested(pairing.laid(segment), pairs, options, tick)
+            rows += _tested(pairing.laid(segment), pairing.measured.asked, pairs, options, tick)
     segment, metric, pair = places(len(rows), m, len(pairs))
     return pairing.answer(segments[segment], metric, pair, tabled(rows, m, len(pairs), options))
 
 
-def _tested(ones: list[Paired], pairs: list[tuple[int, int]], options: Options, tick: Tick) -> list[dict[str, Any]]:
+def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: CompareOptions, tick: Tick) -> list[Row]:
     """Compare the pairs of systems on every metric in one segment; those with the same queries share what is drawn."""
-    rows: list[dict[str, Any]] = []
-    groups: dict[bytes, list[tuple[dict[str, Any], Array]]] = {}
-    for one in ones:
-        alone, left_out, together = one.together(pairs, options.unanswered, options.test)
-        for (system, base), unpaired, left, use in zip(pairs, alone, left_out, together, strict=True):
-            row = _described(one.values[use, system], one.values[use, base], one.weights(use), one.sign)
-            row |= {"test": options.test, "n_unpaired": float(unpaired.sum() + one.beyond)}
-            row["n_undefined"] = float((one.undefined[:, [system, base]].any(axis=1) & ~left).sum())
-            groups.setdefault(use.tobytes(), []).append((row, one.values[use, system] - one.values[use, base]))
+    rows: list[Row] = []
+    groups: dict[bytes, list[tuple[Row, Array]]] = {}
+    for i, (_, metric) in enumerate(asked):
+        compared = values.compared(i, pairs, options.unanswered, together=options.together)
+        for pair, use in zip(pairs, compared, strict=True):
+            value, base = values.values[i, use][:, pair].T
+            row = _described(value, base, values.weights(use), metric.sign)
+            row |= {"test": options.test, "n_unpaired": values.unpaired(pair).sum() + values.beyond}
+            undefined = values.undefined[i][:, pair].any(axis=1)
+            row["n_undefined"] = (undefined & ~values.left_out(pair, options.unanswered)).sum()
+            groups.setdefault(use.tobytes(), []).append((row, value - base))
             rows.append(row)
-        if options.test == "tukey":
-            _tested_together(one, together[0], pairs, options, tick, rows[-len(pairs) :])
+        if options.together:
+            each_p = _tested_together(values, i, compared[0], pairs, options, tick)
+            for row, p in zip(rows[-len(pairs) :], each_p, strict=True):
+                row["p_value"] = p
     for used, some in groups.items():
         each, use = np.column_stack([difference for _, difference in some]), np.frombuffer(used, bool)
-        weight = ones[0].weights(use)
+        weight = values.weights(use)
         if not len(each) or (weight is not None and not weight.any()):
             continue
-        inferred = _inferred(each, weight, ones[0].clusters(use), alone=ones[0].alone(use), options=options, tick=tick)
+        inferred = _inferred(each, weight, values.clusters(use), alone=values.alone(use), options=options, tick=tick)
         for i, (row, _) in enumerate(some):
-            row.update((name, float(values[i])) for name, values in inferred.items())
+            row.update((name, float(found[i])) for name, found in inferred.items())
     return rows
 
 
-def _described(value: Array, base: Array, weight: Array | None, sign: int) -> dict[str, Any]:
+def _described(value: Array, base: Array, weight: Array | None, sign: int) -> Row:
     """Means of two systems on the same queries, their difference, and how often it has the sign of the better one."""
     difference, n = value - base, len(value)
     better = difference * sign
-    row: dict[str, Any] = dict.fromkeys((*NUMBERS, "mde"), np.nan)
-    row |= {"wins": (better > 0).sum(), "ties": (better == 0).sum(), "losses": (better < 0).sum(), "n": n}
-    if not n or (weight is not None and not weight.any()):
-        return row
-    each = np.stack([value, base, difference])
-    row |= zip(EACH, map(float, no_further(np.average(each, axis=1, weights=weight), each.T)), strict=True)
-    row["relative"] = row["difference"] / abs(row["baseline_value"]) if row["baseline_value"] else np.nan
+    row: Row = {"wins": (better > 0).sum(), "ties": (better == 0).sum(), "losses": (better < 0).sum(), "n": n}
+    if n and (weight is None or weight.any()):
+        each = np.stack([value, base, difference])
+        row |= zip(EACH, map(float, no_further(np.average(each, axis=1, weights=weight), each.T)), strict=True)
     return row
 
 
 def _inferred(
-    differences: Array, weight: Array | None, cluster: Array | None, *, alone: bool, options: Options, tick: Tick
+    differences: Array, weight: Array | None, cluster: Array | None, *, alone: bool, options: CompareOptions, tick: Tick
 ) -> dict[str, Array]:
     """Return intervals and p-values of differences, shape (queries, columns), one of each column."""
     inferred: dict[str, Array] = {}
     if np.count_nonzero(np.ones(len(differences)) if weight is None else weight) > 1:
         inferred |= sureness(differences, weight, cluster, options.ci, options.power, options.resamples, options.seed)
-    if alone or options.test == "tukey":
+    if alone or options.together:
         return inferred
     if options.test == "randomization":
         moved = in_clusters(times(differences, weight), cluster)
@@ -232,17 +164,16 @@ def _inferred(
 
 
 def _tested_together(
-    one: Paired, use: Array, pairs: list[tuple[int, int]], options: Options, tick: Tick, rows: list[dict[str, Any]]
-) -> None:
-    """Test all pairs of systems at once, on the queries that all are compared on."""
-    weight = one.weights(use)
-    if not use.any() or one.alone(use) or (weight is not None and not weight.any()):
-        return
+    values: QueryValues, metric: int, use: Array, pairs: list[Pair], options: CompareOptions, tick: Tick
+) -> list[float]:
+    """Test all pairs of systems at once, on the queries that all are compared on; NaN where nothing can be drawn."""
+    weight = values.weights(use)
+    if not use.any() or values.alone(use) or (weight is not None and not weight.any()):
+        return [np.nan] * len(pairs)
     systems = sorted({system for pair in pairs for system in pair})
-    values = in_clusters(times(one.values[use][:, systems], weight), one.clusters(use))
-    p = tukey(values, options.permutations, options.seed, tick)
-    for row, (system, base) in zip(rows, pairs, strict=True):
-        row["p_value"] = float(p[systems.index(system), systems.index(base)])
+    sums = in_clusters(times(values.values[metric, use][:, systems], weight), values.clusters(use))
+    p = tukey(sums, options.permutations, options.seed, tick)
+    return [float(p[systems.index(system), systems.index(base)]) for system, base in pairs]
 
 
 def _progress(work: int, total: int, unit: str = "query") -> AbstractContextManager[Tick]:
@@ -250,17 +181,19 @@ def _progress(work: int, total: int, unit: str = "query") -> AbstractContextMana
     return progress(total, unit, long=work >= LONG)
 
 
-def _each_query(pairing: Pairing, options: Options) -> Answer:
+def _each_query(pairing: Pairing, options: CompareOptions) -> Answer:
     """Return one row per segment, metric, pair of systems and query, the greatest differences first."""
     labels: list[Array] = []
     values: list[Array] = []
     for segment in pairing.segments:
-        for metric, one in enumerate(pairing.laid(segment)):
-            for pair, use in enumerate(one.together(pairing.pairs, options.unanswered, options.test)[2]):
-                both = one.values[:, list(pairing.pairs[pair])][use]
-                query = one.pair[use]
+        here = pairing.laid(segment)
+        for metric in range(len(pairing.measured.asked)):
+            for i, use in enumerate(
+                here.compared(metric, pairing.pairs, options.unanswered, together=options.together)
+            ):
+                both, query = here.values[metric, use][:, pairing.pairs[i]], here.pair[use]
                 first = np.lexsort((query, -np.abs(both[:, 0] - both[:, 1])))
-                of = np.broadcast_to([[segment], [metric], [pair]], (3, len(first)))
+                of = np.broadcast_to([[segment], [metric], [i]], (3, len(first)))
                 labels.append(np.vstack([of, query[first]]))
                 values.append(both[first].T)
     segments, metrics, pairs, queries = np.concatenate(labels, axis=1)

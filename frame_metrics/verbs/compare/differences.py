@@ -1,91 +1,58 @@
-"""The rows of a comparison: their columns, options and corrections."""
+"""The rows of a comparison: their columns, their order, and their p-values corrected."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
 from frame_metrics.data.groups import Segments
-from frame_metrics.errors import NotComputableError, check_bool, check_choice, check_level, check_whole, shown
-from frame_metrics.inputs import Array
+from frame_metrics.inputs import Array, ratio
+from frame_metrics.measuring.pairs import pairs_of
 from frame_metrics.measuring.results import labels, number, whole
+from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.roles.columns import Columns
-from frame_metrics.stats.significance import adjusted
+from frame_metrics.stats.arms import drawn_ends, drawn_relative_ends
+from frame_metrics.stats.exact import detectable, normal, normal_quantile
+from frame_metrics.stats.significance import CLOSE, adjusted
+from frame_metrics.verbs.compare.options import CompareOptions
+
+Row: TypeAlias = dict[str, Any]  # what is known of a row of the result
+Pair: TypeAlias = tuple[int, int]  # a system and the one that it is compared with
 
 EACH = ("value", "baseline_value", "difference")
-NUMBERS = (*EACH, "relative", "ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
-COUNTS = ("wins", "ties", "losses", "n", "n_unpaired", "n_undefined")
-SCHEMA: dict[str, Any] = dict.fromkeys(NUMBERS, pl.Float64) | dict.fromkeys(COUNTS, pl.Int64)
+SURE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
 TESTED = {"mde": pl.Float64, "test": pl.String, "n_tests": pl.Int64, "correction": pl.String}
-SCHEMA |= TESTED
-OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, "relative", "relative_low", "relative_high"), pl.Float64)
-OF_ARMS |= dict.fromkeys(("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size"), pl.Float64)
-OF_ARMS |= dict.fromkeys(("n", "baseline_n", "n_units", "baseline_n_units", "n_undefined"), pl.Int64)
-OF_ARMS |= TESTED
+OF_PAIRS: dict[str, Any] = dict.fromkeys((*EACH, "relative", *SURE), pl.Float64)
+OF_PAIRS |= dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64) | TESTED
+OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, "relative", "relative_low", "relative_high", *SURE), pl.Float64)
+OF_ARMS |= dict.fromkeys(("n", "baseline_n", "n_units", "baseline_n_units", "n_undefined"), pl.Int64) | TESTED
 CORRECTED = ("p_adjusted", "n_tests", "correction")
-RESULT = ("baseline", "metric", "k", *SCHEMA)
-
-OfQueries = Literal["randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey"]
-OfArms = Literal["randomization", "t", "z", "bootstrap"]
-OfRows = Literal["mcnemar", "delong", "fisher", "bootstrap"]
-Test = Literal["randomization", "t", "z", "wilcoxon", "sign", "bootstrap", "tukey", "mcnemar", "delong", "fisher"]
-Correction = Literal["holm", "bonferroni", "bh", "none"]
-Over = Literal["metric", "all"]
-Unanswered = Literal["zero", "drop"]
-Against = Literal["chance", "majority"]
-CHOICES = {"correction": Correction, "over": Over, "unanswered": Unanswered}
 
 
-@dataclass(frozen=True, eq=False)
-class Options:
-    """Options of a comparison; the verb has the parameters."""
-
-    baseline: Any
-    against: str | None
-    test: str | None
-    correction: str
-    over: str
-    unanswered: str
-    ci: float
-    permutations: int
-    resamples: int
-    seed: int
-    paired: bool = True
-    covariate: str | None = None
-    power: float = 0.8
-
-    @property
-    def drawn(self) -> tuple[int, int, int]:
-        """The permutations, the resamples and the seed."""
-        return self.permutations, self.resamples, self.seed
+def columns_of(options: CompareOptions) -> dict[str, Any]:
+    """Return the columns beside the keys, and their types."""
+    if options.per_query:
+        return {name: OF_PAIRS[name] for name in EACH}
+    return OF_PAIRS if options.paired else OF_ARMS
 
 
-def check_options(options: Options) -> None:
-    """Raise for an option out of its range, or two that do not go together."""
-    for name, choices in CHOICES.items():
-        check_choice(name, getattr(options, name), get_args(choices))
-    for name, choices in (("test", Test), ("against", Against)):
-        if getattr(options, name) is not None:
-            check_choice(name, getattr(options, name), get_args(choices))
-    check_bool("paired", options.paired)
-    if options.covariate is not None and options.paired:
-        raise NotComputableError(
-            f"covariate={shown(options.covariate)} is of arms that have each their own queries; say paired=False"
-        )
-    check_level(options.ci)
-    check_whole("permutations", options.permutations, 1)
-    check_whole("resamples", options.resamples, 1)
-    check_whole("seed", options.seed, 0)
-    if options.test == "tukey" and options.baseline is not None:
-        raise NotComputableError("test='tukey' tests all pairs together; say baseline=None")
-    if options.against is not None and options.baseline is not None:
-        raise NotComputableError(f"against={options.against!r} tests each system by itself; say baseline=None")
+def schema_of(columns: Columns, options: CompareOptions) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return the types of the result's columns, by those of the frame's columns."""
+    queries = columns.query if options.per_query else ()
+    keys = (*columns.by, *queries, *([columns.system] if columns.system else []))
+    named = options.saved or options.against is not None  # and no system of the frame
+
+    def schema(types: dict[str, Any]) -> dict[str, Any]:
+        baseline = pl.String if named else types[str(columns.system)]
+        first = {name: types[name] for name in keys} | {"baseline": baseline, "metric": pl.String, "k": pl.Int64}
+        return first | columns_of(options)
+
+    return schema
 
 
 def places(n: int, metrics: int, pairs: int) -> tuple[Array, Array, Array]:
@@ -94,48 +61,96 @@ def places(n: int, metrics: int, pairs: int) -> tuple[Array, Array, Array]:
     return at // (metrics * pairs), at // pairs % metrics, at % pairs
 
 
-def tabled(
-    rows: Sequence[dict[str, Any]], metrics: int, pairs: int, options: Options, schema: dict[str, Any] = SCHEMA
-) -> dict[str, pl.Series]:
-    """Return the columns of rows, by segment, then metric, then pair of systems; p-values are corrected here."""
+def tabled(rows: Sequence[Row], metrics: int, pairs: int, options: CompareOptions) -> dict[str, pl.Series]:
+    """Return the columns of rows, by segment, then metric, then pair of systems; p-values are corrected here.
+
+    What a row does not say is null.
+    """
     segment, metric, _ = places(len(rows), metrics, pairs)
-    at_once = options.test == "tukey"  # whose p-values are those of all pairs together, and of one metric
-    by_metric = at_once or options.over == "metric"
+    by_metric = options.together or options.over == "metric"
     family = segment * metrics + metric if by_metric else np.zeros(len(rows), np.int64)
-    numbers = {name: dtype for name, dtype in schema.items() if dtype != pl.String and name not in CORRECTED}
-    columns = {name: number(np.array([row[name] for row in rows])).cast(dtype) for name, dtype in numbers.items()}
-    columns |= corrected(columns["p_value"], family, "tukey" if at_once else options.correction)
+    schema = columns_of(options)
+    known = {name: np.array([row.get(name, np.nan) for row in rows]) for name in schema if schema[name] != pl.String}
+    known["relative"] = ratio(known["difference"], np.abs(known["baseline_value"]))
+    columns = {name: number(values).cast(schema[name]) for name, values in known.items()}
+    columns |= corrected(columns["p_value"], family, "tukey" if options.together else options.correction)
     columns["test"] = pl.Series([row["test"] for row in rows], dtype=pl.String)
     return {name: columns[name] for name in schema}
 
 
+def by_area(
+    difference: float, metric: Metric, covariance: Array, options: CompareOptions, ends: tuple[float, float]
+) -> Row:
+    """Return interval and p-value of a difference of areas under ROC curves, by DeLong.
+
+    Parameters
+    ----------
+    metric : how much it rises with the area is known.
+    covariance : of the areas of the system and of what it is compared with, shape (2, 2); of the first one alone where
+        that is no system, shape (1, 1).
+    ends : of what the difference can be.
+    """
+    sign = np.array([1.0, -1.0])[: len(covariance)] * float(metric.of_area or 1)
+    variance = float(sign @ covariance @ sign)
+    variance = 0.0 if variance < CLOSE * np.trace(covariance) else variance
+    difference = 0.0 if abs(difference) < CLOSE else difference
+    error = float(np.sqrt(variance))
+    wide = normal_quantile(options.ci) * error
+    low, high = np.clip([difference - wide, difference + wide], *ends)
+    row = {"ci_low": low, "ci_high": high, "p_value": normal(difference, variance)}
+    return row | {"mde": detectable(options.ci, options.power) * error}
+
+
+def by_draws(values: Sequence[float], drawn: Array, options: CompareOptions) -> Row:
+    """Return intervals and p-value of the difference of two values, of arms its relative one too.
+
+    Parameters
+    ----------
+    drawn : the draws of both, shape (2, draws).
+    """
+    with np.errstate(invalid="ignore"):  # values may be infinite, as odds are
+        drawn = drawn[:, ~np.isnan(drawn[0] - drawn[1])]
+        if not drawn.shape[1] or np.isnan(values[0] - values[1]):
+            return {}
+        means, draws = np.array(values)[:, None], [*drawn[:, :, None]]
+        ends = drawn_ends(draws, means, np.abs(means).max(), options.ci)
+        ends |= {} if options.paired else drawn_relative_ends(draws, means, options.ci)
+        row = {name: float(end[0]) for name, end in ends.items()}
+        row["mde"] = detectable(options.ci, options.power) * float((drawn[0] - drawn[1]).std())
+    return row if np.isfinite(values).all() else row | {"p_value": np.nan}
+
+
+def in_order(segments: int, pairs: Sequence[Any], compared: Callable[[int, Any], list[Row]]) -> list[Row]:
+    """Return rows by segment, then metric, then pair; ``compared`` gives those of a pair in a segment, by metric."""
+    rows: list[Row] = []
+    for segment in range(segments):
+        each = [compared(segment, pair) for pair in pairs]
+        rows += [row for of_metric in zip(*each, strict=True) for row in of_metric]
+    return rows
+
+
+def pairs_among(systems: Segments, options: CompareOptions) -> list[Pair]:
+    """Return the pairs of systems to compare; raise where there are none."""
+    (column,) = systems.keys
+    names = systems.values(column) if systems.n.any() else []
+    return pairs_of(range(len(names)), names, options.baseline, column)
+
+
 def answer_of_pairs(
-    rows: Sequence[dict[str, Any]],
+    rows: Sequence[Row],
     asked: Asked,
     segments: Segments,
     systems: Segments,
-    pairs: Sequence[tuple[int, int]],
-    options: Options,
-    schema: dict[str, Any] = SCHEMA,
+    pairs: Sequence[Pair],
+    options: CompareOptions,
 ) -> Answer:
     """Return rows as an answer, by segment, then metric, then pair of systems."""
     at, metric, pair = places(len(rows), len(asked), len(pairs))
     (column,) = systems.keys
     mine, base = (systems.key_rows(side[pair])[column] for side in np.array(pairs).T)
     keys = segments.own_rows(at) | {column: mine, "baseline": base}
-    table = tabled(rows, len(asked), len(pairs), options, schema)
-    return Answer(keys, labels(asked, metric) | table, {"baseline": column}, segments.cells.held)
-
-
-def schema_of_arms(columns: Columns) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return the types of the columns of arms compared, by those of the frame's columns."""
-    system = str(columns.system)
-
-    def schema(types: dict[str, Any]) -> dict[str, Any]:
-        first = {name: types[name] for name in (*columns.by, system)} | {"baseline": types[system]}
-        return first | {"metric": pl.String, "k": pl.Int64} | OF_ARMS
-
-    return schema
+    columns = labels(asked, metric) | tabled(rows, len(asked), len(pairs), options)
+    return Answer(keys, columns, {"baseline": column}, segments.cells.held)
 
 
 def corrected(p_value: pl.Series, family: Array, correction: str) -> dict[str, pl.Series]:
@@ -145,8 +160,9 @@ def corrected(p_value: pl.Series, family: Array, correction: str) -> dict[str, p
     """
     p = p_value.fill_null(np.nan).to_numpy()
     out = np.full(len(p), np.nan)
-    for one in np.unique(family):
-        out[family == one] = adjusted(p[family == one], "none" if correction == "tukey" else correction)
+    for number_of_family in np.unique(family):
+        here = family == number_of_family
+        out[here] = adjusted(p[here], "none" if correction == "tukey" else correction)
     n_tests = np.bincount(family, ~np.isnan(p), minlength=1)[family]
-    said = pl.Series([correction], dtype=pl.String).new_from_index(0, len(p)).set(pl.Series(n_tests < 2), None)
-    return dict(zip(CORRECTED, (number(out), whole(n_tests), said), strict=True))
+    named = pl.Series([correction], dtype=pl.String).new_from_index(0, len(p)).set(pl.Series(n_tests < 2), None)
+    return dict(zip(CORRECTED, (number(out), whole(n_tests), named), strict=True))

@@ -1,0 +1,96 @@
+"""Rows without a query that several systems decide about, paired by document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.cases import Cases
+from frame_metrics.data.groups import Segments
+from frame_metrics.errors import NotComputableError, bad_rows
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import role_columns
+
+OF_DOC = ("actual", "weight", "count", "cluster")  # what systems have to agree about
+
+
+@dataclass(frozen=True, eq=False)
+class ByDocument:
+    """The rows of systems, laid out by document within segments."""
+
+    cases: Cases
+    systems: Segments  # sorted by name
+    segments: Segments
+    place: Array  # the row of each document of a segment that each system has, -1 for none, shape (documents, systems)
+    segment: Array  # of each document of a segment, shape (documents,)
+
+    @cached_property
+    def _by_segment(self) -> list[Array]:
+        """The documents of each segment."""
+        order = np.argsort(self.segment, kind="stable")
+        return np.split(order, np.searchsorted(self.segment[order], np.arange(1, len(self.segments))))
+
+    def rows(self, segment: int, pair: tuple[int, int]) -> tuple[list[pl.DataFrame], int]:
+        """Return the rows of a segment that both systems have, of each in one order, and how many only one has.
+
+        The system that is first by name comes first, whichever of them is the baseline.
+        """
+        first, second = self.place[self._by_segment[segment]][:, sorted(pair)].T
+        both = (first >= 0) & (second >= 0)
+        alone = self.cases.rows[np.maximum(first, second)[(first >= 0) != (second >= 0)]]
+        rows = [self.cases.rows[at[both]] for at in (first, second)]
+        return rows, replace(self.cases, rows=alone).number()
+
+
+def paired_rows(cases: Cases, frame: pl.DataFrame) -> ByDocument:
+    """Pair the rows of systems by document; ``cases`` keep the row of the frame that each is.
+
+    Raises
+    ------
+    BadRowsError
+        A document is missing, or stands twice in a segment of a system, or systems differ in what is true of it.
+    """
+    columns, rows = cases.columns, cases.rows
+    (systems, segments), cell = cases.cells.by_system(columns.system), rows["cell"].to_numpy()
+    docs = role_columns(frame, columns, ("doc",))["doc"].gather(rows["row"])
+    ids = pl.DataFrame({"doc": docs, "segment": segments.place[cell]})
+    code, first = codes(ids, ids.columns)
+    system = systems.place[cell]
+    _check_once(code * len(systems) + system, cases, frame)
+    place = np.full((len(first), len(systems)), -1)
+    place[code, system] = np.arange(len(rows))
+    if len(rows) and len(systems) > 1 and not ((place >= 0).sum(axis=1) > 1).any():
+        raise NotComputableError(
+            f"{columns.doc}: no document has rows of two systems, and compare() pairs rows by document; "
+            "are its ids those of what the systems decide about?"
+        )
+    _check_agreement(code, first, cases, frame)
+    return ByDocument(cases, systems, segments, place, segments.place[cell][first])
+
+
+def _check_once(key: Array, cases: Cases, frame: pl.DataFrame) -> None:
+    """Raise for rows that repeat a document of their segment and system."""
+    again = ~pl.Series(key).is_first_distinct().to_numpy()
+    if again.any():
+        at = np.sort(cases.rows["row"].to_numpy()[again])
+        what = "repeat a document of their system"
+        raise bad_rows(str(cases.columns.doc), at, len(frame), what, "drop them, or name a doc= that tells rows apart")
+
+
+def _check_agreement(code: Array, first: Array, cases: Cases, frame: pl.DataFrame) -> None:
+    """Raise for rows that say something else of their document than another system's."""
+    columns, rows = cases.columns, cases.rows
+    for name in OF_DOC:
+        if name not in rows.columns or (name == "weight" and not columns.weight):
+            continue
+        values = rows["each" if name == "weight" and columns.count else name].to_numpy()
+        wrong = values != values[first][code]
+        if wrong.any():
+            column = columns.label or columns.grade if name == "actual" else getattr(columns, name)
+            at = np.sort(rows["row"].to_numpy()[wrong])
+            what = "differ from another row of their document"
+            raise bad_rows(str(column), at, len(frame), what, "give each document one value for all systems")

@@ -1,0 +1,180 @@
+"""Rows without a query that are drawn again, and the values of metrics in each resample of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.data.cases import Cases
+from frame_metrics.inputs import Array, Classes, ClassScores, Scores
+from frame_metrics.inputs.scores import DrawnScores, drawn_levels
+from frame_metrics.measuring.rows import Inputs, input_of, one_metric
+from frame_metrics.metrics.metric import Metric
+from frame_metrics.stats.resampling import Units, draws, units_of
+
+Drawn = Classes | Scores | ClassScores  # what metrics are computed from, with a table or a query for each resample
+Averaged = tuple[str, Metric, str | None]  # a name, its metric, and an average; None for the metric's own
+Made = Callable[[Array], Drawn]  # of how often each unit is in each resample, shape (resamples, units)
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Rows that are drawn together, of one segment or of several."""
+
+    units: Units
+    of: dict[int, tuple[slice, list[Array]]]  # of each segment its units, and what is read of them, last their weight
+
+
+@dataclass(frozen=True, eq=False)
+class RowDraws:
+    """Rows of some segments that are drawn again; a segment of fewer than two rows, or clusters, has no draws."""
+
+    inputs: Inputs
+    resamples: int
+    seed: int
+    group: Array | None = None  # the number of each segment's group, whose rows are drawn together, shape (segments,)
+    paired: bool = False  # whether segments have the same rows, one after another, each drawn for all of them
+
+    def values(self, wanted: Mapping[int, Averaged]) -> dict[tuple[int, int], Array]:
+        """Return the values of metrics in the resamples, NaN where undefined, by the metric's number and the segment.
+
+        Those of segments that are drawn together have the same order; resamples that lack one of them are left out.
+        """
+        blocks: dict[tuple[int, int], list[Array]] = {}
+        for kind in MADE:
+            some = {i: of for i, of in wanted.items() if input_of(self.inputs.cases, of[1]) is kind}
+            for segment, drawn in self._drawn(kind) if some else ():
+                inputs = self._inputs(segment, drawn, [metric for _, metric, _ in some.values()])
+                for i, (name, metric, average) in some.items():
+                    blocks.setdefault((i, segment), []).append(one_metric(inputs, name, metric, average).value)
+        return {at: np.concatenate(values) for at, values in blocks.items()}
+
+    def _drawn(self, kind: type) -> Iterator[tuple[int, Drawn]]:
+        """Give segments and what metrics are computed from in a block of resamples."""
+        for rows in self._together(kind):
+            made = {segment: MADE[kind](self.inputs, segment, *columns) for segment, (_, columns) in rows.of.items()}
+            for often in draws(rows.units, self.resamples, self.seed):
+                if self.group is not None:
+                    often = often[np.all([often[:, own].any(axis=1) for own, _ in rows.of.values()], axis=0)]
+                for segment, (own, _) in rows.of.items():
+                    yield segment, made[segment](often[:, own])
+
+    def _inputs(self, segment: int, drawn: Drawn, metrics: Sequence[Metric]) -> Inputs:
+        """What metrics are computed from, each resample as a segment."""
+        segments = self.inputs.segments
+        segments = replace(segments, n=np.repeat(segments.n[segment], drawn.n_queries))
+        if isinstance(drawn, Classes):
+            return Inputs(self._cases, segments, drawn, None)
+        if isinstance(drawn, ClassScores):
+            return Inputs(self._cases, segments, None, drawn)
+        return Inputs(self._cases, segments, None, None, {metric: metric.compute(drawn) for metric in metrics})
+
+    @cached_property
+    def _cases(self) -> Cases:
+        """Cases of which an undefined value is null where it would be an error: a resample may have some."""
+        cases = self.inputs.cases
+        if cases.conventions.undefined != "raise":
+            return cases
+        return replace(cases, conventions=replace(cases.conventions, undefined="null"))
+
+    def _together(self, kind: type) -> Iterator[Together]:
+        """Give rows that are drawn together, alike ones as one unit."""
+        cases, n = self.inputs.cases, len(self.inputs.segments)
+        if self.paired:
+            return self._same_rows(kind, n)
+        if kind is Classes and not (cases.weighted or cases.columns.cluster):
+            return self._cells()
+        return self._rows(kind, n)
+
+    def _same_rows(self, kind: type, n: int) -> Iterator[Together]:
+        """Give the rows that segments have in common, with what each of them says of a row."""
+        cases = self.inputs.cases
+        actual, *columns = columns_read(cases, kind)
+        each = [[column[at] for column in columns] for at in np.split(np.arange(len(actual)), n)]
+        first, k = slice(len(actual) // n), len(columns)
+        units = self._units(first, [actual[first], *chain(*each), cases.each[first]])
+        if units is not None:
+            actual, *held, weight = units.columns
+            of = [[actual, *held[i * k : (i + 1) * k], weight] for i in range(n)]
+            yield Together(units, {i: (slice(None), own) for i, own in enumerate(of)})
+
+    def _cells(self) -> Iterator[Together]:
+        """Give the cells of each segment's table, whose counts are all there is to know of its rows."""
+        table, n = self.inputs.tables, self.inputs.segments.n
+        for g in np.flatnonzero(n > 1):
+            counts = table.found[g]
+            columns = [*np.indices(counts.shape).reshape(2, -1), np.ones(counts.size)]
+            yield Together(Units(columns, counts.ravel()), {int(g): (slice(None), columns)})
+
+    def _rows(self, kind: type, n: int) -> Iterator[Together]:
+        """Give the rows of each segment, or of each group of them."""
+        cases = self.inputs.cases
+        place = self.inputs.segments.of(cases.rows)
+        group = place if self.group is None else np.append(self.group, -1)[place]
+        order = np.argsort(group, kind="stable")
+        columns = [place, *columns_read(cases, kind), cases.each]
+        for rows in np.split(order, np.searchsorted(group[order], np.arange(n + 1)))[1:-1]:
+            units = self._units(rows, [column[rows] for column in columns])
+            if units is not None:
+                of, *held = units.columns
+                own = {int(g): slice(*np.searchsorted(of, [g, g + 1])) for g in np.unique(of)}
+                yield Together(units, {g: (at, [column[at] for column in held]) for g, at in own.items()})
+
+    def _units(self, rows: Array | slice, columns: Sequence[Array]) -> Units | None:
+        """The units of some rows, by what is read of them; None for fewer than two rows, or clusters."""
+        cases = self.inputs.cases
+        cluster = cases.rows["cluster"].to_numpy()[rows] if cases.columns.cluster else None
+        return units_of(columns, cases.times[rows], cluster)
+
+
+def columns_read(cases: Cases, kind: type) -> list[Array]:
+    """Return the true class of each row, and what metrics of this kind of input read beside it."""
+    rows = cases.rows
+    if kind is Classes:
+        read = [rows["predicted"].fill_null(cases.found).cast(pl.Int64)]
+    elif kind is Scores:
+        read = [rows["score"].fill_null(-np.inf)]
+    else:
+        read = [rows[f"score:{i}"] for i in range(cases.k)]
+    return [column.to_numpy() for column in (rows["actual"].cast(pl.Int64), *read)]
+
+
+def _tables(inputs: Inputs, segment: int, actual: Array, predicted: Array, weight: Array) -> Made:
+    """Count true and predicted classes of resampled units."""
+    table = inputs.tables
+    shape = table.found.shape[1:]
+    cell = actual * shape[1] + predicted
+    order: Any = np.argsort(cell, kind="stable") if (cell[1:] < cell[:-1]).any() else slice(None)
+    cell = cell[order]
+    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+
+    def made(often: Array) -> Classes:
+        found = np.zeros((len(often), math.prod(shape)))
+        found[:, cell[starts]] = np.add.reduceat((often * weight)[:, order], starts, axis=1)
+        return table.drawn(segment, found.reshape(-1, *shape))
+
+    return made
+
+
+def _scores(_: Inputs, __: int, actual: Array, score: Array, weight: Array) -> Made:
+    """Put the scores of resampled units in order, of two classes."""
+    order = np.argsort(-score, kind="stable")
+    return lambda often: drawn_levels(score[order], actual[order] == 1, (often * weight)[:, order])
+
+
+def _class_scores(inputs: Inputs, segment: int, actual: Array, *scores_and_weight: Array) -> Made:
+    """Put the scores of resampled units in order, of several classes."""
+    *scores, weight = scores_and_weight
+    seen = inputs.class_scores.seen[[segment]]
+    units = ClassScores(np.zeros(len(actual), np.int64), actual, np.stack(scores, 1), weight, 1, seen)
+    return lambda often: DrawnScores(units, often)
+
+
+MADE: dict[type, Callable[..., Made]] = {Classes: _tables, Scores: _scores, ClassScores: _class_scores}

@@ -1,0 +1,207 @@
+"""Options of a comparison: the tests that each kind of comparison has, what these take, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    NotComputableError,
+    check_bool,
+    check_choice,
+    check_whole,
+    listed,
+    shown,
+)
+from frame_metrics.measuring.baseline import is_frame
+from frame_metrics.measuring.results import IntervalOptions
+from frame_metrics.measuring.rows import check_pooled
+from frame_metrics.metrics.names import Asked
+from frame_metrics.plan.plan import Plan
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.resolve import absent, likely
+
+Test = Literal["randomization", "t", "z", "wilcoxon", "sign", "bootstrap", "tukey", "mcnemar", "delong", "fisher"]
+Correction = Literal["holm", "bonferroni", "bh", "none"]
+Over = Literal["metric", "all"]
+Unanswered = Literal["zero", "drop"]
+Against = Literal["chance", "majority"]
+CHOICES = {"correction": Correction, "over": Over, "unanswered": Unanswered, "test": Test, "against": Against}
+
+Kind = Literal["queries", "arms", "rows", "rows of arms"]  # what is compared
+BOTH = ("weight", "cluster")
+# The tests that each kind of comparison has, and what these take beside the values: roles, and the covariate.
+TESTS: dict[Kind, dict[str, Sequence[str]]] = {
+    "queries": {"randomization": BOTH, "t": (), "wilcoxon": (), "sign": (), "bootstrap": BOTH, "tukey": BOTH},
+    "arms": dict.fromkeys(("randomization", "t", "z", "bootstrap"), (*BOTH, "covariate")),
+    "rows": {"mcnemar": (), "delong": (), "fisher": (), "bootstrap": BOTH},
+    "rows of arms": {"delong": (), "bootstrap": BOTH},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(IntervalOptions):
+    """Options of a comparison; the verb has the parameters."""
+
+    always: ClassVar[bool] = True
+    power: ClassVar[float] = 0.8
+    baseline: Any
+    against: str | None
+    test: str | None
+    correction: str
+    over: str
+    unanswered: str
+    paired: bool
+    covariate: str | None
+    ci: float
+    permutations: int
+    per_query: bool
+
+    def __post_init__(self) -> None:
+        """Raise for an option out of its range, or two that do not go together; nothing is read."""
+        for name, choices in CHOICES.items():
+            if getattr(self, name) is not None or name not in ("test", "against"):
+                check_choice(name, getattr(self, name), get_args(choices))
+        check_bool("paired", self.paired)
+        if self.covariate is not None and self.paired:
+            raise NotComputableError(
+                f"covariate={shown(self.covariate)} is of arms that have each their own queries; say paired=False"
+            )
+        super().__post_init__()
+        check_whole("permutations", self.permutations, 1)
+        if self.together and self.baseline is not None:
+            raise NotComputableError("test='tukey' tests all pairs together; say baseline=None")
+        if self.against is not None and self.baseline is not None:
+            raise NotComputableError(f"against={self.against!r} tests each system by itself; say baseline=None")
+
+    @property
+    def together(self) -> bool:
+        """True where the test looks at all systems of a query at once, so that all pairs are tested together."""
+        return self.test == "tukey"
+
+    @property
+    def saved(self) -> bool:
+        """True where the baseline is a frame of saved numbers, and no system."""
+        return is_frame(self.baseline)
+
+    def kind(self, plan: Plan) -> Kind:
+        """Return what is compared: the values of queries, or rows that are counted together."""
+        if plan.columns.query or plan.of_values:
+            return "queries" if self.paired else "arms"
+        return "rows" if self.paired else "rows of arms"
+
+
+def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions) -> None:
+    """Raise for what cannot be compared, with these columns and options; nothing is read."""
+    if not options.paired:
+        _check_arms(plan.columns, options)
+    elif kind == "rows":
+        _check_rows(plan, options)
+    else:
+        _check_queries(plan.columns, options)
+    _check_test(kind, plan.columns, options)
+    if not plan.columns.query and not plan.of_values:
+        check_pooled(asked)
+        plan.check_pooled(())
+        if plan.conventions.match is not None:
+            raise NotComputableError(
+                f"match= chooses the classes of each {'system' if options.paired else 'arm'}'s clusters anew; "
+                "say match=None, and name a column of classes"
+            )
+    for name, metric in asked:
+        if metric.average is not None:
+            what = "pairs" if options.paired else "takes"
+            raise NotComputableError(f"{name} is an average, and compare() {what} the values of queries")
+
+
+def _check_queries(columns: Columns, options: CompareOptions) -> None:
+    """Raise for what systems, or one and a saved baseline, cannot be paired by query with."""
+    baseline = options.baseline
+    if options.against is not None:
+        raise NotComputableError(
+            f"against={options.against!r} tests rows that are counted together, and there is a query; "
+            "say query=None to pool them, or compare systems without against="
+        )
+    if columns.system is not None or options.saved:
+        return
+    if hasattr(baseline, "__len__") and not isinstance(baseline, str | bytes | list | tuple):
+        raise BadValueError(
+            f"baseline={shown(baseline)} is no frame, nor a system; give what per_query() returned, a frame "
+            "with a row per query and metric"
+        )
+    raise ColumnError(
+        "compare() pairs systems query by query; name their column with system=, "
+        "or give what per_query() returned of another one, as baseline=saved"
+    )
+
+
+def _check_rows(plan: Plan, options: CompareOptions) -> None:
+    """Raise for what rows without a query cannot be paired by document with, or be compared with chance by."""
+    columns = plan.columns
+    if options.saved:
+        raise NotComputableError("baseline= as a frame is one number per query, and there is no query; name query=")
+    if options.against is None and columns.system is None:
+        raise ColumnError(
+            "compare() pairs the rows of systems by document; name their column with system=, "
+            "or say against='chance' or 'majority' to test one by itself"
+        )
+    if options.against is None and columns.doc is None:
+        if "query" in plan.roles:
+            hint = likely("doc", plan.available)
+            raise ColumnError(f"compare() without a query pairs rows by document; name their column with doc={hint}")
+        lacking = absent(("query",), plan.roles, plan.available, plan.border.hint)
+        raise ColumnError(f"{lacking}; to pair rows without a query, name the document they are about with doc=")
+    if options.per_query:
+        raise NotComputableError("per_query=True lists the differences of queries; name query=")
+
+
+def _check_arms(columns: Columns, options: CompareOptions) -> None:
+    """Raise for what systems cannot be compared by that have each their own queries, or rows."""
+    if options.saved:
+        raise NotComputableError("baseline= as a frame is paired query by query; say paired=True")
+    if options.against is not None:
+        raise NotComputableError(f"against={options.against!r} tests each system by itself; say against=None")
+    if columns.system is None:
+        raise ColumnError("compare(paired=False) compares arms; name their column with system=")
+    if options.per_query:
+        raise NotComputableError(
+            "per_query=True lists paired differences; paired=False pairs none, and per_query() has the values"
+        )
+    if options.unanswered != "zero":
+        raise NotComputableError("unanswered= is of pairs; paired=False pairs none, and each arm has its own queries")
+
+
+def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:
+    """Raise for a test of another kind of comparison, and for one that does not take what there is."""
+    test, tests = options.test, TESTS[kind]
+    if options.covariate is not None and not any("covariate" in takes for takes in tests.values()):
+        raise NotComputableError(f"covariate={options.covariate!r} is of queries, and there is none; name query=")
+    if test is None:
+        return
+    if test not in tests:
+        arms = test in TESTS["arms"]
+        whose = {
+            "queries": "arms; say paired=False, or" if arms else "rows without a query; say query=None, or",
+            "arms": "pairs, and paired=False pairs none; say",
+        }.get(kind, "queries, and there is none; name query=, or say")
+        raise NotComputableError(f"test={test!r} is of {whose} test= as one of {listed(tests)}")
+    unit = "row" if "rows" in kind else "query"
+    for role in BOTH:
+        column = getattr(columns, role)
+        if column and role not in tests[test]:
+            others = [other for other, takes in tests.items() if role in takes]
+            why = {
+                "weight": f"counts every {unit} alike, and {column} is their weight",
+                "cluster": f"takes every {unit} as independent, and {column} says which belong together",
+            }[role]
+            way = f"test= as one of {listed(others)}" if len(others) > 1 else f"test={others[0]!r}"
+            raise NotComputableError(f"test={test!r} {why}; say {way}, or {role}=None")
+
+
+def tests_for(kind: Kind, columns: Columns) -> list[str]:
+    """Return the tests that take the weights and clusters that there are."""
+    roles = [role for role in BOTH if getattr(columns, role)]
+    return [test for test, takes in TESTS[kind].items() if set(roles) <= set(takes)]
