@@ -27,7 +27,7 @@ from frame_metrics.command.settings import settings
 from frame_metrics.command.texts import PROGRAM, in_words, on_github, say
 from frame_metrics.errors import BadValueError, FrameMetricsError
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.roles.resolve import FOUND
+from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import Roles
 
 OK, FAILED = 0, 1  # exit codes

@@ -10,17 +10,9 @@ import polars as pl
 
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, shown
 from frame_metrics.inputs.rows import NONE, Array
-from frame_metrics.roles.columns import (
-    TEXTS,
-    Columns,
-    grade_column,
-    label_column,
-    largest_grade,
-    refuse_nan,
-    role_columns,
-    same_as,
-)
+from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.series import TEXTS, grade_column, label_column, largest_grade, refuse_nan, same_as
 
 SCALE = 3  # so many grades are no yes or no
 MOST = 1000  # more different values are ids, and no classes

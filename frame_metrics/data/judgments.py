@@ -15,24 +15,16 @@ from frame_metrics.data.annotators import made_one, once_each
 from frame_metrics.data.blocks import Pools, differ, find_duplicates, find_rankings, numbers, run_starts
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import (
-    TEXTS,
-    Columns,
-    judging,
-    key_names,
-    refuse,
-    refuse_nan,
-    refuse_null,
-    role_columns,
-)
+from frame_metrics.roles.columns import BESIDE, OF_QUERIES, Columns, judging, key_names, role_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.scale import Scale
+from frame_metrics.roles.series import TEXTS, refuse, refuse_nan, refuse_null
 
 ONCE = "keep one of each"
 TWO_JUDGMENTS = "differ from another row of their query and document"
 COMBINE = f"{ONCE}, or say judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
 SOMEBODY = "give every judgment the one who gave it"
-SAID_BESIDE = ("weight", "cluster", "collection_size")  # roles that say one thing of a query, which judgments may have
+SAID_BESIDE = [role for role in BESIDE if role in OF_QUERIES]  # one value of each query
 UNITS = ("ms", "us", "ns")  # of time, the finest last
 
 
@@ -96,7 +88,7 @@ def _judged_rows(
         refuse_nan(frame[name], name, "drop them")
         if inside in query:
             refuse_null(name, frame[name], "are missing", "drop them")
-        dtype = frame[name].dtype if own in log_columns.lent else log[inside].dtype
+        dtype = frame[name].dtype if own in log_columns.from_judgments else log[inside].dtype
         out[inside] = _like(frame[name], dtype, name, own, dtype)
     if columns.doc is None:
         raise BadValueError("the judgments have no document column; name it with doc=")
@@ -118,7 +110,7 @@ def _judged_rows(
         refuse(columns.annotator, nobody, "have a judgment and no annotator", SOMEBODY)
         table = table.with_columns(annotator.alias("annotator"))
     table = table if every else table.filter(judges)
-    lent = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.lent}
+    lent = {inside: name for inside, name in zip(by, columns.by, strict=True) if name in log_columns.from_judgments}
     keys = [key for key in (*by, *query) if key not in lent]
     for said, column in (lent | {role: getattr(columns, role) for role in SAID_BESIDE}).items():
         if column and table.select(*keys, said).n_unique() > table.select(keys).n_unique():

@@ -21,17 +21,9 @@ from frame_metrics.data.unfolding import BARE, ORIGIN, TOLD
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.inputs import Array, Pool, Ranking
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import (
-    EXTRA,
-    Columns,
-    checked,
-    checked_keys,
-    judging,
-    key_names,
-    largest_grade,
-    type_of,
-)
+from frame_metrics.roles.columns import EXTRA, OF_QUERIES, Columns, checked, checked_keys, judging, key_names, type_of
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.series import largest_grade
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +82,7 @@ class Log:
     def of_queries(self, role: str) -> Array | None:
         """The value for each ranking's query, by the log or else the judgments; None for a role that is not named."""
         said, column = self.said_of_queries(role), getattr(self.columns, role)
-        left_out = column in self.columns.lent and self.conventions.unjudged_queries is None
+        left_out = column in self.columns.from_judgments and self.conventions.unjudged_queries is None
         if said is not None and left_out and self.grid.pool is not None:
             said = np.where(self.grid.pool.lengths > 0, said, 0)  # a query without judgments is in no mean
         if said is not None and (lacking := np.isnan(said)).any():
@@ -106,7 +98,7 @@ class Log:
         if column is None:
             return None
         ours = np.full(len(grid.pair), np.nan)
-        if column not in self.columns.lent:
+        if column not in self.columns.from_judgments:
             with rows_of_the_frame(self):
                 ours = grid.amounts(role, column)
         if self.judged is not None and role in self.judged.names.columns:
@@ -154,7 +146,7 @@ class Log:
     @cached_property
     def placed(self) -> Array | None:
         """True for segments whose values are all known, shape (segments,); None where those of all are."""
-        grid, lent = self.grid, set(self.columns.by) & set(self.columns.lent)
+        grid, lent = self.grid, set(self.columns.by) & set(self.columns.from_judgments)
         if not lent or self.judged is None:
             return grid.placed
         # What the judgments say of a query nobody knows of one without judgments.
@@ -170,7 +162,7 @@ class Log:
         return [
             name
             for name, key in zip(self.columns.by, by, strict=True)
-            if key not in theirs or name in self.columns.lent
+            if key not in theirs or name in self.columns.from_judgments
         ]
 
     def cells_at(self, system: Array, segment: Array, query: Array | None, n: Array) -> Cells:
@@ -262,7 +254,10 @@ class Log:
             (columns.query, query, grid.query_row),
         ):
             if names and code is not None:
-                held |= {name: self.rows(self._lent(name) if name in columns.lent else rows)[code] for name in names}
+                held |= {
+                    name: self.rows(self._lent(name) if name in columns.from_judgments else rows)[code]
+                    for name in names
+                }
         return held
 
     def _lent(self, name: str) -> Array:
@@ -488,7 +483,7 @@ def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
 
 def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.Rankings:
     """The rankings of the log, with the columns that are looked at row by row."""
-    named_rows = ("rank", "weight", "cluster", "covariate", "n_relevant", "collection_size")  # errors name their rows
+    named_rows = ("rank", *OF_QUERIES)  # errors name their rows
     names = ("score", "grade", "label", "predicted", *named_rows, "hash")
     laid = [*(name for name in names if name in log.columns), *columns.extra_names]
     single = single or columns.doc is not None or bool(set(named_rows) & set(laid))

@@ -9,9 +9,8 @@ from frame_metrics.data.classes import SCALE, level_unsaid, none_below, shares_a
 from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import ROLES, Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.roles import LIKELY
 
 # Facts of a piece, in its first row: columns of scores that are positions there, or not; how many grades are shares;
 # the lowest grades.
@@ -23,7 +22,7 @@ def _called_positions(columns: Columns) -> list[str]:
     if columns.rank or not columns.score or not columns.query:
         return []
     names = columns.per_system if columns.score == columns.together else (columns.score,)
-    return [name for name in names if name.strip().lower() in ("rank", *LIKELY["rank"])]
+    return [name for name in names if name.strip().lower() in ("rank", *ROLES["rank"].names)]
 
 
 def _told_apart(log: Log) -> tuple[set[str], set[str]]:

@@ -16,10 +16,10 @@ from frame_metrics.data.groups import Segments
 from frame_metrics.errors import NotComputableError, bad_rows
 from frame_metrics.inputs import Array, Classes, ClassScores, Scores
 from frame_metrics.inputs.scores import DrawnScores, drawn_levels
-from frame_metrics.roles.columns import role_columns
+from frame_metrics.roles.columns import OF_ROWS, role_columns
 from frame_metrics.stats.resampling import drawn, units_of
 
-OF_DOC = ("actual", "weight", "count", "cluster")  # what systems have to agree about
+OF_DOC = ("actual", *OF_ROWS)  # what systems have to agree about
 Drawn = Classes | Scores | ClassScores
 
 

@@ -17,8 +17,9 @@ from frame_metrics.border.protocol import Beside
 from frame_metrics.data.judgments import kind_of_ids, of_the_judgments, wider
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows, listed
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import TEXTS, Columns, number_column
+from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
+from frame_metrics.roles.series import TEXTS, number_column
 
 BARE = "\0bare"  # marks a row that stands for a query without results; such rows are the last
 ORIGIN = "\0origin"  # the order of the rows that they were made of, where some are bare
@@ -219,7 +220,7 @@ def _length(frame: pl.DataFrame, lists: Sequence[str], judgments: Sequence[str] 
 
 def _check_once(frame: pl.DataFrame, columns: Columns) -> None:
     """Raise for a query that has two rows: its lists would be one ranking, and their places would stand twice."""
-    keys = [name for name in columns.keys if name not in columns.lent and name in frame.columns]
+    keys = [name for name in columns.keys if name not in columns.from_judgments and name in frame.columns]
     again = ~frame.select(pl.struct(keys).is_first_distinct()).to_series()
     if again.any():
         remedy = f"a row has all results of its query: name {', '.join(_ways(columns))}, or join the lists"
@@ -273,7 +274,7 @@ def _of_one_kind(table: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
 def _judgments_of(frame: pl.DataFrame, columns: Columns) -> tuple[Beside, Columns, Array, int | None]:
     """The documents that are listed as relevant, a row each, the row of the frame that tells each, and ``_flags``."""
     relevant = str(columns.relevant)
-    keys = [name for name in (*columns.by, *columns.query) if name not in columns.lent]
+    keys = [name for name in (*columns.by, *columns.query) if name not in columns.from_judgments]
     told = _as_lists(frame.select(*keys, relevant), [relevant]).with_row_index(BARE)
     first = told.select(pl.col(BARE).first().over(keys)).to_series()
     again = told.filter(first != told[BARE])

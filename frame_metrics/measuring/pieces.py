@@ -100,7 +100,8 @@ class Work(ABC):
     def shared(self) -> list[str]:
         """The columns of segments that log and judgments both have."""
         columns, judged = self.plan.columns, self.plan.judged
-        return [] if judged is None else [name for name in columns.by if name in judged.by and name not in columns.lent]
+        theirs = () if judged is None else judged.by
+        return [name for name in columns.by if name in theirs and name not in columns.from_judgments]
 
     @property
     def keys(self) -> list[str]:
@@ -330,7 +331,7 @@ def _cluster_rows(log: Log) -> Array:
             "at"
         ]
         row = at.fill_null(NONE).to_numpy()
-    if log.columns.cluster in log.columns.lent:
+    if log.columns.cluster in log.columns.from_judgments:
         return row
     first = np.full(int(grid.pair.max(initial=-1)) + 1, NONE)
     own = grid.pair[grid.of_log]
@@ -370,7 +371,7 @@ def restored(table: pl.DataFrame, work: Work) -> tuple[Log, pl.DataFrame]:
     shared = [inside for inside, name in zip(by, columns.by, strict=True) if name in work.shared]
     conventions = conventions_of(work, table)
     judging_columns = plan.judged or columns
-    columns, name = replace(columns, lent=()), str(judging_columns.grade or judging_columns.label)
+    columns, name = replace(columns, from_judgments=()), str(judging_columns.grade or judging_columns.label)
     return Log(log, None, len(log), None, columns, conventions, name, grid, None, judged_keys=shared, held=table), table
 
 

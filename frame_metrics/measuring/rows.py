@@ -22,7 +22,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.checks import check_parameters
 from frame_metrics.plan.plan import Plan
-from frame_metrics.roles.columns import refuse
+from frame_metrics.roles.series import refuse
 from frame_metrics.stats.averages import Averages, no_further
 from frame_metrics.stats.delong import area_variance, around
 

@@ -210,7 +210,8 @@ def _nearest(name: str) -> str:
     cut = re.fullmatch(r"(.*?)(?:at|top)?(\d+)", given)
     if cut and cut[1] in known and REGISTRY[known[cut[1]]].at is not None:
         return did_you_mean(f"{known[cut[1]]}@{cut[2]}")
-    best = nearest(given, known)
+    # Of a short name only letters that changed places are a mistake: it is near to many others.
+    best = nearest(given, (name for name in known if len(given) > 3 or sorted(name) == sorted(given)))
     if best is None:
         return f"; {LISTED}"
     meant = REGISTRY[known[best]]

@@ -13,10 +13,10 @@ from frame_metrics.border.protocol import Beside, Border, Limits
 from frame_metrics.errors import ColumnError, check_apart, kind_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.needs import Needs, needs_of, read_by
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import FOUND, Columns
 from frame_metrics.roles.conventions import Conventions, conventions
 from frame_metrics.roles.memory import bytes_of
-from frame_metrics.roles.resolve import FOUND, ROW, resolve, resolve_judgments
+from frame_metrics.roles.resolve import ROW, resolve, resolve_judgments
 from frame_metrics.roles.roles import Roles
 
 

@@ -20,16 +20,14 @@ from frame_metrics.metrics.names import read
 from frame_metrics.report.cells import here, sign_of
 from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
 from frame_metrics.report.foremost import foremost, places_of
+from frame_metrics.roles.columns import ROLES
+from frame_metrics.roles.conventions import Conventions
 
 QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
 POINTS = 200  # of a curve of scores
 SYSTEMS, RESULTS, MISSED = 4, 10, 5  # whose queries are shown; results of a query; relevant documents it did not find
 CLASSES = 50  # of a confusion matrix
 PAIRS = 3  # whose queries are shown that differ most
-ROLES = (
-    *("query", "system", "by", "score", "rank", "label", "grade", "predicted", "doc", "relevant", "class_scores"),
-    *("weight", "count", "cluster", "n_relevant", "extra", "value", "metric"),
-)
 # What a convention is where nobody has said anything.
 DEFAULTS = {
     "undefined": "as the reference of each metric says",
@@ -411,7 +409,7 @@ def _roles(played: Any, plan: Any) -> list[dict[str, str]]:
     found, rows = played.found, []
     for role in ROLES:
         column = getattr(played.columns, role)
-        if not column:
+        if not column or hasattr(Conventions, role):  # which have a list of their own
             continue
         text = column if isinstance(column, str) else ", ".join(map(_paired, column))
         rows.append({"role": role, "column": text, "source": "found by name" if role in found else "named"})

@@ -11,10 +11,11 @@ import numpy as np
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.roles.columns import OF_ROWS, Columns
+from frame_metrics.roles.columns import Columns, roles_where
 from frame_metrics.roles.scale import Scale, in_words, level
 
 FLOATS: dict[str, Any] = {"Float16": np.float16, "Float32": np.float32}  # columns that round what meets them
+OF_ROWS_ALONE = roles_where(lambda role: role.of == ("row",))
 UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
 
 
@@ -153,7 +154,7 @@ def _check_classes(roles: Mapping[str, Any], columns: Columns, judging: Columns)
     if positive and of_several:
         raise ColumnError(f"positive= is for two classes, {of_several[0]} for several; name one of them")
     if columns.query:
-        _refuse(roles, OF_ROWS, "about the rows of a segment; say query=None")
+        _refuse(roles, (*OF_ROWS_ALONE, "classes", "abstain", "match"), "about the rows of a segment; say query=None")
     graded = judging.grade and not judging.label
     if graded and of_several:
         raise ColumnError(f"{of_several[0]} is about classes, and {judging.grade} is a grade; name label=")

@@ -6,18 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from frame_metrics.errors import ColumnError, check_apart, check_parts, closest, did_you_mean, listed
-from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.roles import COLUMNS, LIKELY, Roles, names_as_text, with_texts
+from frame_metrics.roles.columns import (
+    BESIDE,
+    FOUND,
+    OF_RESULTS,
+    PER_SYSTEM,
+    ROLES,
+    Columns,
+    roles_where,
+)
+from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
-OF_QUERIES = ("rank", "doc")
-OF_A_QUERY = ("by", "weight", "cluster", "collection_size")  # which the judgments may say instead of the log
-FOUND = ("query", "score", "label", "grade", "predicted", *OF_QUERIES, "relevant")  # the last beside a query only
-OF_RESULTS = ("doc", "score", "rank", "label", "grade", "predicted")  # of one result, or lists of those of a query
-PER_SYSTEM = ("score", "rank", "predicted")  # may be a column for each system
 ROW, SYSTEM = "row", "system"  # key columns that are made: of what has no query, and of a column per system
 PLACE = "place in the list"  # what ranks lists without scores
-# What is said beside value=.
-WITH_VALUE = ("query", "system", "by", "weight", "cluster", "value", "undefined", "memory", "temporary")
+# Roles and options that say something of value=.
+WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", *RESOURCES)
 MEANS = {"metric", "average", "n", "n_undefined"}  # columns of what evaluate() returns
 RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total_over")
 
@@ -45,18 +48,13 @@ def resolve(
     ColumnError
         A column is not there, is ambiguous, or plays two parts.
     """
-    roles, judged = with_texts(roles), judgments is not None
+    judged = judgments is not None
     if roles.get("value") is not None:
         return _of_values(roles, available, judged=judged, hint=hint)
     theirs = [column for column in judgments or () if column not in available]
-    named_so = (roles.get(role) for role in OF_A_QUERY)  # a collection size may be a number, or True
-    lent = [
-        column
-        for said in named_so
-        if not isinstance(said, float | int)
-        for column in _several(said)
-        if column in theirs
-    ]
+    # A collection size may be a column, a number, or True.
+    given = (roles.get(role) for role in BESIDE if not isinstance(roles.get(role), float | int))
+    from_judgments = tuple(column for columns in given for column in _several(columns) if column in theirs)
 
     def where(role: str, column: str) -> str:
         """A hint that says where a column stands that the log does not have."""
@@ -64,38 +62,32 @@ def resolve(
             return f"; the judgments have it: name it there, judge(..., {role}={column!r})"
         return hint(column) or closest(column, theirs)
 
-    named = _named(roles, [*available, *lent], where)
+    named = _named(roles, [*available, *from_judgments], where)
     extra = (column for _, column in named["extra"])
     free = set(available).difference(extra, *(_several(column) for column in named.values()))
-    columns = {"query": None, "by": None} | named
     found = [role for role in FOUND if role not in roles and role in free]
-    made: list[str] = []
     nested = any(map(holds_lists, _of_results(named, found, judged, pooled="query" in roles and not roles["query"])))
-    if nested:
-        found = [role for role in found if role not in OF_RESULTS or holds_lists(role)]
-    if "query" in found:
-        columns["query"] = "query"
-    elif nested and "query" not in roles:
-        columns["query"] = ROW
-        made.append(ROW)
-    if not columns["query"]:
-        found = [role for role in found if role not in OF_QUERIES]
+    found = [role for role in found if not nested or role not in OF_RESULTS or holds_lists(role)]
+    made = [ROW] if nested and "query" not in roles and "query" not in found else []  # each row is a query
+    query = named.get("query") or ("query" if "query" in found else ROW if made else None)
+    found = [role for role in found if query or ROLES[role].found != "query"]
+    columns = {"by": None} | named | {"query": query}
     columns |= {role: role for role in found if role in ("predicted", "doc")}
     columns |= _pair(roles, ("score", "rank"), found)
     columns |= _relevant(named, found, judged, holds_lists)
-    judged = judged or "relevant" in columns
-    if judged:
+    if judged or "relevant" in columns:
         _check_counted_once(columns)
-    columns |= {"label": None, "grade": None} if judged else _pair(roles, ("label", "grade"), found)
-    if "query" in found and not judged:
-        _check_query(columns, roles)
-    if nested and columns["query"] and not _ordered(columns) and "rank" not in roles:
+        columns |= {"label": None, "grade": None}
+    else:
+        columns |= _pair(roles, ("label", "grade"), found)
+        _check_query(columns, roles, found)
+    if nested and query and "rank" not in roles and not any(columns.get(role) for role in ("score", "rank")):
         columns["rank"] = _unused(PLACE, available)
         made.append(columns["rank"])
     columns |= _per_system(columns, made, available)
-    lists = _lists(columns, made, holds_lists) if nested else []
+    lists = tuple(_lists(columns, made, holds_lists)) if nested else ()
     keys = {role: _several(columns[role]) for role in ("query", "by")}
-    resolved = Columns(**columns | keys, lent=tuple(lent), lists=tuple(lists), made=tuple(made))
+    resolved = Columns(**columns | keys, from_judgments=from_judgments, lists=lists, made=tuple(made))
     _check_parts(resolved)
     return resolved
 
@@ -119,15 +111,10 @@ def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *,
     aside = {role for pair in given for role in pair}
     aside |= {"score"} if named.get("class_scores") else set()
     aside |= {"label", "grade"} if judged or named.get("relevant") else set()
-    aside |= {*OF_QUERIES} if pooled else set()
+    aside |= {role for role in OF_RESULTS if ROLES[role].found == "query"} if pooled else set()
     roles = [role for role in OF_RESULTS if not (judged and role in ("label", "grade"))]
     columns = [column for role in roles for column in _several(named.get(role))]
     return [*columns, *(role for role in found if role in OF_RESULTS and role not in aside)]
-
-
-def _ordered(columns: Mapping[str, Any]) -> bool:
-    """Return True where a column, or one of several, orders the results of a query."""
-    return any(columns.get(role) for role in ("score", "rank"))
 
 
 def _lists(columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callable[[str], bool]) -> list[str]:
@@ -296,14 +283,14 @@ def absent(
 
 def likely(role: str, available: list[str]) -> str:
     """Return a hint that names the column that likely has a role, or nothing."""
-    known = [name for name in available if str(name).lower() in LIKELY.get(role, ())]
+    known = [name for name in available if str(name).lower() in ROLES[role].names]
     return closest(role, available) or (did_you_mean(known[0]) if known else "")
 
 
-def _check_query(columns: dict[str, Any], roles: Roles) -> None:
+def _check_query(columns: Mapping[str, Any], roles: Roles, found: Sequence[str]) -> None:
     """Raise for a query that was found by name where rows are decided about, by themselves or query by query."""
     predicted = columns.get("predicted")
-    if predicted or roles.get("threshold") is not None:
+    if "query" in found and (predicted or roles.get("threshold") is not None):
         what = f"the column {predicted!r}" if predicted else "threshold="
         raise ColumnError(
             f"{what} decides about rows, and 'query' is a column too; say query='query' for each query's own table, "
@@ -328,11 +315,10 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
 
     A label may be given as True: every row is relevant. ``roles`` and ``columns`` are those of the log.
     """
-    given, roles = {role: names_as_text(value) for role, value in given.items()}, with_texts(roles)
     query = _query_of_judgments(given.get("query"), available, columns.query)
     judgment = _judgment(given, available, roles)
     by = tuple(column for column in columns.by if column in available)
-    of_query: dict[str, Any] = {role: getattr(columns, role) for role in OF_A_QUERY[1:]}
+    of_query: dict[str, Any] = {role: getattr(columns, role) for role in BESIDE if role != "by"}
     of_query = {role: column for role, column in of_query.items() if column in available}
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
     if given.get("annotator") is None:
