@@ -120,12 +120,11 @@ def check_delong(asked: Asked, plan: Plan, method: str | None) -> None:
 def check_cases(asked: Asked, cases: Cases, averages: Averages = (None,), options: Options | None = None) -> None:
     """Raise for a metric that two classes, or several, do not have; with no average it is of each against the rest."""
     if cases.binary:
-        for average in averages:
-            if average is not None:
-                raise NotComputableError(
-                    f"average={average!r} is over several classes, and the rows of two are pooled here; "
-                    "say average=None, or classes= to average both"
-                )
+        if named := [average for average in averages if average is not None]:
+            raise NotComputableError(
+                f"average={named[0]!r} is over several classes, and the rows of two are pooled here; "
+                "say average=None, or classes= to average both"
+            )
         if cases.columns.score:
             check_probabilities(asked, cases.rows, cases.columns)
         return
@@ -134,23 +133,27 @@ def check_cases(asked: Asked, cases: Cases, averages: Averages = (None,), option
     if options is not None and options.method == "delong":
         raise NotComputableError(f"there are {cases.k} classes, and method='delong' is for two; {BOOTSTRAP}")
     for name, metric in asked:
-        own = metric.of_classes
-        of_scores = metric.input is Scores or (own is not None and own.input is ClassScores)
-        if of_scores and not cases.columns.class_scores:
-            raise ColumnError(
-                f"{name}: there are {cases.k} classes; name the score of each, score={{class: column}}, "
-                "or the relevant one with positive="
-            )
-        lacks = [average for average in averages if average in ("micro", "predicted")]
-        if of_scores and own is None and lacks:
-            raise NotComputableError(f"{name} has no {lacks[0]} average over classes: macro and weighted it has")
-        if own is not None and not set(metric.params) <= set(own.options):
-            wrong = next(one for one in metric.params if one not in own.options)
-            raise NotComputableError(f"{name}: of several classes it takes no {wrong}=")
-        if averages and metric.params.get("weights") and cases.alphabetic:
-            raise _without_order(name, cases)
-        if "probability" in metric.reads:
-            _check_probabilities(name, cases)
+        _check_of_classes(name, metric, cases, averages)
+
+
+def _check_of_classes(name: str, metric: Metric, cases: Cases, averages: Averages) -> None:
+    """Raise for a metric that several classes do not have."""
+    own = metric.of_classes
+    of_scores = metric.input is Scores or (own is not None and own.input is ClassScores)
+    if of_scores and not cases.columns.class_scores:
+        raise ColumnError(
+            f"{name}: there are {cases.k} classes; name the score of each, score={{class: column}}, "
+            "or the relevant one with positive="
+        )
+    lacks = [average for average in averages if average in ("micro", "predicted")]
+    if of_scores and own is None and lacks:
+        raise NotComputableError(f"{name} has no {lacks[0]} average over classes: macro and weighted it has")
+    if wrong := [one for one in metric.params if own is not None and one not in own.options]:
+        raise NotComputableError(f"{name}: of several classes it takes no {wrong[0]}=")
+    if averages and metric.params.get("weights") and cases.alphabetic:
+        raise _without_order(name, cases)
+    if "probability" in metric.reads:
+        _check_probabilities(name, cases)
 
 
 def _without_order(name: str, cases: Cases) -> NotComputableError:

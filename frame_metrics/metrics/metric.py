@@ -166,8 +166,8 @@ class Metric:
 
     @property
     def examples(self) -> dict[str, Any]:
-        """A value for each parameter that has none."""
-        return {name: example(self.hints[name]) for name in self.missing}
+        """A value that each parameter may have, by its annotation; tests of all metrics try it."""
+        return {name: example(self.hints[name]) for name in self.options}
 
     @overload
     def __call__(self, input: Source, /, *args: Any, **params: Any) -> Array: ...
@@ -302,7 +302,7 @@ class Metric:
     @cached_property
     def _tried(self) -> tuple[frozenset[str], tuple[str, ...]]:
         if self.missing:
-            return replace(self, params={**self.params, **self.examples})._tried
+            return replace(self, params={**self.params, **{name: self.examples[name] for name in self.missing}})._tried
         if self.input is Classes:
             return frozenset(), ()
         watched = WatchedScores() if self.input is Scores else WatchedRanking()

@@ -126,8 +126,9 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
 def check_parameters(name: str, metric: Metric) -> None:
     """Raise for a parameter that is needed and not given, and for parameters that contradict each other."""
     if metric.missing:
-        needed, one = next(iter(metric.examples.items()))
-        raise NotComputableError(f"{name} needs {needed}=, as in {metric.name}({needed}={one!r})")
+        needed = metric.missing[0]
+        example = metric.examples[needed]
+        raise NotComputableError(f"{name} needs {needed}=, as in {metric.name}({needed}={example!r})")
     _ = metric.reads  # the kernel, tried on one row, raises for those that it cannot do with
 
 

@@ -41,19 +41,24 @@ def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available
         own = metric.of_classes
         _check_sets(name, columns)
         if metric.input is Ranking or metric.k is not None:
-            if metric.pooled and not columns.query:
-                said = absent(("query",), roles, available)
-                called = "" if plain_name(name).startswith(metric.name) else f"{metric.name}, "
-                raise ColumnError(
-                    f"{name} is {called}of rankings, and {said}; of rows without a query there is {metric.pooled}"
-                )
-            needs |= RANKED if metric.missing else RANKED | _read_beside(name, metric, columns)
+            needs |= _of_ranking(name, metric, columns, roles, available)
         elif metric.input is Scores or (own is not None and own.input is ClassScores):
             needs |= Needs(score=True)
         else:
             retrieved = metric.input is Confusion and (judged or bool(columns.query))
             needs |= decision_of(columns, roles, available, name, retrieved=retrieved, cutoff=metric.input is Confusion)
     return needs
+
+
+def _of_ranking(name: str, metric: Metric, columns: Columns, roles: Mapping[str, Any], available: list[str]) -> Needs:
+    """Return the needs of a metric of rankings."""
+    if metric.pooled and not columns.query:
+        lacking = absent(("query",), roles, available)
+        called = "" if plain_name(name).startswith(metric.name) else f"{metric.name}, "
+        raise ColumnError(
+            f"{name} is {called}of rankings, and {lacking}; of rows without a query there is {metric.pooled}"
+        )
+    return RANKED if metric.missing else RANKED | _read_beside(name, metric, columns)
 
 
 def _check_sets(name: str, columns: Columns) -> None:

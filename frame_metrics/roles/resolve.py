@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from frame_metrics.errors import ColumnError, check_apart, check_parts, closest, did_you_mean, listed
@@ -52,20 +53,9 @@ def resolve(
     if roles.get("value") is not None:
         return _of_values(roles, available, judged=judged, hint=hint)
     theirs = [column for column in judgments or () if column not in available]
-    # A collection size may be a column, a number, or True.
-    given = (roles.get(role) for role in BESIDE if not isinstance(roles.get(role), float | int))
-    from_judgments = tuple(column for columns in given for column in _several(columns) if column in theirs)
-
-    def where(role: str, column: str) -> str:
-        """A hint that says where a column stands that the log does not have."""
-        if column in theirs and role in ("query", "doc", "label", "grade"):
-            return f"; the judgments have it: name it there, judge(..., {role}={column!r})"
-        return hint(column) or closest(column, theirs)
-
-    named = _named(roles, [*available, *from_judgments], where)
-    extra = (column for _, column in named["extra"])
-    free = set(available).difference(extra, *(_several(column) for column in named.values()))
-    found = [role for role in FOUND if role not in roles and role in free]
+    from_judgments = _from_judgments(roles, theirs)
+    named = _named(roles, [*available, *from_judgments], partial(_where, theirs, hint))
+    found = _found(roles, named, available)
     nested = any(map(holds_lists, _of_results(named, found, judged, pooled="query" in roles and not roles["query"])))
     found = [role for role in found if not nested or role not in OF_RESULTS or holds_lists(role)]
     made = [ROW] if nested and "query" not in roles and "query" not in found else []  # each row is a query
@@ -75,21 +65,54 @@ def resolve(
     columns |= {role: role for role in found if role in ("predicted", "doc")}
     columns |= _pair(roles, ("score", "rank"), found)
     columns |= _relevant(named, found, judged, holds_lists)
-    if judged or "relevant" in columns:
-        _check_counted_once(columns)
-        columns |= {"label": None, "grade": None}
-    else:
-        columns |= _pair(roles, ("label", "grade"), found)
-        _check_query(columns, roles, found)
-    if nested and query and "rank" not in roles and not any(columns.get(role) for role in ("score", "rank")):
-        columns["rank"] = _unused(PLACE, available)
-        made.append(columns["rank"])
+    columns |= _judgment_of_rows(columns, roles, found, elsewhere=judged or "relevant" in columns)
+    columns |= _place(columns, made, roles, available) if nested and query else {}
     columns |= _per_system(columns, made, available)
     lists = tuple(_lists(columns, made, holds_lists)) if nested else ()
     keys = {role: _several(columns[role]) for role in ("query", "by")}
     resolved = Columns(**columns | keys, from_judgments=from_judgments, lists=lists, made=tuple(made))
     _check_parts(resolved)
     return resolved
+
+
+def _from_judgments(roles: Roles, theirs: Sequence[str]) -> tuple[str, ...]:
+    """The columns that only the judgments have, of those that the caller named; a collection size may be a number."""
+    given = [roles.get(role) for role in BESIDE]
+    columns = [column for one in given if not isinstance(one, float | int) for column in _several(one)]
+    return tuple(column for column in columns if column in theirs)
+
+
+def _where(theirs: Sequence[str], hint: Callable[[str], str], role: str, column: str) -> str:
+    """A hint that says where a column stands that the log does not have."""
+    if column in theirs and role in ("query", "doc", "label", "grade"):
+        return f"; the judgments have it: name it there, judge(..., {role}={column!r})"
+    return hint(column) or closest(column, theirs)
+
+
+def _found(roles: Roles, named: Mapping[str, Any], available: Sequence[str]) -> list[str]:
+    """The parts whose columns may be found by name: those that nothing was said of, and whose columns play no other."""
+    taken = {column for columns in (*named.values(), dict(named["extra"])) for column in _several(columns)}
+    return [role for role in FOUND if role not in roles and role in available and role not in taken]
+
+
+def _judgment_of_rows(
+    columns: Mapping[str, Any], roles: Roles, found: Sequence[str], *, elsewhere: bool
+) -> dict[str, Any]:
+    """The columns of label and grade in the rows of the log, none where the judgments stand elsewhere."""
+    if elsewhere:
+        _check_counted_once(columns)
+        return {"label": None, "grade": None}
+    pair = _pair(roles, ("label", "grade"), found)
+    _check_query(columns, roles, found)
+    return pair
+
+
+def _place(columns: Mapping[str, Any], made: list[str], roles: Roles, available: Sequence[str]) -> dict[str, str]:
+    """The rank that is made of places in lists, where nothing else orders the results of a query."""
+    if "rank" in roles or columns.get("score") or columns.get("rank"):
+        return {}
+    made.append(_unused(PLACE, available))
+    return {"rank": made[-1]}
 
 
 def _check_counted_once(columns: Mapping[str, Any]) -> None:
