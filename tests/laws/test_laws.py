@@ -77,7 +77,7 @@ def variants() -> Iterator[Metric]:
         yield from (metric @ k for k in (CUTOFFS if metric.at == "k" else ()))
 
 
-EVERY = list(variants())
+EVERY = [*dict.fromkeys(variants())]
 PROBABLE = [metric for metric in EVERY if "probability" in metric.reads]
 ALL = [metric for metric in EVERY if metric.input is not Classes and metric not in PROBABLE]  # those of any log
 EACH = pytest.mark.parametrize("metric", ALL, ids=str)
