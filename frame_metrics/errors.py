@@ -101,6 +101,16 @@ def did_you_mean(choice: Any) -> str:
     return f"; did you mean {choice!r}?"
 
 
+def needed(module: str, by: str, extra: str, cause: type[FrameMetricsError] = FrameMetricsError) -> Any:
+    """Return a module of an optional library, or raise with the command that installs it; ``by`` says what needs it."""
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError:
+        raise cause(f"{by}, which is not installed: pip install 'frame_metrics[{extra}]'") from None
+
+
 def listed(items: Iterable[Any]) -> str:
     """Return the items in quotes, with commas."""
     return ", ".join(repr(item) for item in items)

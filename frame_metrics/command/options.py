@@ -195,7 +195,7 @@ def _of_role(name: str, hint: Any, told: str) -> Option:
     return Option(name, told, group, literal)
 
 
-def verb_options(verb: Callable[..., Any], group: str = VERB, prefix: str = "") -> list[Option]:
+def verb_options(verb: Callable[..., Any], group: str = VERB) -> list[Option]:
     """Return an option for each plain parameter of a verb."""
     told = described(verb)
     given = [p for name, p in signature(verb).parameters.items() if name not in ("self", *ELSEWHERE)]

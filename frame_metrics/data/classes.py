@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, shown
+from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, needed, shown
 from frame_metrics.inputs.rows import NONE, Array
 from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.roles.conventions import Conventions
@@ -283,11 +283,6 @@ def _informed(table: Array, rows: Array, columns: Array) -> float:
 
 def _assignment(worth: Array, rule: str) -> tuple[Array, Array]:
     """The one-to-one assignment of columns to rows with the greatest sum."""
-    try:
-        from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
-    except ImportError:
-        raise NotComputableError(
-            f"match={rule!r} needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
-        ) from None
-    rows, columns = linear_sum_assignment(worth, maximize=True)
+    optimize = needed("scipy.optimize", f"match={rule!r} needs scipy", "stats", NotComputableError)
+    rows, columns = optimize.linear_sum_assignment(worth, maximize=True)
     return np.asarray(rows), np.asarray(columns)

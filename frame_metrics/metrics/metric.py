@@ -262,8 +262,8 @@ class Metric:
             source = source.scores
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             values = self._of_kernel(source, own)
-        if not _is_result(values, source.n_queries):
-            n = source.n_queries
+        n = source.n_queries
+        if not (type(values) is np.ndarray and values.dtype.kind == "f" and values.shape == (n,)):
             raise KernelError(
                 f"{self}: its function {self.kernel.__name__}() gave {_described(values)}; expected is an array of "
                 f"floats, one for each of {n} queries, shape ({n},), NaN where undefined"
@@ -327,11 +327,6 @@ class Metric:
 def _text(value: Any) -> str:
     """A parameter as it is printed."""
     return name_of(value) if callable(value) else repr(value)
-
-
-def _is_result(values: Any, n: int) -> bool:
-    """Return True for a plain array of ``n`` floats."""
-    return type(values) is np.ndarray and values.dtype.kind == "f" and values.shape == (n,)
 
 
 def _described(values: Any) -> str:

@@ -83,14 +83,14 @@ def check_average(average: str | None, said: str, columns: Columns) -> None:
         raise NotComputableError(f"{said} is over several classes, and the mean here is over queries")
     if average == "weighted" and not columns.weight:
         raise ColumnError(f"{said} needs the weights of the queries; name their column with weight=")
-    if columns.weight and average == "micro":
-        raise ColumnError(f"{said} sums counts, and no weight enters; say weight=None")
-    if columns.weight and average == "rows":
-        raise ColumnError(
-            f"{said} weighs queries by their rows, and {columns.weight} would weigh them too; say weight=None"
-        )
-    if columns.weight and average is not None and level_of(average) is not None:
-        raise ColumnError(f"{said} puts the values of queries in order, and no weight enters; say weight=None")
+    takes_none = {
+        "micro": "sums counts, and no weight enters",
+        "rows": f"weighs queries by their rows, and {columns.weight} would weigh them too",
+    }
+    ordered = average is not None and level_of(average) is not None
+    why = "puts the values of queries in order, and no weight enters" if ordered else takes_none.get(str(average))
+    if columns.weight and why:
+        raise ColumnError(f"{said} {why}; say weight=None")
 
 
 def _check_reads(name: str, metric: Metric, plan: Plan) -> None:

@@ -23,6 +23,7 @@ class Needs:
     score: bool = False
     predicted: bool = False
     extra: tuple[str, ...] = ()  # names of columns that users' metrics read
+    judgment: bool = True  # whether a label or a grade is read
 
     def __or__(self, other: Needs) -> Needs:
         first, second = vars(self), vars(other)
@@ -144,7 +145,7 @@ def read_by(
         ("score",): needs.score and not (columns.score or columns.class_scores),
         ("predicted",): needs.predicted and not columns.predicted,
         ("doc",): judged and not columns.doc,
-        ("label", "grade"): not judged and not (columns.label or columns.grade),
+        ("label", "grade"): needs.judgment and not judged and not (columns.label or columns.grade),
     }
     for pair, lacking in lacks.items():
         if lacking:

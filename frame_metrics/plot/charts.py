@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_metrics.errors import BadValueError, FrameMetricsError, check_bool, shown
+from frame_metrics.errors import BadValueError, check_bool, needed, shown
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.tidy import Key, Tidy
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    pass
 
 # Okabe and Ito's colours, those that are readable on white and on black first; yellow and black are not among them.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -56,15 +56,9 @@ LIGHT, DARK = "#1f2328", "#e6edf3"  # the text of a picture that stands alone
 ALONE = f"<style>svg:root{{color:{LIGHT}}}@media(prefers-color-scheme:dark){{svg:root{{color:{DARK}}}}}</style>"
 
 
-def altair() -> ModuleType:
+def altair() -> Any:
     """Return Altair, or raise with the command that installs it."""
-    try:
-        import altair
-    except ImportError:
-        raise FrameMetricsError(
-            "pictures need altair, which is not installed: pip install 'frame_metrics[plot]'"
-        ) from None
-    return altair
+    return needed("altair", "pictures need altair", "plot")
 
 
 def check_drawable(key: Key | None) -> None:
@@ -199,7 +193,7 @@ def svg(chart: Any) -> str:
         This is no chart, it cannot be drawn, or Altair or vl-convert is not installed.
     """
     alt = altair()
-    _check_converter()
+    needed("vl_convert", "SVG and PNG need vl-convert", "plot")
     if not isinstance(chart, alt.TopLevelMixin):
         raise BadValueError(
             f"chart={shown(chart)} is not a chart of Altair, as df.irm.plot.metrics('ndcg@10') or plot.metrics(frame) "
@@ -272,15 +266,6 @@ def _check_size(text: str, scale: float) -> None:
         raise BadValueError(
             f"scale={scale:g}: the picture is {sides[0]:g} by {sides[1]:g} units; say {least:.2g} to {most:.4g}"
         )
-
-
-def _check_converter() -> None:
-    try:
-        import vl_convert  # noqa: F401
-    except ImportError:
-        raise FrameMetricsError(
-            "SVG and PNG need vl-convert, which is not installed: pip install 'frame_metrics[plot]'"
-        ) from None
 
 
 def _under(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

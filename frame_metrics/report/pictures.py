@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from frame_metrics import plot
+from frame_metrics.errors import needed
 from frame_metrics.report.content import Content
 from frame_metrics.report.foremost import of_the_best
 from frame_metrics.report.layout import Picture
-from frame_metrics.report.needed import needed
 
 MOST = 30  # systems, or segments, of a picture; more cannot be told apart
 SAME = ("metrics", "curve cutoffs")  # places whose charts would all have the title of the place
@@ -83,7 +83,7 @@ def _by_metric(frame: pl.DataFrame) -> list[pl.DataFrame]:
 def _svg(chart: Any, name: str, *, titled: bool) -> str:
     """SVG of a chart, with its title or without, and with ids that are its own in a page of several."""
     if not titled:
-        chart["title"] = needed("altair").Undefined
+        chart["title"] = needed("altair", "reports and tables need altair", "report").Undefined
     own = re.sub(r"\W", "-", name)
 
     def in_tag(found: re.Match[str]) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from frame_metrics.errors import needed
 from frame_metrics.report.cells import NOTHING, Cell, Table, result_table
-from frame_metrics.report.needed import needed
 
 # What Markdown reads as more than a letter.
 MARKDOWN = re.compile(r"[\\`*_\[\]|~$]")
@@ -64,7 +64,7 @@ def html(
     1
     """
     table = result_table(frame, caption, over, digits, alpha)
-    great = needed("great_tables")
+    great = needed("great_tables", "reports and tables need great_tables", "report")
     names = [f"c{i}" for i in range(len(table.names))]
     texts = {name: [_marked(row[i]) for row in table.rows] for i, name in enumerate(names)}
     data = pl.DataFrame(texts, schema=dict.fromkeys(names, pl.String))
@@ -119,7 +119,7 @@ def latex(
     <BLANKLINE>
     """
     table = result_table(frame, caption, over, digits, alpha)
-    needed("jinja2")
+    needed("jinja2", "reports and tables need jinja2", "report")
     import pandas as pd
 
     names = range(len(table.names))

@@ -15,12 +15,11 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.border.files import file_name, replacing
-from frame_metrics.errors import BadValueError, check_choice, check_level, check_whole, listed
+from frame_metrics.errors import BadValueError, check_choice, check_level, check_whole, listed, needed
 from frame_metrics.report.cells import Table, plain_text
 from frame_metrics.report.content import Content, gathered
 from frame_metrics.report.foremost import foremost
 from frame_metrics.report.layout import Block, Fold, Group, Picture, Section, sections_of, verdict
-from frame_metrics.report.needed import needed
 from frame_metrics.report.pictures import drawn
 from frame_metrics.report.tables import in_markdown, markdown_text
 
@@ -49,7 +48,7 @@ def report(
     if ci is not None:
         check_level(ci)
     check_whole("queries", queries, 0)
-    jinja = needed("jinja2") if kind == "html" else None
+    jinja = needed("jinja2", "reports and tables need jinja2", "report") if kind == "html" else None
     asked = [] if metrics is None else metrics if isinstance(metrics, list | tuple) else [metrics]
     content = gathered(irm, request, asked, baseline=baseline, title=title, ci=ci, queries=queries)
     text = as_html(content, jinja) if kind == "html" else as_markdown(content) if kind == "md" else as_json(content)

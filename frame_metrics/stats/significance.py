@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_metrics.errors import NotComputableError
+from frame_metrics.errors import NotComputableError, needed
 from frame_metrics.inputs.rows import Array, ratio
 from frame_metrics.stats.averages import resampled_means, within
 from frame_metrics.stats.exact import detectable
@@ -262,13 +262,7 @@ def classical(differences: Array, test: str) -> Array:
 
 def scipy_stats(test: str) -> Any:
     """Return scipy.stats, or raise for a test that needs it where it is not installed."""
-    try:
-        from scipy import stats  # type: ignore[import-untyped]
-    except ImportError:
-        raise NotComputableError(
-            f"test={test!r} needs scipy, which is not installed: pip install 'frame_metrics[stats]'"
-        ) from None
-    return stats
+    return needed("scipy.stats", f"test={test!r} needs scipy", "stats", NotComputableError)
 
 
 def adjusted(p: Array, correction: str) -> Array:
