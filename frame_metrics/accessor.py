@@ -68,8 +68,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 def _shows_roles(method: Method) -> Method:
     """Give a method that takes any roles a signature that names them, for help() and for notebooks."""
-    own = [p for p in signature(method).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    method.__signature__ = Signature([*own, *_roles()])  # type: ignore[attr-defined]
+    first = [p for p in signature(method).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    method.__signature__ = Signature([*first, *_roles()])  # type: ignore[attr-defined]
     return method
 
 

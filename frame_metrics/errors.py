@@ -106,6 +106,7 @@ def needed(module: str, by: str, extra: str, cause: type[FrameMetricsError] = Fr
     from importlib import import_module
 
     try:
+        import_module(module.partition(".")[0])  # a part may still be in memory where its library is not to be had
         return import_module(module)
     except ImportError:
         raise cause(f"{by}, which is not installed: pip install 'frame_metrics[{extra}]'") from None

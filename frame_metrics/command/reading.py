@@ -45,7 +45,7 @@ OF_TREC = {"run": read_run, "qrels": read_qrels}
 ROWS = 100_000  # of a text file, from which the types of its columns are read
 # Roles whose columns are of text, or numbers, in CSV, or have the type of what they hold.
 IDS, NUMBERS = roles_where(lambda role: role.text == "text"), roles_where(lambda role: role.text == "number")
-SEEN = roles_where(lambda role: role.text == "held")
+SEEN = roles_where(lambda role: role.text == "seen")
 MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # with which files of these formats begin
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # with which texts of another encoding begin
 PACKED = b"\x1f\x8b"  # with which files that gzip packed begin

@@ -93,7 +93,7 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
         rel, top = (conventions.in_words(one) for one in (conventions.rel, largest_grade(grade)))
         raise NotComputableError(f"no grade in {columns.grade} reaches rel={rel}; the largest is {top}")
     marks = shares_among(grade)
-    if marks.any() and not conventions.rel_said and largest_grade(grade) >= 1:
+    if marks.any() and not conventions.rel_given and largest_grade(grade) >= 1:
         count = role_columns(frame, columns, ("count",)).get("count")
         n = marks.sum() if count is None else count.filter(marks).sum()
         raise NotComputableError(level_unsaid(int(n), str(columns.grade)))

@@ -81,14 +81,14 @@ def n_shares(log: Log) -> int:
 
 def undecided_shares(log: Log) -> int:
     """Return how many such grades there are of which nothing says whether they are relevant, where others reach 1."""
-    if log.conventions.rel_said or "label" in log.judgments.columns:  # then no grade is looked at
+    if log.conventions.rel_given or "label" in log.judgments.columns:  # then no grade is looked at
         return 0
     return undecided(n_shares(log), log.top_grade, log.conventions)
 
 
 def undecided(shares: int, top: float, conventions: Conventions) -> int:
     """Return the number of grades between 0 and 1 where none says from where they are relevant, else 0."""
-    return shares if top >= 1 and not conventions.rel_said else 0
+    return shares if top >= 1 and not conventions.rel_given else 0
 
 
 def check_level(shares: int, column: str, name: str = "", *, some: bool = False) -> None:

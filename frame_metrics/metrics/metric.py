@@ -253,15 +253,15 @@ class Metric:
 
     def compute(self, source: Source) -> Array:
         """Return the metric of each query or segment of what the kernel reads, or of a ranking; NaN where undefined."""
-        own = {name: value for name, value in self.params.items() if name in self.options}
+        options = {name: value for name, value in self.params.items() if name in self.options}
         if self.input is Ranking and self.cutoff is not None:
-            own[str(self.at)] = self.cutoff
+            options[str(self.at)] = self.cutoff
         if isinstance(source, Ranking) and self.input is Confusion:
             source = source.confusion(self.k)
         elif isinstance(source, Ranking) and self.input is Scores:
             source = source.scores
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            values = self._of_kernel(source, own)
+            values = self._of_kernel(source, options)
         n = source.n_queries
         if not (type(values) is np.ndarray and values.dtype.kind == "f" and values.shape == (n,)):
             raise KernelError(
@@ -270,10 +270,10 @@ class Metric:
             )
         return values
 
-    def _of_kernel(self, source: Source, own: dict[str, Any]) -> Array:
+    def _of_kernel(self, source: Source, options: dict[str, Any]) -> Array:
         """Result of the kernel, whose exceptions name the metric."""
         try:
-            return self.kernel(source, **own)
+            return self.kernel(source, **options)
         except KernelError as error:  # of a gain or a discount
             raise KernelError(f"{self}: {error}") from error.__cause__
         except (FrameMetricsError, MemoryError):

@@ -139,10 +139,10 @@ def _check_kernel(kernel: Any) -> None:
         ) from error
     parameters = list(inspect.signature(kernel).parameters.values())
     if not parameters or hints.get(parameters[0].name) not in INPUTS:
-        said = shown(hints[parameters[0].name]) if parameters and parameters[0].name in hints else "nothing"
+        annotation = shown(hints[parameters[0].name]) if parameters and parameters[0].name in hints else "nothing"
         raise BadValueError(
             f"{name}: the annotation of its first parameter says what it reads, frame_metrics.Ranking, Confusion or "
-            f"Scores, and it says {said}"
+            f"Scores, and it says {annotation}"
         )
     for parameter in parameters[1:]:
         _check_parameter(name, parameter, hints, hints[parameters[0].name])
@@ -150,21 +150,21 @@ def _check_kernel(kernel: Any) -> None:
 
 def _check_parameter(name: str, parameter: inspect.Parameter, hints: dict[str, Any], source: type) -> None:
     """Raise for a parameter of a kernel that could not be given, or whose values could not be checked."""
-    own = parameter.name
+    option = parameter.name
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-        raise BadValueError(f"{name}: its parameter {own} has to be one that is given by name")
-    if own in RESERVED:
-        raise BadValueError(f"{name}: every metric has {own}= already; call its parameter otherwise")
-    if own == "k" and (source is not Ranking or parameter.default is not None):
+        raise BadValueError(f"{name}: its parameter {option} has to be one that is given by name")
+    if option in RESERVED:
+        raise BadValueError(f"{name}: every metric has {option}= already; call its parameter otherwise")
+    if option == "k" and (source is not Ranking or parameter.default is not None):
         way = "write k: int | None = None" if source is Ranking else f"a {source.__name__} is cut before it is read"
         raise BadValueError(f"{name}: k is the cutoff that @ sets; {way}")
-    if own == "k":
+    if option == "k":
         return
-    if own not in hints or meaning(hints[own]) is None:
-        said = f"it is {shown(hints[own])}" if own in hints else "there is none"
+    if option not in hints or meaning(hints[option]) is None:
+        found = f"it is {shown(hints[option])}" if option in hints else "there is none"
         raise BadValueError(
-            f"{name}: the annotation of {own} says which values may be given, as float, int, bool, str or "
-            f"Literal['a', 'b'], each with | None or without, and {said}"
+            f"{name}: the annotation of {option} says which values may be given, as float, int, bool, str or "
+            f"Literal['a', 'b'], each with | None or without, and {found}"
         )
 
 

@@ -17,11 +17,12 @@ def _tried(own: Metric, counts: Array) -> Array:
 
 
 def share_of(metric: Metric, *, binary: bool) -> Array | None:
-    """Return what a row of each cell is to a metric that is a share of rows: 1 in it, 0 not, NaN no such row.
+    """Return whether a row of each cell is counted, where a metric is a share of rows; None where it is none.
 
-    A share of rows is the number of some of them over the number of those that their true class chooses: accuracy of
-    all rows, recall of the relevant ones. Where two systems decide about the same rows it is a paired proportion.
-    Precision is none, as the rows it is about are not the same for both.
+    A share of rows is a number of rows over the number of all rows of some true classes. Accuracy is that of right rows
+    among all. Recall is that of found rows among the relevant ones, so that it is ``[[NaN, NaN, NaN], [0, 1, 0]]``.
+    Precision is none: the rows it is among are those that a system predicts, and they differ between systems. Shares of
+    two systems that decide about the same rows can be compared as paired proportions.
 
     Parameters
     ----------
@@ -29,8 +30,9 @@ def share_of(metric: Metric, *, binary: bool) -> Array | None:
 
     Returns
     -------
-    By true class and prediction, last that of nothing, shape (2, 3); of several classes shape (3, 4), where it matters
-    only whether the prediction is right, wrong or not there. None where the metric is no such share.
+    By true class and prediction: 1 for rows that are counted, 0 for others that the share is among, NaN for rows that
+    it is not about. The last prediction is none at all. Shape (2, 3), or (3, 4) for several classes, however many there
+    are: only whether a prediction is right, wrong or missing matters.
     """
     own, k = metric if binary else metric.of_classes, 2 if binary else SEVERAL
     if own is None or own.input not in (Confusion, Classes) or own.summed:
@@ -47,7 +49,7 @@ def share_of(metric: Metric, *, binary: bool) -> Array | None:
 
 
 def marks(share: Array, actual: Array, predicted: Array, k: int) -> Array:
-    """Return what each row is to a metric that is a share of rows, as ``share_of`` tells it, shape (rows,).
+    """Return what each row is to a metric that is a share of rows, by the marks of ``share_of``, shape (rows,).
 
     Parameters
     ----------

@@ -77,12 +77,12 @@ def check_asked(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
             )
 
 
-def check_average(average: str | None, said: str, columns: Columns) -> None:
+def check_average(average: str | None, named: str, columns: Columns) -> None:
     """Raise for an average over queries that there is not, with these columns."""
     if average == "predicted":
-        raise NotComputableError(f"{said} is over several classes, and the mean here is over queries")
+        raise NotComputableError(f"{named} is over several classes, and the mean here is over queries")
     if average == "weighted" and not columns.weight:
-        raise ColumnError(f"{said} needs the weights of the queries; name their column with weight=")
+        raise ColumnError(f"{named} needs the weights of the queries; name their column with weight=")
     takes_none = {
         "micro": "sums counts, and no weight enters",
         "rows": f"weighs queries by their rows, and {columns.weight} would weigh them too",
@@ -90,7 +90,7 @@ def check_average(average: str | None, said: str, columns: Columns) -> None:
     ordered = average is not None and level_of(average) is not None
     why = "puts the values of queries in order, and no weight enters" if ordered else takes_none.get(str(average))
     if columns.weight and why:
-        raise ColumnError(f"{said} {why}; say weight=None")
+        raise ColumnError(f"{named} {why}; say weight=None")
 
 
 def _check_reads(name: str, metric: Metric, plan: Plan) -> None:

@@ -39,11 +39,11 @@ def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available
     """Return the needs of metrics; the 2x2 table at a cutoff is that of a ranking."""
     needs = Needs(query=judged)
     for name, metric in asked:
-        own = metric.of_classes
+        form = metric.of_classes
         _check_sets(name, columns)
         if metric.input is Ranking or metric.k is not None:
             needs |= _of_ranking(name, metric, columns, roles, available)
-        elif metric.input is Scores or (own is not None and own.input is ClassScores):
+        elif metric.input is Scores or (form is not None and form.input is ClassScores):
             needs |= Needs(score=True)
         else:
             retrieved = metric.input is Confusion and (judged or bool(columns.query))

@@ -148,10 +148,10 @@ class Plan:
         """The column of the judgments for each key column of the log that they have."""
         if self.judged is None:
             return {}
-        own, theirs = (*self.columns.query, self.columns.doc), (*self.judged.query, self.judged.doc)
-        pairs = {name: beside for name, beside in zip(own, theirs, strict=True) if name and beside}
-        said = {str(self.columns.cluster): self.judged.cluster} if self.judged.cluster else {}
-        return pairs | said | {name: name for name in self.judged.by}
+        ours, theirs = (*self.columns.query, self.columns.doc), (*self.judged.query, self.judged.doc)
+        pairs = {name: beside for name, beside in zip(ours, theirs, strict=True) if name and beside}
+        cluster = {str(self.columns.cluster): self.judged.cluster} if self.judged.cluster else {}
+        return pairs | cluster | {name: name for name in self.judged.by}
 
     def read_judgments(self) -> Beside:
         """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""

@@ -29,7 +29,7 @@ class Role:
     saved: bool = False  # whether it says something of numbers that were computed elsewhere
     called: str = ""  # names of such columns elsewhere, of which only a hint is made
     plural: str = ""  # the word for its values, where it is not the role with an s
-    text: Literal["text", "number", "held"] | None = None  # the type in files of text: that of what it holds, or always
+    text: Literal["text", "number", "seen"] | None = None  # the type in files of text: always this, or as seen
     check: Callable[..., pl.Series] | None = None  # makes its values ready, or raises; takes values and column
     takes: tuple[str, ...] = ()  # what the check takes beside these
 
@@ -77,14 +77,14 @@ class Columns:
         found="query",
         several=True,
         called="position pos place rnk ranking",
-        text="held",
+        text="seen",
         check=series.rank_column,
     )
     label: str | None = _column(
         of=("result",),
         found="always",
         called="y_true y target relevant is_relevant clicked click true actual class",
-        text="held",
+        text="seen",
         check=series.label_column,
         takes=("positive",),
     )
@@ -92,7 +92,7 @@ class Columns:
         of=("result",),
         found="always",
         called="relevance rel rating gain relevance_label judgment judgement",
-        text="held",
+        text="seen",
         check=series.grade_column,
         takes=("scale",),
     )
@@ -121,7 +121,7 @@ class Columns:
     n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")
     annotator: str | None = _column()  # of judgments beside the log only
     collection_size: str | None = _amount("collection size", "query", beside=True, plural="collection sizes")
-    threshold: str | None = _column(check=series.threshold_column, takes=("held",))
+    threshold: str | None = _column(check=series.threshold_column, takes=("score_type",))
     extra: tuple[tuple[str, str], ...] = _column((), plural="values")  # names that users' metrics know, and columns
     value: tuple[str, ...] = _column((), saved=True, text="number")  # numbers that were computed elsewhere
     metric: str | None = _column()  # what these are of; None where the columns' own names say it
@@ -261,8 +261,8 @@ def role_columns(
     scale: Scale | None = None,
 ) -> dict[str, pl.Series]:
     """Return the checked columns of those of some roles that have one; the parameters are those of ``checked``."""
-    held = frame.schema.get(str(columns.score), pl.Null)
-    known = {"later": scores_later, "positive": positive, "scale": scale, "held": held}
+    score_type = frame.schema.get(str(columns.score), pl.Null)
+    known = {"later": scores_later, "positive": positive, "scale": scale, "score_type": score_type}
     out: dict[str, pl.Series] = {}
     for name, column in columns.single.items():
         role = ROLES.get(name)

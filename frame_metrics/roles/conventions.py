@@ -25,7 +25,7 @@ class Conventions:
     """Choices where the field disagrees."""
 
     rel: float = 1
-    rel_said: bool = False  # whether the caller said it
+    rel_given: bool = False  # whether the caller gave it
     several: str | None = None  # the rule that makes one of several judgments of a document; of those beside only
     scale: Scale | None = None  # the grade of each word, where grades are words
     ties: str = "worst"
@@ -74,8 +74,8 @@ class Conventions:
 
     def in_types(self, score: str, grade: str) -> Conventions:
         """Return the same with threshold and rel as columns of scores and grades of these types hold them."""
-        own = self.threshold
-        threshold = _as_held(own, score) if isinstance(own, int | float) else own
+        threshold = self.threshold
+        threshold = _as_held(threshold, score) if isinstance(threshold, int | float) else threshold
         grade = grade if self.scale is None else "Float64"
         return replace(self, rel=_as_held(self.rel, grade), threshold=threshold, grade_type=grade)
 
@@ -114,7 +114,7 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | No
     if "positive" in given:
         given["positive"] = tuple(several(given["positive"]))
     if "rel" in given:
-        given |= {"rel": level(given["rel"], given.get("scale")), "rel_said": True}
+        given |= {"rel": level(given["rel"], given.get("scale")), "rel_given": True}
     if isinstance(size := given.get("collection_size"), str) or size is False:
         del given["collection_size"]
     return Conventions(**{"ties": "doc" if columns.doc else "worst"} | given)

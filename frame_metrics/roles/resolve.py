@@ -216,7 +216,7 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
     extra = named.pop("extra", {})
     either = {role: roles.get(role) for role in ("collection_size", "threshold")}  # a number, or a column of them
-    sized = {role: said for role, said in either.items() if isinstance(said, str)}
+    sized = {role: given for role, given in either.items() if isinstance(given, str)}
     several = {f"score of {one!r}": column for one, column in scores.items()}
     several |= {f"extra of {one!r}": column for one, column in extra.items()}
     for role, value in (named | several | sized).items():
@@ -237,14 +237,14 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
             "value= names numbers that were computed already, and judgments say nothing of them; "
             "name it on the frame, without judge()"
         )
-    _check_beside_values([role for role, said in roles.items() if role not in WITH_VALUE and said is not None])
+    _check_beside_values([role for role, given in roles.items() if role not in WITH_VALUE and given is not None])
     if "total_over" in available or set(available) >= MEANS:
         raise ColumnError(
             "the frame has means, as evaluate() returns them, and value= is one number per query; save per_query()"
         )
     named = _named(roles, available, lambda role, column: hint(column))
     query, value = _several(named.pop("query", None)), _several(named.pop("value"))
-    played = {*query, *value, *(column for said in named.values() for column in _several(said))}
+    played = {*query, *value, *(column for columns in named.values() for column in _several(columns))}
     if not query and ("query" in roles or "query" in played or "query" not in available):
         raise ColumnError(f"value= is one number per query, and {absent(('query',), roles, available, hint)}")
     metric, k = (name if name in available and name not in played else None for name in ("metric", "k"))
@@ -352,13 +352,13 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     return found
 
 
-def _query_of_judgments(given: Any, available: list[str], own: tuple[str, ...]) -> tuple[str, ...]:
+def _query_of_judgments(given: Any, available: list[str], ours: tuple[str, ...]) -> tuple[str, ...]:
     if given is not None:
         query = tuple(_of_judgments("query", column, available) for column in _several(given))
     else:
-        query = own if set(own) <= set(available) else (_of_judgments("query", None, available),)
-    if len(query) != len(own):
-        raise ColumnError(f"judge: the query is {len(own)} columns in the log and {len(query)} in the judgments")
+        query = ours if set(ours) <= set(available) else (_of_judgments("query", None, available),)
+    if len(query) != len(ours):
+        raise ColumnError(f"judge: the query is {len(ours)} columns in the log and {len(query)} in the judgments")
     return query
 
 
@@ -368,20 +368,20 @@ def _judgment(given: dict[str, Any], available: list[str], roles: Roles) -> dict
         return {"label": "label"}
     pair = ("label", "grade")
     named = {role: _of_judgments(role, given[role], available) for role in pair if given.get(role) is not None}
-    own = {role: str(roles.get(role)) for role in pair if roles.get(role) in available}
-    found = named or own or _pair({}, pair, available)
+    as_in_log = {role: str(roles.get(role)) for role in pair if roles.get(role) in available}
+    found = named or as_in_log or _pair({}, pair, available)
     if not found:
         raise ColumnError(absent(pair, {}, available))
     return found
 
 
-def _of_judgments(role: str, given: Any, available: list[str], own: str | None = None) -> str:
+def _of_judgments(role: str, given: Any, available: list[str], in_log: str | None = None) -> str:
     """The judgments' column of a role: as given, else called as the log's own, else called as the role."""
     if given == "":
         raise ColumnError(f"judge: {role}='': a column without a name plays no part; rename it")
     if given is not None and given not in available:
         raise ColumnError(f"judge: {role}={given!r} is not among {listed(available)}{closest(given, available)}")
-    for name in (own, role) if given is None else (given,):
+    for name in (in_log, role) if given is None else (given,):
         if name in available:
             return str(name)
     raise ColumnError(f"judge: name the {role} column of the judgments with {role}=; they have {listed(available)}")

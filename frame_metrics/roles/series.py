@@ -73,11 +73,11 @@ def grade_column(values: pl.Series, column: str, scale: Scale | None = None) -> 
     if values.null_count() == len(values):
         return pl.Series(values.name, [None] * len(values), dtype=dtype)
     refuse_nan(values, column)
-    held, words = _beside_words(values, column, scale)
+    known, words = _beside_words(values, column, scale)
     place = dict(zip(words.to_list(), range(len(words)), strict=True))
-    found = held.replace_strict(place, default=None, return_dtype=pl.UInt32)
-    if found.null_count() > held.null_count():
-        raise _unknown_words(values, found.is_null() & held.is_not_null(), column, scale)
+    found = known.replace_strict(place, default=None, return_dtype=pl.UInt32)
+    if found.null_count() > known.null_count():
+        raise _unknown_words(values, found.is_null() & known.is_not_null(), column, scale)
     return pl.Series(values.name, [*scale.values()], dtype=dtype).gather(found)
 
 
@@ -91,8 +91,8 @@ def _beside_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Seri
             "give each of its values a grade, or say scale=None if they are grades"
         )
     if kind is not float:
-        held = {str: pl.String, bool: pl.Boolean}[kind]
-        return values.cast(held), pl.Series([*scale], dtype=held)
+        dtype = {str: pl.String, bool: pl.Boolean}[kind]
+        return values.cast(dtype), pl.Series([*scale], dtype=dtype)
     words = pl.Series([float(word) for word in scale])
     return values.cast(pl.Float64), words.cast(values.dtype).cast(pl.Float64) if values.dtype.is_float() else words
 
@@ -102,12 +102,12 @@ def _unknown_words(values: pl.Series, unknown: pl.Series, column: str, scale: Sc
     odd = values.filter(unknown)
     counts = (odd.cast(pl.String) if odd.dtype in TEXTS else odd).rename("word").value_counts()
     counts = counts.sort(["count", "word"], descending=[True, False])
-    said = [
+    unknown_words = [
         f"{word!r} ({'once' if n == 1 else f'{n} times'}{closest(word, scale) if isinstance(word, str) else ''})"
         for word, n in counts.head(FEW).rows()
     ]
     more = f" and {len(counts) - FEW} other words" if len(counts) > FEW else ""
-    remedy = f"{', '.join(said)}{more}: mend them, give them a grade in scale=, or make them null"
+    remedy = f"{', '.join(unknown_words)}{more}: mend them, give them a grade in scale=, or make them null"
     return bad_rows(column, unknown.arg_true().to_numpy(), len(values), "are not in scale=", remedy)
 
 
@@ -170,13 +170,13 @@ def _refuse_booleans(values: pl.Series, column: str, role: str) -> None:
         raise BadValueError(f"{column}: a {role} is a number, and this column is Boolean; convert it")
 
 
-def threshold_column(values: pl.Series, column: str, held: Any) -> pl.Series:
+def threshold_column(values: pl.Series, column: str, score_type: Any) -> pl.Series:
     """Return the threshold of each row as its score's column holds it, none missing."""
     _refuse_booleans(values, column, "threshold")
     values = number_column(values, column, "threshold", finite=False)
     refuse_nan(values, column, "give every row one")
     refuse_null(column, values, "have no threshold", "give every row one")
-    return values.cast(held if held.is_float() else pl.Float64).cast(pl.Float64)
+    return values.cast(score_type if score_type.is_float() else pl.Float64).cast(pl.Float64)
 
 
 def reaches(score: pl.Series, threshold: pl.Series | float) -> pl.Series:

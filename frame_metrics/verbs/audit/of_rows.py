@@ -357,7 +357,7 @@ def findings(rows: pl.DataFrame, columns: Columns, conventions: Conventions) -> 
     if columns.grade and not columns.label:
         grades = grade_column(rows[columns.grade], columns.grade, conventions.scale)
         reach = {"rel": conventions.in_words(conventions.rel), "largest": conventions.in_words(largest_grade(grades))}
-        held = Grades(grades, conventions.rel, conventions.rel_said, times, TIMES not in rows.columns)
+        held = Grades(grades, conventions.rel, conventions.rel_given, times, TIMES not in rows.columns)
         about = [*run_checks(reach, held)]
         if lost := [one for one in about if one.severity == "error"]:
             return lost  # nothing else can be computed
