@@ -30,14 +30,8 @@ from frame_metrics.roles.roles import (
 
 ROLES, CONVENTIONS = "roles: the part that each column plays", "conventions"
 JUDGMENTS, VERB = "judgments in a file of their own", "options"
-ELSEWHERE = (
-    "baseline",
-    "split",
-    "fail_on",
-    "kind",
-    "path",
-    "metrics",
-)  # parameters of verbs that are no plain options here
+# Parameters of verbs that are no plain options here.
+ELSEWHERE = ("baseline", "split", "fail_on", "kind", "path", "metrics")
 
 _NO_ZERO = re.compile(r"-?\.\d+([eE][+-]?\d+)?")  # a number without the 0 before its point, as .5
 

@@ -274,16 +274,7 @@ def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> 
         return {}
     columns, found = plan.played, {}
     if content.query:
-        cut = [metric for _, metric in content.asked if metric.k is not None]
-        kinds = [*dict.fromkeys(f"{replace(metric, cutoff=None)}@k" for metric in cut)]
-        if not kinds or not (columns.score or columns.rank):
-            return {}
-        top = max(10, *(int(metric.k or 0) for metric in cut))
-        irm, cutoffs = _whole(content, Gathering(work.irm)), shown_cutoffs(top, depth)
-        curve = work.tried("curves", lambda: irm.curve(kinds, cutoffs=cutoffs))
-        if curve is None:
-            return {}
-        return {"cutoffs": curve if len(kinds) > 1 else curve.with_columns(metric=pl.lit(kinds[0]))}
+        return _by_cutoff(content, work, depth) if columns.score or columns.rank else {}
     if columns.score is None or columns.class_scores:
         return {}
     irm = work.irm(by=None, threshold=None) if content.by else work.irm(threshold=None)
@@ -293,6 +284,20 @@ def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> 
         if curve is not None:
             found[kind] = curve
     return found
+
+
+def _by_cutoff(content: Content, work: Gathering, depth: int | None) -> dict[str, pl.DataFrame]:
+    """Curves of metrics by cutoff."""
+    cut = [metric for _, metric in content.asked if metric.k is not None]
+    kinds = [*dict.fromkeys(f"{replace(metric, cutoff=None)}@k" for metric in cut)]
+    if not kinds:
+        return {}
+    top = max(10, *(int(metric.k or 0) for metric in cut))
+    irm, cutoffs = _whole(content, Gathering(work.irm)), shown_cutoffs(top, depth)
+    curve = work.tried("curves", lambda: irm.curve(kinds, cutoffs=cutoffs))
+    if curve is None:
+        return {}
+    return {"cutoffs": curve if len(kinds) > 1 else curve.with_columns(metric=pl.lit(kinds[0]))}
 
 
 def _of_decisions(content: Content, work: Gathering, plan: Any) -> Content:
@@ -341,18 +346,16 @@ def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
     """The worst and best queries of each system; a query is not in both, and one without a value in neither."""
     if not n or not sign_of(content.first):
         return []
-    keys, found = [*content.by, *content.query], []
-    known = values.drop_nulls("value")
+    known, found = values.drop_nulls("value"), []
     parts = known.partition_by(content.system, maintain_order=True) if content.system else [known]
     systems = [part[content.system][0] if content.system else None for part in parts]
-    for part in [parts[at] for at in foremost(systems, content.places, SYSTEMS)]:
-        rows = part.sort(pl.col("value") * sign_of(content.first), maintain_order=True)
+    for at in foremost(systems, content.places, SYSTEMS):
+        rows = parts[at].sort(pl.col("value") * sign_of(content.first), maintain_order=True)
         worst = rows.head(min(n, (len(rows) + 1) // 2))
         best = rows.tail(min(n, len(rows) // 2)).reverse()
         for place, some in (("worst", worst), ("best", best)):
-            for row in some.iter_rows(named=True):
-                system = row[content.system] if content.system else None
-                found.append(Ranked(system, place, {key: row[key] for key in keys}, row["value"]))
+            keys = some.select(*content.by, *content.query).iter_rows(named=True)
+            found += [Ranked(systems[at], place, *one) for one in zip(keys, some["value"], strict=True)]
     return found
 
 
