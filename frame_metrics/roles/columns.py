@@ -49,6 +49,10 @@ def _amount(name: str, *of: str, **role: Any) -> Any:
     return _column(of=of, check=partial(series.amount_column, role=name), **role)
 
 
+_result = partial(_column, of=("result",), found="always")  # fields for what is said of each result
+_judgment = partial(_result, text="seen")
+
+
 @dataclass(frozen=True)
 class Columns:
     """The column of each part, every name known to be there."""
@@ -63,50 +67,34 @@ class Columns:
     )
     system: str | None = _column(saved=True)
     by: tuple[str, ...] = _column((), beside=True, saved=True, called="groupby group_by", plural="segments")
-    score: str | None = _column(
-        of=("result",),
-        found="always",
+    score: str | None = _result(
         several=True,
         called="sim similarity bm25 prob proba probability y_score y_prob pred_score",
         text="number",
         check=partial(series.score_column, remedy=series.ABSENT),
         takes=("later",),
     )
-    rank: str | None = _column(
-        of=("result",),
-        found="query",
-        several=True,
-        called="position pos place rnk ranking",
-        text="seen",
-        check=series.rank_column,
+    rank: str | None = _result(
+        found="query", several=True, called="position pos place rnk ranking", text="seen", check=series.rank_column
     )
-    label: str | None = _column(
-        of=("result",),
-        found="always",
+    label: str | None = _judgment(
         called="y_true y target relevant is_relevant clicked click true actual class",
-        text="seen",
         check=series.label_column,
         takes=("positive",),
     )
-    grade: str | None = _column(
-        of=("result",),
-        found="always",
+    grade: str | None = _judgment(
         called="relevance rel rating gain relevance_label judgment judgement",
-        text="seen",
         check=series.grade_column,
         takes=("scale",),
     )
-    predicted: str | None = _column(
-        of=("result",),
-        found="always",
+    predicted: str | None = _result(
         several=True,
         called="y_pred prediction pred decision predicted_label predicted_class",
         plural="predictions",
         check=partial(series.label_column, role="prediction"),
         takes=("positive",),
     )
-    doc: str | None = _column(
-        of=("result",),
+    doc: str | None = _result(
         found="query",
         called="docid doc_id docno document document_id product_id item item_id pid url",
         text="text",

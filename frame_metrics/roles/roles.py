@@ -54,10 +54,6 @@ def _are_classes(value: Any) -> bool:
     return plain and len(set(value)) == len(value)
 
 
-def _are_labels(value: Any) -> bool:
-    return _are_classes(several(value))
-
-
 MAKE_IT = "; make it a column of the frame, and give its name"
 
 
@@ -73,10 +69,6 @@ def _is_known(value: Any) -> bool:
 
 def _is_grade(value: Any) -> bool:
     return isinstance(value, str) or _is_known(value)
-
-
-def _is_folder(value: Any) -> bool:
-    return isinstance(value, str | os.PathLike) and os.path.isdir(value)
 
 
 def _is_size(value: Any) -> bool:
@@ -102,12 +94,18 @@ PerSystem: TypeAlias = Annotated[
     str | int | Sequence[str | int] | None, "the name of a column, or a list of names, each of a system", _are_names
 ]
 Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes", _are_classes]
-Positive: TypeAlias = Annotated[Any | None, "a label, or a list of different ones", _are_labels]
+Positive: TypeAlias = Annotated[
+    Any | None, "a label, or a list of different ones", lambda value: _are_classes(several(value))
+]
 Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True", _is_size]
 Grade: TypeAlias = Annotated[float | str | None, "a grade", _is_grade]
 Threshold: TypeAlias = Annotated[float | str | None, "a score, or the name of a column", _is_grade]
 Memory: TypeAlias = Annotated[int | str | None, "a number of bytes, or a text as '2GB'", is_memory]
-Folder: TypeAlias = Annotated[str | os.PathLike[str] | None, "the path of a folder that is there", _is_folder]
+Folder: TypeAlias = Annotated[
+    str | os.PathLike[str] | None,
+    "the path of a folder that is there",
+    lambda value: isinstance(value, str | os.PathLike) and os.path.isdir(value),
+]
 
 
 class Roles(TypedDict, total=False):
