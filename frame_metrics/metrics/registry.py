@@ -10,14 +10,13 @@ from typing import Any, Never, get_args, get_type_hints
 
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, shown
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores
-from frame_metrics.metrics.metric import FORMS, REGISTRY, Metric, Unjudged
+from frame_metrics.metrics.metric import FORMS, OF_INPUT, REGISTRY, Metric, Unjudged
 from frame_metrics.metrics.names import aliases, plain_name, read_text
 from frame_metrics.metrics.parameters import is_number, meaning
 
 INPUTS = (Ranking, Confusion, Scores, Classes, ClassScores)
 OURS = "frame_metrics.metrics."  # the modules of our kernels, which tests check, and not whoever imports the package
 SESSION = "__main__"  # of a notebook, whose functions move to modules later
-RESERVED = ("rel", "judged_only")  # parameters that every metric has
 
 
 def metric(
@@ -153,7 +152,7 @@ def _check_parameter(name: str, parameter: inspect.Parameter, hints: dict[str, A
     option = parameter.name
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
         raise BadValueError(f"{name}: its parameter {option} has to be one that is given by name")
-    if option in RESERVED:
+    if option in OF_INPUT:
         raise BadValueError(f"{name}: every metric has {option}= already; call its parameter otherwise")
     if option == "k" and (source is not Ranking or parameter.default is not None):
         way = "write k: int | None = None" if source is Ranking else f"a {source.__name__} is cut before it is read"
