@@ -123,7 +123,7 @@ class Plan:
 
     @property
     def found(self) -> list[str]:
-        """The roles whose columns are found by name; none where the columns cannot be told."""
+        """The roles whose columns are found by name; none where the columns cannot be found out."""
         try:
             columns = self.played
         except Exception:  # whatever the frame, its repr is no place for an error

@@ -1552,3 +1552,11 @@ def test_a_verb_may_do_without_judgments() -> None:
     irm = IRM(_log({}).drop("rating"), query="qid", score="bm25")
     assert reads(irm, query=True, judgment=False) == ["qid", "bm25"]
     assert "no column is named with label= or grade=" in error(lambda: reads(irm, query=True), ColumnError)
+
+
+def test_names_of_columns_are_made_texts_once() -> None:
+    """Of columns that pandas calls by integers too; what a role holds beside names stays as it is."""
+    frame = pd.DataFrame({0: [1, 1], 1: [2.0, 1.0], 2: [0, 1]})
+    irm = IRM(frame, query=[0], score=1, label=2, collection_size=10, positive=1)
+    assert irm.roles == {"query": ["0"], "score": "1", "label": "2", "collection_size": 10, "positive": 1}
+    assert IRM(frame, **irm.roles).evaluate("rr")["value"].tolist() == [0.5]
