@@ -35,8 +35,7 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
 
     @wraps(method)
     def checked(*args: Given.args, **options: Given.kwargs) -> Result:
-        plan = getattr(args[0], "_plan", None) if args else None  # None where the method is called of the class
-        if method.__name__ not in OF_VALUES and plan is not None and plan.of_values:
+        if method.__name__ not in OF_VALUES and (plan := _plan_of(args)) is not None and plan.of_values:
             raise ColumnError(
                 f"{method.__name__}() has no use for value=, whose numbers were computed already; "
                 f"{listed(OF_VALUES)} take them"
@@ -47,10 +46,15 @@ def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
             try:
                 signature(method).bind(*args, **options)
             except TypeError as error:
-                raise _misused(method, plan, options, str(error)) from None
+                raise _misused(method, _plan_of(args), options, str(error)) from None
             raise
 
     return checked
+
+
+def _plan_of(args: tuple[Any, ...]) -> Plan | None:
+    """The plan of the object whose verb is called; None where the class is asked without one."""
+    return getattr(args[0], "_plan", None) if args else None
 
 
 def refuse_bare(columns: Sequence[Any]) -> None:

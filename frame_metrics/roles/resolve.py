@@ -142,7 +142,8 @@ def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *,
 
 def _lists(columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callable[[str], bool]) -> list[str]:
     """The columns of lists of results; raises where another one holds one value for all of them."""
-    parts = [(role, column) for role in OF_RESULTS for column in _several(columns.get(role)) if column not in made]
+    in_order = sorted(OF_RESULTS, key=lambda role: role != "doc")  # errors name the documents first
+    parts = [(role, column) for role in in_order for column in _several(columns.get(role)) if column not in made]
     whose = next((role for role in PER_SYSTEM if columns.get(role) == columns.get("together", "")), "")
     parts += [(whose, column) for column in columns.get("per_system", ())]
     lists = [(role, column) for role, column in parts if holds_lists(column)]
