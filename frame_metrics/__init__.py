@@ -62,4 +62,10 @@ def __getattr__(name: str) -> object:
     return version(__name__)
 
 
+def __dir__() -> list[str]:
+    """Return the public names, and those that Python itself needs; modules of the inside are none of them."""
+    pythons = [name for name in globals() if name.startswith("__")]
+    return sorted({*__all__, *pythons, "plot", "report", "testing", "__version__"})
+
+
 _register()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, wraps
+from functools import cache
 from inspect import Parameter, Signature, signature
 from typing import (
     TYPE_CHECKING,
@@ -12,7 +12,6 @@ from typing import (
     Generic,
     Literal,
     Never,
-    ParamSpec,
     Protocol,
     TypeVar,
     get_args,
@@ -26,25 +25,22 @@ from frame_metrics.border.frames import border_of
 from frame_metrics.errors import (
     BadValueError,
     ColumnError,
-    UnknownNameError,
     check_choice,
-    closest,
-    listed,
     shown,
 )
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
+from frame_metrics.misuse import refuse_bare, verb
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
-from frame_metrics.roles.resolve import FOUND, PER_SYSTEM
+from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import (
     MAKE_IT,
     Roles,
     Several,
-    check_roles,
+    checked_roles,
     is_foreign,
-    option_called,
-    role_called,
+    names_as_text,
 )
 
 if TYPE_CHECKING:
@@ -67,21 +63,13 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.overview import Overview
 
 Frame = TypeVar("Frame")
-Result = TypeVar("Result")
-OF_VALUES = ("evaluate", "per_query", "compare", "audit", "report")  # verbs that take numbers from elsewhere
-# What to do where a verb does not have an option of another one.
-INSTEAD = {
-    "margins": "; leave out by= to take all segments together",
-    "average": "; other averages are those of evaluate(), side by side with by=",
-}
-Given = ParamSpec("Given")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _shows_roles(method: Method) -> Method:
     """Give a method that takes any roles a signature that names them, for help() and for notebooks."""
-    own = [p for p in signature(method).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    method.__signature__ = Signature([*own, *_roles()])  # type: ignore[attr-defined]
+    first = [p for p in signature(method).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    method.__signature__ = Signature([*first, *_roles()])  # type: ignore[attr-defined]
     return method
 
 
@@ -114,32 +102,6 @@ class Partitioned(Protocol):
 Own = TypeVar("Own", bound=Relation | Partitioned)  # what has results of its own kind
 
 
-def _verb(verb: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Make a method a verb: what it is called with and does not take is an error in the caller's words."""
-
-    @wraps(verb)
-    def checked(*args: Given.args, **options: Given.kwargs) -> Result:
-        _refuse_values(verb.__name__, args)
-        try:
-            return verb(*args, **options)
-        except TypeError:  # of the call itself, or from within
-            try:
-                signature(verb).bind(*args, **options)
-            except TypeError as error:
-                raise _misused(verb, args, options, str(error)) from None
-            raise
-
-    return checked
-
-
-def _refuse_values(verb: str, args: tuple[Any, ...]) -> None:
-    """Raise for a verb that computes its numbers, of a frame that has them already."""
-    if verb not in OF_VALUES and args and isinstance(args[0], IRM) and args[0]._plan.of_values:
-        raise ColumnError(
-            f"{verb}() has no use for value=, whose numbers were computed already; {listed(OF_VALUES)} take them"
-        )
-
-
 def _with_roles(baseline: Any) -> Any:
     """Return a baseline as verbs take it: of a frame whose roles are named, what they say."""
     return baseline._plan if isinstance(baseline, IRM) else baseline
@@ -148,50 +110,6 @@ def _with_roles(baseline: Any) -> Any:
 def _given(options: type[Any], given: Mapping[str, Any]) -> Any:
     """Return the options of a verb, each of which is a parameter of its method."""
     return options(**{field.name: given[field.name] for field in fields(options)})
-
-
-def _misused(verb: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any], error: str) -> Exception:
-    """Return the error of a verb that was called with what it does not take."""
-    name, own = verb.__name__, {one: p for one, p in signature(verb).parameters.items() if one != "self"}
-    for option, value in options.items():
-        if option in own:
-            if own[option].kind is Parameter.VAR_POSITIONAL:
-                return BadValueError(
-                    f"{name}(): give {option} without a name, one by one or in a list, as {name}('f1')"
-                )
-            continue
-        if option in Roles.__annotations__:
-            way = _to_one_system(args[0], name, value) if option == "system" else None
-            both = ", which reads the judgments too" if (name, option) == ("judge", "scale") else ""
-            way = way or f"takes no roles; say irm({option}={shown(value)}).{name}(...){both}"
-            return ColumnError(f"{name}() {way}")
-        role = role_called(option)
-        meant = f"; say irm({role}={shown(value)}).{name}(...)" if role and role not in own else ""
-        hint = INSTEAD.get(option) or meant or option_called(option, own) or closest(role or option, own)
-        return UnknownNameError(f"{name}() has no option {option!r}{hint}")
-    return BadValueError(f"{name}(): {error.replace('keyword-only ', '')}")  # which Python says from 3.12 on
-
-
-def _to_one_system(irm: Any, verb: str, value: Any) -> str | None:
-    """Return the way to the rows of one system, by its name; None where this is the name of a column and no more."""
-    if not isinstance(irm, IRM) or not isinstance(value, str | int):
-        return None
-    for role in PER_SYSTEM:
-        if isinstance(columns := irm.roles.get(role), list | tuple) and value in columns:
-            return f"takes no system; for {value!r} alone say irm({role}={value!r}).{verb}(...)"
-    if value in irm._plan.available:
-        return None
-    column = irm.roles.get("system")
-    rows = "its rows" if column is None else f"the rows in which {column} is {value!r}"
-    where = "the frame before .irm" if column is None or verb in ("audit", "judge") else "the result"
-    return f"takes no system, and {value!r} is no column of the frame but a value; keep {rows} of {where}"
-
-
-def _refuse_bare(columns: Sequence[Any]) -> None:
-    """Raise for columns that are given without the parts they play."""
-    if columns:
-        said = ", ".join(map(shown, columns))
-        raise ColumnError(f"irm({said}): say which part each column plays, as irm(query={shown(columns[0])})")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -295,7 +213,7 @@ class IRM(Generic[Frame]):
     """
 
     frame: Any
-    _said: Roles
+    _given: Roles
     judgments: tuple[Any, dict[str, Any]] | None
 
     if TYPE_CHECKING:
@@ -315,27 +233,26 @@ class IRM(Generic[Frame]):
 
     @_shows_roles
     def __init__(self, frame: Any, *columns: Never, **roles: Unpack[Roles]) -> None:
-        _refuse_bare(columns)
+        refuse_bare(columns)
         border_of(frame)
         self._set(frame, roles, None)
 
     def _set(self, frame: Any, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> None:
-        roles = {name: plain(value) for name, value in roles.items()}
-        check_roles(roles)
+        roles = checked_roles({name: plain(value) for name, value in roles.items()})
         object.__setattr__(self, "frame", frame)
-        said = {name: value for name, value in roles.items() if value is not None or name in FOUND}
-        object.__setattr__(self, "_said", said)
+        given = {name: value for name, value in roles.items() if value is not None or name in FOUND}
+        object.__setattr__(self, "_given", given)
         object.__setattr__(self, "judgments", judgments)
 
     @property
     def roles(self) -> Roles:
         """The roles and conventions that were named; a copy."""
-        return self._said.copy()
+        return self._given.copy()
 
     @_shows_roles
     def __call__(self, *columns: Never, **roles: Unpack[Roles]) -> Self:
         """Return an object with other roles and conventions; those that are not named stay."""
-        _refuse_bare(columns)
+        refuse_bare(columns)
         return self._with({**self.roles, **roles}, self.judgments)
 
     def _with(self, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> Self:
@@ -374,7 +291,7 @@ class IRM(Generic[Frame]):
             plan = vars(self)["_kept"] = Plan(self.frame, self.roles, self.judgments)
         return plan
 
-    @_verb
+    @verb
     def judge(
         self,
         qrels: Any,
@@ -431,13 +348,14 @@ class IRM(Generic[Frame]):
         for name, value in given.items():
             if is_foreign(value):
                 raise BadValueError(f"judge: {name}={shown(value)} is not the name of a column{MAKE_IT}")
+        given = {name: names_as_text(value) for name, value in given.items()}
         if several is not None:
             check_choice("several", several, get_args(Several))
         other = self._with(self.roles, (qrels, given | {"several": several}))
         other._plan.asking(Needs(query=True))
         return other
 
-    @_verb
+    @verb
     def evaluate(
         self,
         *metrics: Metrics,
@@ -499,7 +417,7 @@ class IRM(Generic[Frame]):
 
         return evaluate(self._plan, metrics, _given(EvaluateOptions, locals()))
 
-    @_verb
+    @verb
     def per_query(self, *metrics: Metrics, layout: Layout = "long") -> Frame:
         """Compute metrics for every query that is judged.
 
@@ -529,7 +447,7 @@ class IRM(Generic[Frame]):
 
         return per_query(self._plan, metrics, layout=layout)
 
-    @_verb
+    @verb
     def per_class(
         self, *metrics: Metrics, average: OverClasses | Sequence[OverClasses] | None = None, layout: Layout = "long"
     ) -> Frame:
@@ -564,7 +482,7 @@ class IRM(Generic[Frame]):
 
         return per_class(self._plan, metrics, average=average, layout=layout)
 
-    @_verb
+    @verb
     def confusion(self, *, margins: bool = False, shares: bool = False) -> Frame:
         """Count every pair of a predicted and a true class.
 
@@ -595,7 +513,7 @@ class IRM(Generic[Frame]):
 
         return confusion(self._plan, margins=margins, shares=shares)
 
-    @_verb
+    @verb
     def thresholds(self, *metrics: Metrics) -> Frame:
         """Decide at every threshold: a row is predicted positive when its score is at least the threshold.
 
@@ -621,7 +539,7 @@ class IRM(Generic[Frame]):
 
         return thresholds(self._plan, metrics)
 
-    @_verb
+    @verb
     def best_threshold(self, metric: str | Metric, subject_to: Mapping[str | Metric, float] | None = None) -> Frame:
         """Choose the threshold at which a metric is best; of equal ones, to 1e-12, the highest.
 
@@ -655,7 +573,7 @@ class IRM(Generic[Frame]):
 
         return best_threshold(self._plan, metric, subject_to)
 
-    @_verb
+    @verb
     def curve(
         self,
         kind: str | Sequence[str],
@@ -718,7 +636,7 @@ class IRM(Generic[Frame]):
         kinds = [*(kind if isinstance(kind, list | tuple) else [kind]), *more]
         return curve(self._plan, kinds, _given(CurveOptions, locals()))
 
-    @_verb
+    @verb
     def compare(
         self,
         *metrics: Metrics,
@@ -842,7 +760,7 @@ class IRM(Generic[Frame]):
         baseline = _with_roles(baseline)
         return compare(self._plan, metrics, _given(CompareOptions, locals()))
 
-    @_verb
+    @verb
     def explain(self, metric: str | Metric, *, query: Any) -> Frame:
         """Take a metric of one query apart: the contribution of each result of its ranking, and what was missed.
 
@@ -879,7 +797,7 @@ class IRM(Generic[Frame]):
 
         return explain(self._plan, metric, query=query)
 
-    @_verb
+    @verb
     def bounds(self, *metrics: Metrics, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
         """Bound a metric over all orders of equal scores, or over all judgments that are missing.
 
@@ -918,7 +836,7 @@ class IRM(Generic[Frame]):
 
         return bounds(self._plan, metrics, of=of, max_grade=max_grade, per_query=per_query)
 
-    @_verb
+    @verb
     def audit(
         self, fail_on: FailOn | None = None, *, baseline: Any = None, split: Mapping[Any, float] | None = None
     ) -> Frame:
@@ -982,7 +900,7 @@ class IRM(Generic[Frame]):
 
         return audit(self._plan, fail_on, _with_roles(baseline), split)
 
-    @_verb
+    @verb
     def report(
         self,
         path: FilePath | None = None,

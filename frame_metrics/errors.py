@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 PLAIN = ("builtins", "collections", "datetime", "decimal", "fractions", "uuid")  # modules whose values are shown
+NEAR = 0.62  # how alike a misspelt name has to be, from 0 to 1
 LONG = 200  # letters of a value that are shown
 SINGULAR = {"are": "is", "do": "does", "have": "has", "repeat": "repeats", "differ": "differs", "their": "its"}
 
@@ -94,43 +95,25 @@ class BrokenLawError(FrameMetricsError, AssertionError):
         self.law, self.example = law, example
 
 
-def closest(given: Any, choices: Iterable[Any]) -> str:
-    """Return a hint that names the choice nearest to ``given``, or nothing."""
+def nearest(given: Any, choices: Iterable[Any]) -> Any:
+    """Return the choice that was most likely meant, by its spelling in any case; None where none is near."""
     from difflib import get_close_matches  # only an error needs it
 
-    by_lower = {str(choice).lower(): choice for choice in choices}
-    near = get_close_matches(str(given).lower(), by_lower, n=1, cutoff=0.6)
-    return did_you_mean(by_lower[near[0]]) if near else ""
+    lower, by_lower = str(given).lower(), {str(choice).lower(): choice for choice in choices}
+    # Letters that only changed places are the likeliest mistake.
+    near = sorted(get_close_matches(lower, by_lower, cutoff=NEAR), key=lambda one: sorted(one) != sorted(lower))
+    return by_lower[near[0]] if near else None
+
+
+def closest(given: Any, choices: Iterable[Any]) -> str:
+    """Return a hint that names the choice nearest to ``given``, or nothing."""
+    near = nearest(given, choices)
+    return "" if near is None else did_you_mean(near)
 
 
 def did_you_mean(choice: Any) -> str:
     """Return the hint that names a choice."""
     return f"; did you mean {choice!r}?"
-
-
-def distance(one: str, other: str, most: int) -> int:
-    """Return how many letters have to be put in, left out, changed or swapped with the next, up to ``most``."""
-    if abs(len(one) - len(other)) >= most:
-        return most
-    above, row = [0] * (len(other) + 1), list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
-        before, above, row = above, row, [i, *([0] * len(other))]
-        for j, its in enumerate(other, 1):
-            row[j] = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != its))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == its:
-                row[j] = min(row[j], before[j - 2] + 1)
-    return min(row[-1], most)
-
-
-def nearest(given: str, choices: Iterable[str]) -> str | None:
-    """Return the choice that was most likely meant, by a mistake in four letters or so; None where there is none."""
-    most = 0 if len(given) < 3 else (len(given) + 1) // 4
-    near = {choice: distance(given, choice, most + 1) for choice in choices}
-    # A letter too much or too little is less likely than two that changed places.
-    best = min(near, key=lambda choice: (near[choice], abs(len(choice) - len(given))))
-    if near[best] > most or (len(given) < 4 and sorted(given) != sorted(best)):
-        return None
-    return best
 
 
 def listed(items: Iterable[Any]) -> str:

@@ -186,7 +186,7 @@ TOP = 4  # their highest grade
 
 def ready(metric: Metric) -> Metric:
     """A metric with what it cannot do without."""
-    needed: dict[str, Any] = dict.fromkeys(metric.missing, 0.5)
+    needed = {name: metric.examples[name] for name in metric.missing}
     return metric(**needed, **({"max_grade": TOP} if "max_grade" in metric.options else {}))
 
 

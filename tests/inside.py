@@ -94,6 +94,7 @@ __all__ = [
     "ratio",
     "read",
     "read_text",
+    "reads",
     "registered",
     "share_of",
     "short_looks_at_files",
@@ -198,6 +199,11 @@ def in_pieces(irm: IRM[pl.DataFrame], memory: int = 1) -> IRM[pl.LazyFrame]:
     large: IRM[pl.LazyFrame] = object.__new__(IRM)
     large._set(irm.frame.lazy(), {**irm.roles, "memory": memory}, irm.judgments)
     return large
+
+
+def reads(irm: IRM[pl.DataFrame], **needs: Any) -> list[str]:
+    """Return the columns that a verb with these needs reads."""
+    return irm._plan.asking(Needs(**needs)).columns.needed
 
 
 def log_checks(irm: IRM[pl.DataFrame]) -> set[str]:

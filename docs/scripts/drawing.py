@@ -21,6 +21,7 @@ ROOMS = {
     "verbs": "one file or folder for each verb, from a plan to tidy rows",
     "plot": "pictures of the frames that verbs return",
     "report": "reports and tables, laid out from what verbs return",
+    "misuse": "errors of calls with what a verb does not take",
     "accessor": "IRM: each verb's signature and documentation, and one call",
     "register": "df.irm on every kind of frame",
     "testing": "laws that a metric of your own can be checked by",

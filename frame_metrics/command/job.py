@@ -27,7 +27,7 @@ from frame_metrics.command.settings import settings
 from frame_metrics.command.texts import PROGRAM, in_words, on_github, say
 from frame_metrics.errors import BadValueError, FrameMetricsError
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.roles.resolve import FOUND
+from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import Roles
 
 OK, FAILED = 0, 1  # exit codes
@@ -165,27 +165,35 @@ class Job:
         """Raise for gates that say nothing, or that cannot be read off the result."""
         said = self.said
         for name in ("fail_under", "fail_over"):
-            gate = said.get(name) or {}
-            if not isinstance(gate, dict) or not all(is_number(one) and isfinite(one) for one in gate.values()):
-                raise BadValueError(f"{name}: {gate!r} is not a metric and its limit, as ndcg@10=0.4")
-            if "value" not in self._roles:
-                gates.check_limits(f"--{name.replace('_', '-')}", gate)
-            if gate and said.get("layout") == "wide":
-                raise BadValueError(f"{name}= reads a row for each metric; leave out --layout wide")
-        alpha = said.get("alpha")
-        if alpha is not None and not said.get("fail_if_worse_than"):
-            raise BadValueError("alpha= is the level of --fail-if-worse-than, which is not said")
-        if alpha is not None and not (is_number(alpha) and 0 < alpha < 1):
-            raise BadValueError(f"alpha={alpha!r} is not a level between 0 and 1, as 0.05")
-        if sum(bool(said.get(name)) for name in ("saved", "baseline", "fail_if_worse_than")) > 1:
-            raise BadValueError("--baseline, --saved and --fail-if-worse-than each name a baseline; say one of them")
-        if said.get("fail_if_worse_than") and said.get("per_query"):
-            raise BadValueError("--fail-if-worse-than reads p-values; leave out --per-query")
-        gated = any(said.get(name) for name in ("fail_under", "fail_over", "fail_if_worse_than", "fail_on"))
-        if said.get("fail_on") is not None:
-            gates.check_bounds(said["fail_on"])
-        if said.get("junit") and not gated:
-            raise BadValueError("--junit writes what gates say, and there is none; name one, as --fail-under")
+            self._check_limits(name, said.get(name) or {})
+        alpha, worse, bounds = (said.get(name) for name in ("alpha", "fail_if_worse_than", "fail_on"))
+        if bounds is not None:
+            gates.check_bounds(bounds)
+        level = alpha is None or (is_number(alpha) and 0 < alpha < 1)
+        baselines = [said.get(name) for name in ("saved", "baseline", "fail_if_worse_than")]
+        gated = any((said.get("fail_under"), said.get("fail_over"), worse, bounds))
+        wrong = {
+            "alpha= is the level of --fail-if-worse-than, which is not said": alpha is not None and not worse,
+            f"alpha={alpha!r} is not a level between 0 and 1, as 0.05": not level,
+            "--baseline, --saved and --fail-if-worse-than each name a baseline; say one of them": (
+                sum(map(bool, baselines)) > 1
+            ),
+            "--fail-if-worse-than reads p-values; leave out --per-query": worse and said.get("per_query"),
+            "--junit writes what gates say, and there is none; name one, as --fail-under": (
+                said.get("junit") and not gated
+            ),
+        }
+        for message in (message for message, holds in wrong.items() if holds):
+            raise BadValueError(message)
+
+    def _check_limits(self, name: str, gate: Any) -> None:
+        """Raise for a gate that is not of limits of metrics."""
+        if not isinstance(gate, dict) or not all(is_number(one) and isfinite(one) for one in gate.values()):
+            raise BadValueError(f"{name}: {gate!r} is not a metric and its limit, as ndcg@10=0.4")
+        if "value" not in self._roles:
+            gates.check_limits(f"--{name.replace('_', '-')}", gate)
+        if gate and self.said.get("layout") == "wide":
+            raise BadValueError(f"{name}= reads a row for each metric; leave out --layout wide")
 
     # reading
 

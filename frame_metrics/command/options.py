@@ -30,14 +30,8 @@ from frame_metrics.roles.roles import (
 
 ROLES, CONVENTIONS = "roles: the part that each column plays", "conventions"
 JUDGMENTS, VERB = "judgments in a file of their own", "options"
-ELSEWHERE = (
-    "baseline",
-    "split",
-    "fail_on",
-    "kind",
-    "path",
-    "metrics",
-)  # parameters of verbs that are no plain options here
+# Parameters of verbs that are no plain options here.
+ELSEWHERE = ("baseline", "split", "fail_on", "kind", "path", "metrics")
 
 _NO_ZERO = re.compile(r"-?\.\d+([eE][+-]?\d+)?")  # a number without the 0 before its point, as .5
 
@@ -195,7 +189,7 @@ def _of_role(name: str, hint: Any, told: str) -> Option:
     return Option(name, told, group, literal)
 
 
-def verb_options(verb: Callable[..., Any], group: str = VERB, prefix: str = "") -> list[Option]:
+def verb_options(verb: Callable[..., Any], group: str = VERB) -> list[Option]:
     """Return an option for each plain parameter of a verb."""
     told = described(verb)
     given = [p for name, p in signature(verb).parameters.items() if name not in ("self", *ELSEWHERE)]

@@ -23,7 +23,7 @@ from frame_metrics.command.files import File, checked, together, told_of
 from frame_metrics.command.plain import SEPARATORS, PlainText
 from frame_metrics.command.texts import say, with_formulas
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_choice, listed
-from frame_metrics.roles.resolve import FOUND
+from frame_metrics.roles.columns import FOUND, roles_where
 from frame_metrics.roles.roles import Roles
 
 # What files of a format are called; those of text may have .gz behind it.
@@ -43,11 +43,12 @@ OF_CELLS = {"csv": ",", "tsv": "\t"}
 OF_TEXT = (*OF_CELLS, "jsonl", "json")
 OF_TREC = {"run": read_run, "qrels": read_qrels}
 ROWS = 100_000  # of a text file, from which the types of its columns are read
-IDS, NUMBERS = ("query", "doc"), ("score", "value", "weight")  # roles whose columns are of text, or numbers, in CSV
+# Roles whose columns are of text, or numbers, in CSV, or have the type of what they hold.
+IDS, NUMBERS = roles_where(lambda role: role.text == "text"), roles_where(lambda role: role.text == "number")
+SEEN = roles_where(lambda role: role.text == "seen")
 MARKS = {"parquet": b"PAR1", "arrow": b"ARROW1"}  # with which files of these formats begin
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # with which texts of another encoding begin
 PACKED = b"\x1f\x8b"  # with which files that gzip packed begin
-SEEN = ("grade", "rank", "label")  # roles whose columns have the type of what they hold
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 

@@ -39,10 +39,11 @@ class _Parser(argparse.ArgumentParser):
         """Error about flags that do not exist: the nearest that does, or the commands that have it."""
         told = []
         for flag in dict.fromkeys(flags):
-            near = nearest(flag, [one for one in self._option_string_actions if one[:2] == flag[:2]] or ["-h"])
-            name = flag.lstrip("-").replace("-", "_")
-            its = [command for command in COMMANDS if name in options_of(command)]
-            way = f"it is of {', '.join(its)}" if its else f"did you mean {near}?" if near else "--help has the options"
+            name = flag.lstrip("-")
+            near = nearest(name, [one[2:] for one in self._option_string_actions if one.startswith("--")])
+            its = [command for command in COMMANDS if name.replace("-", "_") in options_of(command)]
+            hint = f"did you mean --{near}?" if near else "--help has the options"
+            way = f"it is of {', '.join(its)}" if its else hint
             told.append(f"{self.prog}: there is no option {flag}; {way}")
         return "\n".join(told)
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from frame_metrics.accessor import IRM
 from frame_metrics.errors import FrameMetricsError, UnknownNameError, closest, listed
-from frame_metrics.roles.resolve import PER_SYSTEM
+from frame_metrics.roles.columns import PER_SYSTEM
 
 
 @dataclass(frozen=True)

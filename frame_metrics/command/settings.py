@@ -11,7 +11,7 @@ from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.options import JUDGMENTS, Option
 from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, check_choice, closest, shown
 from frame_metrics.metrics.parameters import is_number
-from frame_metrics.roles.resolve import FOUND
+from frame_metrics.roles.columns import FOUND
 
 PROJECT = "pyproject.toml"
 SEVERAL = {"metrics": "metric", "inputs": "input"}  # other names, of what is mostly several

@@ -14,7 +14,7 @@ import polars as pl
 from frame_metrics.accessor import IRM
 from frame_metrics.border.shown import versions
 from frame_metrics.border.trec import read_qrels, read_run
-from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, did_you_mean, nearest
+from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, closest, did_you_mean
 
 CUTOFFS = "5,10,15,20,30,100,200,500,1000"
 LEVELS = ",".join(f"{tenth / 10:.2f}" for tenth in range(11))
@@ -23,42 +23,14 @@ COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
 SUMMARY = ("runid", "num_q", "gm_map", "gm_bpref")  # written of all queries only
 
 # Every measure, in the order in which it is printed, and the parameters that it has where none are given.
-MEASURES: dict[str, str | None] = {
-    "runid": None,
-    "num_q": None,
-    "num_ret": None,
-    "num_rel": None,
-    "num_rel_ret": None,
-    "map": None,
-    "gm_map": None,
-    "Rprec": None,
-    "bpref": None,
-    "recip_rank": None,
-    "iprec_at_recall": LEVELS,
-    "P": CUTOFFS,
-    "relstring": None,
-    "recall": CUTOFFS,
-    "infAP": None,
-    "gm_bpref": None,
-    "Rprec_mult": FIFTHS,
-    "utility": None,
-    "11pt_avg": None,
-    "binG": None,
-    "G": None,
-    "ndcg": None,
-    "ndcg_rel": None,
-    "Rndcg": None,
-    "ndcg_cut": CUTOFFS,
-    "map_cut": CUTOFFS,
-    "relative_P": CUTOFFS,
-    "success": "1,5,10",
-    "set_P": None,
-    "set_relative_P": None,
-    "set_recall": None,
-    "set_map": None,
-    "set_F": None,
-    "num_nonrel_judged_ret": None,
-}
+_ORDER = """
+    runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P relstring recall
+    infAP gm_bpref Rprec_mult utility 11pt_avg binG G ndcg ndcg_rel Rndcg ndcg_cut map_cut relative_P success
+    set_P set_relative_P set_recall set_map set_F num_nonrel_judged_ret
+"""
+MEASURES: dict[str, str | None] = dict.fromkeys(_ORDER.split())
+MEASURES |= dict.fromkeys(("P", "recall", "ndcg_cut", "map_cut", "relative_P"), CUTOFFS)
+MEASURES |= {"iprec_at_recall": LEVELS, "Rprec_mult": FIFTHS, "success": "1,5,10"}
 OFFICIAL = ("runid", *COUNTS[:4], "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
 SETS = ("runid", *COUNTS[:4], "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
 NICKNAMES = {"official": OFFICIAL, "all_trec": tuple(MEASURES), "set": SETS}
@@ -172,19 +144,23 @@ def wanted(asked: Sequence[str]) -> list[Measure]:
     """Return the measures of the names that were given, in the order in which trec_eval prints them."""
     given: dict[str, str | None] = {}
     for one in asked:
-        name, _, said = one.partition(".")
-        if name not in NICKNAMES and name not in MEASURES:
-            choices = (*NICKNAMES, *MEASURES)
-            parted = re.fullmatch(r"(\w+?)_([\d.,]+)", one)
-            meant = f"{parted[1]}.{parted[2]}" if parted and parted[1] in MEASURES else nearest(name, choices)
-            raise UnknownNameError(f"-m {one}: there is no such measure{did_you_mean(meant) if meant else ''}")
-        if said and (name in NICKNAMES or (MEASURES[name] is None and name not in PARAMETERS)):
-            cut = f", or for {name}_cut.{said}" if f"{name}_cut" in MEASURES else ""
-            told = f"{name} takes no parameters, and trec_eval prints it without them"
-            raise UnknownNameError(f"-m {one}: {told}; ask for {name}{cut}")
+        name, _, parameters = one.partition(".")
+        _check_measure(one, name, parameters)
         for measure in NICKNAMES.get(name, (name,)):
-            given[measure] = given.get(measure) or said or None
+            given[measure] = given.get(measure) or parameters or None
     return [line for name in MEASURES if name in given for line in _lines(name, given[name])]
+
+
+def _check_measure(asked: str, name: str, parameters: str) -> None:
+    """Raise for a measure that trec_eval does not have, and for parameters that it does not take."""
+    if name not in NICKNAMES and name not in MEASURES:
+        parted = re.fullmatch(r"(\w+?)_([\d.,]+)", asked)
+        cut = did_you_mean(f"{parted[1]}.{parted[2]}") if parted and parted[1] in MEASURES else ""
+        raise UnknownNameError(f"-m {asked}: there is no such measure{cut or closest(name, (*NICKNAMES, *MEASURES))}")
+    if parameters and (name in NICKNAMES or (MEASURES[name] is None and name not in PARAMETERS)):
+        cut = f", or for {name}_cut.{parameters}" if f"{name}_cut" in MEASURES else ""
+        told = f"{name} takes no parameters, and trec_eval prints it without them"
+        raise UnknownNameError(f"-m {asked}: {told}; ask for {name}{cut}")
 
 
 def _lines(name: str, said: str | None) -> Iterator[Measure]:

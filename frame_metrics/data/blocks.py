@@ -14,7 +14,7 @@ from frame_metrics import threads
 from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array, Pool
 from frame_metrics.inputs.rows import EXACT, sums_between
-from frame_metrics.roles.columns import TEXTS
+from frame_metrics.roles.series import TEXTS
 
 
 @dataclass(frozen=True, eq=False)

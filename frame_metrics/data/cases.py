@@ -25,17 +25,9 @@ from frame_metrics.data.groups import Cells
 from frame_metrics.data.log import Block, Log
 from frame_metrics.errors import BadValueError, ColumnError, FrameMetricsError, NotComputableError, listed
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import (
-    Columns,
-    key_columns,
-    label_column,
-    reaches,
-    refuse,
-    role_columns,
-    score_column,
-    type_of,
-)
+from frame_metrics.roles.columns import OF_ROWS, Columns, key_columns, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.series import label_column, reaches, refuse, score_column
 
 MOST = 1_000_000_000  # documents that are counted and not listed, which become rows all the same
 
@@ -174,7 +166,7 @@ def _of_several(
 
 def _of_rows(frame: pl.DataFrame, columns: Columns) -> dict[str, pl.Series]:
     """The weight, count and cluster of rows."""
-    out = role_columns(frame, columns, ("weight", "count", "cluster"))
+    out = role_columns(frame, columns, OF_ROWS)
     if columns.count:
         out |= {"each": out["weight"]} if columns.weight else {}
         out["weight"] = out["count"] * out.get("weight", 1.0)

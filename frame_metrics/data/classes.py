@@ -10,17 +10,9 @@ import polars as pl
 
 from frame_metrics.errors import BadValueError, ColumnError, NotComputableError, bad_rows, listed, needed, shown
 from frame_metrics.inputs.rows import NONE, Array
-from frame_metrics.roles.columns import (
-    TEXTS,
-    Columns,
-    grade_column,
-    label_column,
-    largest_grade,
-    refuse_nan,
-    role_columns,
-    same_as,
-)
+from frame_metrics.roles.columns import Columns, role_columns
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.series import TEXTS, grade_column, label_column, largest_grade, refuse_nan, same_as
 
 SCALE = 3  # so many grades are no yes or no
 MOST = 1000  # more different values are ids, and no classes
@@ -101,7 +93,7 @@ def relevant(frame: pl.DataFrame, label: pl.Series | None, columns: Columns, con
         rel, top = (conventions.in_words(one) for one in (conventions.rel, largest_grade(grade)))
         raise NotComputableError(f"no grade in {columns.grade} reaches rel={rel}; the largest is {top}")
     marks = shares_among(grade)
-    if marks.any() and not conventions.rel_said and largest_grade(grade) >= 1:
+    if marks.any() and not conventions.rel_given and largest_grade(grade) >= 1:
         count = role_columns(frame, columns, ("count",)).get("count")
         n = marks.sum() if count is None else count.filter(marks).sum()
         raise NotComputableError(level_unsaid(int(n), str(columns.grade)))

@@ -15,23 +15,16 @@ from frame_metrics.data.annotators import made_one, once_each
 from frame_metrics.data.blocks import Pools, differ, find_duplicates, find_rankings, numbers, run_starts
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import (
-    TEXTS,
-    Columns,
-    judging,
-    refuse,
-    refuse_nan,
-    refuse_null,
-    role_columns,
-)
+from frame_metrics.roles.columns import BESIDE, OF_QUERIES, Columns, judging, role_columns
 from frame_metrics.roles.conventions import Conventions
 from frame_metrics.roles.scale import Scale
+from frame_metrics.roles.series import TEXTS, refuse, refuse_nan, refuse_null
 
 ONCE = "keep one of each"
 TWO_JUDGMENTS = "differ from another row of their query and document"
 COMBINE = f"{ONCE}, or say judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
 SOMEBODY = "give every judgment the one who gave it"
-SAID_BESIDE = ("weight", "cluster", "collection_size")  # roles that say one thing of a query, which judgments may have
+SAID_BESIDE = [role for role in BESIDE if role in OF_QUERIES]  # one value of each query
 UNITS = ("ms", "us", "ns")  # of time, the finest last
 
 

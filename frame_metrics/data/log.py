@@ -22,16 +22,9 @@ from frame_metrics.data.unfolding import BARE, ORIGIN, RELEVANCE_KNOWN
 from frame_metrics.errors import BadRowsError, BadValueError, FrameMetricsError, bad_rows
 from frame_metrics.inputs import Array, Pool, Ranking
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import (
-    EXTRA,
-    Columns,
-    checked,
-    checked_keys,
-    judging,
-    largest_grade,
-    type_of,
-)
+from frame_metrics.roles.columns import EXTRA, OF_QUERIES, Columns, checked, checked_keys, judging, type_of
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.series import largest_grade
 
 
 @dataclass(frozen=True, eq=False)
@@ -494,7 +487,7 @@ def _in_types_of(log: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
 
 def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool) -> blocks.RankingRows:
     """The rankings of the log, with the columns that are looked at row by row."""
-    named_rows = ("rank", "weight", "cluster", "covariate", "n_relevant", "collection_size")  # errors name their rows
+    named_rows = ("rank", *OF_QUERIES)  # errors name their rows
     names = ("score", "grade", "label", "predicted", *named_rows, "hash")
     there = log.columns
     laid = [*(name for name in names if name in there), *columns.extra_names]

@@ -9,9 +9,8 @@ from frame_metrics.data.classes import SCALE, level_unsaid, none_below, shares_a
 from frame_metrics.data.log import Log
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import ROLES, Columns
 from frame_metrics.roles.conventions import Conventions
-from frame_metrics.roles.roles import LIKELY
 
 # Facts of a piece: columns of scores that are positions there, or not; how many grades are shares;
 # the lowest grades.
@@ -23,7 +22,7 @@ def _called_positions(columns: Columns) -> list[str]:
     if columns.rank or not columns.score or not columns.query:
         return []
     names = columns.per_system if columns.score == columns.together else (columns.score,)
-    return [name for name in names if name.strip().lower() in ("rank", *LIKELY["rank"])]
+    return [name for name in names if name.strip().lower() in ("rank", *ROLES["rank"].names)]
 
 
 def _by_values(log: Log) -> tuple[set[str], set[str]]:
@@ -83,14 +82,14 @@ def n_shares(log: Log) -> int:
 
 def undecided_shares(log: Log) -> int:
     """Return how many such grades there are of which nothing says whether they are relevant, where others reach 1."""
-    if log.conventions.rel_said or "label" in log.judgments.columns:  # then no grade is looked at
+    if log.conventions.rel_given or "label" in log.judgments.columns:  # then no grade is looked at
         return 0
     return undecided(n_shares(log), log.top_grade, log.conventions)
 
 
 def undecided(shares: int, top: float, conventions: Conventions) -> int:
     """Return the number of grades between 0 and 1 where none says from where they are relevant, else 0."""
-    return shares if top >= 1 and not conventions.rel_said else 0
+    return shares if top >= 1 and not conventions.rel_given else 0
 
 
 def check_level(shares: int, column: str, name: str = "", *, some: bool = False) -> None:

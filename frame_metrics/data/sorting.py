@@ -12,8 +12,9 @@ from frame_metrics.data.blocks import RankingRows, in_double
 from frame_metrics.errors import BadRowsError, BadValueError, bad_rows
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import sums_between
-from frame_metrics.roles.columns import ABSENT, Columns, refuse_infinite
+from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.series import ABSENT, refuse_infinite
 
 WIDE = 1 << 16  # from here on, one sort of indices beats sorting packed values
 SIGN = np.int64(0x7FFFFFFFFFFFFFFF)

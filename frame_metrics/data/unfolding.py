@@ -17,8 +17,9 @@ from frame_metrics.data.judgments import kind_of_ids, of_the_judgments, wider
 from frame_metrics.data.origin import Origin
 from frame_metrics.errors import BadValueError, bad_rows, listed
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import TEXTS, Columns, number_column
+from frame_metrics.roles.columns import Columns
 from frame_metrics.roles.resolve import ROW, SYSTEM
+from frame_metrics.roles.series import TEXTS, number_column
 
 BARE = "\0bare"  # marks a row that stands for a query without results; such rows are the last
 ORIGIN = "\0origin"  # the order of the rows that they were made of, where some are bare

@@ -11,8 +11,9 @@ from frame_metrics.data.judgments import number_clusters
 from frame_metrics.data.log import Log
 from frame_metrics.errors import bad_rows, listed
 from frame_metrics.inputs import Array
-from frame_metrics.roles.columns import Columns, checked, value_column
+from frame_metrics.roles.columns import OF_QUERIES, Columns, checked
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.series import value_column
 
 # The ways out: {query} is the list of columns that are the query so far.
 APART = (
@@ -53,7 +54,7 @@ def read_values(
     if columns.cluster:
         table, _ = number_clusters(table, None)
     keys = [key for keys in columns.key_names for key in keys]
-    laid = [name for name in ("weight", "cluster", "covariate", "metric", *names) if name in table.columns]
+    laid = [name for name in (*OF_QUERIES, "metric", *names) if name in table.columns]
     grid = build_grid(table, find_rankings(table, keys, laid, rows=True), columns, None)
     log = Log(table, columns, conventions, "", grid)
     return log, _by_metric(grid.rankings, columns, names, n)

@@ -34,7 +34,7 @@ from frame_metrics.measuring.pieces import (
 )
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source
-from frame_metrics.roles.columns import largest_grade
+from frame_metrics.roles.series import largest_grade
 
 CASE = ("actual", "predicted", "score")  # what rows to decide about differ in
 

@@ -18,7 +18,8 @@ from frame_metrics.metrics.names import Asked, Metrics
 from frame_metrics.plan.checks import check_average
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, check_shared
-from frame_metrics.roles.columns import TEXTS, Columns, refuse
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.series import TEXTS, refuse
 from frame_metrics.stats.averages import Averages
 
 LISTED = 20  # names that an error lists

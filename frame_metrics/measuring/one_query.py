@@ -12,7 +12,8 @@ from frame_metrics.border.pieces import ORDER
 from frame_metrics.data.log import Log
 from frame_metrics.measuring.pieces import MATCHED, Work, check_flags, refuse_unmatched
 from frame_metrics.plan.source import InPieces
-from frame_metrics.roles.columns import Columns, grade_column, same_as
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.series import grade_column, same_as
 
 MINE = "\0mine"
 

@@ -16,7 +16,8 @@ from frame_metrics.inputs import Array, Confusion, Ranking, Scores
 from frame_metrics.inputs.expected import Expected
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
-from frame_metrics.roles.columns import Columns, refuse
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.series import refuse
 from frame_metrics.stats.averages import Averages, Tally, averages_of, pooled, tally
 
 COUNTED = 8  # what the table of a query has to be summed

@@ -20,7 +20,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.checks import check_parameters
 from frame_metrics.plan.plan import Plan
-from frame_metrics.roles.columns import refuse
+from frame_metrics.roles.series import refuse
 from frame_metrics.stats.averages import Averages, no_further
 from frame_metrics.stats.delong import area_variance
 
@@ -134,12 +134,11 @@ def check_cases(
 ) -> None:
     """Raise for a metric that two classes, or several, do not have; with no average it is of each against the rest."""
     if cases.binary:
-        for average in averages:
-            if average is not None:
-                raise NotComputableError(
-                    f"average={average!r} is over several classes, and the rows of two are pooled here; "
-                    "say average=None, or classes= to average both"
-                )
+        if named := [average for average in averages if average is not None]:
+            raise NotComputableError(
+                f"average={named[0]!r} is over several classes, and the rows of two are pooled here; "
+                "say average=None, or classes= to average both"
+            )
         if cases.columns.score:
             for name, metric in asked:
                 if "probability" in metric.reads:
@@ -150,23 +149,27 @@ def check_cases(
     if options is not None and options.method == "delong":
         raise NotComputableError(f"there are {cases.k} classes, and method='delong' is for two; {BOOTSTRAP}")
     for name, metric in asked:
-        form = metric.of_classes
-        of_scores = metric.input is Scores or (form is not None and form.input is ClassScores)
-        if of_scores and not cases.columns.class_scores:
-            raise ColumnError(
-                f"{name}: there are {cases.k} classes; name the score of each, score={{class: column}}, "
-                "or the relevant one with positive="
-            )
-        lacks = [average for average in averages if average in ("micro", "predicted")]
-        if of_scores and form is None and lacks:
-            raise NotComputableError(f"{name} has no {lacks[0]} average over classes: macro and weighted it has")
-        wrong = [option for option in metric.params if form is not None and option not in form.options]
-        if wrong:
-            raise NotComputableError(f"{name}: of several classes it takes no {wrong[0]}=")
-        if averages and metric.params.get("weights") and cases.alphabetic:
-            raise _without_order(name, cases)
-        if "probability" in metric.reads:
-            _check_probabilities(name, cases)
+        _check_of_classes(name, metric, cases, averages)
+
+
+def _check_of_classes(name: str, metric: Metric, cases: Cases, averages: Averages) -> None:
+    """Raise for a metric that several classes do not have."""
+    form = metric.of_classes
+    of_scores = metric.input is Scores or (form is not None and form.input is ClassScores)
+    if of_scores and not cases.columns.class_scores:
+        raise ColumnError(
+            f"{name}: there are {cases.k} classes; name the score of each, score={{class: column}}, "
+            "or the relevant one with positive="
+        )
+    lacks = [average for average in averages if average in ("micro", "predicted")]
+    if of_scores and form is None and lacks:
+        raise NotComputableError(f"{name} has no {lacks[0]} average over classes: macro and weighted it has")
+    if wrong := [option for option in metric.params if form is not None and option not in form.options]:
+        raise NotComputableError(f"{name}: of several classes it takes no {wrong[0]}=")
+    if averages and metric.params.get("weights") and cases.alphabetic:
+        raise _without_order(name, cases)
+    if "probability" in metric.reads:
+        _check_probabilities(name, cases)
 
 
 def _without_order(name: str, cases: Cases) -> NotComputableError:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, get_type_hints, overload
+from typing import Annotated, Any, Literal, TypeAlias, get_type_hints, overload
 
 import numpy as np
 
@@ -32,11 +32,8 @@ FORMS: dict[str, Callable[..., Array]] = {}  # kernels for several classes, by t
 Source: TypeAlias = Ranking | Confusion | Classes | Scores | ClassScores
 Unjudged: TypeAlias = Literal["rises", "turns", "scan"]
 
-# What every metric takes beside its own parameters: what it is, in words, and whether a value is that.
-_OF_INPUT: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "rel": ("a grade", is_number),
-    "judged_only": ("True or False", lambda value: isinstance(value, bool)),
-}
+# What every metric takes beside its own parameters, with the annotations that these would have.
+OF_INPUT: dict[str, Any] = {"rel": Annotated[float, "a grade", is_number], "judged_only": bool}
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +163,8 @@ class Metric:
 
     @property
     def examples(self) -> dict[str, Any]:
-        """A value for each parameter that has none."""
-        return {name: example(self.hints[name]) for name in self.missing}
+        """A value that each parameter may have, by its annotation; tests of all metrics try it."""
+        return {name: example(self.hints[name]) for name in self.options}
 
     @overload
     def __call__(self, input: Source, /, *args: Any, **params: Any) -> Array: ...
@@ -180,25 +177,20 @@ class Metric:
             return self.kernel(*args, **params)
         given = {name: self._checked(name, plain(value)) for name, value in params.items()}
         if self.cutoff is not None and self.at in given:
-            raise self._said_twice(self.cutoff)
+            raise self._given_twice(self.cutoff)
         return replace(self, params=MappingProxyType({**self.params, **given}))
 
     def _checked(self, name: str, value: Any) -> Any:
         """The value of a parameter as it is kept."""
-        words: str | None
-        if name in _OF_INPUT:
-            words, is_one = _OF_INPUT[name]
-            right = is_one(value)
-        elif name in self.options:
-            words, right = meaning(self.hints[name]), fits(value, self.hints[name])
-        else:
+        hint = OF_INPUT.get(name) or (self.hints[name] if name in self.options else None)
+        if hint is None:
             raise self._unknown(name, value)
-        if not right:
-            raise BadValueError(f"{self.name}: {name}={shown(value)} is not {words}")
+        if not fits(value, hint):
+            raise BadValueError(f"{self.name}: {name}={shown(value)} is not {meaning(hint)}")
         return int(value) if self.hints.get(name) is Count else value
 
     def _unknown(self, name: str, value: Any) -> UnknownNameError:
-        known = [*self.options, *_OF_INPUT]
+        known = [*self.options, *OF_INPUT]
         hint = f"; write the cutoff as {self.name}@{value}" if name == self.at == "k" else closest(name, known)
         return UnknownNameError(f"{self.name} has no parameter {name!r}; it has {listed(known)}{hint}")
 
@@ -207,14 +199,14 @@ class Metric:
         way = f"name the parameter, as {self.name}({known[0]}={shown(value)})" if known else "it has no parameters"
         return BadValueError(f"{self.name}({shown(value)}): {way}")
 
-    def _said_twice(self, cutoff: float) -> BadValueError:
+    def _given_twice(self, cutoff: float) -> BadValueError:
         return BadValueError(f"{self.name}@{cutoff!r}: {self.at}= and @ say the same; give one of them")
 
     def __matmul__(self, cutoff: float) -> Metric:
         if self.at is None:
             raise BadValueError(f"{self.name} takes no cutoff: {self.name}@{cutoff!r}")
         if self.at in self.params:
-            raise self._said_twice(cutoff)
+            raise self._given_twice(cutoff)
         if wrong := wrong_cutoff(self.at, cutoff):
             raise BadValueError(f"{self.name}@{shown(cutoff)}: {wrong}")
         return replace(self, cutoff=cutoff if self.at == "recall" else int(cutoff))
@@ -253,27 +245,27 @@ class Metric:
 
     def compute(self, source: Source) -> Array:
         """Return the metric of each query or segment of what the kernel reads, or of a ranking; NaN where undefined."""
-        own = {name: value for name, value in self.params.items() if name in self.options}
+        options = {name: value for name, value in self.params.items() if name in self.options}
         if self.input is Ranking and self.cutoff is not None:
-            own[str(self.at)] = self.cutoff
+            options[str(self.at)] = self.cutoff
         if isinstance(source, Ranking) and self.input is Confusion:
             source = source.confusion(self.k)
         elif isinstance(source, Ranking) and self.input is Scores:
             source = source.scores
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            values = self._of_kernel(source, own)
-        if not _is_result(values, source.n_queries):
-            n = source.n_queries
+            values = self._of_kernel(source, options)
+        n = source.n_queries
+        if not (type(values) is np.ndarray and values.dtype.kind == "f" and values.shape == (n,)):
             raise KernelError(
                 f"{self}: its function {self.kernel.__name__}() gave {_described(values)}; expected is an array of "
                 f"floats, one for each of {n} queries, shape ({n},), NaN where undefined"
             )
         return values
 
-    def _of_kernel(self, source: Source, own: dict[str, Any]) -> Array:
+    def _of_kernel(self, source: Source, options: dict[str, Any]) -> Array:
         """Result of the kernel, whose exceptions name the metric."""
         try:
-            return self.kernel(source, **own)
+            return self.kernel(source, **options)
         except KernelError as error:  # of a gain or a discount
             raise KernelError(f"{self}: {error}") from error.__cause__
         except (FrameMetricsError, MemoryError):
@@ -302,7 +294,7 @@ class Metric:
     @cached_property
     def _tried(self) -> tuple[frozenset[str], tuple[str, ...]]:
         if self.missing:
-            return replace(self, params={**self.params, **self.examples})._tried
+            return replace(self, params={**self.params, **{name: self.examples[name] for name in self.missing}})._tried
         if self.input is Classes:
             return frozenset(), ()
         watched = WatchedScores() if self.input is Scores else WatchedRanking()
@@ -327,11 +319,6 @@ class Metric:
 def _text(value: Any) -> str:
     """A parameter as it is printed."""
     return name_of(value) if callable(value) else repr(value)
-
-
-def _is_result(values: Any, n: int) -> bool:
-    """Return True for a plain array of ``n`` floats."""
-    return type(values) is np.ndarray and values.dtype.kind == "f" and values.shape == (n,)
 
 
 def _described(values: Any) -> str:

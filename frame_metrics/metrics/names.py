@@ -89,7 +89,7 @@ def read(asked: Sequence[Metrics]) -> list[tuple[str, Metric]]:
         return metrics
     names = [name for name, _ in metrics]
     twice = next(name for name in names if names.count(name) > 1)
-    one, *others = (metric for said, metric in metrics if said == twice)
+    one, *others = (metric for name, metric in metrics if name == twice)
     ways = "" if all(one == other for other in others) else ", for metrics that differ; give each a name of its own"
     raise BadValueError(f"{twice!r} is asked for twice{ways}")
 
@@ -210,7 +210,8 @@ def _nearest(name: str) -> str:
     cut = re.fullmatch(r"(.*?)(?:at|top)?(\d+)", given)
     if cut and cut[1] in known and REGISTRY[known[cut[1]]].at is not None:
         return did_you_mean(f"{known[cut[1]]}@{cut[2]}")
-    best = nearest(given, known)
+    # Of a short name only letters that changed places are a mistake: it is near to many others.
+    best = nearest(given, (name for name in known if len(given) > 3 or sorted(name) == sorted(given)))
     if best is None:
         return f"; {LISTED}"
     meant = REGISTRY[known[best]]
@@ -219,15 +220,15 @@ def _nearest(name: str) -> str:
 
 def _parameters(text: str, name: str, args: str) -> dict[str, Any]:
     given: dict[str, Any] = {}
-    said: dict[str, str] = {}
+    words: dict[str, str] = {}
     for word, value in _words(text, args):
         key = PARAMETERS.get((name, word), word)
         if name in ("ndcg", "dcg") and word == "dcg" and isinstance(value, str) and value in DCG:
             key, value = "gain", DCG[value]
-        if key in said:
-            both = f"{said[key]}= and {word}= say the same; give one of them"
-            raise BadValueError(f"{text!r}: {f'{word}= is given twice' if said[key] == word else both}")
-        given[key], said[key] = value, word
+        if key in words:
+            both = f"{words[key]}= and {word}= say the same; give one of them"
+            raise BadValueError(f"{text!r}: {f'{word}= is given twice' if words[key] == word else both}")
+        given[key], words[key] = value, word
     if name == "recall" and "recall" in given:
         raise UnknownNameError(f"{text!r}: recall takes no recall level")
     return given

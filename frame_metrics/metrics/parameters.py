@@ -31,6 +31,7 @@ Count: TypeAlias = Annotated[int, "a whole number from 1", lambda x: 1 <= x < ma
 GainName: TypeAlias = Annotated[Gain, "'linear', 'exp', a mapping from grades to gains, or a function of one grade"]
 Discount: TypeAlias = Annotated[str | OfNumber, "'log2', 'jk', or a function of one rank"]
 
+EXAMPLES = (0.5, 1, 2.0, True, "a", "linear", "log2", [0.5], [0.25, 0.5])
 PLAIN = {float: "a number", int: "a whole number", bool: "True or False", str: "a text"}
 
 
@@ -50,12 +51,10 @@ def meaning(hint: Any) -> str | None:
 
 
 def example(hint: Any) -> Any:
-    """Return a value that a parameter with this annotation may have."""
+    """Return a value that a parameter with this annotation may have: the first that fits."""
     kind = _without_none(hint)
-    if get_origin(kind) is Literal:
-        return get_args(kind)[0]
-    values: dict[Any, Any] = {bool: True, str: "a", int: 1}
-    return values.get(kind, 0.5)
+    choices = get_args(kind) if get_origin(kind) is Literal else EXAMPLES
+    return next(value for value in choices if fits(value, kind))
 
 
 def fits(value: Any, hint: Any) -> bool:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Never, get_args, get_type_hints
 
-from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, check_bool, listed, shown
+from frame_metrics.errors import BadValueError, FrameMetricsError, UnknownNameError, listed, shown
 from frame_metrics.inputs import Array, Classes, ClassScores, Confusion, Ranking, Scores
-from frame_metrics.metrics.metric import FORMS, REGISTRY, Metric, Unjudged
+from frame_metrics.metrics.metric import FORMS, OF_INPUT, REGISTRY, Metric, Unjudged
 from frame_metrics.metrics.names import aliases, plain_name, read_text
 from frame_metrics.metrics.parameters import is_number, meaning
 
 INPUTS = (Ranking, Confusion, Scores, Classes, ClassScores)
 OURS = "frame_metrics.metrics."  # the modules of our kernels, which tests check, and not whoever imports the package
 SESSION = "__main__"  # of a notebook, whose functions move to modules later
-RESERVED = ("rel", "judged_only")  # parameters that every metric has
 
 
 def metric(
@@ -93,22 +93,9 @@ def metric(
         if not ours:
             _check_kernel(kernel)
         name = kernel.__name__
-        made = Metric(
-            name,
-            kernel,
-            range,
-            best,
-            undefined,
-            monotone,
-            expected,
-            unjudged,
-            weights,
-            summed,
-            (also,) if isinstance(also, str) else tuple(also),
-            pooled,
-            slope,
-            completes,
-        )
+        others = (also,) if isinstance(also, str) else tuple(also)
+        value = (range, best, undefined, monotone, expected, unjudged)
+        made = Metric(name, kernel, *value, weights, summed, others, pooled, slope, completes)
         made = _completing(made) if completes in REGISTRY else made
         if ours:
             REGISTRY[name] = made
@@ -151,10 +138,10 @@ def _check_kernel(kernel: Any) -> None:
         ) from error
     parameters = list(inspect.signature(kernel).parameters.values())
     if not parameters or hints.get(parameters[0].name) not in INPUTS:
-        said = shown(hints[parameters[0].name]) if parameters and parameters[0].name in hints else "nothing"
+        annotation = shown(hints[parameters[0].name]) if parameters and parameters[0].name in hints else "nothing"
         raise BadValueError(
             f"{name}: the annotation of its first parameter says what it reads, frame_metrics.Ranking, Confusion or "
-            f"Scores, and it says {said}"
+            f"Scores, and it says {annotation}"
         )
     for parameter in parameters[1:]:
         _check_parameter(name, parameter, hints, hints[parameters[0].name])
@@ -162,49 +149,61 @@ def _check_kernel(kernel: Any) -> None:
 
 def _check_parameter(name: str, parameter: inspect.Parameter, hints: dict[str, Any], source: type) -> None:
     """Raise for a parameter of a kernel that could not be given, or whose values could not be checked."""
-    own = parameter.name
+    option = parameter.name
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-        raise BadValueError(f"{name}: its parameter {own} has to be one that is given by name")
-    if own in RESERVED:
-        raise BadValueError(f"{name}: every metric has {own}= already; call its parameter otherwise")
-    if own == "k" and (source is not Ranking or parameter.default is not None):
+        raise BadValueError(f"{name}: its parameter {option} has to be one that is given by name")
+    if option in OF_INPUT:
+        raise BadValueError(f"{name}: every metric has {option}= already; call its parameter otherwise")
+    if option == "k" and (source is not Ranking or parameter.default is not None):
         way = "write k: int | None = None" if source is Ranking else f"a {source.__name__} is cut before it is read"
         raise BadValueError(f"{name}: k is the cutoff that @ sets; {way}")
-    if own == "k":
+    if option == "k":
         return
-    if own not in hints or meaning(hints[own]) is None:
-        said = f"it is {shown(hints[own])}" if own in hints else "there is none"
+    if option not in hints or meaning(hints[option]) is None:
+        found = f"it is {shown(hints[option])}" if option in hints else "there is none"
         raise BadValueError(
-            f"{name}: the annotation of {own} says which values may be given, as float, int, bool, str or "
-            f"Literal['a', 'b'], each with | None or without, and {said}"
+            f"{name}: the annotation of {option} says which values may be given, as float, int, bool, str or "
+            f"Literal['a', 'b'], each with | None or without, and {found}"
         )
 
 
 def _check_declared(made: Metric) -> None:
     """Raise for what is declared of a metric and cannot be so."""
-    name, low_high = made.name, made.range
-    two = isinstance(low_high, tuple | list) and len(low_high) == 2 and all(map(is_number, low_high))
-    if not two or not low_high[0] <= low_high[1]:
-        raise BadValueError(f"{name}: range={shown(low_high)} is not a least and a greatest value, as (0, 1)")
-    if made.best is not None and (not is_number(made.best) or made.best not in low_high):
-        raise BadValueError(f"{name}: best={shown(made.best)} is not an end of its range {low_high}, nor None")
-    for option, value in (("undefined", made.undefined), ("slope", made.slope)):
+    for wrong in chain(_wrong_numbers(made), _wrong_words(made)):
+        raise BadValueError(f"{made.name}: {wrong}")
+    for option in ("weights", "pooled", "completes"):
+        other = getattr(made, option)
+        if other is not None and other not in (made.name, *REGISTRY):
+            raise UnknownNameError(f"{made.name}: {option}={shown(other)} is no metric")
+
+
+def _wrong_numbers(made: Metric) -> Iterator[str]:
+    """What is wrong with the numbers that are declared."""
+    ends = made.range
+    two = isinstance(ends, tuple | list) and len(ends) == 2 and all(map(is_number, ends))
+    if not two or not ends[0] <= ends[1]:
+        yield f"range={shown(ends)} is not a least and a greatest value, as (0, 1)"
+    if made.best is not None and (not is_number(made.best) or made.best not in ends):
+        yield f"best={shown(made.best)} is not an end of its range {ends}, nor None"
+    for option in ("undefined", "slope"):
+        value = getattr(made, option)
         if value is not None and not (is_number(value) and abs(value) < float("inf")):
-            raise BadValueError(f"{name}: {option}={shown(value)} is not a number, nor None")
-    if made.undefined is not None and not low_high[0] <= made.undefined <= low_high[1]:
-        raise BadValueError(f"{name}: undefined={shown(made.undefined)} is not in its range {low_high}, nor None")
-    if made.monotone is not None:
-        check_bool(f"{name}: monotone", made.monotone)
-    check_bool(f"{name}: expected", made.expected)
-    check_bool(f"{name}: summed", made.summed)
+            yield f"{option}={shown(value)} is not a number, nor None"
+    if made.undefined is not None and not ends[0] <= made.undefined <= ends[1]:
+        yield f"undefined={shown(made.undefined)} is not in its range {ends}, nor None"
+
+
+def _wrong_words(made: Metric) -> Iterator[str]:
+    """What is wrong with the other things that are declared."""
+    for option in ("monotone", "expected", "summed"):
+        value = getattr(made, option)
+        if not isinstance(value, bool) and not (option == "monotone" and value is None):
+            yield f"{option}={shown(value)} is not True or False"
     known = [way for way in get_args(Unjudged) if way != "scan"]  # whose function is ours
     if made.unjudged not in (None, *known):
-        raise BadValueError(f"{name}: unjudged={shown(made.unjudged)} is not one of {listed(known)}, nor None")
-    for option, other in (("weights", made.weights), ("pooled", made.pooled), ("completes", made.completes)):
-        if other is not None and other not in (name, *REGISTRY):
-            raise UnknownNameError(f"{name}: {option}={shown(other)} is no metric")
+        yield f"unjudged={shown(made.unjudged)} is not one of {listed(known)}, nor None"
     if not all(isinstance(one, str) and one for one in made.also):
-        raise BadValueError(f"{name}: also={shown(made.also)} are not names")
+        yield f"also={shown(made.also)} are not names"
 
 
 def _put(made: Metric) -> None:

@@ -32,8 +32,9 @@ def share_of(metric: Metric, *, binary: bool) -> Array | None:
 
     Returns
     -------
-    By true class and prediction, last that of nothing, shape (2, 3); of several classes shape (3, 4), where it matters
-    only whether the prediction is right, wrong or not there. None where the metric is no such share.
+    By true class and prediction: 1 for rows that are counted, 0 for others that the share is among, NaN for rows that
+    it is not about. The last prediction is none at all. Shape (2, 3), or (3, 4) for several classes, however many there
+    are: only whether a prediction is right, wrong or missing matters.
     """
     own, k = metric if binary else metric.of_classes, 2 if binary else SEVERAL
     if own is None or own.input not in (Confusion, Classes) or own.summed:
@@ -50,7 +51,7 @@ def share_of(metric: Metric, *, binary: bool) -> Array | None:
 
 
 def marks(share: Array, actual: Array, predicted: Array, k: int) -> Array:
-    """Return what each row is to a metric that is a share of rows, as ``share_of`` tells it, shape (rows,).
+    """Return what each row is to a metric that is a share of rows, by the marks of ``share_of``, shape (rows,).
 
     Parameters
     ----------

@@ -77,20 +77,20 @@ def check_asked(asked: Asked, plan: Plan, averages: Averages = (None,)) -> None:
             )
 
 
-def check_average(average: str | None, said: str, columns: Columns) -> None:
+def check_average(average: str | None, named: str, columns: Columns) -> None:
     """Raise for an average over queries that there is not, with these columns."""
     if average == "predicted":
-        raise NotComputableError(f"{said} is over several classes, and the mean here is over queries")
+        raise NotComputableError(f"{named} is over several classes, and the mean here is over queries")
     if average == "weighted" and not columns.weight:
-        raise ColumnError(f"{said} needs the weights of the queries; name their column with weight=")
-    if columns.weight and average == "micro":
-        raise ColumnError(f"{said} sums counts, and no weight enters; say weight=None")
-    if columns.weight and average == "rows":
-        raise ColumnError(
-            f"{said} weighs queries by their rows, and {columns.weight} would weigh them too; say weight=None"
-        )
-    if columns.weight and average is not None and level_of(average) is not None:
-        raise ColumnError(f"{said} puts the values of queries in order, and no weight enters; say weight=None")
+        raise ColumnError(f"{named} needs the weights of the queries; name their column with weight=")
+    takes_none = {
+        "micro": "sums counts, and no weight enters",
+        "rows": f"weighs queries by their rows, and {columns.weight} would weigh them too",
+    }
+    ordered = average is not None and level_of(average) is not None
+    why = "puts the values of queries in order, and no weight enters" if ordered else takes_none.get(str(average))
+    if columns.weight and why:
+        raise ColumnError(f"{named} {why}; say weight=None")
 
 
 def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
@@ -126,8 +126,9 @@ def _check_reads(name: str, metric: Metric, plan: Plan) -> None:
 def check_parameters(name: str, metric: Metric) -> None:
     """Raise for a parameter that is needed and not given, and for parameters that contradict each other."""
     if metric.missing:
-        needed, one = next(iter(metric.examples.items()))
-        raise NotComputableError(f"{name} needs {needed}=, as in {metric.name}({needed}={one!r})")
+        needed = metric.missing[0]
+        example = metric.examples[needed]
+        raise NotComputableError(f"{name} needs {needed}=, as in {metric.name}({needed}={example!r})")
     _ = metric.reads  # the kernel, tried on one row, raises for those that it cannot do with
 
 

@@ -23,6 +23,7 @@ class Needs:
     score: bool = False
     predicted: bool = False
     extra: tuple[str, ...] = ()  # names of columns that users' metrics read
+    judgment: bool = True  # whether a label or a grade is read
 
     def __or__(self, other: Needs) -> Needs:
         first, second = vars(self), vars(other)
@@ -38,22 +39,27 @@ def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available
     """Return the needs of metrics; the 2x2 table at a cutoff is that of a ranking."""
     needs = Needs(query=judged)
     for name, metric in asked:
-        own = metric.of_classes
+        form = metric.of_classes
         _check_sets(name, columns)
         if metric.input is Ranking or metric.k is not None:
-            if metric.pooled and not columns.query:
-                said = absent(("query",), roles, available)
-                called = "" if plain_name(name).startswith(metric.name) else f"{metric.name}, "
-                raise ColumnError(
-                    f"{name} is {called}of rankings, and {said}; of rows without a query there is {metric.pooled}"
-                )
-            needs |= RANKED if metric.missing else RANKED | _read_beside(name, metric, columns)
-        elif metric.input is Scores or (own is not None and own.input is ClassScores):
+            needs |= _of_ranking(name, metric, columns, roles, available)
+        elif metric.input is Scores or (form is not None and form.input is ClassScores):
             needs |= Needs(score=True)
         else:
             retrieved = metric.input is Confusion and (judged or bool(columns.query))
             needs |= decision_of(columns, roles, available, name, retrieved=retrieved, cutoff=metric.input is Confusion)
     return needs
+
+
+def _of_ranking(name: str, metric: Metric, columns: Columns, roles: Mapping[str, Any], available: list[str]) -> Needs:
+    """Return the needs of a metric of rankings."""
+    if metric.pooled and not columns.query:
+        lacking = absent(("query",), roles, available)
+        called = "" if plain_name(name).startswith(metric.name) else f"{metric.name}, "
+        raise ColumnError(
+            f"{name} is {called}of rankings, and {lacking}; of rows without a query there is {metric.pooled}"
+        )
+    return RANKED if metric.missing else RANKED | _read_beside(name, metric, columns)
 
 
 def _check_sets(name: str, columns: Columns) -> None:
@@ -139,7 +145,7 @@ def read_by(
         ("score",): needs.score and not (columns.score or columns.class_scores),
         ("predicted",): needs.predicted and not columns.predicted,
         ("doc",): judged and not columns.doc,
-        ("label", "grade"): not judged and not (columns.label or columns.grade),
+        ("label", "grade"): needs.judgment and not judged and not (columns.label or columns.grade),
     }
     for pair, lacking in lacks.items():
         if lacking:

@@ -13,10 +13,10 @@ from frame_metrics.border.protocol import Beside, Border, Limits
 from frame_metrics.errors import ColumnError, check_apart, kind_of
 from frame_metrics.metrics.names import Asked
 from frame_metrics.plan.needs import Needs, needs_of, read_by
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import FOUND, Columns
 from frame_metrics.roles.conventions import Conventions, conventions
 from frame_metrics.roles.memory import bytes_of
-from frame_metrics.roles.resolve import FOUND, ROW, resolve, resolve_judgments
+from frame_metrics.roles.resolve import ROW, resolve, resolve_judgments
 from frame_metrics.roles.roles import Roles
 
 
@@ -123,7 +123,7 @@ class Plan:
 
     @property
     def found(self) -> list[str]:
-        """The roles whose columns are found by name; none where the columns cannot be told."""
+        """The roles whose columns are found by name; none where the columns cannot be found out."""
         try:
             columns = self.played
         except Exception:  # whatever the frame, its repr is no place for an error
@@ -148,10 +148,10 @@ class Plan:
         """The column of the judgments for each key column of the log that they have."""
         if self.judged is None:
             return {}
-        own, theirs = (*self.columns.query, self.columns.doc), (*self.judged.query, self.judged.doc)
-        pairs = {name: beside for name, beside in zip(own, theirs, strict=True) if name and beside}
-        said = {str(self.columns.cluster): self.judged.cluster} if self.judged.cluster else {}
-        return pairs | said | {name: name for name in self.judged.by}
+        ours, theirs = (*self.columns.query, self.columns.doc), (*self.judged.query, self.judged.doc)
+        pairs = {name: beside for name, beside in zip(ours, theirs, strict=True) if name and beside}
+        cluster = {str(self.columns.cluster): self.judged.cluster} if self.judged.cluster else {}
+        return pairs | cluster | {name: name for name in self.judged.by}
 
     def read_judgments(self) -> Beside:
         """Read the judgments, once: where a plan or a stream is read again, its rows may come in another order."""

@@ -15,7 +15,7 @@ from frame_metrics.metrics.metric import Metric
 from frame_metrics.plot.tidy import Key, Tidy
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    pass
 
 # Okabe and Ito's colours, those that are readable on white and on black first; yellow and black are not among them.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -56,10 +56,9 @@ LIGHT, DARK = "#1f2328", "#e6edf3"  # the text of a picture that stands alone
 ALONE = f"<style>svg:root{{color:{LIGHT}}}@media(prefers-color-scheme:dark){{svg:root{{color:{DARK}}}}}</style>"
 
 
-def altair() -> ModuleType:
+def altair() -> Any:
     """Return Altair, or raise with the command that installs it."""
-    module: ModuleType = needed("altair", "pictures need altair", "plot")
-    return module
+    return needed("altair", "pictures need altair", "plot")
 
 
 def check_drawable(key: Key | None) -> None:

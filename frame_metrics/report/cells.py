@@ -162,18 +162,21 @@ def _best(
     """Find the best of columns that hold values of one metric, whose name each row has."""
     same = [name for name in (*keys, *NAMING) if name != over and name in frame.columns]
     rows = [repr(row) for row in frame.select(same).rows()] if same else [""] * len(frame)
-    found = set()
+    found: set[tuple[int, str]] = set()
     for values, metrics in asked:
         groups: dict[tuple[str, Any], list[tuple[float, int, str]]] = defaultdict(list)
         for name in values:
             for at, (row, metric, value) in enumerate(zip(rows, metrics, frame[name], strict=True)):
                 if isinstance(value, int | float) and value == value:
                     groups[row, metric].append((sign_of(metric) * value, at, name))
-        for group in groups.values():
-            most, least = max(group)[0], min(group)[0]
-            if most - least > EQUAL:
-                found |= {(at, name) for value, at, name in group if most - value <= EQUAL}
+        found.update(*map(_highest, groups.values()))
     return found
+
+
+def _highest(group: Sequence[tuple[float, int, str]]) -> list[tuple[int, str]]:
+    """The cells that have the highest of some values; none where all are equal."""
+    most, least = max(group)[0], min(group)[0]
+    return [(at, name) for value, at, name in group if most - value <= EQUAL < most - least]
 
 
 def table_of(
@@ -199,8 +202,7 @@ def table_of(
     called : other words for names of columns.
     """
     best = best_cells(frame, over) if over is not None else set()
-    tested = "p_adjusted" in frame.columns and "difference" in frame.columns
-    marked = {at for at, p in enumerate(frame["p_adjusted"]) if p is not None and p < alpha} if tested else set()
+    marked = _significant(frame, alpha)
     names = list(frame.columns if only is None else only)
     rows: list[list[Cell]] = [[] for _ in range(len(frame))]
     for name in names:
@@ -215,6 +217,12 @@ def table_of(
     numbers = [frame[name].dtype.is_numeric() for name in names]
     said = called or {}
     return Table([plain_text(said.get(name, name)) for name in names], rows, numbers, plain_text(caption), notes)
+
+
+def _significant(frame: pl.DataFrame, alpha: float) -> set[int]:
+    """The rows of a comparison whose p-values are below a level."""
+    tested = "p_adjusted" in frame.columns and "difference" in frame.columns
+    return set((frame["p_adjusted"] < alpha).fill_null(False).arg_true()) if tested else set()
 
 
 def corrections(frame: pl.DataFrame) -> str:

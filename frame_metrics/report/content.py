@@ -20,16 +20,14 @@ from frame_metrics.metrics.names import read
 from frame_metrics.report.cells import here, sign_of
 from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
 from frame_metrics.report.foremost import foremost, places_of
+from frame_metrics.roles.columns import ROLES
+from frame_metrics.roles.conventions import Conventions
 
 QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
 POINTS = 200  # of a curve of scores
 SYSTEMS, RESULTS, MISSED = 4, 10, 5  # whose queries are shown; results of a query; relevant documents it did not find
 CLASSES = 50  # of a confusion matrix
 PAIRS = 3  # whose queries are shown that differ most
-ROLES = (
-    *("query", "system", "by", "score", "rank", "label", "grade", "predicted", "doc", "relevant", "class_scores"),
-    *("weight", "count", "cluster", "n_relevant", "extra", "value", "metric"),
-)
 # What a convention is where nobody has said anything.
 DEFAULTS = {
     "undefined": "as the reference of each metric says",
@@ -270,16 +268,7 @@ def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> 
         return {}
     columns, found = plan.played, {}
     if content.query:
-        cut = [metric for _, metric in content.asked if metric.k is not None]
-        kinds = [*dict.fromkeys(f"{replace(metric, cutoff=None)}@k" for metric in cut)]
-        if not kinds or not (columns.score or columns.rank):
-            return {}
-        top = max(10, *(int(metric.k or 0) for metric in cut))
-        irm, cutoffs = _whole(content, Gathering(work.irm)), shown_cutoffs(top, depth)
-        curve = work.tried("curves", lambda: irm.curve(kinds, cutoffs=cutoffs))
-        if curve is None:
-            return {}
-        return {"cutoffs": curve if len(kinds) > 1 else curve.with_columns(metric=pl.lit(kinds[0]))}
+        return _by_cutoff(content, work, depth) if columns.score or columns.rank else {}
     if columns.score is None or columns.class_scores:
         return {}
     irm = work.irm(by=None, threshold=None) if content.by else work.irm(threshold=None)
@@ -289,6 +278,20 @@ def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> 
         if curve is not None:
             found[kind] = curve
     return found
+
+
+def _by_cutoff(content: Content, work: Gathering, depth: int | None) -> dict[str, pl.DataFrame]:
+    """Curves of metrics by cutoff."""
+    cut = [metric for _, metric in content.asked if metric.k is not None]
+    kinds = [*dict.fromkeys(f"{replace(metric, cutoff=None)}@k" for metric in cut)]
+    if not kinds:
+        return {}
+    top = max(10, *(int(metric.k or 0) for metric in cut))
+    irm, cutoffs = _whole(content, Gathering(work.irm)), shown_cutoffs(top, depth)
+    curve = work.tried("curves", lambda: irm.curve(kinds, cutoffs=cutoffs))
+    if curve is None:
+        return {}
+    return {"cutoffs": curve if len(kinds) > 1 else curve.with_columns(metric=pl.lit(kinds[0]))}
 
 
 def _of_decisions(content: Content, work: Gathering, plan: Any) -> Content:
@@ -337,18 +340,16 @@ def _extremes(content: Content, values: pl.DataFrame, n: int) -> list[Ranked]:
     """The worst and best queries of each system; a query is not in both, and one without a value in neither."""
     if not n or not sign_of(content.first):
         return []
-    keys, found = [*content.by, *content.query], []
-    known = values.drop_nulls("value")
+    known, found = values.drop_nulls("value"), []
     parts = known.partition_by(content.system, maintain_order=True) if content.system else [known]
     systems = [part[content.system][0] if content.system else None for part in parts]
-    for part in [parts[at] for at in foremost(systems, content.places, SYSTEMS)]:
-        rows = part.sort(pl.col("value") * sign_of(content.first), maintain_order=True)
+    for at in foremost(systems, content.places, SYSTEMS):
+        rows = parts[at].sort(pl.col("value") * sign_of(content.first), maintain_order=True)
         worst = rows.head(min(n, (len(rows) + 1) // 2))
         best = rows.tail(min(n, len(rows) // 2)).reverse()
         for place, some in (("worst", worst), ("best", best)):
-            for row in some.iter_rows(named=True):
-                system = row[content.system] if content.system else None
-                found.append(Ranked(system, place, {key: row[key] for key in keys}, row["value"]))
+            keys = some.select(*content.by, *content.query).iter_rows(named=True)
+            found += [Ranked(systems[at], place, *one) for one in zip(keys, some["value"], strict=True)]
     return found
 
 
@@ -405,7 +406,7 @@ def _roles(played: Any, plan: Any) -> list[dict[str, str]]:
     found, rows = played.found, []
     for role in ROLES:
         column = getattr(played.columns, role)
-        if not column:
+        if not column or hasattr(Conventions, role):  # which have a list of their own
             continue
         text = column if isinstance(column, str) else ", ".join(map(_paired, column))
         rows.append({"role": role, "column": text, "source": "found by name" if role in found else "named"})

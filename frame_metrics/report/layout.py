@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -278,11 +278,9 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
     called = CALLED if by else CALLED | {"p_adjusted": "p"}
     caption = f"Differences ({tests[0]} test)" if len(tests) == 1 else "Differences"
     made = table_of(shown, caption=caption, only=only, alpha=ALPHA, longest=LONGEST, called=called)
+    at = only.index("difference")
     rows = [
-        [
-            replace(cell, beside=_interval(content, row)) if name == "difference" else cell
-            for name, cell in zip(only, cells, strict=True)
-        ]
+        [*cells[:at], replace(cells[at], beside=_interval(content, row)), *cells[at + 1 :]]
         for row, cells in zip(shown.iter_rows(named=True), made.rows, strict=True)
     ]
     notes = [*made.notes, MDE]
@@ -351,17 +349,22 @@ def _queries(content: Content, pictures: Mapping[str, Picture]) -> Section:
         section.blocks.append(
             Group(title, [_folded(one) for one in some] if explained else [_listed(content, some, title)])
         )
+    section.blocks.extend(_not_listed(content) if content.queries else [])
+    return section
+
+
+def _not_listed(content: Content) -> Iterator[str]:
+    """Notes about queries that are not listed: of undefined values, and of other systems."""
     systems = content.values[content.system].n_unique() if content.values is not None and content.system else 0
-    if content.undefined and content.queries:
+    if content.undefined:
         one, several = ("value of a query", "values of queries") if systems > 1 else ("query", "queries")
-        said = f"{one} is" if content.undefined == 1 else f"{several} are"
-        section.blocks.append(f"{content.undefined:,} {said} undefined and not listed.")
-    if systems > SYSTEMS and content.queries:
-        section.blocks.append(
+        they_are = f"{one} is" if content.undefined == 1 else f"{several} are"
+        yield f"{content.undefined:,} {they_are} undefined and not listed."
+    if systems > SYSTEMS:
+        yield (
             f"Queries of {SYSTEMS} of {systems:,} systems, the best by {content.first} and the baseline among them; "
             "per_query() returns those of all."
         )
-    return section
 
 
 def _groups(content: Content, frame: pl.DataFrame) -> list[str]:

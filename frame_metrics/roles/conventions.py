@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ import numpy as np
 from frame_metrics.errors import ColumnError, NotComputableError
 from frame_metrics.inputs import Array
 from frame_metrics.metrics.metric import Metric
-from frame_metrics.roles.columns import OF_ROWS, Columns
+from frame_metrics.roles.columns import Columns, roles_where
 from frame_metrics.roles.scale import Scale, in_words, level
 
 FLOATS: dict[str, Any] = {"Float16": np.float16, "Float32": np.float32}  # columns that round what meets them
+OF_ROWS_ALONE = roles_where(lambda role: role.of == ("row",))
 UNDEFINED = {"zero": 0.0, "one": 1.0, "null": None, "raise": None}
 
 
@@ -23,7 +25,7 @@ class Conventions:
     """Choices where the field disagrees."""
 
     rel: float = 1
-    rel_said: bool = False  # whether the caller said it
+    rel_given: bool = False  # whether the caller gave it
     several: str | None = None  # the rule that makes one of several judgments of a document; of those beside only
     scale: Scale | None = None  # the grade of each word, where grades are words
     ties: str = "worst"
@@ -72,8 +74,8 @@ class Conventions:
 
     def in_types(self, score: str, grade: str) -> Conventions:
         """Return the same with threshold and rel as columns of scores and grades of these types hold them."""
-        own = self.threshold
-        threshold = _as_held(own, score) if isinstance(own, int | float) else own
+        threshold = self.threshold
+        threshold = _as_held(threshold, score) if isinstance(threshold, int | float) else threshold
         grade = grade if self.scale is None else "Float64"
         return replace(self, rel=_as_held(self.rel, grade), threshold=threshold, grade_type=grade)
 
@@ -102,26 +104,20 @@ def conventions(roles: Mapping[str, Any], columns: Columns, judged: Columns | No
     ----------
     judged : the columns of the judgments, where they are kept beside the frame.
     """
-    _check_documents(roles, columns)
-    _check_scale(roles, judged or columns)
-    if roles.get("several") in ("mean", "median") and judged is not None and judged.label:
-        raise ColumnError(
-            f"several={roles['several']!r} is of grades, and {judged.label} is a label; say 'majority' or 'max', or "
-            "name it with grade="
-        )
-    _check_classes(roles, columns, judged or columns)
-    if not columns.query:
-        _check_pooled(roles, columns)
+    judging = judged or columns
+    wrong = chain(_without_columns(roles, columns, judging), _of_other_classes(roles, columns, judging))
+    for reason in wrong if columns.query else chain(wrong, _of_queries(roles, columns)):
+        raise ColumnError(reason)
     options = [option.name for option in fields(Conventions)]
-    said = {name: roles[name] for name in options if roles.get(name) is not None}
-    said |= {name: tuple(said[name]) for name in ("classes", "abstain") if name in said}
-    if "positive" in said:
-        said["positive"] = tuple(several(said["positive"]))
-    if "rel" in said:
-        said |= {"rel": level(said["rel"], said.get("scale")), "rel_said": True}
-    if isinstance(size := said.get("collection_size"), str) or size is False:
-        del said["collection_size"]
-    return Conventions(**{"ties": "doc" if columns.doc else "worst"} | said)
+    given = {name: roles[name] for name in options if roles.get(name) is not None}
+    given |= {name: tuple(given[name]) for name in ("classes", "abstain") if name in given}
+    if "positive" in given:
+        given["positive"] = tuple(several(given["positive"]))
+    if "rel" in given:
+        given |= {"rel": level(given["rel"], given.get("scale")), "rel_given": True}
+    if isinstance(size := given.get("collection_size"), str) or size is False:
+        del given["collection_size"]
+    return Conventions(**{"ties": "doc" if columns.doc else "worst"} | given)
 
 
 def several(value: Any) -> list[Any]:
@@ -129,56 +125,56 @@ def several(value: Any) -> list[Any]:
     return [*value] if isinstance(value, list | tuple | set | frozenset) else [value]
 
 
-def _check_documents(roles: Mapping[str, Any], columns: Columns) -> None:
-    """Raise for what is said of documents that no column names."""
+def _without_columns(roles: Mapping[str, Any], columns: Columns, judging: Columns) -> Iterator[str]:
+    """What is wrong with conventions of documents and grades that no column has.
+
+    ``judging`` has the columns of the judgments.
+    """
     if roles.get("ties") == "doc" and not columns.doc:
-        raise ColumnError("ties='doc' orders equal scores by document; name the document column with doc=")
+        yield "ties='doc' orders equal scores by document; name the document column with doc="
     if roles.get("duplicates") and not columns.doc:
-        raise ColumnError("duplicates= is about documents that repeat; name the document column with doc=")
-
-
-def _check_scale(roles: Mapping[str, Any], judging: Columns) -> None:
-    """Raise for a scale without grades; ``judging`` has the columns of the judgments."""
+        yield "duplicates= is about documents that repeat; name the document column with doc="
     if roles.get("scale") is not None and not judging.grade:
         way = f"{judging.label} is a label; name it with grade=, or the relevant word with positive="
         other = f"{judging.relevant} lists ids; say scale=None" if judging.relevant else way
-        raise ColumnError(f"scale= is about words that are grades, and {other}")
+        yield f"scale= is about words that are grades, and {other}"
+    if roles.get("several") in ("mean", "median") and judging is not columns and judging.label:
+        way = "say 'majority' or 'max', or name it with grade="
+        yield f"several={roles['several']!r} is of grades, and {judging.label} is a label; {way}"
 
 
-def _check_classes(roles: Mapping[str, Any], columns: Columns, judging: Columns) -> None:
-    """Raise for what is said of classes and leaves nothing to do; ``judging`` has the columns of the judgments."""
+def _of_other_classes(roles: Mapping[str, Any], columns: Columns, judging: Columns) -> Iterator[str]:
+    """What is wrong with conventions of classes that leave nothing to do."""
     positive = roles.get("positive") is not None
     of_several = [f"{name}=" for name in ("classes", "match") if roles.get(name) is not None]
     of_several += ["score={class: column}"] * bool(columns.class_scores)
     if positive and of_several:
-        raise ColumnError(f"positive= is for two classes, {of_several[0]} for several; name one of them")
+        yield f"positive= is for two classes, {of_several[0]} for several; name one of them"
     if columns.query:
-        _refuse(roles, OF_ROWS, "about the rows of a segment; say query=None")
+        of_rows = (*OF_ROWS_ALONE, "classes", "abstain", "match")
+        yield from (f"{name}= is about the rows of a segment; say query=None" for name in _given(roles, of_rows))
     graded = judging.grade and not judging.label
     if graded and of_several:
-        raise ColumnError(f"{of_several[0]} is about classes, and {judging.grade} is a grade; name label=")
+        yield f"{of_several[0]} is about classes, and {judging.grade} is a grade; name label="
     if positive and not columns.predicted and graded:
-        raise ColumnError(f"positive= is a label, and {judging.grade} is a grade; say rel=, or name label=")
+        yield f"positive= is a label, and {judging.grade} is a grade; say rel=, or name label="
     if positive and not columns.predicted and judging.relevant:
-        raise ColumnError(f"positive= is a label, and {judging.relevant} lists ids; say positive=None")
+        yield f"positive= is a label, and {judging.relevant} lists ids; say positive=None"
 
 
-def _check_pooled(roles: Mapping[str, Any], columns: Columns) -> None:
-    """Raise for what rows without a query leave nothing to do."""
-    _refuse(
-        roles, ("n_relevant", "duplicates", "ties", "unjudged_queries"), "about the documents of a query; name query="
-    )
+def _of_queries(roles: Mapping[str, Any], columns: Columns) -> Iterator[str]:
+    """What is wrong with conventions that leave nothing to do for rows without a query."""
+    of_queries = ("n_relevant", "duplicates", "ties", "unjudged_queries")
+    yield from (f"{name}= is about the documents of a query; name query=" for name in _given(roles, of_queries))
     if size := columns.collection_size:
-        raise ColumnError(f"collection_size={size!r} is a column with the size of each query; name query=")
+        yield f"collection_size={size!r} is a column with the size of each query; name query="
     if columns.label and roles.get("rel") not in (None, 1):
-        raise ColumnError(f"rel= is a grade, and {columns.label} says already what is relevant")
+        yield f"rel= is a grade, and {columns.label} says already what is relevant"
     predicted = roles.get("predicted") is not None or columns.predicted is not None
     if not predicted and (roles.get("abstain") or roles.get("match")):
-        raise ColumnError("abstain= and match= are about predicted classes; name predicted=")
+        yield "abstain= and match= are about predicted classes; name predicted="
 
 
-def _refuse(roles: Mapping[str, Any], names: Sequence[str], why: str) -> None:
-    """Raise for the first of these that was said."""
-    for name in names:
-        if roles.get(name) is not None:
-            raise ColumnError(f"{name}= is {why}")
+def _given(roles: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Those of some roles and conventions that the caller gave."""
+    return [name for name in names if roles.get(name) is not None]

@@ -12,8 +12,8 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12} | {"KI": 2**10,
 def bytes_of(memory: int | str) -> int:
     """Return a number of bytes, as 2,000,000,000 for "2GB"; 0 for what says none."""
     if isinstance(memory, str):
-        said = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *((?:[kmgt]i?)?)b?", memory.strip(), re.IGNORECASE)
-        return 0 if said is None else int(float(said[1]) * UNITS[said[2].upper()])
+        amount = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *((?:[kmgt]i?)?)b?", memory.strip(), re.IGNORECASE)
+        return 0 if amount is None else int(float(amount[1]) * UNITS[amount[2].upper()])
     return int(memory)
 
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from frame_metrics.errors import ColumnError, check_apart, check_parts, closest, did_you_mean, listed
-from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.roles import COLUMNS, LIKELY, Roles, names_as_text, with_texts
+from frame_metrics.roles.columns import (
+    BESIDE,
+    FOUND,
+    OF_RESULTS,
+    PER_SYSTEM,
+    ROLES,
+    Columns,
+    roles_where,
+)
+from frame_metrics.roles.roles import COLUMNS, RESOURCES, Roles
 
-OF_QUERIES = ("rank", "doc")
-OF_A_QUERY = ("by", "weight", "cluster", "collection_size")  # which the judgments may say instead of the log
-FOUND = ("query", "score", "label", "grade", "predicted", *OF_QUERIES, "relevant")  # the last beside a query only
-OF_RESULTS = ("doc", "score", "rank", "label", "grade", "predicted")  # of one result, or lists of those of a query
-PER_SYSTEM = ("score", "rank", "predicted")  # may be a column for each system
 ROW, SYSTEM = "row", "system"  # key columns that are made: of what has no query, and of a column per system
 PLACE = "place in the list"  # what ranks lists without scores
-# What is said beside value=.
-WITH_VALUE = ("query", "system", "by", "weight", "cluster", "value", "undefined", "memory", "temporary")
+# Roles and options that say something of value=.
+WITH_VALUE = (*roles_where(lambda role: role.saved), "undefined", *RESOURCES)
 MEANS = {"metric", "average", "n", "n_undefined"}  # columns of what evaluate() returns
 RESULT = ("metric", "k", "value", "average", "n", "n_undefined", "ci_low", "ci_high", "total_over")
 
@@ -45,59 +49,70 @@ def resolve(
     ColumnError
         A column is not there, is ambiguous, or plays two parts.
     """
-    roles, judged = with_texts(roles), judgments is not None
+    judged = judgments is not None
     if roles.get("value") is not None:
         return _of_values(roles, available, judged=judged, hint=hint)
     theirs = [column for column in judgments or () if column not in available]
-    named_so = (roles.get(role) for role in OF_A_QUERY)  # a collection size may be a number, or True
-    from_judgments = [
-        column
-        for said in named_so
-        if not isinstance(said, float | int)
-        for column in _several(said)
-        if column in theirs
-    ]
-
-    def where(role: str, column: str) -> str:
-        """A hint that says where a column stands that the log does not have."""
-        if column in theirs and role in ("query", "doc", "label", "grade"):
-            return f"; the judgments have it: name it there, judge(..., {role}={column!r})"
-        return hint(column) or closest(column, theirs)
-
-    named = _named(roles, [*available, *from_judgments], where)
-    extra = (column for _, column in named["extra"])
-    free = set(available).difference(extra, *(_several(column) for column in named.values()))
-    columns = {"query": None, "by": None} | named
-    found = [role for role in FOUND if role not in roles and role in free]
-    made: list[str] = []
+    from_judgments = _from_judgments(roles, theirs)
+    named = _named(roles, [*available, *from_judgments], partial(_where, theirs, hint))
+    found = _found(roles, named, available)
     nested = any(map(holds_lists, _of_results(named, found, judged, pooled="query" in roles and not roles["query"])))
-    if nested:
-        found = [role for role in found if role not in OF_RESULTS or holds_lists(role)]
-    if "query" in found:
-        columns["query"] = "query"
-    elif nested and "query" not in roles:
-        columns["query"] = ROW
-        made.append(ROW)
-    if not columns["query"]:
-        found = [role for role in found if role not in OF_QUERIES]
+    found = [role for role in found if not nested or role not in OF_RESULTS or holds_lists(role)]
+    made = [ROW] if nested and "query" not in roles and "query" not in found else []  # each row is a query
+    query = named.get("query") or ("query" if "query" in found else ROW if made else None)
+    found = [role for role in found if query or ROLES[role].found != "query"]
+    columns = {"by": None} | named | {"query": query}
     columns |= {role: role for role in found if role in ("predicted", "doc")}
     columns |= _pair(roles, ("score", "rank"), found)
     columns |= _relevant(named, found, judged, holds_lists)
-    judged = judged or "relevant" in columns
-    if judged:
-        _check_counted_once(columns)
-    columns |= {"label": None, "grade": None} if judged else _pair(roles, ("label", "grade"), found)
-    if "query" in found and not judged:
-        _check_query(columns, roles)
-    if nested and columns["query"] and not _ordered(columns) and "rank" not in roles:
-        columns["rank"] = _unused(PLACE, available)
-        made.append(columns["rank"])
+    columns |= _judgment_of_rows(columns, roles, found, elsewhere=judged or "relevant" in columns)
+    columns |= _place(columns, made, roles, available) if nested and query else {}
     columns |= _per_system(columns, made, available)
-    lists = _lists(columns, made, holds_lists) if nested else []
+    lists = tuple(_lists(columns, made, holds_lists)) if nested else ()
     keys = {role: _several(columns[role]) for role in ("query", "by")}
-    resolved = Columns(**columns | keys, from_judgments=tuple(from_judgments), lists=tuple(lists), made=tuple(made))
+    resolved = Columns(**columns | keys, from_judgments=from_judgments, lists=lists, made=tuple(made))
     _check_parts(resolved)
     return resolved
+
+
+def _from_judgments(roles: Roles, theirs: Sequence[str]) -> tuple[str, ...]:
+    """The columns that only the judgments have, of those that the caller named; a collection size may be a number."""
+    given = [roles.get(role) for role in BESIDE]
+    columns = [column for one in given if not isinstance(one, float | int) for column in _several(one)]
+    return tuple(column for column in columns if column in theirs)
+
+
+def _where(theirs: Sequence[str], hint: Callable[[str], str], role: str, column: str) -> str:
+    """A hint that says where a column stands that the log does not have."""
+    if column in theirs and role in ("query", "doc", "label", "grade"):
+        return f"; the judgments have it: name it there, judge(..., {role}={column!r})"
+    return hint(column) or closest(column, theirs)
+
+
+def _found(roles: Roles, named: Mapping[str, Any], available: Sequence[str]) -> list[str]:
+    """The parts whose columns may be found by name: those that nothing was said of, and whose columns play no other."""
+    taken = {column for columns in (*named.values(), dict(named["extra"])) for column in _several(columns)}
+    return [role for role in FOUND if role not in roles and role in available and role not in taken]
+
+
+def _judgment_of_rows(
+    columns: Mapping[str, Any], roles: Roles, found: Sequence[str], *, elsewhere: bool
+) -> dict[str, Any]:
+    """The columns of label and grade in the rows of the log, none where the judgments stand elsewhere."""
+    if elsewhere:
+        _check_counted_once(columns)
+        return {"label": None, "grade": None}
+    pair = _pair(roles, ("label", "grade"), found)
+    _check_query(columns, roles, found)
+    return pair
+
+
+def _place(columns: Mapping[str, Any], made: list[str], roles: Roles, available: Sequence[str]) -> dict[str, str]:
+    """The rank that is made of places in lists, where nothing else orders the results of a query."""
+    if "rank" in roles or columns.get("score") or columns.get("rank"):
+        return {}
+    made.append(_unused(PLACE, available))
+    return {"rank": made[-1]}
 
 
 def _check_counted_once(columns: Mapping[str, Any]) -> None:
@@ -119,20 +134,16 @@ def _of_results(named: Mapping[str, Any], found: Sequence[str], judged: bool, *,
     aside = {role for pair in given for role in pair}
     aside |= {"score"} if named.get("class_scores") else set()
     aside |= {"label", "grade"} if judged or named.get("relevant") else set()
-    aside |= {*OF_QUERIES} if pooled else set()
+    aside |= {role for role in OF_RESULTS if ROLES[role].found == "query"} if pooled else set()
     roles = [role for role in OF_RESULTS if not (judged and role in ("label", "grade"))]
     columns = [column for role in roles for column in _several(named.get(role))]
     return [*columns, *(role for role in found if role in OF_RESULTS and role not in aside)]
 
 
-def _ordered(columns: Mapping[str, Any]) -> bool:
-    """Return True where a column, or one of several, orders the results of a query."""
-    return any(columns.get(role) for role in ("score", "rank"))
-
-
 def _lists(columns: Mapping[str, Any], made: Sequence[str], holds_lists: Callable[[str], bool]) -> list[str]:
     """The columns of lists of results; raises where another one holds one value for all of them."""
-    parts = [(role, column) for role in OF_RESULTS for column in _several(columns.get(role)) if column not in made]
+    in_order = sorted(OF_RESULTS, key=lambda role: role != "doc")  # errors name the documents first
+    parts = [(role, column) for role in in_order for column in _several(columns.get(role)) if column not in made]
     whose = next((role for role in PER_SYSTEM if columns.get(role) == columns.get("together", "")), "")
     parts += [(whose, column) for column in columns.get("per_system", ())]
     lists = [(role, column) for role, column in parts if holds_lists(column)]
@@ -206,7 +217,7 @@ def _named(roles: Roles, available: list[str], hint: Callable[[str, str], str]) 
     scores = named.pop("score") if isinstance(named.get("score"), Mapping) else {}
     extra = named.pop("extra", {})
     either = {role: roles.get(role) for role in ("collection_size", "threshold")}  # a number, or a column of them
-    sized = {role: said for role, said in either.items() if isinstance(said, str)}
+    sized = {role: given for role, given in either.items() if isinstance(given, str)}
     several = {f"score of {one!r}": column for one, column in scores.items()}
     several |= {f"extra of {one!r}": column for one, column in extra.items()}
     for role, value in (named | several | sized).items():
@@ -227,14 +238,14 @@ def _of_values(roles: Roles, available: list[str], *, judged: bool, hint: Callab
             "value= names numbers that were computed already, and judgments say nothing of them; "
             "name it on the frame, without judge()"
         )
-    _check_beside_values([role for role, said in roles.items() if role not in WITH_VALUE and said is not None])
+    _check_beside_values([role for role, given in roles.items() if role not in WITH_VALUE and given is not None])
     if "total_over" in available or set(available) >= MEANS:
         raise ColumnError(
             "the frame has means, as evaluate() returns them, and value= is one number per query; save per_query()"
         )
     named = _named(roles, available, lambda role, column: hint(column))
     query, value = _several(named.pop("query", None)), _several(named.pop("value"))
-    played = {*query, *value, *(column for said in named.values() for column in _several(said))}
+    played = {*query, *value, *(column for columns in named.values() for column in _several(columns))}
     if not query and ("query" in roles or "query" in played or "query" not in available):
         raise ColumnError(f"value= is one number per query, and {absent(('query',), roles, available, hint)}")
     metric, k = (name if name in available and name not in played else None for name in ("metric", "k"))
@@ -296,14 +307,14 @@ def absent(
 
 def likely(role: str, available: list[str]) -> str:
     """Return a hint that names the column that likely has a role, or nothing."""
-    known = [name for name in available if str(name).lower() in LIKELY.get(role, ())]
+    known = [name for name in available if str(name).lower() in ROLES[role].names]
     return closest(role, available) or (did_you_mean(known[0]) if known else "")
 
 
-def _check_query(columns: dict[str, Any], roles: Roles) -> None:
+def _check_query(columns: Mapping[str, Any], roles: Roles, found: Sequence[str]) -> None:
     """Raise for a query that was found by name where rows are decided about, by themselves or query by query."""
     predicted = columns.get("predicted")
-    if predicted or roles.get("threshold") is not None:
+    if "query" in found and (predicted or roles.get("threshold") is not None):
         what = f"the column {predicted!r}" if predicted else "threshold="
         raise ColumnError(
             f"{what} decides about rows, and 'query' is a column too; say query='query' for each query's own table, "
@@ -328,11 +339,10 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
 
     A label may be given as True: every row is relevant. ``roles`` and ``columns`` are those of the log.
     """
-    given, roles = {role: names_as_text(value) for role, value in given.items()}, with_texts(roles)
     query = _query_of_judgments(given.get("query"), available, columns.query)
     judgment = _judgment(given, available, roles)
     by = tuple(column for column in columns.by if column in available)
-    of_query: dict[str, Any] = {role: getattr(columns, role) for role in OF_A_QUERY[1:]}
+    of_query: dict[str, Any] = {role: getattr(columns, role) for role in BESIDE if role != "by"}
     of_query = {role: column for role, column in of_query.items() if column in available}
     doc = _of_judgments("doc", given.get("doc"), available, columns.doc)
     if given.get("annotator") is None:
@@ -343,13 +353,13 @@ def resolve_judgments(given: dict[str, Any], available: list[str], roles: Roles,
     return found
 
 
-def _query_of_judgments(given: Any, available: list[str], own: tuple[str, ...]) -> tuple[str, ...]:
+def _query_of_judgments(given: Any, available: list[str], ours: tuple[str, ...]) -> tuple[str, ...]:
     if given is not None:
         query = tuple(_of_judgments("query", column, available) for column in _several(given))
     else:
-        query = own if set(own) <= set(available) else (_of_judgments("query", None, available),)
-    if len(query) != len(own):
-        raise ColumnError(f"judge: the query is {len(own)} columns in the log and {len(query)} in the judgments")
+        query = ours if set(ours) <= set(available) else (_of_judgments("query", None, available),)
+    if len(query) != len(ours):
+        raise ColumnError(f"judge: the query is {len(ours)} columns in the log and {len(query)} in the judgments")
     return query
 
 
@@ -359,20 +369,20 @@ def _judgment(given: dict[str, Any], available: list[str], roles: Roles) -> dict
         return {"label": "label"}
     pair = ("label", "grade")
     named = {role: _of_judgments(role, given[role], available) for role in pair if given.get(role) is not None}
-    own = {role: str(roles.get(role)) for role in pair if roles.get(role) in available}
-    found = named or own or _pair({}, pair, available)
+    as_in_log = {role: str(roles.get(role)) for role in pair if roles.get(role) in available}
+    found = named or as_in_log or _pair({}, pair, available)
     if not found:
         raise ColumnError(absent(pair, {}, available))
     return found
 
 
-def _of_judgments(role: str, given: Any, available: list[str], own: str | None = None) -> str:
+def _of_judgments(role: str, given: Any, available: list[str], in_log: str | None = None) -> str:
     """The judgments' column of a role: as given, else called as the log's own, else called as the role."""
     if given == "":
         raise ColumnError(f"judge: {role}='': a column without a name plays no part; rename it")
     if given is not None and given not in available:
         raise ColumnError(f"judge: {role}={given!r} is not among {listed(available)}{closest(given, available)}")
-    for name in (own, role) if given is None else (given,):
+    for name in (in_log, role) if given is None else (given,):
         if name in available:
             return str(name)
     raise ColumnError(f"judge: name the {role} column of the judgments with {role}=; they have {listed(available)}")

@@ -11,13 +11,14 @@ from frame_metrics.errors import (
     BadValueError,
     UnknownNameError,
     check_choice,
+    closest,
     did_you_mean,
     listed,
-    nearest,
     shown,
 )
 from frame_metrics.inputs.rows import EXACT
 from frame_metrics.metrics.parameters import is_number
+from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.conventions import Conventions, several
 from frame_metrics.roles.memory import is_memory
 from frame_metrics.roles.scale import check_scale, level
@@ -53,10 +54,6 @@ def _are_classes(value: Any) -> bool:
     return plain and len(set(value)) == len(value)
 
 
-def _are_labels(value: Any) -> bool:
-    return _are_classes(several(value))
-
-
 MAKE_IT = "; make it a column of the frame, and give its name"
 
 
@@ -72,10 +69,6 @@ def _is_known(value: Any) -> bool:
 
 def _is_grade(value: Any) -> bool:
     return isinstance(value, str) or _is_known(value)
-
-
-def _is_folder(value: Any) -> bool:
-    return isinstance(value, str | os.PathLike) and os.path.isdir(value)
 
 
 def _is_size(value: Any) -> bool:
@@ -101,12 +94,18 @@ PerSystem: TypeAlias = Annotated[
     str | int | Sequence[str | int] | None, "the name of a column, or a list of names, each of a system", _are_names
 ]
 Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes", _are_classes]
-Positive: TypeAlias = Annotated[Any | None, "a label, or a list of different ones", _are_labels]
+Positive: TypeAlias = Annotated[
+    Any | None, "a label, or a list of different ones", lambda value: _are_classes(several(value))
+]
 Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True", _is_size]
 Grade: TypeAlias = Annotated[float | str | None, "a grade", _is_grade]
 Threshold: TypeAlias = Annotated[float | str | None, "a score, or the name of a column", _is_grade]
 Memory: TypeAlias = Annotated[int | str | None, "a number of bytes, or a text as '2GB'", is_memory]
-Folder: TypeAlias = Annotated[str | os.PathLike[str] | None, "the path of a folder that is there", _is_folder]
+Folder: TypeAlias = Annotated[
+    str | os.PathLike[str] | None,
+    "the path of a folder that is there",
+    lambda value: isinstance(value, str | os.PathLike) and os.path.isdir(value),
+]
 
 
 class Roles(TypedDict, total=False):
@@ -152,49 +151,23 @@ RESOURCES = ("memory", "temporary")  # what may be used, which changes no number
 COLUMNS = tuple(name for name in _HINTS if name not in {*RESOURCES, *(option.name for option in fields(Conventions))})
 
 
-# What columns are called elsewhere that play a part; only a hint is made of it.
-LIKELY = {
-    "query": (
-        "qid",
-        "query_id",
-        "queryid",
-        "q_id",
-        "topic",
-        "topic_id",
-        "session",
-        "session_id",
-        "search_id",
-        "user",
-        "user_id",
-    ),
-    "doc": ("docid", "doc_id", "docno", "document", "document_id", "product_id", "item", "item_id", "pid", "url"),
-    "score": ("sim", "similarity", "bm25", "prob", "proba", "probability", "y_score", "y_prob", "pred_score"),
-    "rank": ("position", "pos", "place", "rnk", "ranking"),
-    "label": ("y_true", "y", "target", "relevant", "is_relevant", "clicked", "click", "true", "actual", "class"),
-    "grade": ("relevance", "rel", "rating", "gain", "relevance_label", "judgment", "judgement"),
-    "predicted": ("y_pred", "prediction", "pred", "decision", "predicted_label", "predicted_class"),
-}
-
-
-# What options are called elsewhere: roles here, or options of a verb.
-GROUPED = ("groupby", "group_by")
-OF_VERBS = {"wide": ("layout='wide'", "evaluate"), "cuped": ("covariate=", "compare")}
+# What options of verbs are called elsewhere: the option, and the verb that has it.
+OPTIONS_ELSEWHERE = {"wide": ("layout='wide'", "evaluate"), "cuped": ("covariate=", "compare")}
 
 
 def role_called(name: str) -> str | None:
     """Return the role that another library, or a log, calls so; None where none is."""
-    called = LIKELY | {"by": GROUPED}
-    return next((role for role, names in called.items() if name.lower() in names), None)
+    return next((role for role, declared in ROLES.items() if name.lower() in declared.names), None)
 
 
-def option_called(name: str, own: Collection[str] = ()) -> str:
+def option_called(name: str, takes: Collection[str] = ()) -> str:
     """Return a hint that names the option of a verb that is called so elsewhere, or nothing.
 
-    ``own`` are the options of the verb that was asked.
+    ``takes`` are the options of the verb that was asked.
     """
-    said, verb = OF_VERBS.get(name.lower(), ("", ""))
-    of = "" if said.partition("=")[0] in own else f" of {verb}()"
-    return f"; did you mean {said}{of}?" if said else ""
+    option, verb = OPTIONS_ELSEWHERE.get(name.lower(), ("", ""))
+    of = "" if option.partition("=")[0] in takes else f" of {verb}()"
+    return f"; did you mean {option}{of}?" if option else ""
 
 
 def names_as_text(value: Any) -> Any:
@@ -206,31 +179,32 @@ def names_as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def with_texts(roles: Roles) -> Roles:
-    """Return roles and conventions, every column named by a text."""
-    return cast(Roles, {name: names_as_text(value) if name in COLUMNS else value for name, value in roles.items()})
-
-
-def check_roles(roles: dict[str, Any]) -> None:
-    """Raise for a role or option that does not exist, or has a value it cannot have."""
+def checked_roles(roles: dict[str, Any]) -> Roles:
+    """Return roles and conventions, every column named by a text; raise for one that there is not, or cannot be so."""
     for name, value in roles.items():
         if name not in _HINTS:
-            meant = role_called(name) or nearest(name, _HINTS)
-            hint = did_you_mean(meant) if meant else option_called(name) or f"; there are {listed(_HINTS)}"
-            raise UnknownNameError(f"there is no role or option {name!r}{hint}")
-        if name in CHOICES and value is not None:
-            check_choice(name, value, CHOICES[name])
-        if name in _EXPECTED and value is not None:
-            expected, holds = _EXPECTED[name][-2:] if isinstance(value, Mapping) else _EXPECTED[name][:2]
-            if not holds(value):
-                way = MAKE_IT if is_foreign(value) and name not in RESOURCES else ""
-                raise BadValueError(f"{name}={shown(value)} is not {expected}{way}")
-    for name in ("rel", "threshold"):
-        if isinstance(value := roles.get(name), int) and abs(value) > EXACT:
-            raise BadValueError(
-                f"{name}={value} is past 2**53, where float64 cannot tell integers apart; rescale it, and its column"
-            )
+            role = role_called(name)
+            hint = did_you_mean(role) if role else closest(name, _HINTS) or option_called(name)
+            raise UnknownNameError(f"there is no role or option {name!r}{hint or f'; there are {listed(_HINTS)}'}")
+        if value is not None:
+            _check_value(name, value)
     if roles.get("scale") is not None:
         check_scale(roles["scale"])
     if roles.get("rel") is not None:
         level(roles["rel"], roles.get("scale"))
+    return cast(Roles, {name: names_as_text(value) if name in COLUMNS else value for name, value in roles.items()})
+
+
+def _check_value(name: str, value: Any) -> None:
+    """Raise for a value that a role or option cannot have."""
+    if name in CHOICES:
+        check_choice(name, value, CHOICES[name])
+    if name in _EXPECTED:
+        expected, holds = _EXPECTED[name][-2:] if isinstance(value, Mapping) else _EXPECTED[name][:2]
+        if not holds(value):
+            way = MAKE_IT if is_foreign(value) and name not in RESOURCES else ""
+            raise BadValueError(f"{name}={shown(value)} is not {expected}{way}")
+    if name in ("rel", "threshold") and isinstance(value, int) and abs(value) > EXACT:
+        raise BadValueError(
+            f"{name}={value} is past 2**53, where float64 cannot tell integers apart; rescale it, and its column"
+        )

@@ -49,8 +49,12 @@ def _framed(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]] | No
     if own.input is Scores:
         rows = [(i, y, s) for i, case in enumerate(trial.cases) for s, y in case.rows]
         return _of_segments(rows, {"label": "label", "score": "score"})
-    if not isinstance(family, Rankings):
-        return None
+    return _of_queries(trial) if isinstance(family, Rankings) else None
+
+
+def _of_queries(trial: Trial) -> tuple[pl.DataFrame, dict[str, Any], list[int]]:
+    """Rankings as a frame; the cases that have a judgment are evaluated."""
+    own, rows = trial.metric, []
     for i, case in enumerate(trial.cases):
         for place, grade in enumerate(case.grades):
             score = 1 / (place + 2) if place < case.n_ret else None

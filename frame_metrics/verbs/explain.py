@@ -24,7 +24,8 @@ from frame_metrics.plan.checks import check_asked, one_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
-from frame_metrics.roles.columns import Columns, same_as
+from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.series import same_as
 
 SCHEMA: dict[str, Any] = {
     "rank": pl.Int64,

@@ -11,7 +11,8 @@ from frame_metrics.border.protocol import Border
 from frame_metrics.border.shown import printable
 from frame_metrics.errors import kind_of
 from frame_metrics.plan.plan import Plan
-from frame_metrics.roles.roles import COLUMNS, LIKELY, names_as_text
+from frame_metrics.roles.columns import ROLES
+from frame_metrics.roles.roles import COLUMNS
 
 LOOKED_AT, VALUES, LETTERS = 100, 3, 40  # rows that values are taken from, how many are shown, and how long they may be
 
@@ -86,11 +87,7 @@ def _played(irm: Plan) -> dict[str, tuple[str, ...]]:
 
 def _named(irm: Plan) -> dict[str, tuple[str, ...]]:
     """The columns of each role that the caller named."""
-    return {
-        role: _as_columns(names_as_text(said))
-        for role, said in irm.roles.items()
-        if role in COLUMNS and said is not None
-    }
+    return {role: _as_columns(said) for role, said in irm.roles.items() if role in COLUMNS and said is not None}
 
 
 def _as_columns(said: Any) -> tuple[str, ...]:
@@ -142,8 +139,8 @@ def _likely(irm: Plan, played: Mapping[str, Sequence[str]]) -> dict[str, str]:
     taken = {column for columns in played.values() for column in columns}
     likely: dict[str, str] = {}
     apart = {"label": "grade", "grade": "label"}
-    for role, names in LIKELY.items():
-        free = [name for name in irm.available if str(name).lower() in names and name not in taken]
+    for role, declared in ROLES.items():
+        free = [name for name in irm.available if str(name).lower() in declared.names and name not in taken]
         if free and role not in played and apart.get(role) not in {*played, *likely}:
             likely[role] = free[0]
     return likely

@@ -284,6 +284,8 @@ def test_public_names() -> None:
     shown = {name for name, value in held.items() if not isinstance(value, ModuleType)}
     assert sorted(frame_metrics.__all__) == sorted(shown | {"metrics"})
     assert all(hasattr(frame_metrics, name) for name in frame_metrics.__all__)
+    named = {name for name in dir(frame_metrics) if not name.startswith("__")}
+    assert named == {*frame_metrics.__all__, "plot", "report", "testing"}
     assert not isinstance(held.get("metric"), ModuleType)
 
 

@@ -164,6 +164,17 @@ def test_every_section_of_the_guide_has_an_example() -> None:
     assert without == ["When the log is large"]
 
 
+def test_every_verb_stands_on_a_page() -> None:
+    """A page for users calls each verb, beside what is generated and told of its past."""
+    verbs = [
+        name for name, method in vars(frame_metrics.IRM).items() if hasattr(method, "__wrapped__") and name[0] != "_"
+    ]
+    inside = ("changelog.md", "design.md", "contributing.md", "metrics.md")
+    told = "".join(read(page) for page in PAGES if page.name not in inside)
+    assert len(verbs) > 10
+    assert [verb for verb in verbs if f".{verb}(" not in told] == []
+
+
 def test_the_citation_is_of_this_version() -> None:
     """The version to cite and its licence are those of the package."""
     cited = dict(re.findall(r"^(version|license): (\S+)$", read(ROOT / "CITATION.cff"), flags=re.MULTILINE))

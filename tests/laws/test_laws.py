@@ -35,12 +35,12 @@ from inside import (
 )
 
 CUTOFFS = (1, 3, 25)  # 25 is past the end of every ranking of the logs below
+# Values of parameters; of those that are not here, the one that their annotation has for an example.
 VALUES: dict[str, list[Any]] = {
     "gain": ["exp", {-1: 0, 0: 0, 1: 1, 2: 3, 3: 3.5, 4: 10}],
     "discount": ["jk"],
     "base": [10.0],
     "norm": ["min(k, R)"],
-    "p": [0.5],
     "beta": [0.5, math.inf],
     "alpha": [0.0, 0.25],
     "recall": [0.0, 1.0],
@@ -72,11 +72,12 @@ def variants() -> Iterator[Metric]:
     for metric in map(ready, REGISTRY.values()):
         yield metric
         for name in metric.options:
-            yield from (metric(**{name: value}) for value in VALUES.get(f"{metric.name} {name}", VALUES[name]))
+            values = VALUES.get(f"{metric.name} {name}") or VALUES.get(name, [metric.examples[name]])
+            yield from (metric(**{name: value}) for value in values)
         yield from (metric @ k for k in (CUTOFFS if metric.at == "k" else ()))
 
 
-EVERY = list(variants())
+EVERY = [*dict.fromkeys(variants())]
 PROBABLE = [metric for metric in EVERY if "probability" in metric.reads]
 ALL = [metric for metric in EVERY if metric.input is not Classes and metric not in PROBABLE]  # those of any log
 EACH = pytest.mark.parametrize("metric", ALL, ids=str)
@@ -114,9 +115,10 @@ def everything_made(kind: str) -> pl.DataFrame:
 # The registry
 
 
-def test_a_new_option_is_given_a_value_here() -> None:
+def test_every_option_has_a_value() -> None:
     """Every option of every metric takes part in the laws below."""
-    assert {name for metric in REGISTRY.values() for name in metric.options} <= set(VALUES)
+    tried = {(metric.name, name) for metric in EVERY for name in metric.params}
+    assert {(metric.name, name) for metric in REGISTRY.values() for name in metric.options} <= tried
     assert {metric.input for metric in EVERY} == {Ranking, Confusion, Scores, Classes}
     assert PROBABLE
 

@@ -20,7 +20,7 @@ from frame_metrics import (
 )
 from helpers import as_kind, as_polars, error, facts, odd
 from inside import COLUMNS as COLUMN_ROLES
-from inside import small_blocks, threads
+from inside import reads, small_blocks, threads
 
 NAN, INF = float("nan"), float("inf")
 COLUMNS: dict[str, Any] = {"qid": [1, 1, 2, 2], "bm25": [2.0, 1.0, 3.0, 2.5], "rating": [0, 3, 1, 0]}
@@ -1545,3 +1545,18 @@ def test_booleans_are_no_numbers() -> None:
     pooled, ranked = frame.irm(query=None, threshold="flag"), frame.irm(query="query", collection_size="flag")
     assert error(lambda: pooled.evaluate("tp"), BadValueError) == said.format("threshold")
     assert error(lambda: ranked.evaluate("tn"), BadValueError) == said.format("collection size")
+
+
+def test_a_verb_may_do_without_judgments() -> None:
+    """Its needs say so; all others ask for a label or a grade."""
+    irm = IRM(_log({}).drop("rating"), query="qid", score="bm25")
+    assert reads(irm, query=True, judgment=False) == ["qid", "bm25"]
+    assert "no column is named with label= or grade=" in error(lambda: reads(irm, query=True), ColumnError)
+
+
+def test_names_of_columns_are_made_texts_once() -> None:
+    """Of columns that pandas calls by integers too; what a role holds beside names stays as it is."""
+    frame = pd.DataFrame({0: [1, 1], 1: [2.0, 1.0], 2: [0, 1]})
+    irm = IRM(frame, query=[0], score=1, label=2, collection_size=10, positive=1)
+    assert irm.roles == {"query": ["0"], "score": "1", "label": "2", "collection_size": 10, "positive": 1}
+    assert IRM(frame, **irm.roles).evaluate("rr")["value"].tolist() == [0.5]

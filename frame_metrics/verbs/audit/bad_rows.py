@@ -15,19 +15,8 @@ from frame_metrics.data.unfolding import BARE
 from frame_metrics.errors import BadRowsError, FrameMetricsError, about_rows
 from frame_metrics.inputs import Array
 from frame_metrics.plan.source import Source
-from frame_metrics.roles.columns import Columns
+from frame_metrics.roles.columns import ROLES, Columns
 from frame_metrics.verbs.audit.checks import Finding
-
-# The word for the values of a role; that of the others is the role with an s.
-VALUES = {
-    "query": "queries",
-    "by": "segments",
-    "predicted": "predictions",
-    "class_scores": "scores",
-    "extra": "values",
-    "n_relevant": "counts of relevant documents",
-    "collection_size": "collection sizes",
-}
 
 WHAT = (  # what rows may have that is bad, up to a comma
     *("are NaN", "are infinite", "are missing", "are negative", "are not whole", "are below 1", "are past 2**53"),
@@ -198,5 +187,5 @@ def _values(column: str, columns: Columns) -> str:
             else (named,)
         )
         if column in several:
-            return VALUES.get(role, f"{role}s")
+            return ROLES[role].plural or f"{role}s"
     return column

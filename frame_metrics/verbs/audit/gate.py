@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
-from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest, did_you_mean, nearest, shown
+from frame_metrics.errors import BadValueError, UnknownNameError, check_choice, closest, shown
 from frame_metrics.verbs.audit.bad_rows import ROW_CHECKS, is_row_check
 from frame_metrics.verbs.audit.listed import CHECKS
 
@@ -88,11 +88,9 @@ def _known(name: Any) -> str:
     known = [*get_args(Severity), *TOGETHER, *dict.fromkeys(check.name for check in CHECKS), *ROW_CHECKS]
     if isinstance(name, str) and (name in known or is_row_check(name)):
         return name
-    near = nearest(name.lower(), known) if isinstance(name, str) else None
-    hint = did_you_mean(near) if near else closest(name, known)
     raise UnknownNameError(
         f"fail_on: {shown(name)} is neither a severity ('error', 'warning', 'info') nor a check of the audit"
-        f"{hint or '; the column check of audit() has their names'}"
+        f"{closest(name, known) or '; the column check of audit() has their names'}"
     )
 
 

@@ -17,8 +17,8 @@ from frame_metrics.data.log import Log
 from frame_metrics.data.misread import all_relevant, positions, undecided_shares
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
-from frame_metrics.roles.columns import largest_grade
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.series import largest_grade
 from frame_metrics.verbs.audit.checks import (
     SURE,
     TOP,

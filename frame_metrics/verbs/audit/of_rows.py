@@ -18,8 +18,9 @@ from frame_metrics.errors import closest, listed
 from frame_metrics.inputs import Array, Confusion, ratio
 from frame_metrics.measuring.rows import Inputs, each_class, inputs_of, one_metric, two_by_two
 from frame_metrics.metrics.metric import REGISTRY
-from frame_metrics.roles.columns import Columns, grade_column, one_of, role_columns, type_of
+from frame_metrics.roles.columns import Columns, role_columns, type_of
 from frame_metrics.roles.conventions import Conventions
+from frame_metrics.roles.series import grade_column, one_of
 from frame_metrics.verbs.audit.checks import (
     POOR,
     RARE,

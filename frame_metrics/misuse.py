@@ -1,0 +1,101 @@
+"""Calls with what a verb does not take: roles, options of other verbs, and what other tools call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, ParamSpec, TypeVar
+
+from frame_metrics.errors import (
+    BadValueError,
+    ColumnError,
+    FrameMetricsError,
+    UnknownNameError,
+    closest,
+    listed,
+    shown,
+)
+from frame_metrics.plan.plan import Plan
+from frame_metrics.roles.columns import PER_SYSTEM
+from frame_metrics.roles.roles import Roles, option_called, role_called
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+OF_VALUES = ("evaluate", "per_query", "compare", "audit", "report")  # verbs that take numbers from elsewhere
+# What to do where a verb does not have an option of another one.
+INSTEAD = {
+    "margins": "; leave out by= to take all segments together",
+    "average": "; other averages are those of evaluate(), side by side with by=",
+}
+
+
+def verb(method: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Make a method a verb: what it is called with and does not take is an error in the caller's words."""
+
+    @wraps(method)
+    def checked(*args: Given.args, **options: Given.kwargs) -> Result:
+        if method.__name__ not in OF_VALUES and (plan := _plan_of(args)) is not None and plan.of_values:
+            raise ColumnError(
+                f"{method.__name__}() has no use for value=, whose numbers were computed already; "
+                f"{listed(OF_VALUES)} take them"
+            )
+        try:
+            return method(*args, **options)
+        except TypeError:  # of the call itself, or from within
+            try:
+                signature(method).bind(*args, **options)
+            except TypeError as error:
+                raise _misused(method, _plan_of(args), options, str(error)) from None
+            raise
+
+    return checked
+
+
+def _plan_of(args: tuple[Any, ...]) -> Plan | None:
+    """The plan of the object whose verb is called; None where the class is asked without one."""
+    return getattr(args[0], "_plan", None) if args else None
+
+
+def refuse_bare(columns: Sequence[Any]) -> None:
+    """Raise for columns that are given without the parts they play."""
+    if columns:
+        given = ", ".join(map(shown, columns))
+        raise ColumnError(f"irm({given}): say which part each column plays, as irm(query={shown(columns[0])})")
+
+
+def _misused(method: Callable[..., Any], plan: Plan | None, options: dict[str, Any], error: str) -> FrameMetricsError:
+    """The error of a verb that was called with what it does not take."""
+    name, takes = method.__name__, dict(signature(method).parameters)
+    takes.pop("self", None)
+    several = next((option for option, one in takes.items() if one.kind is Parameter.VAR_POSITIONAL), None)
+    option = next((option for option in options if option not in takes or option == several), None)
+    if option is None:
+        return BadValueError(f"{name}(): {error.replace('keyword-only ', '')}")  # which Python says from 3.12 on
+    if option == several:
+        return BadValueError(f"{name}(): give {option} without a name, one by one or in a list, as {name}('f1')")
+    value = options[option]
+    if option in Roles.__annotations__:
+        both = ", which reads the judgments too" if (name, option) == ("judge", "scale") else ""
+        one = _to_one_system(plan, name, value) if option == "system" else None
+        way = one or f"takes no roles; say irm({option}={shown(value)}).{name}(...){both}"
+        return ColumnError(f"{name}() {way}")
+    role = role_called(option)
+    meant = f"; say irm({role}={shown(value)}).{name}(...)" if role and role not in takes else ""
+    hint = INSTEAD.get(option) or meant or option_called(option, takes) or closest(role or option, takes)
+    return UnknownNameError(f"{name}() has no option {option!r}{hint}")
+
+
+def _to_one_system(plan: Plan | None, name: str, value: Any) -> str | None:
+    """The way to the rows of one system, by its name; None where this is the name of a column and no more."""
+    if plan is None or not isinstance(value, str | int):
+        return None
+    for role in PER_SYSTEM:
+        if isinstance(columns := plan.roles.get(role), list | tuple) and value in columns:
+            return f"takes no system; for {value!r} alone say irm({role}={value!r}).{name}(...)"
+    if value in plan.available:
+        return None
+    column = plan.roles.get("system")
+    rows = "its rows" if column is None else f"the rows in which {column} is {value!r}"
+    where = "the frame before .irm" if column is None or name in ("audit", "judge") else "the result"
+    return f"takes no system, and {value!r} is no column of the frame but a value; keep {rows} of {where}"

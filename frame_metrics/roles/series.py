@@ -1,0 +1,309 @@
+"""Checks of the values of a column, a Series of polars, by the part that it plays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.errors import BadValueError, bad_rows, closest, shown
+from frame_metrics.inputs.rows import EXACT, LARGEST
+from frame_metrics.roles.scale import KINDS, Scale, kind_of_word
+
+NULL = "drop them, or make them null"
+ABSENT = "drop them, or make them null if the document was not retrieved"
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
+FEW, MANY = 3, 8  # words that errors show: of those that are wrong, and of all
+MOST = 1000  # rows among which a text is looked for
+
+
+def refuse(column: str, bad: pl.Series, what: str, remedy: str) -> None:
+    """Raise if any row is marked bad."""
+    if bad.any():
+        raise bad_rows(column, bad.arg_true().to_numpy(), len(bad), what, remedy)
+
+
+def refuse_null(column: str, values: pl.Series, what: str, remedy: str) -> None:
+    """Raise if any value is null."""
+    if values.null_count():
+        refuse(column, values.is_null(), what, remedy)
+
+
+def refuse_nan(values: pl.Series, column: str, remedy: str = NULL) -> None:
+    """Raise if any value is NaN."""
+    if values.dtype.is_float():
+        refuse(column, values.is_nan().fill_null(False), "are NaN", remedy)
+
+
+def number_column(values: pl.Series, column: str, role: str, *, finite: bool = True, exact: bool = True) -> pl.Series:
+    """Return a column of numbers, booleans as 0 and 1; nulls stay.
+
+    Parameters
+    ----------
+    finite : whether infinite numbers and NaN are refused.
+    exact : whether whole numbers are refused that float64, in which everything is computed, rounds.
+    """
+    if values.dtype == pl.Boolean:
+        return values.cast(pl.Int8)
+    if values.dtype == pl.Null:
+        return values.cast(pl.Float64)
+    if not values.dtype.is_numeric():
+        refuse_lists_as_text(values, column)
+        raise BadValueError(f"{column}: a {role} is a number, and this column is {values.dtype}; convert it")
+    if exact:
+        what = "are past 2**53, where float64 cannot tell integers apart"
+        _refuse_rounded(values, column, what, "rescale them")
+    if values.dtype.is_decimal() or values.dtype in (pl.Int128, pl.UInt128):
+        values = values.cast(pl.Float64)
+    if finite:
+        refuse_infinite(values, column)
+    return values
+
+
+def grade_column(values: pl.Series, column: str, scale: Scale | None = None) -> pl.Series:
+    """Return grades: numbers, or of words those that a scale gives them; null where not judged."""
+    if scale is None:
+        if values.dtype in TEXTS:
+            refuse_lists_as_text(values, column)
+            raise _words_without_scale(values, column)
+        return number_column(values, column, "grade")
+    whole = all(grade is None or isinstance(grade, int) for grade in scale.values())
+    dtype = pl.Int64 if whole else pl.Float64
+    if values.null_count() == len(values):
+        return pl.Series(values.name, [None] * len(values), dtype=dtype)
+    refuse_nan(values, column)
+    known, words = _beside_words(values, column, scale)
+    place = dict(zip(words.to_list(), range(len(words)), strict=True))
+    found = known.replace_strict(place, default=None, return_dtype=pl.UInt32)
+    if found.null_count() > known.null_count():
+        raise _unknown_words(values, found.is_null() & known.is_not_null(), column, scale)
+    return pl.Series(values.name, [*scale.values()], dtype=dtype).gather(found)
+
+
+def _beside_words(values: pl.Series, column: str, scale: Scale) -> tuple[pl.Series, pl.Series]:
+    """Values and the words of a scale, in one type."""
+    kind = kind_of_word(next(iter(scale)))
+    kinds = {str: values.dtype in TEXTS, bool: values.dtype == pl.Boolean, float: values.dtype.is_numeric()}
+    if not kinds[kind]:
+        raise BadValueError(
+            f"{column}: its values are {values.dtype}, and the words of scale= are {KINDS[kind]}; "
+            "give each of its values a grade, or say scale=None if they are grades"
+        )
+    if kind is not float:
+        dtype = {str: pl.String, bool: pl.Boolean}[kind]
+        return values.cast(dtype), pl.Series([*scale], dtype=dtype)
+    words = pl.Series([float(word) for word in scale])
+    return values.cast(pl.Float64), words.cast(values.dtype).cast(pl.Float64) if values.dtype.is_float() else words
+
+
+def _unknown_words(values: pl.Series, unknown: pl.Series, column: str, scale: Scale) -> BadValueError:
+    """The error for words that are not in the scale: how often each stands, and the word that is nearest to it."""
+    odd = values.filter(unknown)
+    counts = (odd.cast(pl.String) if odd.dtype in TEXTS else odd).rename("word").value_counts()
+    counts = counts.sort(["count", "word"], descending=[True, False])
+    unknown_words = [
+        f"{word!r} ({'once' if n == 1 else f'{n} times'}{closest(word, scale) if isinstance(word, str) else ''})"
+        for word, n in counts.head(FEW).rows()
+    ]
+    more = f" and {len(counts) - FEW} other words" if len(counts) > FEW else ""
+    remedy = f"{', '.join(unknown_words)}{more}: mend them, give them a grade in scale=, or make them null"
+    return bad_rows(column, unknown.arg_true().to_numpy(), len(values), "are not in scale=", remedy)
+
+
+def _words_without_scale(values: pl.Series, column: str) -> BadValueError:
+    """The error for grades that are words, where no scale says what they are worth."""
+    what = f"{column}: a grade is a number, and this column is {values.dtype}"
+    words = values.unique().drop_nulls().sort().cast(pl.String)
+    if words.cast(pl.Float64, strict=False).null_count() == 0:
+        return BadValueError(f"{what}; convert it")
+    shown_words = [f"{word!r}: ..." for word in words.head(MANY).to_list()] + ["..."] * (len(words) > MANY)
+    return BadValueError(f"{what}; give each word a grade, as scale={{{', '.join(shown_words)}}}, or convert it")
+
+
+def refuse_lists_as_text(values: pl.Series, column: str) -> None:
+    """Raise for texts each of which is a list, as pandas writes them to CSV: ['a', 'b']."""
+    if values.dtype not in TEXTS:
+        return
+    some = [text.strip() for text in values.head(MOST).drop_nulls().head(MANY).cast(pl.String).to_list()]
+    bracketed = bool(some) and all(text.startswith("[") and text.endswith("]") for text in some)
+    if bracketed and any({*", '\""} & {*text} for text in some):
+        raise BadValueError(
+            f"{column}: its values are texts of lists, as {shown(some[0])}, which is how CSV holds lists; make them "
+            f"lists before, as [ast.literal_eval(one) for one in frame[{column!r}]]"
+        )
+
+
+def refuse_infinite(values: pl.Series, column: str, remedy: str = NULL) -> None:
+    """Raise if any number is NaN or infinite."""
+    if values.dtype.is_float() and not values.is_finite().all():
+        refuse_nan(values, column, remedy)
+        refuse(column, values.is_infinite().fill_null(False), "are infinite", remedy)
+
+
+def value_column(values: pl.Series, column: str) -> pl.Series:
+    """Return numbers that were computed elsewhere, null or NaN where they are missing."""
+    values = number_column(values, column, "value", finite=False).cast(pl.Float64)
+    refuse(column, values.is_infinite().fill_null(False), "are infinite", NULL)
+    return values
+
+
+def score_column(values: pl.Series, column: str, remedy: str = NULL, *, later: bool = False) -> pl.Series:
+    """Return scores: numbers, null where the document was not retrieved; finite ones, or, if none is null, later."""
+    values = number_column(values, column, "score", finite=False)
+    if values.null_count() or not later:
+        refuse_infinite(values, column, remedy)
+    return values
+
+
+def _refuse_rounded(values: pl.Series, column: str, what: str, remedy: str) -> None:
+    """Raise for whole numbers, and decimals of that size, that float64 cannot tell from their neighbours."""
+    kind = values.dtype
+    if not (kind.is_decimal() or kind in (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)):
+        return
+    ends: list[Any] = [values.min(), values.max()]  # marking each value costs a small call more
+    if any(end is not None and abs(end) > EXACT for end in ends):
+        far = values > EXACT
+        refuse(column, far if kind.is_unsigned_integer() else far | (values < -EXACT), what, remedy)
+
+
+def _refuse_booleans(values: pl.Series, column: str, role: str) -> None:
+    """Raise for True and False where a number is meant, which they are not by themselves either."""
+    if values.dtype == pl.Boolean:
+        raise BadValueError(f"{column}: a {role} is a number, and this column is Boolean; convert it")
+
+
+def threshold_column(values: pl.Series, column: str, score_type: Any) -> pl.Series:
+    """Return the threshold of each row as its score's column holds it, none missing."""
+    _refuse_booleans(values, column, "threshold")
+    values = number_column(values, column, "threshold", finite=False)
+    refuse_nan(values, column, "give every row one")
+    refuse_null(column, values, "have no threshold", "give every row one")
+    return values.cast(score_type if score_type.is_float() else pl.Float64).cast(pl.Float64)
+
+
+def reaches(score: pl.Series, threshold: pl.Series | float) -> pl.Series:
+    """Return the decision about each row: 1 where its score is at least the threshold, 0 without a score."""
+    return (score.cast(pl.Float64) >= threshold).fill_null(False).cast(pl.Int8)
+
+
+def rank_column(values: pl.Series, column: str) -> pl.Series:
+    """Return ranks: whole numbers from 1, null where the document was not retrieved."""
+    given, values = values, number_column(values, column, "rank", exact=False)
+    refuse(column, (values < 1).fill_null(False), "are below 1", "ranks count from 1: add 1 if these count from 0")
+    if values.dtype.is_float():
+        broken = (values != values.floor()).fill_null(False)
+        refuse(column, broken, "are not whole", "a rank is a position: 1, 2, 3 ...")
+    if given.dtype.is_float():
+        refuse(column, values > EXACT, "are past 2**53", "a rank is a position: 1, 2, 3 ...")
+    _refuse_rounded(given, column, "are past 2**53", "a rank is a position: 1, 2, 3 ...")
+    return values
+
+
+def label_column(
+    values: pl.Series, column: str, positive: Sequence[Any] | None = None, *, role: str = "label"
+) -> pl.Series:
+    """Return labels, or predictions: 1 relevant, 0 not, null where not known."""
+    if positive is not None:
+        return one_of(values, positive, column).cast(pl.Int8)
+    if values.dtype == pl.Boolean or values.null_count() == len(values):
+        return values.cast(pl.Int8, strict=False)
+    if values.dtype in TEXTS:
+        refuse_lists_as_text(values, column)
+        raise BadValueError(
+            f"{column}: a {role} is 0 or 1, and this column is {values.dtype}; name the one with positive="
+        )
+    values = number_column(values, column, role, exact=False)
+    wrong = ~((values == 0) | (values == 1)).fill_null(True)
+    remedy = f"say label=None, grade={column!r} if these are grades, or name the relevant one with positive="
+    refuse(column, wrong, "are neither 0 nor 1", remedy if role == "label" else "name the relevant one with positive=")
+    return values.cast(pl.Int8)
+
+
+def doc_column(values: pl.Series, column: str) -> pl.Series:
+    """Return document ids of any type, none missing."""
+    refuse_lists_as_text(values, column)
+    refuse_null(column, values, "have no document", "drop them, or give them one")
+    refuse_nan(values, column, "drop them, or give them one")
+    return values
+
+
+def same_as(values: pl.Series, value: Any, column: str) -> pl.Series:
+    """Mark the values that are the given one; null stays null."""
+    if values.null_count() == len(values):
+        return values.is_null() & pl.Series([None], dtype=pl.Boolean)
+    if values.dtype == pl.Boolean and value in (0, 1):
+        return values == bool(value)
+    try:
+        if isinstance(value, str) != (values.dtype in TEXTS) or values.dtype == pl.Boolean or value is None:
+            raise TypeError
+        if values.dtype.is_nested() or values.dtype == pl.Binary or isinstance(value, bytes | list | tuple | dict):
+            return _same_as_built(values, value)
+        return values.cast(pl.String) == value if values.dtype in TEXTS else values == value
+    except (TypeError, ValueError, AttributeError, OverflowError, NotImplementedError, pl.exceptions.PolarsError):
+        raise BadValueError(f"{column}: {shown(value)} cannot be one of its values, which are {values.dtype}") from None
+
+
+def _same_as_built(values: pl.Series, value: Any) -> pl.Series:
+    """Mark the values that are the given one, of a type that polars does not compare with a value of Python."""
+    value = list(value) if isinstance(value, tuple) else value
+    one = pl.Series("value", [value], dtype=values.dtype, strict=True)
+    if one.to_list() != [value]:
+        raise TypeError
+    at = values.rename("value").to_frame().with_row_index("at")
+    hits = at.join(one.to_frame(), on="value", how="semi")["at"]
+    return at["at"].is_in(hits.implode()).set(values.is_null(), None)
+
+
+def one_of(values: pl.Series, several: Sequence[Any], column: str) -> pl.Series:
+    """Mark the values that are one of those given; null stays null."""
+    out = same_as(values, several[0], column)
+    for value in several[1:]:
+        out |= same_as(values, value, column)
+    return out
+
+
+def amount_column(values: pl.Series, column: str, role: str) -> pl.Series:
+    """Return weights or counts: numbers from 0, none missing."""
+    if role == "collection size":
+        _refuse_booleans(values, column, role)
+    values = number_column(values, column, role, finite=False)
+    refuse_infinite(values, column, "give every row one")
+    refuse_null(column, values, "are missing", "give every row one")
+    refuse(column, values < 0, "are negative", "0 is the least")
+    if role != "weight" and values.dtype.is_float():
+        refuse(column, values != values.floor(), "are not whole", "rows and documents are counted")
+    values = values.cast(pl.Float64)
+    if role != "weight":
+        refuse(column, values > EXACT, "are past 2**53", "float64 cannot tell such numbers apart")
+    if values.sum() > LARGEST:
+        raise BadValueError(f"{column}: the {role}s add up to {values.sum():g}, which overflows in sums; rescale them")
+    return values
+
+
+def extra_column(values: pl.Series, column: str) -> pl.Series:
+    """Return numbers that users' metrics read, null where there is none."""
+    return number_column(values, column, "value of extra=").cast(pl.Float64)
+
+
+def cluster_column(values: pl.Series, column: str) -> pl.Series:
+    """Return clusters: values of any type, none missing."""
+    refuse_nan(values, column, "give every row a cluster")
+    refuse_null(column, values, "have no cluster", "give every row one")
+    return values
+
+
+def covariate_column(values: pl.Series, column: str) -> pl.Series:
+    """Return numbers that were known before a test, none missing."""
+    remedy = "give every row one, as the mean where there is none"
+    values = number_column(values, column, "covariate", finite=False)
+    refuse_infinite(values, column, remedy)
+    refuse_null(column, values, "have no covariate", remedy)
+    return values.cast(pl.Float64)
+
+
+def largest_grade(grades: pl.Series) -> float:
+    """Return the largest grade, NaN if there is none."""
+    top = grades.max()
+    return float(top) if isinstance(top, int | float) else np.nan
