@@ -126,7 +126,7 @@ def several(value: Any) -> list[Any]:
 
 
 def _without_columns(roles: Mapping[str, Any], columns: Columns, judging: Columns) -> Iterator[str]:
-    """What is wrong with conventions of documents and grades that no column has.
+    """Faults of conventions of documents and grades that no column has.
 
     ``judging`` has the columns of the judgments.
     """
@@ -144,7 +144,7 @@ def _without_columns(roles: Mapping[str, Any], columns: Columns, judging: Column
 
 
 def _of_other_classes(roles: Mapping[str, Any], columns: Columns, judging: Columns) -> Iterator[str]:
-    """What is wrong with conventions of classes that leave nothing to do."""
+    """Faults of conventions of classes that leave nothing to do."""
     positive = roles.get("positive") is not None
     of_several = [f"{name}=" for name in ("classes", "match") if roles.get(name) is not None]
     of_several += ["score={class: column}"] * bool(columns.class_scores)
@@ -163,7 +163,7 @@ def _of_other_classes(roles: Mapping[str, Any], columns: Columns, judging: Colum
 
 
 def _of_queries(roles: Mapping[str, Any], columns: Columns) -> Iterator[str]:
-    """What is wrong with conventions that leave nothing to do for rows without a query."""
+    """Faults of conventions that leave nothing to do for rows without a query."""
     of_queries = ("n_relevant", "duplicates", "ties", "unjudged_queries")
     yield from (f"{name}= is about the documents of a query; name query=" for name in _given(roles, of_queries))
     if size := columns.collection_size:
