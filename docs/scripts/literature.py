@@ -56,7 +56,7 @@ def beside(level: str, title: str, place: str, words: list[str]) -> str:
 
 
 def searched() -> dict[str, list[str]]:
-    """The places of the site where a search for each word may lead: its own, or for a term of the literature its entries."""
+    """The places of the site where a search for each word may lead: its own, or the entries of a term."""
     found: dict[str, list[str]] = {}
     named = {f"metrics.md#{name}": listed for name, listed in terms().items()}
     for place, words in [*lines_of(WORDS).items(), *named.items()]:
