@@ -1,6 +1,6 @@
 """Build the site: docs/, the README, the examples and the docstrings, as pages that need no other host.
 
-python docs/scripts/build_site.py OUT [--search]      into the folder OUT; needs the dependency group docs, --search node
+python docs/scripts/build_site.py OUT [--search]      into the folder OUT; needs the group docs, --search node too
 
 It says what is wrong and exits with 1 where a link leads nowhere, a page is in no section, a docstring cannot be read,
 a page fetches something from another host, or (with --search) where the site's own search does not find what
