@@ -27,6 +27,7 @@ from frame_metrics.metrics.goals import ADVICE
 from frame_metrics.metrics.metric import FORMS, Metric, metrics_of
 from frame_metrics.metrics.names import plain_name, read_text
 from frame_metrics.metrics.parameters import meaning
+from front import front
 from literature import terms
 
 DOCS = Path(__file__).parents[1]
@@ -37,6 +38,7 @@ PICTURES = DOCS / "pictures.md"
 HOUSE_TEST = DOCS.parent / "tests" / "docs" / "test_house.py"
 WHICH = DOCS / "which_measure.md"
 DRAWING = DOCS / "architecture.svg"
+FRONT = DOCS / "pictures" / "front.svg"
 GOALS = re.compile("(?<=<!-- goals -->\n).*?(?=<!-- /goals -->)", re.DOTALL)
 HOUSE = re.compile("(?<=<!-- house -->\n).*?(?=<!-- /house -->)", re.DOTALL)
 FAMILIES = {Ranking: "Ranking", Confusion: "The 2x2 table", Scores: "Scores", Classes: "Several classes"}
@@ -106,6 +108,7 @@ def main(arguments: list[str]) -> int:
     wanted = {PAGE: page()}
     wanted[CONTRIBUTING] = HOUSE.sub(lambda _: house(), CONTRIBUTING.read_text(encoding="utf-8"))
     wanted[DRAWING] = drawing(of_house("HOUSE"), of_house("NO_FRAMES"))
+    wanted[FRONT] = front()
     wanted[WHICH] = GOALS.sub(lambda _: goals(), WHICH.read_text(encoding="utf-8"))
     rows = measured()
     for path in (README, *sorted(PAGE.parent.rglob("*.md"))):
@@ -127,16 +130,12 @@ def main(arguments: list[str]) -> int:
 
 @cache
 def charts() -> dict[str, Any]:
-    """The charts that the examples of pictures.md and the README make, by the name of the file that shows them."""
-    found: dict[str, Any] = {}
-    for page in (PICTURES, README):
-        text, made = page.read_text(encoding="utf-8"), {}
-        names = re.findall(r"\]\((?:docs/)?pictures/(\w+)\.svg\)", text)
-        with redirect_stdout(StringIO()):
-            for example in doctest.DocTestParser().get_examples(text) if names else ():
-                exec(example.source, made)
-        found |= {name: made[name] for name in names}
-    return found
+    """The charts that the examples of pictures.md make, by the name of the file that shows them."""
+    text, made = PICTURES.read_text(encoding="utf-8"), {}
+    with redirect_stdout(StringIO()):
+        for example in doctest.DocTestParser().get_examples(text):
+            exec(example.source, made)
+    return {name: made[name] for name in re.findall(r"\]\(pictures/(\w+)\.svg\)", text)}
 
 
 def picture_of(name: str) -> Path:
