@@ -197,9 +197,9 @@ class IRM(Generic[Frame]):
     and ``role=None`` takes a role back. Nothing is read before a verb is called.
 
     Columns called ``query``, ``score``, ``label``, ``grade`` and ``predicted`` play their part without being named, and
-    beside a query ``rank`` and ``doc`` too, whatever is asked for; ``role=None`` sets one aside. Not found is a column
-    that is named for another part, nor the other of score and rank, or of label and grade, where one is named; nor,
-    with judgments beside, the log's label and grade. The repr shows what was found.
+    beside a query ``rank`` and ``doc`` too, whatever is asked for; ``role=None`` sets one aside. A column is not picked
+    up by name if you gave it another role. If you name one of score and rank, or of label and grade, the other is not
+    picked up either; after ``judge`` nor are the log's label and grade. The repr shows what was found.
 
     A row may be a whole query: where ``doc``, ``score``, ``rank``, ``label``, ``grade`` or ``predicted`` hold lists,
     these are its results, as many in each. Without scores or ranks the lists are in rank order. Without a query each

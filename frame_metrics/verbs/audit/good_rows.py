@@ -141,7 +141,7 @@ class Part:
     def findings(self, columns: Columns) -> list[Finding]:
         """Return the rows that are bad as findings, and how many are not."""
         what = "results in the lists" if columns.lists else "rows of the frame"
-        message = f"{what} without errors: everything else is about these"
+        message = f"{what} without errors; all other counts refer to them"
         order = [name for name in (*columns.needed, columns.together) if name]
         bad = sorted(self.bad, key=lambda one: (order.index(one.column) if one.column in order else -1, one.what))
         found = [self._finding(one, columns) for one in bad]
