@@ -390,8 +390,8 @@ class IRM(Generic[Frame]):
         Parameters
         ----------
         qrels : a frame of any kind, one row per judged query and document.
-        query, doc : their columns.
-        grade, label : the judgment; ``label=True`` says that every row is relevant.
+        query, doc : their columns; by default those called as in the frame, else as the role.
+        grade, label : the judgment, by default found in the same way; ``label=True``: every row is relevant.
         annotator : the column that says who gave the judgment. ``audit()`` then has the agreement of each two,
             without ``several`` too.
         several : how one judgment is made of those of several annotators: "mean" or "median" of their grades, "max", or
@@ -458,7 +458,7 @@ class IRM(Generic[Frame]):
             classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how often each is predicted).
             Rows of two classes without a query are pooled, and have none. A list of averages gives all of them.
         ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where
-            ``cluster`` is named, over clusters of them. Null for fewer than two.
+            ``cluster`` is named, over clusters of them. Null for fewer than two. By default there is no interval.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
             what the call without the columns in ``total_over`` gives, where each query is of one segment; one that
             stands in several counts as one in each.
@@ -1003,8 +1003,8 @@ class IRM(Generic[Frame]):
             text itself.
         metrics : names as "ndcg@10", or values, in a list. None for some that suit the roles. Queries are ordered by
             the first.
-        baseline : as in ``compare``: the system that others are compared with, or saved numbers.
-        title : of the report.
+        baseline : as in ``compare``: the system that others are compared with, or saved numbers; by default all pairs.
+        title : of the report; by default one that names the metrics.
         format : "html", "md" or "json"; by default what the name of the file ends in, else "html".
         ci : level of the intervals; None for none of means.
         queries : how many of the best, and of the worst, queries of each system are shown.
