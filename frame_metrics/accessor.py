@@ -451,17 +451,16 @@ class IRM(Generic[Frame]):
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list. Of
             ``value``, all that there are where none is named.
         average : "macro", the mean over queries, in which each counts the same; "weighted", the mean by ``weight``;
-            "rows", the mean by how many rows each has, with judged documents that it lacks; "micro", the metric of the
-            summed counts of the 2x2 table;
-            "gmean", the geometric mean; "median", "min", "max" or another quantile, as "q0.9", of the values that are
+            "rows", the mean by how many rows each has, judged documents that were not retrieved among them; "micro", the
+            metric of the summed counts of the 2x2 table; "gmean", the geometric mean; "median", "min", "max" or another quantile, as "q0.9", of the values that are
             defined. None: "weighted" where ``weight`` is named, else "macro", and the sum of a count. Over several
             classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how often each is predicted).
             Rows of two classes without a query are pooled, and have none. A list of averages gives all of them.
         ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where
             ``cluster`` is named, over clusters of them. Null for fewer than two. By default there is no interval.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
-            what the call without the columns in ``total_over`` gives, where each query is of one segment; one that
-            stands in several counts as one in each.
+            what the call without the columns in ``total_over`` gives, where each query is of one segment; a query of
+            several segments counts once in each.
         layout : "long", a row per metric, or "wide", a column per metric.
         method : of intervals. "delong" is the normal interval of DeLong, DeLong and Clarke-Pearson around "roc_auc" and
             "gini" of pooled rows of two classes, and the default there, unless the rows have weights or clusters. Null
@@ -753,14 +752,14 @@ class IRM(Generic[Frame]):
             scipy's; "bootstrap" resamples the differences moved to 0; "tukey" exchanges all systems of a query at
             random, and tests all pairs together (randomised Tukey HSD), so that nothing is left to correct. Where
             ``cluster`` is named, "randomization" flips the queries of a cluster together, "bootstrap" and the interval
-            resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error. So
-            they are where ``weight`` is named, and what is flipped, resampled or exchanged are weighted values.
+            resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error.
+            With ``weight`` these three are an error too, and weighted values are flipped, resampled or exchanged.
 
             Of arms (``paired=False``): "randomization" exchanges units, queries or the clusters of them, between two
             arms (exact or drawn, as above); "t" is Welch's, which needs scipy, "z" the normal one; "bootstrap"
             resamples the units of each arm. All take clusters and weights. A unit of several arms, as a user who comes
-            back, is one unit in all of them: its parts in both means are taken together, it is resampled with all that
-            it has, and where there is one randomization divides each difference by its error. Without a query the rows
+            back, is one unit: it is resampled whole, and what it adds to both means is taken together. Where there is
+            such a unit, randomization divides each difference by its standard error. Without a query the rows
             of each arm are counted together: "delong" for roc_auc and gini where rows count one each, else "bootstrap".
 
             Of rows: "mcnemar", exact, for shares of rows (accuracy, error_rate, recall, specificity ...); "delong" for
@@ -788,8 +787,8 @@ class IRM(Generic[Frame]):
         -------
         A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
         relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
-        standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the difference that so
-        many queries would show with 80 % power at level 1 - ``ci``), test, n_tests (how many p-values were corrected
+        standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the smallest difference
+        that this sample would detect 80 % of the time at level 1 - ``ci``), test, n_tests (how many p-values were corrected
         together, or with "none" would have been), correction (null where n_tests is not above 1). wins are the queries
         on which the system is better than the baseline, by the metric's direction (less of fdr or brier), and where
         none is known, as of a latency in ``value``, those with the greater value. Rows are sorted by segment, then
@@ -956,9 +955,8 @@ class IRM(Generic[Frame]):
         ------
         FrameMetricsError
             There is more than ``fail_on`` allows, or it names what is no severity and no check, ``split`` does not name
-            each system with its share, or something is wrong that no rows of the frame are to blame for, and no rows
-            are bad besides: a column that is not there or has no such type, judgments that are bad or contradict each
-            other.
+            each system with its share. Where no rows of the frame are bad, also for what is wrong elsewhere: a column
+            is not there or of the wrong type, or judgments are bad or contradict each other.
 
         Examples
         --------
