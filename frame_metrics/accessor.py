@@ -451,11 +451,12 @@ class IRM(Generic[Frame]):
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list. Of
             ``value``, all that there are where none is named.
         average : "macro", the mean over queries, in which each counts the same; "weighted", the mean by ``weight``;
-            "rows", the mean by how many rows each has, judged documents that were not retrieved among them; "micro", the
-            metric of the summed counts of the 2x2 table; "gmean", the geometric mean; "median", "min", "max" or another quantile, as "q0.9", of the values that are
-            defined. None: "weighted" where ``weight`` is named, else "macro", and the sum of a count. Over several
-            classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how often each is predicted).
-            Rows of two classes without a query are pooled, and have none. A list of averages gives all of them.
+            "rows", the mean by how many rows each has, judged documents that were not retrieved among them; "micro",
+            the metric of the summed counts of the 2x2 table; "gmean", the geometric mean; "median", "min", "max" or
+            another quantile, as "q0.9", of the values that are defined. None: "weighted" where ``weight`` is named,
+            else "macro", and the sum of a count. Over several classes: "macro" (None), "weighted" (by their rows),
+            "micro", "predicted" (by how often each is predicted). Rows of two classes without a query are pooled, and
+            have none. A list of averages gives all of them.
         ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where
             ``cluster`` is named, over clusters of them. Null for fewer than two. By default there is no interval.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
@@ -785,18 +786,18 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
-        relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
-        standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the smallest difference
-        that this sample would detect 80 % of the time at level 1 - ``ci``), test, n_tests (how many p-values were corrected
-        together, or with "none" would have been), correction (null where n_tests is not above 1). wins are the queries
-        on which the system is better than the baseline, by the metric's direction (less of fdr or brier), and where
-        none is known, as of a latency in ``value``, those with the greater value. Rows are sorted by segment, then
-        metric as asked for, system and baseline; several baselines stand as they are given. Where ``cluster`` is named,
-        fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the standard error that
-        clusters give. Where ``weight`` is, means, their difference and its deviation are weighted, and mde rests on the
-        robust standard error of a weighted mean; counts are of queries. With ``per_query``: by..., the query columns,
-        the system, baseline, metric, k, value, baseline_value, difference.
+        A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value,
+        difference, relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size
+        (difference / its standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the
+        smallest difference that this sample would detect 80 % of the time at level 1 - ``ci``), test, n_tests (how many
+        p-values were corrected together, or with "none" would have been), correction (null where n_tests is not above
+        1). wins are the queries on which the system is better than the baseline, by the metric's direction (less of fdr
+        or brier), and where none is known, as of a latency in ``value``, those with the greater value. Rows are sorted
+        by segment, then metric as asked for, system and baseline; several baselines stand as they are given. Where
+        ``cluster`` is named, fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the
+        standard error that clusters give. Where ``weight`` is, means, their difference and its deviation are weighted,
+        and mde rests on the robust standard error of a weighted mean; counts are of queries. With ``per_query``: by...,
+        the query columns, the system, baseline, metric, k, value, baseline_value, difference.
 
         Without a query rows are paired by ``doc``. effect_size, wins, ties and losses are those of rows, for shares of
         rows, and null for other metrics; n counts the documents that both systems have, and mde rests on the bootstrap
