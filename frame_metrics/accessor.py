@@ -120,9 +120,9 @@ class IRM(Generic[Frame]):
     and ``role=None`` takes a role back. Nothing is read before a verb is called.
 
     Columns called ``query``, ``score``, ``label``, ``grade`` and ``predicted`` play their part without being named, and
-    beside a query ``rank`` and ``doc`` too, whatever is asked for; ``role=None`` sets one aside. Not found is a column
-    that is named for another part, nor the other of score and rank, or of label and grade, where one is named; nor,
-    with judgments beside, the log's label and grade. The repr shows what was found.
+    beside a query ``rank`` and ``doc`` too, whatever is asked for; ``role=None`` sets one aside. A column is not picked
+    up by name if you gave it another role. If you name one of score and rank, or of label and grade, the other is not
+    picked up either; after ``judge`` nor are the log's label and grade. The repr shows what was found.
 
     A row may be a whole query: where ``doc``, ``score``, ``rank``, ``label``, ``grade`` or ``predicted`` hold lists,
     these are its results, as many in each. Without scores or ranks the lists are in rank order. Without a query each
@@ -312,8 +312,8 @@ class IRM(Generic[Frame]):
         Parameters
         ----------
         qrels : a frame of any kind, one row per judged query and document.
-        query, doc : their columns.
-        grade, label : the judgment; ``label=True`` says that every row is relevant.
+        query, doc : their columns; by default those called as in the frame, else as the role.
+        grade, label : the judgment, by default found in the same way; ``label=True``: every row is relevant.
         annotator : the column that says who gave the judgment. ``audit()`` then has the agreement of each two,
             without ``several`` too.
         several : how one judgment is made of those of several annotators: "mean" or "median" of their grades, "max", or
@@ -374,17 +374,17 @@ class IRM(Generic[Frame]):
         metrics : names as "ndcg@10", or values as ``frame_metrics.metrics.ndcg @ 10``, one by one or in a list. Of
             ``value``, all that there are where none is named.
         average : "macro", the mean over queries, in which each counts the same; "weighted", the mean by ``weight``;
-            "rows", the mean by how many rows each has, with judged documents that it lacks; "micro", the metric of the
-            summed counts of the 2x2 table;
-            "gmean", the geometric mean; "median", "min", "max" or another quantile, as "q0.9", of the values that are
-            defined. None: "weighted" where ``weight`` is named, else "macro", and the sum of a count. Over several
-            classes: "macro" (None), "weighted" (by their rows), "micro", "predicted" (by how often each is predicted).
-            Rows of two classes without a query are pooled, and have none. A list of averages gives all of them.
+            "rows", the mean by how many rows each has, judged documents that were not retrieved among them; "micro",
+            the metric of the summed counts of the 2x2 table; "gmean", the geometric mean; "median", "min", "max" or
+            another quantile, as "q0.9", of the values that are defined. None: "weighted" where ``weight`` is named,
+            else "macro", and the sum of a count. Over several classes: "macro" (None), "weighted" (by their rows),
+            "micro", "predicted" (by how often each is predicted). Rows of two classes without a query are pooled, and
+            have none. A list of averages gives all of them.
         ci : level of an interval, as 0.95: of the percentile bootstrap over queries, or over pooled rows; where
-            ``cluster`` is named, over clusters of them. Null for fewer than two.
+            ``cluster`` is named, over clusters of them. Null for fewer than two. By default there is no interval.
         margins : whether to add the total over all segments, and with several ``by`` columns those of each. A total is
-            what the call without the columns in ``total_over`` gives, where each query is of one segment; one that
-            stands in several counts as one in each.
+            what the call without the columns in ``total_over`` gives, where each query is of one segment; a query of
+            several segments counts once in each.
         layout : "long", a row per metric, or "wide", a column per metric.
         method : of intervals. "delong" is the normal interval of DeLong, DeLong and Clarke-Pearson around "roc_auc" and
             "gini" of pooled rows of two classes, and the default there, unless the rows have weights or clusters. Null
@@ -675,14 +675,14 @@ class IRM(Generic[Frame]):
             scipy's; "bootstrap" resamples the differences moved to 0; "tukey" exchanges all systems of a query at
             random, and tests all pairs together (randomised Tukey HSD), so that nothing is left to correct. Where
             ``cluster`` is named, "randomization" flips the queries of a cluster together, "bootstrap" and the interval
-            resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error. So
-            they are where ``weight`` is named, and what is flipped, resampled or exchanged are weighted values.
+            resample clusters, "tukey" exchanges the systems of whole clusters, and the other three are an error.
+            With ``weight`` these three are an error too, and weighted values are flipped, resampled or exchanged.
 
             Of arms (``paired=False``): "randomization" exchanges units, queries or the clusters of them, between two
             arms (exact or drawn, as above); "t" is Welch's, which needs scipy, "z" the normal one; "bootstrap"
             resamples the units of each arm. All take clusters and weights. A unit of several arms, as a user who comes
-            back, is one unit in all of them: its parts in both means are taken together, it is resampled with all that
-            it has, and where there is one randomization divides each difference by its error. Without a query the rows
+            back, is one unit: it is resampled whole, and what it adds to both means is taken together. Where there is
+            such a unit, randomization divides each difference by its standard error. Without a query the rows
             of each arm are counted together: "delong" for roc_auc and gini where rows count one each, else "bootstrap".
 
             Of rows: "mcnemar", exact, for shares of rows (accuracy, error_rate, recall, specificity ...); "delong" for
@@ -708,18 +708,18 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value, difference,
-        relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size (difference / its
-        standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the difference that so
-        many queries would show with 80 % power at level 1 - ``ci``), test, n_tests (how many p-values were corrected
-        together, or with "none" would have been), correction (null where n_tests is not above 1). wins are the queries
-        on which the system is better than the baseline, by the metric's direction (less of fdr or brier), and where
-        none is known, as of a latency in ``value``, those with the greater value. Rows are sorted by segment, then
-        metric as asked for, system and baseline; several baselines stand as they are given. Where ``cluster`` is named,
-        fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the standard error that
-        clusters give. Where ``weight`` is, means, their difference and its deviation are weighted, and mde rests on the
-        robust standard error of a weighted mean; counts are of queries. With ``per_query``: by..., the query columns,
-        the system, baseline, metric, k, value, baseline_value, difference.
+        A frame of the caller's kind: by..., the system, baseline, metric, k, value, baseline_value,
+        difference, relative (difference / |baseline_value|), ci_low, ci_high, p_value, p_adjusted, effect_size
+        (difference / its standard deviation over queries), wins, ties, losses, n, n_unpaired, n_undefined, mde (the
+        smallest difference that this sample would detect 80 % of the time at level 1 - ``ci``), test, n_tests (how many
+        p-values were corrected together, or with "none" would have been), correction (null where n_tests is not above
+        1). wins are the queries on which the system is better than the baseline, by the metric's direction (less of fdr
+        or brier), and where none is known, as of a latency in ``value``, those with the greater value. Rows are sorted
+        by segment, then metric as asked for, system and baseline; several baselines stand as they are given. Where
+        ``cluster`` is named, fewer than two clusters leave ci_low, ci_high, p_value and mde null, and mde rests on the
+        standard error that clusters give. Where ``weight`` is, means, their difference and its deviation are weighted,
+        and mde rests on the robust standard error of a weighted mean; counts are of queries. With ``per_query``: by...,
+        the query columns, the system, baseline, metric, k, value, baseline_value, difference.
 
         Without a query rows are paired by ``doc``. effect_size, wins, ties and losses are those of rows, for shares of
         rows, and null for other metrics; n counts the documents that both systems have, and mde rests on the bootstrap
@@ -877,9 +877,8 @@ class IRM(Generic[Frame]):
         ------
         FrameMetricsError
             There is more than ``fail_on`` allows, or it names what is no severity and no check, ``split`` does not name
-            each system with its share, or something is wrong that no rows of the frame are to blame for, and no rows
-            are bad besides: a column that is not there or has no such type, judgments that are bad or contradict each
-            other.
+            each system with its share. Where no rows of the frame are bad, also for what is wrong elsewhere: a column
+            is not there or of the wrong type, or judgments are bad or contradict each other.
 
         Examples
         --------
@@ -924,8 +923,8 @@ class IRM(Generic[Frame]):
             text itself.
         metrics : names as "ndcg@10", or values, in a list. None for some that suit the roles. Queries are ordered by
             the first.
-        baseline : as in ``compare``: the system that others are compared with, or saved numbers.
-        title : of the report.
+        baseline : as in ``compare``: the system that others are compared with, or saved numbers; by default all pairs.
+        title : of the report; by default one that names the metrics.
         format : "html", "md" or "json"; by default what the name of the file ends in, else "html".
         ci : level of the intervals; None for none of means.
         queries : how many of the best, and of the worst, queries of each system are shown.

@@ -1,9 +1,10 @@
 """Build the site: docs/, the README, the examples and the docstrings, as pages that need no other host.
 
-python docs/scripts/build_site.py OUT      into the folder OUT; needs the dependency group docs
+python docs/scripts/build_site.py OUT [--search]      into the folder OUT; needs the group docs, --search node too
 
 It says what is wrong and exits with 1 where a link leads nowhere, a page is in no section, a docstring cannot be read,
-or a page fetches something from another host.
+a page fetches something from another host, or (with --search) where the site's own search does not find what
+docs/words.txt and docs/terms.txt lead to: each within five hits, nine of ten first.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import llms
 from formulas import typeset
-from literature import ENTRY, with_terms
+from literature import ENTRY, searched, with_terms, with_words
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "frame_metrics"
@@ -78,10 +80,11 @@ FETCHED = re.compile(r"(?:url\(|@import )[\"']?((?:https?:)?//[^)\"']+)")
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 1:
+    paths = [one for one in arguments if one != "--search"]
+    if len(paths) != 1:
         print(__doc__)
         return 2
-    out = Path(arguments[0]).resolve()
+    out = Path(paths[0]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         lay_out(Path(folder))
         command = [sys.executable, "-m", "zensical", "build", "--strict"]
@@ -92,7 +95,13 @@ def main(arguments: list[str]) -> int:
         if built.returncode or "griffe: " in built.stdout:
             return 1
         shutil.copytree(Path(folder, "site"), out, dirs_exist_ok=True)
-    found = list(problems(out))
+    pages = {
+        site_path(path): page(path) if path.suffix == ".py" else path.read_text(encoding="utf-8") for path in sources()
+    }
+    pages |= {path: text.replace("::: ", "") for path, text in api().items()}
+    llms.write(out, pages, sections(set(pages)))
+    order_of_hits(out / "search.json")
+    found = [*problems(out), *(lost(out) if "--search" in arguments else ())]
     print(*found, f"{len(list(out.rglob('*.html')))} pages, {len(found)} problems", sep="\n")
     return int(bool(found))
 
@@ -133,10 +142,15 @@ def page(path: Path) -> str:
         output = path.parent / "output" / f"{path.stem}.txt"
         printed = f"## What it prints\n\n```text\n{output.read_text(encoding='utf-8').strip(chr(10))}\n```\n"
         return f"# {path.name}\n\n{about}\n\n{printed}\n## The script\n\n```python\n{text}```\n"
-    if path.name == "metrics.md":
+    name = site_path(path)
+    if name == "metrics.md":
         names = {*CELLS, *ENTRY.findall(text)}
         text = with_terms(FORMULA.sub(lambda line: line[1] + typeset(line[2], names), text))
-    return tabs(outside_code(text, lambda part: LINK.sub(lambda link: f"{link[1]}{moved(path, link[2])}", part)))
+
+    def change(part: str) -> str:
+        return with_words(LINK.sub(lambda link: f"{link[1]}{moved(path, link[2])}", part), name)
+
+    return tabs(outside_code(text, change))
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:
@@ -180,10 +194,15 @@ def public() -> set[str]:
 
 
 def navigation(pages: set[str]) -> str:
-    """The sections with their pages, as an array of TOML; a page in no section is an error."""
+    """The sections with their pages, as an array of TOML."""
+    return f"[{', '.join(f'{{ {json.dumps(title)} = {json.dumps(paths)} }}' for title, paths in sections(pages))}]"
+
+
+def sections(pages: set[str]) -> list[tuple[str, list[str]]]:
+    """The sections that have pages, with these in order; a page in no section is an error."""
     left = set(pages)
     named = {name for names in SECTIONS.values() for name in names}
-    entries = []
+    found = []
     for title, names in SECTIONS.items():
         of_title = []
         for name in names:
@@ -191,10 +210,10 @@ def navigation(pages: set[str]) -> str:
             of_title += fitting
             left -= set(fitting)
         if of_title:
-            entries.append(f"{{ {json.dumps(title)} = {json.dumps(of_title)} }}")
+            found.append((title, of_title))
     if left:
         sys.exit(f"no section of docs/scripts/build_site.py has {', '.join(sorted(left))}")
-    return f"[{', '.join(entries)}]"
+    return found
 
 
 def in_order(pages: Iterable[str]) -> list[str]:
@@ -249,6 +268,36 @@ def problems(out: Path) -> Iterator[str]:
             r"(?:url\(|@import )[\"']?((?:https?:)?//[^)\"']+)", style.read_text(encoding="utf-8")
         ):
             yield f"{style.relative_to(out)} fetches {address}"
+
+
+def order_of_hits(path: Path) -> None:
+    """Put headings with words beside them first in the index: of hits that are as good, the search shows the first.
+
+    It also finds what only begins with a word. So words with a letter alone, as P and A/B test, stand in the path too.
+    """
+    index = json.loads(path.read_text(encoding="utf-8"))
+    for item in index["items"]:
+        words = item["title"].partition("<small>")[2].removesuffix("</small>").split(", ")
+        item["path"] = [*(word for word in words if re.search(r"\b[A-Z]\b", word)), *item["path"]]
+    index["items"].sort(key=lambda item: "<small>" not in item["title"])
+    path.write_text(json.dumps(index), encoding="utf-8")
+
+
+def lost(out: Path) -> Iterator[str]:
+    """Words that the search of a built site does not find where they lead."""
+    wanted = searched()
+    command = ["node", str(ROOT / "docs" / "scripts" / "search_site.mjs"), str(out)]
+    asked = subprocess.run(command, input="\n".join(wanted), check=True, capture_output=True, text=True)
+    hits = dict(zip(wanted, map(json.loads, asked.stdout.splitlines()), strict=True))
+    yield from (
+        f"a search for {word!r} finds {hits[word]}, not {wanted[word]}"
+        for word in wanted
+        if not {*hits[word]} & {*wanted[word]}
+    )
+    later = [word for word in wanted if hits[word][:1] and hits[word][0] not in wanted[word]]
+    print(f"{len(wanted)} words searched, {len(wanted) - len(later)} found first; later: {', '.join(later)}")
+    if len(later) > len(wanted) / 10:
+        yield f"{len(later)} of {len(wanted)} words are not found first"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the literature calls each metric: docs/terms.txt."""
+"""What the literature calls each metric (docs/terms.txt), and what users call a place (docs/words.txt)."""
 
 from __future__ import annotations
 
@@ -6,23 +6,65 @@ import re
 from pathlib import Path
 
 TERMS = Path(__file__).parents[1] / "terms.txt"
+WORDS = TERMS.with_name("words.txt")
 ENTRY = re.compile(r"^### (\w+)$", re.MULTILINE)
+HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 
 
 def terms() -> dict[str, list[str]]:
     """The terms by metric; what a term is of may stand behind it in brackets."""
-    lines = [line for line in TERMS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return lines_of(TERMS)
+
+
+def lines_of(path: Path) -> dict[str, list[str]]:
+    """What a list says of each name: a name, a colon and words between commas in a line."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     return {name: listed.split(", ") for name, _, listed in (line.partition(": ") for line in lines)}
 
 
 def with_terms(page: str) -> str:
     """Return the page of metrics with the terms in the headings of the entries, where a search finds them first."""
-    listed = terms()
+    listed, words = terms(), lines_of(WORDS)
 
     def heading(entry: re.Match[str]) -> str:
         name = entry[1]
-        others = [term for term in (one.partition(" (")[0] for one in listed.get(name, [])) if term.lower() != name]
-        beside = f" <small>{', '.join(others)}</small>" if others else ""
-        return f'### {name}{beside} {{ #{name} data-toc-label="{name}" }}'
+        said = [*listed.get(name, []), *words.get(f"metrics.md#{name}", [])]
+        others = [term for term in dict.fromkeys(one.partition(" (")[0] for one in said) if term.lower() != name]
+        return beside("###", name, name, others)
 
     return ENTRY.sub(heading, page)
+
+
+def with_words(text: str, page: str) -> str:
+    """Return a page's text with the words of docs/words.txt in the headings that they lead to."""
+    places = {
+        place.partition("#")[2]: words for place, words in lines_of(WORDS).items() if place.partition("#")[0] == page
+    }
+
+    def heading(found: re.Match[str]) -> str:
+        place = "" if found[1] == "#" else anchor(found[2])
+        words = [word for word in places.get(place, []) if word.lower() not in found[2].lower()]
+        return beside(found[1], found[2], anchor(found[2]), words) if words else found[0]
+
+    return HEADING.sub(heading, text)
+
+
+def beside(level: str, title: str, place: str, words: list[str]) -> str:
+    """A heading with words beside it, whose anchor and whose line in the table of contents are those of its title."""
+    small = f" <small>{', '.join(words)}</small>" if words else ""
+    return f'{level} {title}{small} {{ #{place} data-toc-label="{title}" }}'
+
+
+def searched() -> dict[str, list[str]]:
+    """The places of the site where a search for each word may lead: its own, or the entries of a term."""
+    found: dict[str, list[str]] = {}
+    named = {f"metrics.md#{name}": listed for name, listed in terms().items()}
+    for place, words in [*lines_of(WORDS).items(), *named.items()]:
+        for word in words:
+            found.setdefault(word.partition(" (")[0], []).append(place.replace(".md", ".html"))
+    return found
+
+
+def anchor(title: str) -> str:
+    """The anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")

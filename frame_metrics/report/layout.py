@@ -33,7 +33,7 @@ CALLED = {
     "n_undefined": "undefined",
 }
 SAID = {"info": "note"}  # words for severities
-MDE = "mde: the difference that so many queries, or rows, are likely to show (80 % power)."
+MDE = "mde: the smallest difference that this sample would detect 80 % of the time."
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,22 @@ def test_its_commands_print_what_stands_there(
     assert ran >= 7
 
 
+def test_the_weekly_job_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lines of the recipe run as they stand: the last one in the first week, all in the next."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "recipes" / "weekly_report.md").read_text(encoding="utf-8")
+    for _, name, text in BLOCK.findall(page):
+        if name:
+            Path(name).write_text(text, encoding="utf-8")
+    rows = [f"q{i // 3},{i},{i % 5},{i % 7 % 3},{'web' if i // 3 % 2 else 'phone'}" for i in range(60)]
+    Path("week.csv").write_text("\n".join(["qid,docid,bm25,rating,device", *rows]), encoding="utf-8")
+    lines = [one.partition(" || ")[0] for one in Path("weekly.sh").read_text(encoding="utf-8").splitlines()[1:]]
+    for line in [lines[-1], *lines]:
+        program, *arguments = shlex.split(line)
+        assert (program, main(arguments)) == ("frame-metrics", 0), line
+    assert {"audit.csv", "means.csv", "report.html", "saved.parquet"} <= {one.name for one in tmp_path.iterdir()}
+
+
 def test_it_names_every_command() -> None:
     """The table has a row for each command."""
     assert re.findall(r"^\| `([\w-]+)` \| ", PAGE.partition("##")[0], flags=re.MULTILINE) == [*COMMANDS]

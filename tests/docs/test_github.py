@@ -2,35 +2,69 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import textwrap
 import tomllib
+from pathlib import Path
 
 import pytest
 
 from helpers import ROOT
 
 WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
+RELEASE = WORKFLOW.with_name("release.yml")
+ACTION = ROOT / ".github" / "actions" / "measure" / "action.yml"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def test_the_workflow_runs_what_the_project_promises() -> None:
     """Tests run on each Python of the classifiers, as the README says, and .ci/run runs whole."""
     text = WORKFLOW.read_text(encoding="utf-8")
-    (listed,) = re.findall(r"^ +python: \[(.*)\]$", text, flags=re.MULTILINE)
-    assert re.findall(r"3\.\d+", listed) == re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    promised = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    for path in (WORKFLOW, RELEASE):
+        (listed,) = re.findall(r"^ +python: \[(.*)\]$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        assert re.findall(r"3\.\d+", listed) == promised
     commands = re.findall(r"^ +- run: (.*)$", text, flags=re.MULTILINE)
     assert {'python -m pip install ".[test]"', "python -m pytest", ".ci/run"} <= set(commands)
 
 
 def test_actions_are_pinned_by_commit() -> None:
     """Each action has a commit, and its version beside it; one action has one commit."""
-    used = re.findall(r"uses: (.*)$", WORKFLOW.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (WORKFLOW, RELEASE, ACTION))
+    used = [one for one in re.findall(r"uses: (.*)$", text, flags=re.MULTILINE) if not one.startswith("./")]
     pinned = [re.fullmatch(r"([\w/-]+)@([0-9a-f]{40}) # v\d+\.\d+\.\d+", one) for one in used]
     assert used
     assert all(pinned)
     commits = {(found[1], found[2]) for found in pinned if found}
     assert len(commits) == len({name for name, _ in commits})
     assert "package-ecosystem: github-actions" in (ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8")
+
+
+def test_only_what_was_tested_is_published() -> None:
+    """A tag alone starts the release; it waits for all tests and the wheel alone; only publishing gets an identity."""
+    text = RELEASE.read_text(encoding="utf-8")
+    assert re.search(r'^on:\n  push:\n    tags: \["v\*"\]\n\n', text, flags=re.MULTILINE)
+    jobs = dict(re.findall(r"^  (\w+):\n((?:    .*\n|\n)+)", text.partition("jobs:\n")[2], flags=re.MULTILINE))
+    assert list(jobs) == ["tests", "build", "alone", "publish"]
+    assert "uses: ./.github/workflows/ci.yml" in jobs["tests"]
+    assert "needs: build" in jobs["alone"]
+    assert "needs: [tests, alone]" in jobs["publish"]
+    assert ["id-token: write" in job for job in jobs.values()] == [False, False, False, True]
+
+
+def test_the_action_runs_what_it_is_given(tmp_path: Path) -> None:
+    """Its arguments are split as a shell splits them, and no shell reads them; the exit code is that of the command."""
+    log = tmp_path / "a log.csv"
+    log.write_text("query,score,grade\nq1,1,1\nq1,2,0\n", encoding="utf-8")
+    (code,) = re.findall(r"-c '\n(.*?)'\n", ACTION.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for arguments, expected in ((f"evaluate '{log}' rr", 0), (f"evaluate '{log}' rr '$(touch x)'", 2)):
+        environment = os.environ | {"ARGUMENTS": arguments}
+        ran = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], env=environment, cwd=tmp_path, check=False)
+        assert ran.returncode == expected
+    assert [one.name for one in tmp_path.iterdir()] == [log.name]
 
 
 def test_a_version_of_ruff_is_pinned_before_commits() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -10,6 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 import frame_metrics
+import literature
+import llms
 import readability
 from helpers import ROOT, script
 
@@ -85,6 +88,45 @@ def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
         "b.html fetches //example.org/x.png",
         "s.css fetches https://example.org/font.css",
     ]
+
+
+# Words that users type
+
+
+@pytest.mark.parametrize("place", literature.lines_of(literature.WORDS))
+def test_words_that_users_type_stand_beside_a_heading(place: str) -> None:
+    """Each place of docs/words.txt is a heading of the site, and all of its words stand there."""
+    page, _, anchor = place.partition("#")
+    pages = {site.site_path(path): path for path in site.sources()}
+    headings = re.findall(r"^(#+ .*)$", site.page(pages[page]), flags=re.MULTILINE)
+    said = next(one for one in headings if (f"{{ #{anchor} " in one if anchor else one.startswith("# ")))
+    for word in literature.lines_of(literature.WORDS)[place]:
+        assert word.lower() in said.lower()
+
+
+def test_headings_with_words_come_first_in_the_index(tmp_path: Path) -> None:
+    """Of hits that are as good the search shows the first; words with a letter alone stand in the path too."""
+    index = tmp_path / "search.json"
+    items = [{"title": "Design", "path": ["About"]}, {"title": "tp <small>hits, P@10</small>", "path": ["Metrics"]}]
+    index.write_text(json.dumps({"items": items}))
+    site.order_of_hits(index)
+    (first, second) = json.loads(index.read_text())["items"]
+    assert first["path"] == ["P@10", "Metrics"]
+    assert second == items[0]
+
+
+def test_language_models_get_every_page(tmp_path: Path) -> None:
+    """llms.txt has a link and a sentence of each page, llms-full.txt the page; comments and links are left out."""
+    pages = {
+        "index.md": "# A\n\n<!-- x -->\n```sh\nB is no prose\n```\n\nC [d](e.md). F.\n",
+        "g.md": "# G <small>h</small>\n\nI.\n",
+    }
+    llms.write(tmp_path, pages, [("One", ["index.md"]), ("Two", ["g.md"])])
+    short, long = ((tmp_path / name).read_text() for name in ("llms.txt", "llms-full.txt"))
+    assert "> C d." in short
+    assert short.endswith("## Two\n\n- [G](g.html): I.\n")
+    assert long.count("B is no prose") == 1
+    assert "x -->" not in long
 
 
 # Formulas

@@ -141,7 +141,7 @@ def row_findings(notes: Sequence[Note], columns: Columns) -> list[Finding]:
     """Return the rows that are bad as findings, and how many are not."""
     numbers = {note.name: note for note in notes}
     what = "results in the lists" if columns.lists else "rows of the frame"
-    message = f"{what} without errors: everything else is about these"
+    message = f"{what} without errors; all other counts refer to them"
     order = [name for name in (*columns.needed, columns.together) if name]
     bad = [(order.index(note.name) if note.name in order else -1, str(note.what), note) for note in notes if note.what]
     rows, frame = numbers[LEFT].of or 0, numbers[FRAME].n
