@@ -1,4 +1,4 @@
-"""Verbs: one file for each, and the tidy rows they share.
+"""Verbs: a file or a folder for each; none imports another.
 
-A verb computes from a log or from cases, and gives an answer.
+A verb computes from what was read for a plan, and gives an answer.
 """

@@ -126,6 +126,13 @@ def test_nothing_is_imported_upwards() -> None:
     assert [(room, low) for room in order for low in HOUSE[room] if order.index(low) >= order.index(room)] == []
 
 
+def test_no_verb_imports_another() -> None:
+    """What two verbs share is below them."""
+    verbs = {module: module.split(".")[1] for module in MODULES if module.startswith("verbs.")}
+    pairs = ((module, other) for module in verbs for other in _own(module) & {*verbs})
+    assert [(module, other) for module, other in pairs if verbs[module] != verbs[other]] == []
+
+
 def test_no_two_modules_import_each_other() -> None:
     """Inside the folders, too, there is no circle, and few floors."""
     sorter = graphlib.TopologicalSorter({module: _own(module) - {module} for module in MODULES})
