@@ -230,7 +230,7 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
     if (rows < 0).any() and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
         nullable = {"b": "boolean", "i": f"Int{8 * values.dtype.itemsize}", "u": f"UInt{8 * values.dtype.itemsize}"}
         values = values.astype(nullable[values.dtype.kind])
-    return pd.Series(values.array.take(rows, allow_fill=True))
+    return pd.Series(values.array.take(rows, allow_fill=True), dtype=values.dtype)  # else pandas looks into objects
 
 
 def of_pandas(values: pl.Series, dtype: Any) -> Any:

@@ -67,7 +67,7 @@ class RowDraws:
                     yield segment, made[segment](often[:, own])
 
     def _inputs(self, segment: int, drawn: Drawn, metrics: Sequence[Metric]) -> Inputs:
-        """What metrics are computed from, each resample as a segment."""
+        """Inputs of metrics, each resample as a segment."""
         segments = self.inputs.segments
         segments = replace(segments, n=np.repeat(segments.n[segment], drawn.n_queries))
         if isinstance(drawn, Classes):

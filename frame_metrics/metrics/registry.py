@@ -178,7 +178,7 @@ def _check_declared(made: Metric) -> None:
 
 
 def _wrong_numbers(made: Metric) -> Iterator[str]:
-    """What is wrong with the numbers that are declared."""
+    """Faults of the numbers that are declared."""
     ends = made.range
     two = isinstance(ends, tuple | list) and len(ends) == 2 and all(map(is_number, ends))
     if not two or not ends[0] <= ends[1]:
@@ -194,7 +194,7 @@ def _wrong_numbers(made: Metric) -> Iterator[str]:
 
 
 def _wrong_words(made: Metric) -> Iterator[str]:
-    """What is wrong with the other things that are declared."""
+    """Faults of the other things that are declared."""
     for option in ("monotone", "expected", "summed"):
         value = getattr(made, option)
         if not isinstance(value, bool) and not (option == "monotone" and value is None):

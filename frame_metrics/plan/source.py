@@ -28,7 +28,7 @@ MADE = {ROW: pl.Int64, SYSTEM: pl.String}  # types of key columns that the frame
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What is read for a plan: the results, and the judgments beside them."""
+    """The results that are read for a plan, and the judgments beside them."""
 
     plan: Plan
     table: pl.DataFrame  # the needed columns of the frame, a row for each result; empty where they stand in pieces
@@ -57,7 +57,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class InPieces(Source):
-    """What is read for a plan whose frame is not in memory."""
+    """A frame that is not in memory, and the judgments beside it."""
 
     pieces: Pieces  # what gathers or counts its rows
 

@@ -79,7 +79,7 @@ def audit(irm: Plan, fail_on: Any, baseline: Any, split: Mapping[Any, float] | N
 
 @dataclass(frozen=True, eq=False)
 class _Looking:
-    """What an audit looks for, in the rows of a frame or in its pieces."""
+    """The looks of an audit, at the rows of a frame or at its pieces."""
 
     source: Source
     rule: str | None  # that was said for annotators who differ

@@ -82,7 +82,7 @@ def _opposed(cases: Cases, rows: pl.DataFrame, options: CompareOptions) -> Input
 
 
 def _stacked(cases: Cases, rows: Sequence[pl.DataFrame]) -> Inputs:
-    """What metrics are computed from, of the same rows as each of some systems sees them; each system is a segment."""
+    """Inputs of metrics, of the same rows as each of some systems sees them; each system is a segment."""
     number, n = np.arange(len(rows)), replace(cases, rows=rows[0]).number()
     stacked = pl.concat([frame.with_columns(cell=pl.lit(i)) for i, frame in enumerate(rows)], how="diagonal")
     segments = Segments(cases.cells, ("side",), number, number, np.full(len(rows), n))
@@ -113,7 +113,7 @@ class RowComparison:
         return int(self.inputs.segments.n[0])
 
     def _once(self, values: Array) -> Array:
-        """What is the same for all systems, of each row, shape (rows,)."""
+        """Values that are the same for all systems, of each row, shape (rows,)."""
         return values[: len(values) // len(self.order)]
 
     def _seen(self, kind: type) -> tuple[Array, Array]:
