@@ -12,7 +12,7 @@ import numpy as np
 from frame_metrics.inputs import Array, Confusion
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
-from frame_metrics.stats.resampling import Units, draws, percentiles
+from frame_metrics.stats.resampling import Units, draws, percentiles, resampled
 
 FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 Averages: TypeAlias = Sequence[str | None]  # those asked for; None for the default of each metric
@@ -244,13 +244,12 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
         units = within(of, int(of.max()) + 1, units)
     quantiles = [(i, average, average.level) for i, average in enumerate(tallies) if average.level is not None]
     rising = [(i, level, *_rising(average, members)) for i, average, level in quantiles]
-    pieces = []
-    for often in draws(Units.alone(units.shape[1]), resamples, seed):
-        each = _apart(units @ often.T.astype(np.float64), ends)
-        for i, level, values, at in rising:
-            each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
-        pieces.append(each)
-    return [np.concatenate(sums, axis=1) for sums in zip(*pieces, strict=True)]
+    each = _apart(resampled(units, resamples, seed), ends)
+    for i, level, values, at in rising:
+        some = draws(Units.alone(units.shape[1]), resamples, seed)
+        drawn = [quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level) for often in some]
+        each[i] = np.concatenate(drawn)[None]
+    return each
 
 
 def _rising(average: Tally, members: Array) -> tuple[Array, Array]:
@@ -259,18 +258,6 @@ def _rising(average: Tally, members: Array) -> tuple[Array, Array]:
     values = average.columns[0][members[some]]
     order = np.argsort(values, kind="stable")
     return values[order], some[order]
-
-
-def resampled(columns: Array, resamples: int, seed: int | Sequence[int]) -> Array:
-    """Return the sums of columns over resampled queries or clusters, shape (columns, resamples).
-
-    Parameters
-    ----------
-    columns : shape (columns, units).
-    """
-    units = Units.alone(columns.shape[1])
-    sums = (columns @ often.T.astype(np.float64) for often in draws(units, resamples, seed))
-    return np.concatenate(list(sums), axis=1)
 
 
 def resampled_means(columns: Array, weight: Array | None, cluster: Array | None, resamples: int, seed: int) -> Array:
