@@ -260,7 +260,14 @@ def _rising(average: Tally, members: Array) -> tuple[Array, Array]:
     return values[order], some[order]
 
 
-def resampled_means(columns: Array, weight: Array | None, cluster: Array | None, resamples: int, seed: int) -> Array:
+def resampled_means(
+    columns: Array,
+    weight: Array | None,
+    cluster: Array | None,
+    resamples: int,
+    seed: int,
+    tick: Callable[[int], None] = lambda done: None,
+) -> Array:
     """Return the means of columns over resampled queries, shape (columns, resamples); NaN where what is drawn weighs 0.
 
     Parameters
@@ -269,13 +276,14 @@ def resampled_means(columns: Array, weight: Array | None, cluster: Array | None,
     weight : of each query in the mean, shape (queries,); None where all count alike.
     cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn, and a mean is over
         the queries drawn.
+    tick : told how many queries, or clusters, are done.
     """
     if weight is None and cluster is None:
-        return resampled(columns, resamples, seed) / columns.shape[1]
+        return resampled(columns, resamples, seed, tick) / columns.shape[1]
     each = np.ones(columns.shape[1]) if weight is None else weight
     units = np.vstack([columns * each, each])
     if cluster is not None:
         units = within(cluster, int(cluster.max()) + 1, units)
-    sums = resampled(units, resamples, seed)
+    sums = resampled(units, resamples, seed, tick)
     with np.errstate(divide="ignore", invalid="ignore"):
         return sums[:-1] / sums[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,12 +104,15 @@ def draws(units: Units, resamples: int, seed: int | Sequence[int]) -> Iterator[A
             yield random.multinomial(total, times / total, m)
 
 
-def resampled(columns: Array, resamples: int, seed: int | Sequence[int]) -> Array:
+def resampled(
+    columns: Array, resamples: int, seed: int | Sequence[int], tick: Callable[[int], None] = lambda done: None
+) -> Array:
     """Return the sums of columns over resampled units, as ``draws`` gives them, shape (columns, resamples).
 
     Parameters
     ----------
     columns : shape (columns, units).
+    tick : told how many units are done, as many in all as there are.
     """
     n, out = columns.shape[1], np.zeros((len(columns), resamples))
 
@@ -117,10 +120,10 @@ def resampled(columns: Array, resamples: int, seed: int | Sequence[int]) -> Arra
         begin, m, random = block
         if n <= CACHED:
             out[:, begin : begin + m] = columns @ _evenly(n, m, random).T.astype(np.float64)
-            return
-        for row, some, often in _tiles(n, m, random):
+        for row, some, often in _tiles(n, m, random) if n > CACHED else ():
             # Without a library of linear algebra, whose own threads cost more than so small a product.
             out[:, begin + row] += np.einsum("cu,u->c", columns[:, some], often.astype(np.float64))
+        tick((begin + m) * n // resamples - begin * n // resamples)
 
     in_threads(_blocks(n, resamples, seed), work)
     return out

@@ -49,6 +49,7 @@ def sureness(
     power: float,
     resamples: int,
     seed: int,
+    tick: Tick = lambda done: None,
 ) -> dict[str, Array]:
     """Return effect sizes, intervals, p-values of the bootstrap and smallest differences that can be detected.
 
@@ -62,6 +63,7 @@ def sureness(
     cluster : the number of each query's cluster, shape (queries,). Of one cluster alone only the effect size is known.
     level : of the interval.
     power : how likely the smallest difference that can be detected (mde) is to be seen.
+    tick : told how many queries, or clusters, are resampled.
     """
     n, least = len(differences), CLOSE * np.abs(differences).max(axis=0)  # what is nearer to 0 is left by adding floats
     mean, each = np.average(differences, axis=0, weights=weight), np.ones(n) if weight is None else weight
@@ -71,7 +73,7 @@ def sureness(
     if cluster is not None and len(np.unique(cluster[each > 0])) < 2:
         return out
     tails = [(1 - level) / 2, (1 + level) / 2]
-    means = resampled_means(differences.T, weight, cluster, resamples, seed)
+    means = resampled_means(differences.T, weight, cluster, resamples, seed, tick)
     means = means[:, ~np.isnan(means[0])]
     if means.shape[1]:
         out["ci_low"], out["ci_high"] = np.quantile(means, tails, axis=1)

@@ -432,9 +432,9 @@ def test_rows_are_read_once(session: Any) -> None:
         frame = spread(session, table).frame
         irm = frame.mapInArrow(counted, frame.schema).irm(query="query", doc="doc", score="score", system="run")
         irm = irm(grade="grade") if "grade" in table.columns else irm.judge(judged)
-        for ask in RANKED.values():
+        for name in RANKED if "grade" in table.columns else ("evaluate", "micro", "per_query", "compare", "explain"):
             before = read.value
-            ask(irm)
+            RANKED[name](irm)
             assert read.value - before == len(table)
 
 
