@@ -36,7 +36,7 @@ from frame_metrics.plan.needs import Needs
 from frame_metrics.roles.roles import CHOICES, COLUMNS, Roles, Ties
 from frame_metrics.stats import delong, significance
 from frame_metrics.stats.exact import chi_square, fisher, mcnemar, split_exactly
-from frame_metrics.stats.resampling import Units, draws
+from frame_metrics.stats.resampling import Units, draws, resampled
 from frame_metrics.stats.significance import adjusted
 from frame_metrics.verbs.audit.bad_rows import WHAT
 from frame_metrics.verbs.audit.listed import CHECKS, counted, findings
@@ -96,6 +96,7 @@ __all__ = [
     "read_text",
     "reads",
     "registered",
+    "resampled",
     "share_of",
     "short_looks_at_files",
     "small_blocks",

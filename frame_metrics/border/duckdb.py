@@ -111,7 +111,7 @@ class DuckDBFrame(Streamed):
     def n_rows(self, column: str) -> int:
         return int(self.frame.aggregate("count(*)").fetchall()[0][0])
 
-    def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
+    def batches(self, columns: Sequence[str], memory: int | None = None) -> Generator[pl.DataFrame, None, None]:
         """Yield the rows of some columns, as DuckDB computes them.
 
         Meanwhile nothing else may run on the relation's connection: DuckDB 1 would end the rows there, DuckDB 2 raises.

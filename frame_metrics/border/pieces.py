@@ -36,8 +36,13 @@ class Streamed(Border):
     """A frame that is read in batches, and whose rows are held together only where memory allows it."""
 
     @abstractmethod
-    def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
-        """Read some columns, batch after batch, in the order of the rows; one at least, also of no rows."""
+    def batches(self, columns: Sequence[str], memory: int | None = None) -> Generator[pl.DataFrame, None, None]:
+        """Read some columns, batch after batch, in the order of the rows; one at least, also of no rows.
+
+        Parameters
+        ----------
+        memory : bytes that are allowed, of which what is read ahead takes a small part; None for any.
+        """
 
     @abstractmethod
     def held(self, table: pl.DataFrame) -> Border:
@@ -55,6 +60,10 @@ class Streamed(Border):
         """Count the rows; ``column`` is one that may be read for it."""
         return sum(map(len, self.batches([column])))
 
+    def known_rows(self) -> int | None:
+        """Count the rows where that takes no time beside reading them; None elsewhere."""
+        return None
+
     def rows_of(self, columns: Sequence[str], keys: pl.DataFrame) -> pl.DataFrame:
         return pl.concat([same_keys(batch, keys) for batch in self.batches(columns)])
 
@@ -63,7 +72,7 @@ class Streamed(Border):
     ) -> Any:
         self.check(columns)
         memory = limits.memory or memory_to_use()
-        whole = _within(self.batches(columns), memory // HELD)
+        whole = _within(self.batches(columns, memory), memory // HELD)
         if whole is not None:
             return self.held(whole).answer(columns, compute, schema, limits, in_pieces=in_pieces)
         if not in_pieces:
@@ -97,7 +106,7 @@ class Stream:
     ) -> pl.DataFrame:
         for way in (self._in_order, self._in_buckets):
             done = [pl.DataFrame(schema=schema)]
-            with suppress(Returned), progress(None, " rows") as tick:
+            with suppress(Returned), progress(self.border.known_rows, " rows") as tick:
                 for piece in way(columns, keys):
                     done.append(work(piece))
                     if together is not None and sum(map(len, done[1:])) > PIECE:
@@ -128,7 +137,7 @@ class Stream:
     def _in_order(self, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pl.DataFrame]:
         """Yield the frame in pieces of whole queries; raise where a query returns after others had begun."""
         seen, start = _Seen(), 0
-        with closing(self.border.batches(columns)) as batches:
+        with closing(self.border.batches(columns, self.memory)) as batches:
             first = next(batches)
             for piece in whole_queries(chain([first], batches), keys, self._rows(first)):
                 if keys:
@@ -145,7 +154,7 @@ class Stream:
         """Yield the frame in pieces of whole queries, by writing it once in parts."""
         with closing(TemporaryFile(self.folder)) as file:
             buckets, start, n_rows = None, 0, self.border.n_rows(keys[0])  # counted first: a connection has one stream
-            for batch in self.border.batches(columns):
+            for batch in self.border.batches(columns, self.memory):
                 batch = batch.with_columns(pl.int_range(start, start + pl.len(), dtype=pl.Int64).alias(ORDER))
                 start += len(batch)
                 if buckets is None:

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -20,6 +21,12 @@ from frame_metrics.inputs import Array
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
+
+
+AHEAD = 1 << 30  # bytes that polars may read ahead
+SLICE = 1 << 18  # rows of a slice, where less is allowed
+PARQUETS = re.compile(r"Parquet SCAN ")  # a plan of files that say how many rows they have
+PARQUET = re.compile(r"Parquet SCAN \[[^,\n]*\]\n")  # and of one, of which a slice can be read alone
 
 
 class PolarsFrame(Border):
@@ -90,9 +97,12 @@ class LazyPolars(Streamed, PolarsFrame):
     def at_once(self, answer: pl.LazyFrame) -> pl.LazyFrame:
         return answer.collect().lazy()
 
-    def batches(self, columns: Sequence[str]) -> Generator[pl.DataFrame, None, None]:
+    def batches(self, columns: Sequence[str], memory: int | None = None) -> Generator[pl.DataFrame, None, None]:
         plan = self.frame.select(columns)
         as_read = self.frame.select(name for name in self._types if name in columns)  # else polars holds twice as much
+        if memory is not None and memory < AHEAD and PARQUET.match(self.frame.explain(optimized=False)):
+            yield from _slices(as_read, columns)
+            return
         batch, batches = None, as_read.collect_batches(maintain_order=True, engine="streaming")
         for batch in batches:
             yield batch.select(columns)
@@ -102,6 +112,9 @@ class LazyPolars(Streamed, PolarsFrame):
 
     def n_rows(self, column: str) -> int:
         return int(self.frame.select(pl.len()).collect(engine="streaming").item())
+
+    def known_rows(self) -> int | None:
+        return self.n_rows("") if PARQUETS.match(self.frame.explain(optimized=False)) else None
 
     def held(self, table: pl.DataFrame) -> PolarsFrame:
         return PolarsFrame(table)
@@ -153,6 +166,16 @@ def _paths(nodes: Any) -> Iterator[str]:
     for node in nodes.get_inputs():
         nodes.set_node(node)
         yield from _paths(nodes)
+
+
+def _slices(plan: pl.LazyFrame, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Read a file of Parquet slice by slice, as polars reads several whole row groups ahead, however large they are."""
+    for start in count(step=SLICE):
+        batch = plan.slice(start, SLICE).collect(engine="streaming")
+        if len(batch) or not start:
+            yield batch.select(columns)
+        if len(batch) < SLICE:
+            return
 
 
 def _raise_what_ended(batches: Any) -> None:

@@ -11,12 +11,13 @@ Tick: TypeAlias = Callable[[int], None]
 
 
 @contextmanager
-def progress(total: int | None, unit: str, *, long: bool = True) -> Iterator[Tick]:
+def progress(total: int | Callable[[], int | None] | None, unit: str, *, long: bool = True) -> Iterator[Tick]:
     """Show a bar for ``long`` work on a terminal, if tqdm is installed.
 
     Parameters
     ----------
-    total : units of the whole work; None where it is not known.
+    total : units of the whole work, which tell how much time is left; None where it is not known. A function is called
+        where there is a bar.
     unit : what a unit is called.
 
     Yields
@@ -31,5 +32,6 @@ def progress(total: int | None, unit: str, *, long: bool = True) -> Iterator[Tic
     except ImportError:
         yield lambda done: None
         return
-    with tqdm(total=total, unit=unit, unit_scale=total is None) as bar:
+    n = total() if callable(total) else total
+    with tqdm(total=n, unit=unit, unit_scale=callable(total)) as bar:
         yield lambda done: bar.update(done) and None

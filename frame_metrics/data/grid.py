@@ -92,6 +92,7 @@ def build_grid(
     *,
     totals: bool = False,
     systems: int | None = None,
+    more: bool = False,
 ) -> Grid:
     """Number the systems, segments and queries, and add the rankings that are missing.
 
@@ -99,6 +100,7 @@ def build_grid(
     ----------
     totals : whether those of judged queries whose segment nobody knows are added too.
     systems : how many there are, where some have no row here; None where all have. Those are the last, in no row.
+    more : whether one stands for others, of which it is not known whether there are any; it is the last.
     """
     system, by, query = columns.key_names
     count = len(rankings.first_row)
@@ -123,7 +125,7 @@ def build_grid(
     segments = both[named] if placed is None else both[named].with_columns(placed=pl.Series(placed))
     segment_code, segment_at = codes(segments, by if placed is None else [*by, "placed"])
     system_code, system_at = codes(names, system)
-    absent = 0 if systems is None else systems - len(system_at)
+    absent = int(more) if systems is None else systems - len(system_at)
     number = segment_code * len(query_at) + query_code[named]
     _, first, pair = np.unique(number, return_index=True, return_inverse=True)
     there = np.zeros((len(system_at) + absent, len(first)), bool)  # pairs that a system has a ranking of

@@ -278,7 +278,8 @@ class Log:
 class Piece:
     """Facts of a whole log where some of its queries, with all of their rows, are worked on."""
 
-    systems: int | None  # how many there are; None where each has a column, or none is named
+    systems: int | None  # how many there are; None where each has a column, none is named, or it is not known
+    more: bool = False  # whether there may be others than those here, for which one stands that has no rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -390,7 +391,8 @@ def read_log(
     if systems is not None:
         log, rankings = systems.table(log), systems.rankings(rankings)
     keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns)
-    grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=None if piece is None else piece.systems)
+    of = piece or Piece(None)
+    grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=of.systems, more=of.more)
     known = _relevance_known(frame, row, grid) if RELEVANCE_KNOWN in frame.columns else None
     if conventions.unjudged_queries == "count":
         known = np.ones(len(grid.pair), bool)

@@ -69,7 +69,7 @@ class Counting(Work):
             keys[ORDER] = np.where(row < log.n_rows, log.rows(row), NONE)
         which = {SYSTEM: system_numbers(log, self.systems)[system], PLACED: placed_of(log, segment)}
         out = {name: pl.Series(values) for name, values in which.items()}
-        return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows)))
+        return Answer(keys, out | rows.drop("cell").to_dict() | facts(log, len(rows), self))
 
 
 def cases_read(
@@ -124,7 +124,7 @@ def cases_in_pieces(source: InPieces, kind: type[Counting] = Counting, **asked: 
     work = work_of(kind, source, **asked)
     columns = work.columns
     names = [*columns.by, *(columns.query if work.queries else ())]
-    table = gather(work, source)
+    table, work = gather(work, source)
     if kind is Counting:  # and not an audit, which goes on
         judging = work.plan.judged or columns
         check_positions(positions_in(table, columns))

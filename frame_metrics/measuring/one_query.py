@@ -20,19 +20,21 @@ MINE = "\0mine"
 
 @dataclass(frozen=True, eq=False)
 class Taking:
-    """The rows of one query that a piece has, and beside them the ends of all grades in the piece."""
+    """The rows of one query that a piece has, and beside them the ends of all grades in the piece, and its systems."""
 
     columns: Columns
     values: Sequence[Any]  # the query, a value of each column
 
     def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows, marked as ``MINE``, and behind them rows with nothing but a grade."""
+        """Return the rows, marked as ``MINE``, and behind them rows with a grade only, marked too, or a system only."""
         mine = pl.Series([True]).new_from_index(0, len(piece))
         for name, value in zip(self.columns.query, self.values, strict=True):
             mine &= same_as(piece[ORDER if name in self.columns.made else name], value, name).fill_null(False)
         parts = [piece.filter(mine).with_columns(pl.lit(True).alias(MINE))]
         if (grade := self.columns.grade) in piece.columns:
             parts.append(_ends(piece[grade]).to_frame().with_columns(pl.lit(False).alias(MINE)))
+        if (system := self.columns.system) in piece.columns:
+            parts.append(piece.select(pl.col(system).unique()))
         return pl.concat(parts, how="diagonal")
 
 
@@ -64,6 +66,8 @@ def of_one_query(work: Work, source: InPieces, values: Sequence[Any]) -> pl.Data
     mine = rows.filter(MINE).drop(MINE)
     mine = mine.sort(ORDER) if pieces.ordered else mine
     grades = rows.filter(~pl.col(MINE))[columns.grade] if columns.grade in rows.columns else None
+    if work.unnumbered:
+        work = replace(work, systems=rows.filter(pl.col(MINE).is_null())[str(columns.system)].unique())
     table = replace(work, grades=grades).run(mine, work.judgments)  # type: ignore[call-arg]
     check_flags(table, work)
     if work.judgments is not None and not table[MATCHED].any():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.border.pieces import ORDER
+from frame_metrics.border.pieces import ORDER, TEXTS
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Beside
 from frame_metrics.data.blocks import RankingRows, codes, numbers
@@ -47,6 +47,8 @@ VALUE, COUNT, ROWS = "\0value:", "\0count:", "\0rows:"
 WEIGHT, CLUSTER, COVARIATE = "\0weight", "\0cluster", "\0covariate"
 # Facts of the piece, in its first row.
 GRADE, LABELLED, MATCHED, FLAGS = "\0grade", "\0labelled", "\0matched", "\0flags"
+NAMES, USED = "\0names", "\0used"  # its systems, where others may be unknown; the rows of the judgments of its queries
+PIECE, ROW_OF, NUMBER = "\0piece", "\0row", "\0number"
 
 
 def measured_of(
@@ -73,9 +75,8 @@ def measured_of(
 def gathered_of(work: Measuring, source: InPieces) -> Measured:
     """Measure every ranking of all pieces."""
     if any(lacks_scale(metric) for _, metric in work.asked):  # the error names the largest grade of all
-        nothing = replace(work, asked=[])
-        check_grades(work.asked, restored(gather(nothing, source), nothing)[0])
-    measured = _restored(gather(work, source), work)
+        check_grades(work.asked, restored(*gather(replace(work, asked=[]), source))[0])
+    measured = _restored(*gather(work, source))
     check_shared(measured.log)
     check_positions(positions(measured.log))
     check_grades(work.asked, measured.log)
@@ -89,13 +90,18 @@ class Work(ABC):
     plan: Plan  # whose frame is put in its place piece by piece
     empty: pl.DataFrame  # the columns of a piece, without rows
     judgments: pl.DataFrame | None  # beside the frame
-    systems: pl.Series | None  # all that there are, where each has rows of its own
+    systems: pl.Series | None  # all that there are, where each has rows of its own and they are known before
     totals: bool
     arms: bool
 
     @abstractmethod
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         """Return the columns that a piece is reduced to; ``ordered``: whether the numbers of its rows are known."""
+
+    @property
+    def unnumbered(self) -> bool:
+        """True where a piece has systems, and it is not known whether there are others."""
+        return self.systems is None and self.plan.columns.own_rows and not self.arms
 
     @property
     def shared(self) -> list[str]:
@@ -111,7 +117,11 @@ class Work(ABC):
 
     def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
         """Return what a piece, which holds whole queries, is reduced to."""
-        return self.run(piece, None if self.judgments is None else self.judgments_of(piece, "semi"))
+        if self.judgments is None:
+            return self.run(piece, None)
+        used = self._judged_rows(piece)
+        table = self.run(piece, self.judgments[used])
+        return table.with_columns(in_first(len(table), pl.Series(USED, [used], dtype=pl.List(pl.Int64))))
 
     def run(self, piece: pl.DataFrame, judgments: pl.DataFrame | None) -> pl.DataFrame:
         """Return a row for each ranking of a piece and of judgments, which are all that there are of their queries."""
@@ -125,7 +135,7 @@ class Work(ABC):
 
     def _answer(self, source: Source) -> Answer:
         every = self.systems if self.systems is not None else () if self.arms else self.plan.columns.per_system
-        piece = Piece(len(every) or None)
+        piece = Piece(len(every) or None, more=self.unnumbered)
         answer = self.answer(source, piece, ordered=ORDER in source.table.columns)
         if source.unfolded is None or not self.plan.columns.relevant:
             return answer
@@ -142,16 +152,15 @@ class Work(ABC):
         """All systems."""
         return pl.Series(self.plan.columns.per_system) if self.systems is None else self.systems
 
-    def judgments_of(self, table: pl.DataFrame, how: Literal["semi", "anti"]) -> pl.DataFrame:
-        """Return the judgments of the queries of a table, or with "anti" those of all others."""
+    def _judged_rows(self, table: pl.DataFrame) -> pl.Series:
+        """Return the rows of the judgments of the queries of a table."""
         own, theirs = self.plan.columns.query, () if self.plan.judged is None else self.plan.judged.query
         judgments = pl.DataFrame() if self.judgments is None else self.judgments
         there = table.select(pl.col(name).alias(str(i)) for i, name in enumerate(own)).unique()
         held = pl.DataFrame(
             {str(i): in_type(judgments[name], there.schema[str(i)]) for i, name in enumerate(theirs)}
         ).with_row_index("at")
-        rows = held.join(there, on=there.columns, how=how, maintain_order="left")["at"]
-        return judgments[rows]
+        return held.join(there, on=there.columns, how="semi", maintain_order="left")["at"].cast(pl.Int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,27 +209,51 @@ def work_of(
     if ROW in columns.made and plan.judged is not None:
         raise ColumnError("rows that are queries have no numbers to judge them by; name the queries' column, query=")
     systems = None
-    if columns.own_rows and not arms:
+    if columns.own_rows and not arms and pieces.ordered:  # an engine would compute its frame twice
         systems = pieces.counted([str(columns.system)])[str(columns.system)]
     judgments = None if plan.judged is None else source.beside.read(plan.to_read)
     types = pieces.border.types(columns.needed) | ({ORDER: pl.Int64} if pieces.ordered else {})
     return kind(plan.without_frames(), pl.DataFrame(schema=types), judgments, systems, totals, arms, *asked, **named)
 
 
-def gather(work: Work, source: InPieces) -> pl.DataFrame:
-    """Return what is kept of all pieces, and of the judged queries that are in none."""
+def gather(work: Any, source: InPieces) -> tuple[pl.DataFrame, Any]:
+    """Return what is kept of all pieces, and of the judged queries that are in none; and the work with all systems."""
     _check_judgments(work, source)
     nothing = work(work.empty)
     table = source.pieces.gathered(work.plan.columns.needed, work.keys, work, dict(nothing.schema))
     check_flags(table, work)
     if work.judgments is None:
-        return table
-    known = set(work.keys) <= set(table.columns)
-    rest = work.run(work.empty, work.judgments_of(table if known else source.pieces.counted(work.keys), "anti"))
-    both = pl.concat([table, rest.cast(nothing.schema)])
+        return _numbered(table, work)
+    beyond = np.ones(len(work.judgments), bool)
+    beyond[table[USED].drop_nulls().explode().drop_nulls().to_numpy()] = False
+    rest = work.run(work.empty, work.judgments.filter(pl.Series(beyond)))
+    both = pl.concat([table.drop(USED), rest.cast(nothing.drop(USED).schema)])
     if not both[MATCHED].any():
         refuse_unmatched(work, source)
-    return both
+    return _numbered(both, work)
+
+
+def _numbered(table: pl.DataFrame, work: Any) -> tuple[pl.DataFrame, Any]:
+    """Number the systems of pieces that did not know all: the last of each piece stands for all that it has not.
+
+    The facts of a piece stand in its first row, and go with one of the rows that are made of that.
+    """
+    if not work.unnumbered:
+        return table, work
+    table = table.with_columns(pl.col(LABELLED).is_not_null().cum_sum().alias(PIECE)).with_row_index(ROW_OF)
+    pieces = table.select(PIECE, NAMES, pl.col(NAMES).list.len().cast(pl.Int64).alias(NUMBER)).drop_nulls(NAMES)
+    here = pieces.filter(pl.col(NUMBER) > 0).select(PIECE, NAMES).explode(NAMES)
+    here = here.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).over(PIECE).alias(SYSTEM))
+    systems = here[NAMES].unique().sort(nulls_last=True)
+    every = pieces.drop(NAMES).join(systems.to_frame().with_row_index(ROW_OF), how="cross")
+    every = every.join(here, on=[PIECE, NAMES], how="left", nulls_equal=True)
+    every = every.select(PIECE, pl.col(SYSTEM).fill_null(pl.col(NUMBER)), pl.col(ROW_OF).cast(pl.Int64).alias(NUMBER))
+    table = table.join(every, on=[PIECE, SYSTEM], how="left", maintain_order="left")
+    table = table.filter(pl.col(SYSTEM).is_null() | pl.col(NUMBER).is_not_null())
+    known = [name for name in (GRADE, LABELLED, MATCHED, FLAGS, *FACTS) if name in table.columns]
+    once = [pl.when(pl.col(ROW_OF).is_first_distinct()).then(pl.col(name)).alias(name) for name in known]
+    table = table.with_columns(pl.col(NUMBER).alias(SYSTEM), *once).drop(PIECE, ROW_OF, NUMBER, NAMES)
+    return table, replace(work, systems=systems)
 
 
 def check_flags(table: pl.DataFrame, work: Work) -> None:
@@ -263,7 +296,7 @@ def of_rankings(log: Log, work: Work, columns: dict[str, Any], *, ordered: bool)
     which = {SYSTEM: system_numbers(log, work.systems)[grid.system], OWN: grid.of_log}
     which |= {PLACED: placed_of(log, grid.segment)}
     out = {name: pl.Series(np.ascontiguousarray(values)) for name, values in (which | columns).items()}
-    return Answer(keys, out | facts(log, len(grid.pair)), aliases)
+    return Answer(keys, out | facts(log, len(grid.pair), work), aliases)
 
 
 def key_rows(log: Log, segment: Array, query: Array | None) -> dict[str, Any]:
@@ -278,7 +311,7 @@ def placed_of(log: Log, segment: Array) -> Array:
     return np.ones(len(segment), bool) if log.placed is None else log.placed[segment]
 
 
-def facts(log: Log, n: int) -> dict[str, pl.Series]:
+def facts(log: Log, n: int, work: Work) -> dict[str, pl.Series]:
     """Return what is known of the judgments of a piece, in the first of ``n`` rows: its largest grade, any match ..."""
     table, names = log.judgments, judging(log.judgments)
     top = table["grade"].max() if "grade" in names else None
@@ -286,15 +319,30 @@ def facts(log: Log, n: int) -> dict[str, pl.Series]:
     matched = log.judged is None or any(log.table[name].is_not_nan().any() for name in names)
     known = {GRADE: pl.Series([top], dtype=kind), LABELLED: pl.Series(["label" in names])}
     known |= {MATCHED: pl.Series([matched])} | facts_of(log)
-    return {name: value.extend_constant(None, max(n - 1, 0)).head(n) for name, value in known.items()}
+    if work.unnumbered:
+        here = _systems_of(log)
+        known[NAMES] = pl.Series([here], dtype=pl.List(here.dtype))
+    return {name: in_first(n, value) for name, value in known.items()}
+
+
+def in_first(n: int, fact: pl.Series) -> pl.Series:
+    """Return a fact in the first of ``n`` rows."""
+    return fact.extend_constant(None, max(n - 1, 0)).head(n)
+
+
+def _systems_of(log: Log) -> pl.Series:
+    """The systems that a piece has, by their numbers in it; as text where their types are of this piece alone."""
+    rows = log.grid.system_row
+    names = log.keys_at(["system"], rows[rows != NONE])["system"]
+    return names.cast(pl.String) if names.dtype in TEXTS else names
 
 
 def system_numbers(log: Log, every: pl.Series | None) -> Array:
     """Return the number, among all systems, of each of a piece."""
     rows = log.grid.system_row
     if every is None:
-        return np.arange(len(rows))
-    here = log.keys_at(["system"], rows[rows != NONE])["system"]
+        return np.arange(len(rows))  # of a piece that does not know all, its own, and last that of all others
+    here = _systems_of(log)
     known = pl.DataFrame({"system": every, "number": np.arange(len(every))})
     mine = here.to_frame("system").join(known, on="system", how="left", nulls_equal=True, maintain_order="left")
     present = mine["number"].to_numpy()

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from frame_metrics.inputs.rows import Array, ratio
-from frame_metrics.stats.averages import resampled
 from frame_metrics.stats.exact import detectable, normal, normal_quantile
 from frame_metrics.stats.exchange import permuted
+from frame_metrics.stats.resampling import resampled
 from frame_metrics.stats.significance import CLOSE, Tick, scipy_stats
 from frame_metrics.stats.units import Arms
 

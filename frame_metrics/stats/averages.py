@@ -12,7 +12,7 @@ import numpy as np
 from frame_metrics.inputs import Array, Confusion
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.stats.quantiles import level_of, quantile_drawn, quantile_within
-from frame_metrics.stats.resampling import Units, draws, percentiles
+from frame_metrics.stats.resampling import Units, draws, percentiles, resampled
 
 FLOOR = 1e-5  # the least value in a geometric mean, as in trec_eval
 Averages: TypeAlias = Sequence[str | None]  # those asked for; None for the default of each metric
@@ -244,13 +244,12 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
         units = within(of, int(of.max()) + 1, units)
     quantiles = [(i, average, average.level) for i, average in enumerate(tallies) if average.level is not None]
     rising = [(i, level, *_rising(average, members)) for i, average, level in quantiles]
-    pieces = []
-    for often in draws(Units.alone(units.shape[1]), resamples, seed):
-        each = _apart(units @ often.T.astype(np.float64), ends)
-        for i, level, values, at in rising:
-            each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
-        pieces.append(each)
-    return [np.concatenate(sums, axis=1) for sums in zip(*pieces, strict=True)]
+    each = _apart(resampled(units, resamples, seed), ends)
+    for i, level, values, at in rising:
+        some = draws(Units.alone(units.shape[1]), resamples, seed)
+        drawn = [quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level) for often in some]
+        each[i] = np.concatenate(drawn)[None]
+    return each
 
 
 def _rising(average: Tally, members: Array) -> tuple[Array, Array]:
@@ -261,19 +260,14 @@ def _rising(average: Tally, members: Array) -> tuple[Array, Array]:
     return values[order], some[order]
 
 
-def resampled(columns: Array, resamples: int, seed: int | Sequence[int]) -> Array:
-    """Return the sums of columns over resampled queries or clusters, shape (columns, resamples).
-
-    Parameters
-    ----------
-    columns : shape (columns, units).
-    """
-    units = Units.alone(columns.shape[1])
-    sums = (columns @ often.T.astype(np.float64) for often in draws(units, resamples, seed))
-    return np.concatenate(list(sums), axis=1)
-
-
-def resampled_means(columns: Array, weight: Array | None, cluster: Array | None, resamples: int, seed: int) -> Array:
+def resampled_means(
+    columns: Array,
+    weight: Array | None,
+    cluster: Array | None,
+    resamples: int,
+    seed: int,
+    tick: Callable[[int], None] = lambda done: None,
+) -> Array:
     """Return the means of columns over resampled queries, shape (columns, resamples); NaN where what is drawn weighs 0.
 
     Parameters
@@ -282,13 +276,14 @@ def resampled_means(columns: Array, weight: Array | None, cluster: Array | None,
     weight : of each query in the mean, shape (queries,); None where all count alike.
     cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn, and a mean is over
         the queries drawn.
+    tick : told how many queries, or clusters, are done.
     """
     if weight is None and cluster is None:
-        return resampled(columns, resamples, seed) / columns.shape[1]
+        return resampled(columns, resamples, seed, tick) / columns.shape[1]
     each = np.ones(columns.shape[1]) if weight is None else weight
     units = np.vstack([columns * each, each])
     if cluster is not None:
         units = within(cluster, int(cluster.max()) + 1, units)
-    sums = resampled(units, resamples, seed)
+    sums = resampled(units, resamples, seed, tick)
     with np.errstate(divide="ignore", invalid="ignore"):
         return sums[:-1] / sums[-1]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from frame_metrics.inputs import Array
+from frame_metrics.threads import in_threads
 
 AT_ONCE = 1 << 20  # numbers that are drawn together
+CACHED = 1 << 15  # units whose counts stay in cache; of more, the draws of each block of so many are drawn first
 MANY = 8  # rows that a unit stands for, on average, from which on units and not rows are drawn
 
 
@@ -87,25 +89,79 @@ def draws(units: Units, resamples: int, seed: int | Sequence[int]) -> Iterator[A
     its own, which do not depend on those before it.
     """
     times, width, read = units.times.astype(np.int64), len(units.times), len(units.columns)
-    total, seeds = int(times.sum()), seed if isinstance(seed, Sequence) else [seed]
+    total = int(times.sum())
     few = units.cluster is None and total <= MANY * width
-    step = max(AT_ONCE // max(total if few else 0, width * read), 1)
-    for block, begin in enumerate(range(0, resamples, step)):
-        random, m = np.random.default_rng([*seeds, block]), min(step, resamples - begin)
+    for _, m, random in _blocks(max(total if few else 0, width * read), resamples, seed):
         if units.cluster is not None:
-            clusters = int(units.cluster.max()) + 1
-            yield _counted(random.integers(0, clusters, (m, clusters)), clusters)[:, units.cluster] * times
+            yield _evenly(int(units.cluster.max()) + 1, m, random)[:, units.cluster] * times
         elif few:
-            chosen = random.integers(0, total, (m, total))
-            yield _counted(chosen if (times == 1).all() else np.repeat(np.arange(width), times)[chosen], width)
+            often = _evenly(total, m, random)
+            if (times != 1).any():
+                reached = np.cumsum(np.pad(often, ((0, 0), (1, 0))), axis=1)
+                often = np.diff(reached[:, np.append(0, np.cumsum(times))], axis=1)
+            yield often
         else:
             yield random.multinomial(total, times / total, m)
 
 
-def _counted(chosen: Array, width: int) -> Array:
-    """Count how often each number up to a width stands in each row."""
-    m = len(chosen)
-    return np.bincount((chosen + np.arange(m)[:, None] * width).ravel(), minlength=m * width).reshape(m, width)
+def resampled(
+    columns: Array, resamples: int, seed: int | Sequence[int], tick: Callable[[int], None] = lambda done: None
+) -> Array:
+    """Return the sums of columns over resampled units, as ``draws`` gives them, shape (columns, resamples).
+
+    Parameters
+    ----------
+    columns : shape (columns, units).
+    tick : told how many units are done, as many in all as there are.
+    """
+    n, out = columns.shape[1], np.zeros((len(columns), resamples))
+
+    def work(block: tuple[int, int, np.random.Generator]) -> None:
+        begin, m, random = block
+        if n <= CACHED:
+            out[:, begin : begin + m] = columns @ _evenly(n, m, random).T.astype(np.float64)
+        for row, some, often in _tiles(n, m, random) if n > CACHED else ():
+            # Without a library of linear algebra, whose own threads cost more than so small a product.
+            out[:, begin + row] += np.einsum("cu,u->c", columns[:, some], often.astype(np.float64))
+        tick((begin + m) * n // resamples - begin * n // resamples)
+
+    in_threads(_blocks(n, resamples, seed), work)
+    return out
+
+
+def _blocks(width: int, resamples: int, seed: int | Sequence[int]) -> Iterator[tuple[int, int, np.random.Generator]]:
+    """Give where each block of resamples begins, how many it has, and its random numbers, by the width of each."""
+    seeds, step = seed if isinstance(seed, Sequence) else [seed], max(AT_ONCE // width, 1)
+    for block, begin in enumerate(range(0, resamples, step)):
+        yield begin, min(step, resamples - begin), np.random.default_rng([*seeds, block])
+
+
+def _evenly(n: int, m: int, random: np.random.Generator) -> Array:
+    """Draw ``n`` of as many ``m`` times, and count how often each is drawn, shape (m, n)."""
+    if n <= CACHED:
+        chosen = random.integers(0, n, (m, n)) + np.arange(m)[:, None] * n
+        return np.bincount(chosen.ravel(), minlength=m * n).reshape(m, n)
+    out = np.empty((m, n), np.int64)
+    for row, some, often in _tiles(n, m, random):
+        out[row, some] = often
+    return out
+
+
+def _tiles(n: int, m: int, random: np.random.Generator) -> Iterator[tuple[int, slice, Array]]:
+    """Give for each resample, and each block of units, how often each unit of the block is drawn."""
+    begins = np.arange(0, n, CACHED)
+    sizes = np.minimum(n - begins, CACHED)
+    for row in range(m):
+        for begin, size, drawn in zip(begins.tolist(), sizes.tolist(), random.multinomial(n, sizes / n), strict=True):
+            yield row, slice(begin, begin + size), np.bincount(_places(random, drawn, size), minlength=size)
+
+
+def _places(random: np.random.Generator, n: int, size: int) -> Array:
+    """Draw ``n`` places in a block: of a whole one each is 15 random bits, four from a number of 64."""
+    if size < CACHED:
+        return random.integers(0, size, n)
+    numbers = random.integers(0, 1 << 64, -(-n // 4), dtype=np.uint64).astype("<u8", copy=False)
+    return (numbers.view("<u2")[:n] & np.uint16(CACHED - 1)).astype(np.int64)
 
 
 def percentiles(values: Array, level: float) -> Array:

@@ -49,8 +49,12 @@ def sureness(
     power: float,
     resamples: int,
     seed: int,
+    tick: Tick = lambda done: None,
 ) -> dict[str, Array]:
-    """Return effect sizes, intervals and smallest differences that can be detected, shape (columns,) each.
+    """Return effect sizes, intervals, p-values of the bootstrap and smallest differences that can be detected.
+
+    The p-value is that of resampled differences whose mean was moved to 0: the share of their means that are at least
+    as far from 0 as what was seen. All have the shape (columns,).
 
     Parameters
     ----------
@@ -59,6 +63,7 @@ def sureness(
     cluster : the number of each query's cluster, shape (queries,). Of one cluster alone only the effect size is known.
     level : of the interval.
     power : how likely the smallest difference that can be detected (mde) is to be seen.
+    tick : told how many queries, or clusters, are resampled.
     """
     n, least = len(differences), CLOSE * np.abs(differences).max(axis=0)  # what is nearer to 0 is left by adding floats
     mean, each = np.average(differences, axis=0, weights=weight), np.ones(n) if weight is None else weight
@@ -68,10 +73,13 @@ def sureness(
     if cluster is not None and len(np.unique(cluster[each > 0])) < 2:
         return out
     tails = [(1 - level) / 2, (1 + level) / 2]
-    means = resampled_means(differences.T, weight, cluster, resamples, seed)
+    means = resampled_means(differences.T, weight, cluster, resamples, seed, tick)
     means = means[:, ~np.isnan(means[0])]
     if means.shape[1]:
         out["ci_low"], out["ci_high"] = np.quantile(means, tails, axis=1)
+    enough = np.abs(mean) - CLOSE * np.average(np.abs(differences), axis=0, weights=weight)
+    far = np.abs(means - mean[:, None]) >= enough[:, None]
+    out["p_value"] = (far.sum(axis=1) + 1) / (means.shape[1] + 1)
     error = spread / np.sqrt(n)
     if weight is not None or cluster is not None:
         error = _robust_error(times(differences - mean, weight), each, cluster)
@@ -216,30 +224,6 @@ def tukey(values: Array, permutations: int, seed: int, tick: Tick) -> Array:
     widest = sums.max(axis=1) - sums.min(axis=1)
     enough = gap - CLOSE * np.abs(values).sum()
     return ((widest[:, None, None] >= enough).sum(axis=0) + 1) / (permutations + 1)
-
-
-def bootstrap(
-    differences: Array, resamples: int, seed: int, cluster: Array | None = None, weight: Array | None = None
-) -> Array:
-    """Resample differences whose mean was moved to 0; the share of means at least as far from 0 as what was seen.
-
-    Parameters
-    ----------
-    differences : shape (queries, columns).
-    cluster : the number of each query's cluster, shape (queries,); whole clusters are then drawn.
-    weight : of each query, shape (queries,); None where all count alike.
-
-    Returns
-    -------
-    p-values, shape (columns,).
-    """
-    if np.count_nonzero(np.ones(len(differences)) if weight is None else weight) < 2:
-        return np.ones(differences.shape[1])
-    mean = np.average(differences, axis=0, weights=weight)
-    means = np.abs(resampled_means((differences - mean).T, weight, cluster, resamples, seed))
-    close = CLOSE * np.average(np.abs(differences), axis=0, weights=weight)
-    known = np.count_nonzero(~np.isnan(means[0]))
-    return ((means >= (np.abs(mean) - close)[:, None]).sum(axis=1) + 1) / (known + 1)
 
 
 def classical(differences: Array, test: str) -> Array:

@@ -84,7 +84,7 @@ class Explaining(Work):
         if system:  # of which the piece may have no row
             numbers = system_numbers(log, self.systems)[log.grid.system[table["ranking"].to_numpy()]]
             named[system] = self.names.gather(numbers)
-        return Answer({**answer.keys} | named, answer.columns | facts(log, len(table)))
+        return Answer({**answer.keys} | named, answer.columns | facts(log, len(table), self))
 
 
 def _type_of_docs(source: Source) -> Any:

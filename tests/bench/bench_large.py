@@ -7,6 +7,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from math import gcd
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from timing import apart, clock, row, show, status
 METRICS = ("ndcg@10", "ap", "rr", "precision@5", "precision@10", "recall@10", "rprec", "dcg@5", "success@1", "bpref")
 ALLOWED = {20_000_000: 0.5, 200_000_000: 1.5}  # rows, and memory= in GB
 QUICK = {5_000: 0.1}
+GROUP, IN_GROUP = 500_000_000, 50_000_000  # bytes of a group of Linux, as containers are, and rows that are read in it
 CHUNK = 2_000_000
 STEP = 982_451_653  # a prime: multiples of it go through all rows, in no order
 
@@ -57,8 +59,25 @@ def temporary() -> int:
     return found
 
 
-def measured(path: Path, memory: float) -> tuple[float, int, int]:
+def group() -> Path | None:
+    """Make a group below that of this process, of either version; None where the system does not let it."""
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, kinds, own = line.split(":", 2)
+        folder = Path("/sys/fs/cgroup", kinds, own.lstrip("/"), "frame_metrics")
+        limit = folder / ("memory.limit_in_bytes" if kinds else "memory.max")
+        with suppress(OSError):
+            folder.mkdir(exist_ok=True)
+            if limit.exists():
+                limit.write_text(str(GROUP))
+                return folder
+            folder.rmdir()
+    return None
+
+
+def measured(path: Path, memory: float | None, within: Path | None = None) -> tuple[float, int, int]:
     """Return the seconds that evaluating a file takes, the memory that it adds at most, and its temporary bytes."""
+    if within is not None:  # before anything looks at how much memory there is
+        Path(within, "cgroup.procs").write_text(str(os.getpid()))
     import polars as pl
 
     import frame_metrics  # noqa: F401  (for the accessor)
@@ -72,7 +91,7 @@ def measured(path: Path, memory: float) -> tuple[float, int, int]:
 
     def call() -> Any:
         irm: Any = pl.scan_parquet(path).irm  # type: ignore[attr-defined]
-        return irm(query="query", by="device", memory=f"{memory}GB").evaluate(*METRICS, ci=0.95).collect()
+        return irm(query="query", by="device", memory=memory and f"{memory}GB").evaluate(*METRICS, ci=0.95).collect()
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -98,3 +117,18 @@ def large(options: argparse.Namespace) -> Iterator[list[str]]:
                     grown = seconds / rows / least[1]
                     label = f"time per row, over that at {least[0]:,}: files, {order}"
                     yield row("growth", label, rows, ["1.00 times", f"{grown:.2f} times"], grown, 1.3)
+        if not options.quick:
+            yield from grouped(Path(folder, "log.parquet"))
+
+
+def grouped(path: Path) -> Iterator[list[str]]:
+    """Measure a shuffled file in a group that has little memory, and is killed where it takes more."""
+    within = group()
+    if within is None:
+        return
+    write(path, IN_GROUP, shuffled=True)
+    seconds, held, spilled = apart(measured, path, None, within)
+    own = f"{show(seconds)}, {held / 1e9:.2f} GB, {spilled / 1e9:.2f} GB temporary"
+    yield row("large", "the same in a group of 500 MB", IN_GROUP, ["500 MB", own], held / GROUP, 1)
+    with suppress(OSError):  # of a process that has not quite ended
+        within.rmdir()

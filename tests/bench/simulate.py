@@ -25,7 +25,7 @@ from scipy.stats import binomtest
 import frame_metrics  # noqa: F401 - gives frames their accessor
 from frame_metrics.stats.arms import compared as arms_compared
 from frame_metrics.stats.delong import areas, around
-from frame_metrics.stats.significance import adjusted, bootstrap, classical, randomization, tukey
+from frame_metrics.stats.significance import adjusted, classical, randomization, sureness, tukey
 from frame_metrics.stats.units import Arms
 
 MEASURES = ("ndcg@10", "rr")
@@ -298,7 +298,7 @@ def p_values(values: Any, seed: int) -> list[float]:
         classical(two, "sign"),
         adjusted(randomization(against, *drawn), "holm"),
         adjusted(randomization(pairs, *drawn), "bonferroni"),
-        bootstrap(two, RESAMPLES, seed),
+        sureness(two, None, None, 1 - LEVEL, 0.8, RESAMPLES, seed)["p_value"],
     )
     return [float(p.min()) for p in found]
 

@@ -121,6 +121,48 @@ def test_systems(npartitions: int) -> None:
     _same(ours.evaluate("ndcg@3"), theirs.evaluate("ndcg@3"))
 
 
+READ: list[int] = []  # partitions
+VERBS: dict[str, Any] = {
+    "evaluate": lambda irm: irm.evaluate("ndcg", "rr", ci=0.9),
+    "per_query": lambda irm: irm.per_query("ndcg"),
+    "compare": lambda irm: irm.compare("ndcg", resamples=9),
+    "arms": lambda irm: irm.compare("ndcg", paired=False, test="z"),
+    "explain": lambda irm: irm.explain("ndcg", query="q3"),
+    "ties": lambda irm: irm.bounds("ndcg", of="ties"),
+    "unjudged": lambda irm: irm.bounds("rr", of="unjudged"),
+    "curve": lambda irm: irm.curve("ndcg@k"),
+    "thresholds": lambda irm: irm(system=None, by="run", duplicates="first").thresholds("f1"),
+    "audit": lambda irm: irm.audit(),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("judged", [False, True])
+@pytest.mark.grid(2)
+def test_partitions_are_read_once(verb: str, judged: bool) -> None:
+    """No verb computes a partition twice, to know the systems or which judged queries have no results."""
+    rows = pd.concat([_log(seed).assign(run=run) for seed, run in enumerate("ba")], ignore_index=True)
+    rows = rows.drop_duplicates(["run", "query", "doc"])
+    qrels = rows.dropna(subset="grade")[["query", "doc", "grade"]].drop_duplicates(["query", "doc"])
+    rows = rows[(rows["run"] != "a") | (rows["query"] != "q3")]  # which a has no results of
+    rows = rows.drop(columns="grade").dropna(subset="score") if judged else rows
+    parts = [rows.iloc[at::5] for at in range(5)]
+    READ.clear()
+
+    def part(at: int) -> pd.DataFrame:
+        READ.append(at)
+        return parts[at]
+
+    ours, theirs = (
+        IRM(frame, system="run").judge(qrels) if judged else IRM(frame, system="run")
+        for frame in (dd.from_map(part, range(5), meta=rows.iloc[:0]), rows)
+    )
+    with dask.config.set(scheduler="synchronous"):
+        found = VERBS[verb](ours).compute()
+    assert sorted(READ) == [0, 1, 2, 3, 4]
+    assert len(found) == len(VERBS[verb](theirs))
+
+
 CASES = pd.DataFrame(
     {
         "label": [1, 0, 1, 0, 1, 0, 0, 1] * 25,

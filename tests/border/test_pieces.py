@@ -275,6 +275,7 @@ def test_columns_are_read_in_the_order_of_the_file(tmp_path: Path, monkeypatch: 
         return read(plan, **options)
 
     monkeypatch.setattr(pl.LazyFrame, "collect_batches", noted)
+    monkeypatch.setattr("frame_metrics.border.polars.AHEAD", 0)  # else a file is read in slices
     log = _log()
     _scanned(log, tmp_path).irm(**ROLES, by="device", system="system", memory=SMALL).evaluate("rr").collect()
     assert {"q", "doc", "score", "grade", "device", "system"} in map(set, seen)
@@ -508,7 +509,21 @@ def test_a_progress_bar_over_pieces(stored: Any, capsys: Any) -> None:
     """On a terminal a bar counts the rows, and changes nothing."""
     with always_a_progress_bar():
         _same(lambda irm: irm.evaluate(METRICS), stored(_log()), **ROLES, system="system")
-    assert " rows" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert " rows" in said
+    assert re.search(r"100%.*<00:00", said)  # the time that is left
+
+
+@pytest.mark.parametrize("rows", [150, 300, 7])
+def test_a_file_is_read_in_slices_where_memory_is_small(
+    stored: Any, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Polars reads whole row groups ahead; slices of one file give the same, whether or not the last one is whole."""
+    monkeypatch.setattr("frame_metrics.border.polars.SLICE", rows)
+    both = stored(_log()[:600])
+    assert [len(batch) for batch in LazyPolars(both[1]).batches(["q"], 1)][:2] == [rows, rows]
+    _same(lambda irm: irm.evaluate(METRICS), both, **ROLES, system="system")
+    assert [len(batch) for batch in LazyPolars(both[1].head(0)).batches(["q"], 1)] == [0]
 
 
 def test_a_query_that_comes_back(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -413,6 +413,29 @@ def test_judgments_beside(session: Any, beside: str) -> None:
     for name in ("evaluate", "compare") if of_connect(session) else ("evaluate", "per_query", "compare", "explain"):
         found = RANKED[name](spread(session, results).frame.irm(system="run").judge(theirs))
         check_equal(found, RANKED[name](results.irm(system="run").judge(judged)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("session", ["classic"], indirect=True)
+def test_rows_are_read_once(session: Any) -> None:
+    """No verb computes the frame twice, to know the systems or which judged queries have no results."""
+    log = log_of_runs()
+    judged = log.select("query", "doc", "grade").drop_nulls().unique(maintain_order=True)
+    read = session.sparkContext.accumulator(0)
+
+    def counted(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            read.add(batch.num_rows)
+            yield batch
+
+    for table in (log, log.drop("grade").drop_nulls("score")):
+        frame = spread(session, table).frame
+        irm = frame.mapInArrow(counted, frame.schema).irm(query="query", doc="doc", score="score", system="run")
+        irm = irm(grade="grade") if "grade" in table.columns else irm.judge(judged)
+        for name in RANKED if "grade" in table.columns else ("evaluate", "micro", "per_query", "compare", "explain"):
+            before = read.value
+            RANKED[name](irm)
+            assert read.value - before == len(table)
 
 
 @pytest.mark.slow

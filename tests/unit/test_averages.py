@@ -15,7 +15,7 @@ import sklearn.metrics as skl
 
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, NotComputableError
 from helpers import KINDS, as_kind, as_polars
-from inside import REGISTRY, Array, Confusion, Units, draws, read, registered
+from inside import REGISTRY, Array, Confusion, Units, draws, read, registered, resampled, threads
 
 
 def values(frame: pl.DataFrame, column: str = "value") -> list[Any]:
@@ -1117,3 +1117,28 @@ def test_blocks_of_resamples_are_drawn_apart() -> None:
     assert (often.sum(axis=1) == 3000).all()
     first = np.random.default_rng(5).integers(0, 3000, 3000)
     assert np.array_equal(often[0], np.bincount(first, minlength=3000))
+
+
+def test_many_units_are_drawn_block_by_block() -> None:
+    """Sums over resamples of many units are those of the counts that are drawn, in any number of threads."""
+    n = 70_001
+    values = np.random.default_rng(1).normal(size=(2, n))
+    often = np.concatenate(list(draws(Units.alone(n), 40, 5)))
+    assert (often.sum(axis=1) == n).all()
+    for units in np.split(often, [1 << 15, 1 << 16], axis=1):  # the draws of a block are not always as many
+        expected = (units.shape[1] * (1 - units.shape[1] / n)) ** 0.5
+        assert units.sum(axis=1).std() == pytest.approx(expected, rel=0.4)
+    assert np.bincount(often.ravel())[:4] / often.size == pytest.approx(np.exp(-1) / np.array([1, 1, 2, 6]), abs=2e-3)
+    with threads(1):
+        one = resampled(values, 40, 5)
+    with threads(3):
+        assert np.array_equal(resampled(values, 40, 5), one)
+    assert one == pytest.approx(values @ often.T, abs=1e-9)
+
+
+def test_many_rows_that_stand_for_several_are_drawn_by_row() -> None:
+    """A unit that stands for many rows is drawn as often as they are, and one that stands for none never."""
+    rows = np.arange(30_000) % 5
+    often = np.concatenate(list(draws(Units([rows], rows), 60, 5)))
+    assert (often.sum(axis=1) == rows.sum()).all()
+    assert [often[:, rows == row].mean() for row in range(5)] == pytest.approx(range(5), abs=0.02)

@@ -55,21 +55,7 @@ class Auditing(Work):
         notes = pl.concat([_notes(readable, source, ordered=ordered), self._sides(readable.rows)], how="diagonal")
         table = pl.concat([pl.DataFrame(answer.columns), notes], how="diagonal")
         keys = {name: np.append(rows, np.full(len(notes), NONE)) for name, rows in answer.keys.items()}
-        answer = Origin(readable.at, len(source.table)).answer(Answer(keys, table.to_dict(), answer.aliases))
-        return self._with_lost(answer, readable, source.table)
-
-    def _with_lost(self, answer: Answer, readable: Readable, table: pl.DataFrame) -> Answer:
-        """The answer, and behind it a row for each query with bad rows, which may have no others: it was in a piece."""
-        query = [name for name in self.columns.query if name in table.columns]
-        if self.judgments is None or not query:
-            return answer
-        bad = np.setdiff1d(np.arange(len(table)), readable.at)
-        lost = bad[table[bad].select(pl.struct(query).is_first_distinct()).to_series().to_numpy()]
-        nothing = np.full(len(lost), NONE)
-        keys = {name: np.append(rows, lost if name in query else nothing) for name, rows in answer.keys.items()}
-        no_ranking = pl.DataFrame(schema={OWN: pl.Boolean}).clear(len(lost))
-        rows = pl.concat([pl.DataFrame(answer.columns), no_ranking], how="diagonal")
-        return replace(answer, keys=keys, columns=rows.to_dict())
+        return Origin(readable.at, len(source.table)).answer(Answer(keys, table.to_dict(), answer.aliases))
 
     def _sides(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The labels and predictions that differ, where the relevant ones are named, and how often each stands."""
@@ -120,7 +106,7 @@ def of_pieces(source: InPieces, *, arms: bool) -> Audited:
     work = work_of(Auditing, source, arms=arms)
     if work.judgments is not None:
         work = replace(work, judgments=work.judgments.with_row_index(ORDER))
-    gathered = gather(work, source)
+    gathered, work = gather(work, source)
     notes = added(gathered[NOTE].drop_nulls().struct.unnest())
     seen = {note.name: Seen(note.n, note.of, note.example) for note in notes if note.what is None}
     log, table = restored(*_of_known_systems(gathered.filter(pl.col(OWN).is_not_null()), work))

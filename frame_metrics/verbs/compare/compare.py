@@ -96,8 +96,9 @@ def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
     """Return one row per segment, metric and pair of systems."""
     m, segments, pairs = len(pairing.measured.asked), pairing.segments, pairing.pairs
     rows: list[Row] = []
-    queries = (m if options.together else 1) * pairing.n_queries
-    with _progress(queries * options.permutations, queries) as tick:
+    flipped = options.test in ("randomization", "tukey")  # of each query, and it is resampled
+    queries = (1 + (m if options.together else flipped)) * pairing.n_queries
+    with _progress(queries * (options.permutations if flipped else options.resamples), queries) as tick:
         for segment in segments:
             rows += _tested(pairing.laid(segment), pairing.measured.asked, pairs, options, tick)
     segment, metric, pair = places(len(rows), m, len(pairs))
@@ -148,19 +149,18 @@ def _inferred(
     differences: Array, weight: Array | None, cluster: Array | None, *, alone: bool, options: CompareOptions, tick: Tick
 ) -> dict[str, Array]:
     """Return intervals and p-values of differences, shape (queries, columns), one of each column."""
-    inferred: dict[str, Array] = {}
+    inferred = {"p_value": np.ones(differences.shape[1])}
     if np.count_nonzero(np.ones(len(differences)) if weight is None else weight) > 1:
-        inferred |= sureness(differences, weight, cluster, options.ci, options.power, options.resamples, options.seed)
+        drawn = options.resamples, options.seed, tick
+        inferred |= sureness(differences, weight, cluster, options.ci, options.power, *drawn)
     if alone or options.together:
-        return inferred
-    if options.test == "randomization":
+        del inferred["p_value"]
+    elif options.test == "randomization":
         moved = in_clusters(times(differences, weight), cluster)
-        p = significance.randomization(moved, options.permutations, options.seed, tick)
-    elif options.test == "bootstrap":
-        p = significance.bootstrap(differences, options.resamples, options.seed, cluster, weight)
-    else:
-        p = significance.classical(differences, str(options.test))
-    return inferred | {"p_value": p}
+        inferred["p_value"] = significance.randomization(moved, options.permutations, options.seed, tick)
+    elif options.test != "bootstrap":
+        inferred["p_value"] = significance.classical(differences, str(options.test))
+    return inferred
 
 
 def _tested_together(
