@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.data.annotators import made_one, once_each
-from frame_metrics.data.blocks import Pools, differ, find_duplicates, find_rankings, numbers, run_starts
+from frame_metrics.data.blocks import Pools, differ, find_duplicates, find_rankings, numbers, rows_at, run_starts
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import BESIDE, OF_QUERIES, Columns, judging, role_columns
@@ -25,6 +25,7 @@ TWO_JUDGMENTS = "differ from another row of their query and document"
 COMBINE = f"{ONCE}, or say judge(..., several=) if several people judged: 'mean', 'median', 'max' or 'majority'"
 SOMEBODY = "give every judgment the one who gave it"
 SAID_BESIDE = [role for role in BESIDE if role in OF_QUERIES]  # one value of each query
+FEW = 1 << 12  # pairs of a row and a judgment that are all compared: a join costs a small call more
 UNITS = ("ms", "us", "ns")  # of time, the finest last
 
 
@@ -142,7 +143,8 @@ def laid_out(
         once[again] = False
         pairs = pairs.filter(once)
         queries = find_rankings(pairs, keys, values, rows=True)
-    names = pairs[queries.first_row]
+    of_queries = [name for name in pairs.columns if name not in ("doc", "hash", *values)]
+    names = rows_at(pairs[of_queries], queries.first_row)
     pool = Pools(queries.starts, queries.lengths, queries.values[values[0]], queries.values.get("label"))
     return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64), queries.row)
 
@@ -259,7 +261,8 @@ def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns,
     values = judging(judged.pairs)
     keys = [*judged.keys, "doc"]
     log = log[[name for name in log.columns if name not in ("grade", "label")]]
-    at, judgment = _in_runs(log, judged) or _by_hash(log, judged)
+    few = len(log) * len(judged.pairs) <= FEW
+    at, judgment = (None if few else _in_runs(log, judged)) or _by_hash(log, judged)
     rows, theirs = pl.Series(at), pl.Series(judgment)
     odd = np.any([differ(log[key][rows], judged.pairs[key][theirs]) for key in keys], axis=0)
     if odd.any():
@@ -276,6 +279,8 @@ def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns,
 def _by_hash(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array]:
     """Rows of the log, and the judgments of equal hashes."""
     ours, theirs = _pair_hash(log, judged.keys), _pair_hash(judged.pairs, judged.keys)
+    if len(ours) * len(theirs) <= FEW:
+        return _joined(ours, theirs)
     row = _likely(ours, theirs)
     at, judgment = _joined(ours[row], theirs)
     return row[at], judgment
@@ -292,7 +297,7 @@ def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
     if starts is None or not len(log) or 2 * len(starts) > len(log) or not len(judged.pairs):
         return None
     named = judged.names[judged.keys].with_row_index("judged")
-    runs = log[judged.keys][starts].join(named, on=judged.keys, how="left", nulls_equal=True, maintain_order="left")
+    runs = rows_at(log[judged.keys], starts).join(named, on=judged.keys, how="left", nulls_equal=True, maintain_order="left")
     query = np.nan_to_num(runs["judged"].to_numpy(), nan=len(named)).astype(np.int64)
     begin, many = np.append(pool.starts, 0), np.append(pool.lengths, 0)
     ours, theirs = log["hash"].to_numpy(), judged.pairs["hash"].to_numpy()
@@ -349,7 +354,8 @@ def _mixed(number: Array) -> Array:
 
 def id_hash(ids: pl.Series, seed: int = 0) -> pl.Series:
     """Return a hash of ids, the same in every frame: of categories by their text."""
-    return (ids.cast(pl.String) if ids.dtype in TEXTS else ids).hash(seed)
+    ids = ids if ids.dtype == pl.String or ids.dtype not in TEXTS else ids.cast(pl.String)
+    return ids.to_frame().hash_rows(seed)  # the same as hash(), which is a plan of polars
 
 
 def _pair_hash(frame: pl.DataFrame, keys: list[str]) -> Array:
@@ -377,7 +383,7 @@ def _likely(ours: Array, theirs: Array) -> Array:
 
 def _joined(ours: Array, theirs: Array) -> tuple[Array, Array]:
     """Places of equal hashes in two arrays, where several may be equal in each."""
-    if len(ours) * len(theirs) <= 1 << 12:  # a join costs a small call more
+    if len(ours) * len(theirs) <= FEW:
         at, at_theirs = np.nonzero(ours[:, None] == theirs)
         return at, at_theirs
     both = (pl.DataFrame({"hash": hashes}).with_row_index("at") for hashes in (ours, theirs))
