@@ -19,9 +19,6 @@ from frame_metrics.inputs.rows import EXACT, sums_between
 from frame_metrics.roles.series import TEXTS
 
 
-FEW = 1 << 10  # rows among which keys are numbered one by one: a plan of polars, which starts threads, costs more
-
-
 @dataclass(frozen=True, eq=False)
 class RankingRows:
     """Every ranking's rows, laid end to end, in the order of the rankings' first appearance."""
@@ -101,7 +98,7 @@ def find_rankings(
     if starts is not None and (not keys or _all_differ(frame, keys, starts)):
         lengths = np.diff(np.append(starts, n))
         return RankingRows(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
-    if n <= FEW:
+    if n <= threads.SMALL:
         number, begins = codes(frame, keys)
         order, lengths = np.argsort(number, kind="stable"), np.bincount(number)
         laid_out = {name: to_array(frame[name])[order] for name in values}
@@ -174,7 +171,9 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     if not columns:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
     n, key = len(frame), frame[columns[0]]
-    if n <= FEW and all(kind.is_integer() or kind in TEXTS for kind in map(frame.schema.__getitem__, columns)):
+    if n <= threads.SMALL and all(
+        kind.is_integer() or kind in TEXTS for kind in map(frame.schema.__getitem__, columns)
+    ):
         return _codes_of_few([frame[name] for name in columns])
     near = None if len(columns) > 1 or key.null_count() else _from_zero(key, 2 * n)
     if near is None:

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from frame_metrics.answer import frame_of
 from frame_metrics.data.blocks import Pools, RankingRows, codes, constant, rows_at, spans
 from frame_metrics.data.judgments import Judged
 from frame_metrics.errors import bad_rows
@@ -168,7 +169,7 @@ def with_another(grid: Grid) -> Grid:
 
 def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judged: Judged) -> Grid:
     """The rankings of one system in one segment: a query each, then the judged queries that the log lacks."""
-    both = pl.concat([names, judged.names[query]])
+    both = frame_of({key: pl.concat([names[key], judged.names[key]]) for key in query})  # of frames it starts threads
     code, at = codes(both, query)
     row = np.concatenate([rankings.first_row, n + judged.row])[at]
     none, each = np.zeros(len(at), np.int64), np.arange(len(at))
