@@ -467,7 +467,8 @@ def _judged(
     their judgments.
     """
     _, by, query = columns.key_names
-    judged, few = None, are_few(log, None if judgments is None else judgments[0])
+    judged = None
+    few = columns.doc is not None and are_few(log, None if judgments is None else judgments[0])
     if judgments is not None:
         judged = read_judgments(*judgments, log, columns, conventions, few=few)
         log = lend(_in_types_of(log, judged.pairs[[*judged.keys, "doc"]]), judged)
