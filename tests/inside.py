@@ -119,9 +119,10 @@ def _replaced(patch: pytest.MonkeyPatch, name: str, value: Any) -> None:
 
 @contextmanager
 def small_blocks(rows: int) -> Iterator[None]:
-    """Cut the rows into blocks of so many, and not of some hundred thousand."""
+    """Cut the rows into blocks of so many, and not of some hundred thousand, and take no log for a small one."""
     with pytest.MonkeyPatch.context() as patch:
         _replaced(patch, "BLOCK", rows)
+        _replaced(patch, "SMALL", 0)
         yield
 
 
@@ -185,7 +186,7 @@ def always_a_progress_bar() -> Iterator[None]:
 def equal_hashes() -> Iterator[None]:
     """Let the hashes of all documents be equal."""
     with pytest.MonkeyPatch.context() as patch:
-        _replaced(patch, "id_hash", lambda ids, seed=0: pl.Series([7] * len(ids), dtype=pl.UInt64))
+        _replaced(patch, "id_hash", lambda ids, seed=0, few=False: pl.Series([7] * len(ids), dtype=pl.UInt64))
         yield
 
 

@@ -202,9 +202,7 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
     values = narrow(values)
     if values.dtype.is_integer() and (name == "k" or values.null_count()):
         nullable: Any = str(values.dtype)
-        out = pd.array(values.fill_null(0).to_numpy(), dtype=nullable)
-        out[values.is_null().to_numpy()] = pd.NA
-        return out
+        return pd.api.types.pandas_dtype(nullable).__from_arrow__(values.to_arrow())
     if values.dtype == pl.Boolean and values.null_count():
         return pd.array(values.to_list(), dtype="boolean")
     if values.dtype == pl.String:

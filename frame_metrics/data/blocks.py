@@ -6,11 +6,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from frame_metrics import threads
+from frame_metrics.answer import frame_of
 from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array, Pool
 from frame_metrics.inputs.rows import EXACT, sums_between
@@ -96,6 +98,11 @@ def find_rankings(
     if starts is not None and (not keys or _all_differ(frame, keys, starts)):
         lengths = np.diff(np.append(starts, n))
         return RankingRows(starts, starts, lengths, None, {name: to_array(frame[name]) for name in values})
+    if n <= threads.SMALL:
+        number, begins = codes(frame, keys)
+        order, lengths = np.argsort(number, kind="stable"), np.bincount(number)
+        laid_out = {name: to_array(frame[name])[order] for name in values}
+        return RankingRows(begins, np.cumsum(lengths) - lengths, lengths, order if rows else None, laid_out)
     numbered = frame.select(*keys, *values).with_row_index("row")
     begin = pl.col("row").first() if first else pl.lit(0)
     laid = [begin.alias("first"), pl.len().alias("lengths"), *map(pl.col, [*values, *["row"] * rows])]
@@ -115,6 +122,11 @@ def to_array(values: pl.Series) -> Array:
 def in_double(values: Array) -> Array:
     """Return floats as float64, in which everything is computed; what else there is as it is."""
     return values.astype(np.float64, copy=False) if values.dtype.kind == "f" else values
+
+
+def rows_at(frame: pl.DataFrame, rows: Array) -> pl.DataFrame:
+    """Return rows of a frame, taken column by column: those of all at once start threads, which costs a small call."""
+    return frame_of({values.name: values[rows] for values in frame.get_columns()})
 
 
 def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
@@ -159,6 +171,10 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     if not columns:
         return np.zeros(len(frame), np.int64), np.zeros(1, np.int64)
     n, key = len(frame), frame[columns[0]]
+    if n <= threads.SMALL and all(
+        kind.is_integer() or kind in TEXTS for kind in map(frame.schema.__getitem__, columns)
+    ):
+        return _codes_of_few([frame[name] for name in columns])
     near = None if len(columns) > 1 or key.null_count() else _from_zero(key, 2 * n)
     if near is None:
         keys = pl.DataFrame({str(i): frame[name] for i, name in enumerate(columns)})  # which may be called "row" too
@@ -172,6 +188,14 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Array, Array]:
     number = np.empty(int(at.max(initial=0)) + 1, np.int64)
     number[at[first]] = np.arange(len(first))
     return number[at], first
+
+
+def _codes_of_few(columns: Sequence[pl.Series]) -> tuple[Array, Array]:
+    """The same for a few rows."""
+    place: dict[Any, int] = {}
+    rows = zip(*(values.to_list() for values in columns), strict=True)
+    number = np.array([place.setdefault(row, len(place)) for row in rows], np.int64)
+    return number, np.unique(number, return_index=True)[1]
 
 
 def numbers(values: pl.Series) -> pl.Series:

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from frame_metrics.data.blocks import Pools, RankingRows, codes, constant, spans
+from frame_metrics.answer import frame_of
+from frame_metrics.data.blocks import Pools, RankingRows, codes, constant, rows_at, spans
 from frame_metrics.data.judgments import Judged
 from frame_metrics.errors import bad_rows
 from frame_metrics.inputs import Array
@@ -107,7 +108,7 @@ def build_grid(
     if judged is None and not system and not by:
         none, each = np.zeros(count, np.int64), np.arange(count)
         return Grid(rankings, none, none, each, each, none[:1], none[:1], rankings.first_row, None)
-    names = log[[*system, *by, *query]][rankings.first_row]
+    names = rows_at(log[[*system, *by, *query]], rankings.first_row)
     if judged is not None and not system and not by:
         return _plain_grid(names, len(log), rankings, query, judged)
     row, both, named = rankings.first_row, names, np.arange(count)  # where pairs of a segment and a query are named
@@ -170,7 +171,7 @@ def with_another(grid: Grid) -> Grid:
 
 def _plain_grid(names: pl.DataFrame, n: int, rankings: RankingRows, query: list[str], judged: Judged) -> Grid:
     """The rankings of one system in one segment: a query each, then the judged queries that the log lacks."""
-    both = pl.concat([names, judged.names[query]])
+    both = frame_of({key: pl.concat([names[key], judged.names[key]]) for key in query})  # of frames it starts threads
     code, at = codes(both, query)
     row = np.concatenate([rankings.first_row, n + judged.row])[at]
     none, each = np.zeros(len(at), np.int64), np.arange(len(at))

@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.data.annotators import made_one, once_each
-from frame_metrics.data.blocks import Pools, differ, find_duplicates, find_rankings, numbers, run_starts
+from frame_metrics.data.blocks import Pools, differ, find_duplicates, find_rankings, numbers, rows_at, run_starts
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import BESIDE, OF_QUERIES, Columns, judging, role_columns
@@ -42,9 +42,15 @@ class Judged:
 
 
 def read_judgments(
-    frame: pl.DataFrame, columns: Columns, log: pl.DataFrame, log_columns: Columns, conventions: Conventions
+    frame: pl.DataFrame,
+    columns: Columns,
+    log: pl.DataFrame,
+    log_columns: Columns,
+    conventions: Conventions,
+    *,
+    few: bool = False,
 ) -> Judged:
-    """Check judgments, in the log's types of queries and segments, and lay them out by query.
+    """Check judgments, in the log's types of queries and segments, and lay them out by query; ``few``: see ``id_hash``.
 
     A bad value is no ``BadRowsError``, which is about rows of the log.
     """
@@ -59,7 +65,7 @@ def read_judgments(
         table = each = once_each(table, pair)
     if conventions.several:
         table, each = made_one(table, pair, conventions.several), table
-    return replace(laid_out(table, keys, columns, COMBINE), each=each)
+    return replace(laid_out(table, keys, columns, COMBINE, few=few), each=each)
 
 
 @contextmanager
@@ -122,14 +128,15 @@ def _judged_rows(
 
 
 def laid_out(
-    table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str = ONCE, own: Array | None = None
+    table: pl.DataFrame, keys: list[str], columns: Columns, remedy: str = ONCE, own: Array | None = None, *, few: bool
 ) -> Judged:
     """Lay checked judgments out by their keys, once each document has one grade there; the error says the remedy.
 
-    ``own``: the row of the caller's frame of each row, where the judgments stand in the log itself.
+    ``own``: the row of the caller's frame of each row, where the judgments stand in the log itself; ``few``: see
+    ``id_hash``.
     """
     values = judging(table)
-    pairs = table.hstack([id_hash(table["doc"]).alias("hash")])
+    pairs = table.hstack([id_hash(table["doc"], few=few).alias("hash")])
     queries = find_rankings(pairs, keys, [*values, "hash"], rows=True)
     again = find_duplicates(queries, pairs["doc"])
     if len(again):
@@ -142,7 +149,8 @@ def laid_out(
         once[again] = False
         pairs = pairs.filter(once)
         queries = find_rankings(pairs, keys, values, rows=True)
-    names = pairs[queries.first_row]
+    of_queries = [name for name in pairs.columns if name not in ("doc", "hash", *values)]
+    names = rows_at(pairs[of_queries], queries.first_row)
     pool = Pools(queries.starts, queries.lengths, queries.values[values[0]], queries.values.get("label"))
     return Judged(pairs, keys, names, pool, names["row"].to_numpy().astype(np.int64), queries.row)
 
@@ -249,17 +257,20 @@ def lend(log: pl.DataFrame, judged: Judged) -> pl.DataFrame:
     return log.join(judged.names.select(judged.keys), on=own, how="left", nulls_equal=True, maintain_order="left")
 
 
-def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns, *, whole: bool = True) -> pl.DataFrame:
+def match(
+    log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns, *, whole: bool, few: bool
+) -> pl.DataFrame:
     """Return the log with the judgments' grade and label of each row, NaN where it has none.
 
-    ``whole``: whether log and judgments are all there are, so that ids of which none matches are an error.
+    ``whole``: whether log and judgments are all there are, so that ids of which none matches are an error; ``few``:
+    see ``id_hash``.
 
     Rows and judgments with equal hashes of keys and document are held side by side, and match if the ids are equal.
     """
     values = judging(judged.pairs)
     keys = [*judged.keys, "doc"]
     log = log[[name for name in log.columns if name not in ("grade", "label")]]
-    at, judgment = _in_runs(log, judged) or _by_hash(log, judged)
+    at, judgment = (None if few else _in_runs(log, judged)) or _by_hash(log, judged, few=few)
     rows, theirs = pl.Series(at), pl.Series(judgment)
     odd = np.any([differ(log[key][rows], judged.pairs[key][theirs]) for key in keys], axis=0)
     if odd.any():
@@ -273,9 +284,11 @@ def match(log: pl.DataFrame, judged: Judged, query: list[str], columns: Columns,
     return log.hstack([pl.Series(name, column) for name, column in out.items()])
 
 
-def _by_hash(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array]:
+def _by_hash(log: pl.DataFrame, judged: Judged, *, few: bool) -> tuple[Array, Array]:
     """Rows of the log, and the judgments of equal hashes."""
-    ours, theirs = _pair_hash(log, judged.keys), _pair_hash(judged.pairs, judged.keys)
+    ours, theirs = (_pair_hash(table, judged.keys, few=few) for table in (log, judged.pairs))
+    if few:
+        return _joined(ours, theirs)
     row = _likely(ours, theirs)
     at, judgment = _joined(ours[row], theirs)
     return row[at], judgment
@@ -292,7 +305,9 @@ def _in_runs(log: pl.DataFrame, judged: Judged) -> tuple[Array, Array] | None:
     if starts is None or not len(log) or 2 * len(starts) > len(log) or not len(judged.pairs):
         return None
     named = judged.names[judged.keys].with_row_index("judged")
-    runs = log[judged.keys][starts].join(named, on=judged.keys, how="left", nulls_equal=True, maintain_order="left")
+    runs = rows_at(log[judged.keys], starts).join(
+        named, on=judged.keys, how="left", nulls_equal=True, maintain_order="left"
+    )
     query = np.nan_to_num(runs["judged"].to_numpy(), nan=len(named)).astype(np.int64)
     begin, many = np.append(pool.starts, 0), np.append(pool.lengths, 0)
     ours, theirs = log["hash"].to_numpy(), judged.pairs["hash"].to_numpy()
@@ -347,16 +362,29 @@ def _mixed(number: Array) -> Array:
     return number.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
-def id_hash(ids: pl.Series, seed: int = 0) -> pl.Series:
-    """Return a hash of ids, the same in every frame: of categories by their text."""
-    return (ids.cast(pl.String) if ids.dtype in TEXTS else ids).hash(seed)
+def are_few(log: pl.DataFrame, judgments: pl.DataFrame | None) -> bool:
+    """Return True where each row of the log may be compared with each judgment, whose ids Python can hash."""
+    both = [log, log if judgments is None else judgments]
+    nested = any(kind.is_nested() for table in both for kind in table.dtypes)
+    return len(both[0]) * len(both[1]) <= threads.SMALL and not nested
 
 
-def _pair_hash(frame: pl.DataFrame, keys: list[str]) -> Array:
+def id_hash(ids: pl.Series, seed: int = 0, *, few: bool = False) -> pl.Series:
+    """Return a hash of ids, the same in every frame: of categories by their text.
+
+    ``few``: whether it is that of Python; polars starts threads, which costs a small call more.
+    """
+    if few:
+        return pl.Series(np.array([hash((seed, one)) for one in ids.to_list()], np.int64).view(np.uint64))
+    ids = ids if ids.dtype == pl.String or ids.dtype not in TEXTS else ids.cast(pl.String)
+    return ids.to_frame().hash_rows(seed)  # the same as hash(), which is a plan of polars
+
+
+def _pair_hash(frame: pl.DataFrame, keys: list[str], *, few: bool) -> Array:
     """A hash of the keys and the document of each row."""
-    mixed = frame["hash"] if "hash" in frame.columns else id_hash(frame["doc"])
+    mixed = frame["hash"]
     for seed, key in enumerate(keys, start=1):
-        mixed = mixed ^ id_hash(frame[key], seed)
+        mixed = mixed ^ id_hash(frame[key], seed, few=few)
     return mixed.to_numpy()
 
 
@@ -377,7 +405,7 @@ def _likely(ours: Array, theirs: Array) -> Array:
 
 def _joined(ours: Array, theirs: Array) -> tuple[Array, Array]:
     """Places of equal hashes in two arrays, where several may be equal in each."""
-    if len(ours) * len(theirs) <= 1 << 12:  # a join costs a small call more
+    if len(ours) * len(theirs) <= threads.SMALL:
         at, at_theirs = np.nonzero(ours[:, None] == theirs)
         return at, at_theirs
     both = (pl.DataFrame({"hash": hashes}).with_row_index("at") for hashes in (ours, theirs))

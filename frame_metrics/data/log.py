@@ -14,7 +14,16 @@ import polars as pl
 from frame_metrics.data import blocks
 from frame_metrics.data.grid import Grid, build_grid
 from frame_metrics.data.groups import Cells, drawing_places
-from frame_metrics.data.judgments import Judged, id_hash, laid_out, lend, match, number_clusters, read_judgments
+from frame_metrics.data.judgments import (
+    Judged,
+    are_few,
+    id_hash,
+    laid_out,
+    lend,
+    match,
+    number_clusters,
+    read_judgments,
+)
 from frame_metrics.data.origin import Origin
 from frame_metrics.data.sorting import Sorted, Sorter
 from frame_metrics.data.stacked import systems_of
@@ -461,14 +470,15 @@ def _judged(
     """
     _, by, query = columns.key_names
     judged = None
+    few = columns.doc is not None and are_few(log, None if judgments is None else judgments[0])
     if judgments is not None:
-        judged = read_judgments(*judgments, log, columns, conventions)
+        judged = read_judgments(*judgments, log, columns, conventions, few=few)
         log = lend(_in_types_of(log, judged.pairs[[*judged.keys, "doc"]]), judged)
     if columns.doc:
-        log = log.hstack([id_hash(log["doc"]).alias("hash")])
+        log = log.hstack([id_hash(log["doc"], few=few).alias("hash")])
     if judged is None and apart and columns.system and columns.doc and (columns.grade or columns.label):
-        judged = _shared(log, [*by, *query], columns, own)
-    log = log if judged is None else match(log, judged, query, columns, whole=whole)
+        judged = _shared(log, [*by, *query], columns, own, few=few)
+    log = log if judged is None else match(log, judged, query, columns, whole=whole, few=few)
     if "hash" in log.columns:  # from here on it finds repeated documents of a query, for which half of it will do
         half = log["hash"].cast(pl.UInt32, wrap_numerical=True)
         log = log[[name for name in log.columns if name != "hash"]].hstack([half])
@@ -498,12 +508,12 @@ def _rankings(log: pl.DataFrame, columns: Columns, *, first: bool, single: bool)
     return blocks.find_rankings(log, keys, laid, first=first, rows=single)
 
 
-def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, own: Array) -> Judged:
+def _shared(log: pl.DataFrame, keys: list[str], columns: Columns, own: Array, *, few: bool) -> Judged:
     """The judgments that systems share: a document judged in one system's rows of a segment is judged in all."""
     values = judging(log)
     table = log.select(*keys, "doc", *values).with_row_index("row")
     table = table.filter(pl.any_horizontal(pl.col(values).is_not_null()))
-    return laid_out(table, keys, columns, own=own)
+    return laid_out(table, keys, columns, own=own, few=few)
 
 
 def _first_places(log: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, Array | None, str | None]:

@@ -11,7 +11,7 @@ import numpy as np
 from frame_metrics.inputs.kept import Remembers, kept, seal, sealed
 from frame_metrics.inputs.pool import Pool
 from frame_metrics.inputs.rows import Array, Gain, Rows, by_rank, falling, gain_of, sums_between
-from frame_metrics.inputs.scores import Scores, sorted_levels
+from frame_metrics.inputs.scores import DistinctScores, Scores, sorted_levels
 from frame_metrics.inputs.tables import Confusion
 
 
@@ -427,13 +427,25 @@ class Ranking(Remembers):
         fn = self.n_relevant - tp - sum(rest[:1])
         return Confusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest), said=self._said)
 
+    @property
+    def _all_differ(self) -> bool:
+        """True where every row was retrieved, in the order of its score, which no other row of its query has."""
+        if self.score is None or self.shown is not None or not self.everything_retrieved:
+            return False
+        score, last = self.score, np.cumsum(self.lengths[self.lengths > 0]) - 1
+        falls = score[1:] < score[:-1]  # False beside what is no number
+        falls[last[:-1]] = True
+        return bool(falls.all() and (score[last] > -np.inf).all())
+
     @kept
     def scores(self) -> Scores:
         """The distinct scores of each query; documents without a score stand below all others."""
+        lacking = np.maximum(self.n_known - self.lengths, 0)
+        if self._all_differ and not lacking.any():
+            return DistinctScores(self.score, self.lengths, self.relevant)
         score = np.full(len(self.grade), -np.inf) if self.score is None else self.score
         score = np.where(np.isnan(score), -np.inf, score)
         query, good = np.repeat(np.arange(self.n_queries), self.lengths), self.good
-        lacking = np.maximum(self.n_known - self.lengths, 0)
         if lacking.any():  # judged elsewhere, and not listed
             rest = np.repeat(np.arange(self.n_queries), lacking.astype(np.int64))
             place = np.arange(len(rest)) - np.searchsorted(rest, rest)

@@ -8,7 +8,7 @@ import numpy as np
 
 from frame_metrics.errors import BadValueError
 from frame_metrics.inputs.kept import kept, seal
-from frame_metrics.inputs.rows import Array, Segmented, no_rows, ratio
+from frame_metrics.inputs.rows import Array, Rows, Segmented, no_rows, ratio
 
 
 class Scores(Segmented):
@@ -68,9 +68,74 @@ class Scores(Segmented):
         return ratio(pairs, self.positives * self.negatives)
 
     @kept
+    def steps(self) -> Array:
+        """Precision at each score times the relevant rows that have it; 0 below all scores, shape (levels,)."""
+        precision = ratio(self.tp, self.tp + self.fp)
+        return np.where((self.pos > 0) & self.retrieved, self.pos * precision, 0)
+
+    @kept
     def probability(self) -> Array:
         """The scores, known to lie between 0 and 1."""
         return _between_0_and_1(self.score)
+
+
+class DistinctScores(Scores):
+    """The scores of rows in rank order, no two of a query alike: each row is a level.
+
+    Areas are then had from the relevant rows alone, which are few, and what they rest on is counted only if it is read.
+
+    Parameters
+    ----------
+    score : of each row, falling within a query, shape (rows,).
+    lengths : rows of each query, shape (queries,).
+    relevant : the relevant rows; the rank of each is its place.
+    """
+
+    def __init__(self, score: Array, lengths: Array, relevant: Rows) -> None:
+        self.score, self.count, self.relevant, self.n_queries = score, lengths, relevant, len(lengths)
+        seal(self)
+
+    @kept
+    def query(self) -> Array:
+        """The query of each row, shape (rows,)."""
+        return np.repeat(np.arange(self.n_queries), self.count)
+
+    @kept
+    def tp(self) -> Array:
+        """Relevant rows of the query from the first to this one, shape (rows,)."""
+        at = np.zeros(len(self.score))
+        at[self._row] = 1
+        return np.cumsum(at) - np.repeat(self.relevant.starts, self.count)
+
+    @kept
+    def fp(self) -> Array:
+        """Other rows of the query from the first to this one, shape (rows,)."""
+        return self.position - self.tp
+
+    @kept
+    def positives(self) -> Array:
+        return self.relevant.count.astype(np.float64)
+
+    @kept
+    def negatives(self) -> Array:
+        return self.count - self.positives
+
+    @property
+    def _row(self) -> Array:
+        """The place of each relevant row among all, shape (relevant rows,)."""
+        return self.relevant.each(self.starts) + self.relevant.rank - 1
+
+    @kept
+    def area(self) -> Array:
+        few = self.relevant
+        pairs = few.total(few.each(self.negatives) + few.position - few.rank)  # others below each relevant row
+        return ratio(pairs, self.positives * self.negatives)
+
+    @kept
+    def steps(self) -> Array:
+        out = np.zeros(len(self.score))
+        out[self._row] = self.relevant.position / self.relevant.rank
+        return out
 
 
 def _between_0_and_1(score: Array) -> Array:

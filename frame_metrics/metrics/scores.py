@@ -103,13 +103,13 @@ def average_precision(scores: Scores, area: Literal["step", "trapezoid"] = "step
     Source: scikit-learn, average_precision_score; J. Davis, M. Goadrich, The relationship between precision-recall and
         ROC curves, 2006.
     """
-    precision = ratio(scores.tp, scores.tp + scores.fp)
-    counts = (scores.pos > 0) & scores.retrieved
+    steps = scores.steps
     if area == "trapezoid":
+        precision = ratio(scores.tp, scores.tp + scores.fp)
         above = scores.before(precision)
         above[scores.begins] = 1
-        precision = (precision + above) / 2
-    return ratio(scores.total(np.where(counts, scores.pos * precision, 0)), scores.positives)
+        steps = np.where(steps > 0, scores.pos * ((precision + above) / 2), 0)
+    return ratio(scores.total(steps), scores.positives)
 
 
 @metric(undefined=None, also=("kolmogorov_smirnov", "ks_statistic"))

@@ -126,7 +126,9 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
     """Raise for texts each of which is a list, as pandas writes them to CSV: ['a', 'b']."""
     if values.dtype not in TEXTS:
         return
-    some = [text.strip() for text in values.head(MOST).drop_nulls().head(MANY).cast(pl.String).to_list()]
+    some = values.head(MOST)
+    some = some.drop_nulls() if some.null_count() else some
+    some = [text.strip() for text in some.head(MANY).cast(pl.String).to_list()]
     bracketed = bool(some) and all(text.startswith("[") and text.endswith("]") for text in some)
     if bracketed and any({*", '\""} & {*text} for text in some):
         raise BadValueError(

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,8 @@ def scores(options: argparse.Namespace) -> Iterator[list[str]]:
         )
         yield row("scores", f"{name}, pooled", rows, [f"{show(its)} (sklearn)", show(own)], its / own, 3)
     yield by_query(rows, options.runs)
+    if "polarbearings" not in left_out_decisions():
+        yield from by_expressions(min(rows, 1_000_000), options.runs)
     irm = frame_metrics.IRM(cases, label="label", score="score")
     its, own = by_turns([cases["score"].sort, lambda: irm.thresholds(*FIVE)], options.runs)
     yield row(
@@ -108,6 +111,34 @@ def by_query(rows: int, runs: int) -> list[str]:
     return row("scores", f"both areas, queries: {queries:,}", len(log), figures, its / own, 200)
 
 
+def by_expressions(rows: int, runs: int) -> Iterator[list[str]]:
+    """Measure metrics of every query as expressions of polars, beside a floor that no package moves."""
+    import polarbearings as pb  # type: ignore[import-not-found, unused-ignore]
+
+    log = made(rows // 100 * 100).with_columns(query=np.repeat(np.arange(rows // 100), 100))
+    log = log.with_columns(pl.col("label").cast(pl.Int8))
+    orders = {
+        "rank order": log.sort("query", -pl.col("score")),
+        "shuffled": log.sample(fraction=1, shuffle=True, seed=0),
+    }
+    five = (1, 3, 5, 10, 20)
+    cases: dict[str, tuple[list[Any], float]] = {
+        "roc_auc": ([pb.roc_auc("label", "score")], 2),
+        "average_precision": ([pb.average_precision("label", "score").fill_null(0)], 2),
+        "ndcg@10": ([pb.ndcg_score("label", "score", k=10).fill_null(0)], 3),
+        "ndcg@1,3,5,10,20": ([pb.ndcg_score("label", "score", k=k).fill_null(0).alias(str(k)) for k in five], 5),
+    }
+    for (order, frame), (name, (expressions, asked)) in product(orders.items(), cases.items()):
+        frame = pl.DataFrame({column: pl.Series(frame[column].to_numpy()) for column in ("query", "score", "label")})
+        theirs = partial(frame.group_by("query").agg, *expressions)
+        call = evaluation(frame, name, query="query", score="score")
+        means = theirs().drop("query").mean().row(0)
+        assert np.allclose(call()["value"].to_numpy(), means), f"{name}: polarbearings finds {means}"
+        least, its, own = by_turns([partial(frame.select, pl.col("score").rank().over("query")), theirs, call], runs)
+        figures = [f"{show(its)} (polarbearings; rank().over(query): {show(least)})", show(own)]
+        yield row("scores", f"{name}, of each query, {order}", len(frame), figures, its / own, asked)
+
+
 def left_out_decisions() -> dict[str, str]:
     """Return what cannot be measured, and why."""
-    return {} if find_spec("fairlearn") is not None else {"fairlearn": "it is not installed"}
+    return {name: "it is not installed" for name in ("fairlearn", "polarbearings") if find_spec(name) is None}

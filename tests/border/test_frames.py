@@ -1367,3 +1367,30 @@ def test_the_size_of_a_block_does_not_matter(size: int, beside: bool, roles: Any
         results = asked.per_query(*METRICS), asked.evaluate(*METRICS, ci=0.9)
     for result, old in zip(results, expected, strict=True):
         pl.testing.assert_frame_equal(result, old, check_exact=True)
+
+
+@pytest.mark.parametrize("order", ["rank order", "shuffled"])
+@pytest.mark.parametrize("beside", [False, True], ids=["own grades", "judged beside"])
+@pytest.mark.parametrize("to", [pl.DataFrame.clone, pl.DataFrame.to_pandas], ids=["polars", "pandas"])
+def test_a_small_call_runs_no_plan_of_polars(order: str, beside: bool, to: Callable[[pl.DataFrame], Any]) -> None:
+    """Ten rows with ids of text are measured without a plan of polars, whose threads take longer than they do."""
+    doc = [f"d{i}" for i in range(5)] * 2
+    log = pl.DataFrame(
+        {"query": ["a"] * 5 + ["b"] * 5, "doc": doc, "score": np.arange(10.0)[::-1], "grade": [0, 1] * 5}
+    )
+    log = log if order == "rank order" else log[[4, 9, 1, 0, 7, 3, 8, 2, 6, 5]]
+    qrels, frame = to(log.drop("score")), to(log.drop("grade") if beside else log)
+    collected: list[str] = []
+
+    def note(_: Any, event: str, called: Any) -> None:
+        if event == "c_call" and called.__name__ in ("collect", "collect_schema"):
+            collected.append(called.__qualname__)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        irm: Any = IRM(frame)
+        (irm.judge(qrels) if beside else irm).evaluate("ndcg@10", "ap")
+    finally:
+        sys.setprofile(before)
+    assert collected == []

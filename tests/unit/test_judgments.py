@@ -904,6 +904,8 @@ def test_a_hash_decides_nothing() -> None:
     honest = expected()
     with equal_hashes():
         assert expected() == honest
+        with small_blocks(10):  # as a large log
+            assert expected() == honest
     assert honest[:2] == [0.5, 1.0]
 
 
