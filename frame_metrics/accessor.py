@@ -949,5 +949,46 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.report.write import report
 
-        options: dict[str, Any] = {"metrics": metrics, "baseline": baseline, "title": title, "format": format}
-        return report(self, self._plan, path, **options, ci=ci, queries=queries)
+        options: dict[str, Any] = {"metrics": metrics, "title": title, "format": format}
+        return report(self, self._plan, path, **options, compared={"baseline": baseline}, ci=ci, queries=queries)
+
+    @verb
+    def summary(self, *metrics: Metrics, baseline: Any = None, ci: float = 0.95) -> Frame:
+        """Say in sentences what the data bear: the best system, what the audit holds against it, what stands out.
+
+        Each row is a sentence and the figures that it is made of, as at the top of ``report()``. A difference is told
+        where its corrected p-value is below 0.05 and its interval lies on one side of 0; else the row says what
+        difference the sample would show. A segment stands out where its interval, at a level that holds for all
+        segments together, leaves out the value over all; a trend is one between the first and the last of three times
+        or more. Of what the data do not bear there is no row. It is computed at once, of a lazy frame too.
+
+        Parameters
+        ----------
+        metrics : names, or values; the first is what sentences are about. None for one that suits the roles.
+        baseline : as in ``compare``. None: the best system beside the next, and the first that it surely beats.
+        ci : level of the intervals.
+
+        Returns
+        -------
+        A frame of the caller's kind: about ("difference", "value", "unjudged", "undefined", "audit", "segment",
+        "trend"), sentence, of (the segment, the times of a trend, or what the audit found), the system, baseline,
+        metric, value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n,
+        share, mde. The interval is that of the difference, else of the value; n is the cutoff where unjudged results
+        are said. ``frame_metrics.show`` prints the sentences.
+
+        Raises
+        ------
+        FrameMetricsError
+            The metrics cannot be computed.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": range(8), "doc": "x", "grade": 1, "a": 2.0, "b": 1.0})
+        >>> log = pl.concat([log, log.with_columns(pl.lit("y").alias("doc"), grade=0, a=1.0, b=2.0)])
+        >>> frame_metrics.show(log.irm(score=["a", "b"]).summary("rr"))
+        a beats b: rr 1.000 against 0.500 (+100 %; +0.500 to +0.500), better in 8 of 8 queries and worse in 0; p 0.008.
+        """
+        from frame_metrics.report.write import summary
+
+        return summary(self, self._plan, metrics, {"baseline": baseline}, ci)

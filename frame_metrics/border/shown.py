@@ -49,7 +49,7 @@ def show(frame: Any) -> None:
 
 
 def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | None = None) -> str:
-    """Return a result as text: the findings of an audit as a list, others as a table.
+    """Return a result as text: findings and sentences as a list, others as a table.
 
     Parameters
     ----------
@@ -58,6 +58,8 @@ def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | No
     """
     if {"check", "severity", "n", "share", "message"} <= {*table.columns}:
         return _findings(table)
+    if {"about", "sentence"} <= {*table.columns}:
+        return "\n".join(map(printable, table["sentence"])) or "nothing can be said"
     columns = [[printable(values.name), *(_cell(value, digits) for value in values)] for values in table]
     sizes = [max(map(len, cells)) for cells in columns]
     if width is not None and len(table) and sum(sizes) + 2 * (len(sizes) - 1) > width:

@@ -19,6 +19,7 @@ from frame_metrics.metrics.names import read_text
 
 NOTHING = "\u2013"  # a dash, where there is no value
 SIGNIFICANT = "*"
+ALPHA = 0.05  # of what is called significant where nobody says a level
 EQUAL = 1e-12  # values that differ by no more are equally good
 P_VALUES = ("p_value", "p_adjusted")
 # Columns of results that count something; those of keys and cutoffs are shown as they are.

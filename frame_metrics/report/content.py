@@ -20,6 +20,7 @@ from frame_metrics.metrics.names import read
 from frame_metrics.report.cells import here, sign_of
 from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
 from frame_metrics.report.foremost import foremost, places_of
+from frame_metrics.report.summary import summary_of
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.conventions import Conventions
 
@@ -67,6 +68,8 @@ class Content:
     results: pl.DataFrame
     audit: pl.DataFrame
     versions: dict[str, str]
+    named: bool = False  # whether a baseline was
+    summary: pl.DataFrame = field(default_factory=pl.DataFrame)  # sentences, and their figures
     segments: pl.DataFrame | None = None
     comparison: pl.DataFrame | None = None
     differences: pl.DataFrame | None = None  # of each query, by the first metric
@@ -97,7 +100,7 @@ class Content:
     @cached_property
     def places(self) -> dict[Any, int]:
         """The place of each system where not all can be shown."""
-        compared = [] if self.comparison is None else self.comparison["baseline"].unique(maintain_order=True).to_list()
+        compared = [] if self.comparison is None or not self.named else [*dict.fromkeys(self.comparison["baseline"])]
         return places_of(self.results, self.system, self.first, compared)
 
     def foremost_pairs(self, pairs: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
@@ -140,10 +143,10 @@ def gathered(
     played: Any,
     metrics: Sequence[Any],
     *,
-    baseline: Any,
+    compared: Mapping[str, Any],
     title: str | None,
     ci: float | None,
-    queries: int,
+    queries: int | None,
 ) -> Content:
     """Ask the verbs for everything that a report shows.
 
@@ -152,11 +155,11 @@ def gathered(
     irm : the object whose verbs are asked.
     played : what its verbs are handed: the columns, and the conventions.
     metrics : as a verb takes them; none for those that suit the roles.
-    baseline, ci : as in ``compare`` and ``evaluate``.
+    compared, ci : options of ``compare``, the baseline among them, and of ``evaluate``.
     title : of the report; None for one that names the metrics.
-    queries : how many of the best and of the worst queries of a system are shown.
+    queries : how many of the best and of the worst queries of a system are shown; None for the summary alone.
     """
-    columns, work = played.columns, Gathering(irm)
+    columns, work, baseline = played.columns, Gathering(irm), compared["baseline"]
     asked, plan = _planned(played, metrics, None)
     depth = depth_of(irm, played.columns)
     if not metrics:
@@ -186,9 +189,14 @@ def gathered(
         segments=segments,
         audit=audit,
         versions=versions(),
+        named=baseline is not None,
     )
-    content = _compared(content, work, baseline)
-    content = _of_queries(content, work, queries, plan)
+    compared = {**compared, "ci": ci or 0.95}
+    content = _compared(content, work, compared)
+    content = replace(content, summary=summary_of(content, work, _whole(content, Gathering(irm)), compared))
+    if queries is None:
+        return content
+    content = _of_queries(_differing(content, work, compared), work, queries, plan)
     content = _of_decisions(content, work, plan)
     return replace(content, curves=_curves(content, work, plan, depth), absent=work.absent)
 
@@ -232,22 +240,25 @@ def _is_frame(baseline: Any, irm: Any) -> bool:
     return True
 
 
-def _compared(content: Content, work: Gathering, baseline: Any) -> Content:
-    """Add how systems differ, and on which queries."""
-    if content.system is None and baseline is None:
-        return content
-    if content.system is not None and baseline is None and content.results[content.system].n_unique() < 2:
+def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:
+    """Add how systems differ."""
+    if not content.named and (content.system is None or content.results[content.system].n_unique() < 2):
         return content
     irm = _whole(content, work)
     names = [] if irm.roles.get("value") is not None else [name for name, _ in content.asked]
-    given: dict[str, Any] = {"baseline": baseline, "ci": content.ci or 0.95}
-    comparison = work.tried("comparison", lambda: irm.compare(*names, **given))
-    if comparison is None or not content.query:
-        return replace(content, comparison=comparison)
-    each = work.tried("differences", lambda: irm.compare(*names[:1], **given, per_query=True))
+    return replace(content, comparison=work.tried("comparison", lambda: irm.compare(*names, **compared)))
+
+
+def _differing(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:
+    """Add on which queries systems differ."""
+    if content.comparison is None or not content.query:
+        return content
+    irm = _whole(content, Gathering(work.irm))
+    names = [] if irm.roles.get("value") is not None else [content.first]
+    each = work.tried("differences", lambda: irm.compare(*names, **compared, per_query=True))
     if each is not None:
         each = each.filter(pl.col("metric") == content.first)
-    return replace(content, comparison=comparison, differences=each)
+    return replace(content, differences=each)
 
 
 def _whole(content: Content, work: Gathering) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from frame_metrics.report.cells import (
+    ALPHA,
     NOTHING,
     Cell,
     Table,
@@ -24,7 +25,6 @@ from frame_metrics.report.foremost import foremost
 
 ROWS = 200  # of a table of segments, or of differences, that are shown
 LONGEST = 160  # letters of a text in a table
-ALPHA = 0.05
 SEVERITIES = ("error", "warning", "info", "fact")
 CALLED = {
     "baseline_value": "of the baseline",
@@ -80,7 +80,7 @@ def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Secti
     ----------
     pictures : those that are drawn, by the name of what they show.
     """
-    parts = (_headline, _audit, _decisions, _comparison, _segments, _curves, _queries, _how, _absent)
+    parts = (_summary, _headline, _audit, _decisions, _comparison, _segments, _curves, _queries, _how, _absent)
     return [section for part in parts if (section := part(content, pictures)).blocks]
 
 
@@ -94,6 +94,10 @@ def verdict(content: Content) -> tuple[str, str]:
 
 def _drawn(pictures: Mapping[str, Picture], *names: str) -> list[Block]:
     return [pictures[name] for name in names if name in pictures]
+
+
+def _summary(content: Content, pictures: Mapping[str, Picture]) -> Section:
+    return Section("summary", "Summary", content.summary["sentence"].to_list())
 
 
 def _headline(content: Content, pictures: Mapping[str, Picture]) -> Section:

@@ -8,14 +8,16 @@ import html
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from frame_metrics.answer import Answer
 from frame_metrics.border.files import file_name, replacing
-from frame_metrics.errors import BadValueError, check_choice, check_level, check_whole, listed
+from frame_metrics.border.frames import border_of
+from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole, listed
 from frame_metrics.report.cells import Table, library, plain_text
 from frame_metrics.report.content import Content, gathered
 from frame_metrics.report.foremost import foremost
@@ -36,7 +38,7 @@ def report(
     path: Any,
     *,
     metrics: Any,
-    baseline: Any,
+    compared: Mapping[str, Any],
     title: str | None,
     format: str | None,
     ci: float | None,
@@ -50,13 +52,26 @@ def report(
     check_whole("queries", queries, 0)
     jinja = library("jinja2") if kind == "html" else None
     asked = [] if metrics is None else metrics if isinstance(metrics, list | tuple) else [metrics]
-    content = gathered(irm, request, asked, baseline=baseline, title=title, ci=ci, queries=queries)
+    content = gathered(irm, request, asked, compared=compared, title=title, ci=ci, queries=queries)
     text = as_html(content, jinja) if kind == "html" else as_markdown(content) if kind == "md" else as_json(content)
     if name is None:
         return text
     with replacing(name) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
     return name
+
+
+def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[str, Any], ci: float) -> Any:
+    """Answer ``irm.summary``, which has the parameters."""
+    check_level(ci)
+    content = gathered(irm, request, metrics, compared=compared, title=None, ci=ci, queries=None)
+    columns, system = content.summary.to_dict(), content.system
+    if system in columns and system != "system":
+        raise ColumnError(f"{system}: summary() has a column of this name; rename it in the frame")
+    named = {str(system) if name == "system" else name: values for name, values in columns.items()}
+    answer = Answer({}, named).of_rows(pl.DataFrame(), None)
+    found = border_of(irm.frame).given_back(answer)
+    return found.lazy() if isinstance(irm.frame, pl.LazyFrame) else found
 
 
 def _format(name: str | None, given: str | None) -> str:
@@ -141,6 +156,7 @@ def as_json(content: Content) -> str:
 
 def _data(content: Content) -> dict[str, Any]:
     tables = {
+        "summary": content.summary,
         "results": content.results,
         "segments": content.segments,
         "confusion": content.confusion,
