@@ -911,6 +911,7 @@ class IRM(Generic[Frame]):
         format: Literal["html", "md", "json"] | None = None,
         ci: float | None = 0.95,
         queries: int = 5,
+        sort: str | None = None,
     ) -> str:
         """Write a report: what the verbs return, as a page to read, as Markdown or as JSON.
 
@@ -929,6 +930,8 @@ class IRM(Generic[Frame]):
         format : "html", "md" or "json"; by default what the name of the file ends in, else "html".
         ci : level of the intervals; None for none of means.
         queries : how many of the best, and of the worst, queries of each system are shown.
+        sort : the metric by which tables sort systems, the best first; None for the first of ``metrics``, "name" for
+            the order of their names.
 
         Returns
         -------
@@ -950,7 +953,9 @@ class IRM(Generic[Frame]):
         from frame_metrics.report.write import report
 
         options: dict[str, Any] = {"metrics": metrics, "title": title, "format": format}
-        return report(self, self._plan, path, **options, compared={"baseline": baseline}, ci=ci, queries=queries)
+        return report(
+            self, self._plan, path, **options, compared={"baseline": baseline}, ci=ci, queries=queries, sort=sort
+        )
 
     @verb
     def summary(self, *metrics: Metrics, baseline: Any = None, ci: float = 0.95) -> Frame:

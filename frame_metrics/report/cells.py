@@ -98,6 +98,11 @@ def p_text(p: float | None, digits: int = 3) -> str:
     return f"<{least:.{digits}f}" if p is not None and p < least else number_text(p, digits)
 
 
+def counted(n: int, unit: str) -> str:
+    """Return a number of queries or rows in words."""
+    return f"{n:,} {({'queries': 'query', 'rows': 'row'}[unit]) if n == 1 else unit}"
+
+
 def cell_of(column: str, value: Any, digits: int = 3, longest: int | None = None) -> Cell:
     """Return a value of a result's column as a cell."""
     if value is None:

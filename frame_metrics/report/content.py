@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.shown import versions
-from frame_metrics.errors import FrameMetricsError, NotComputableError, kind_of
+from frame_metrics.errors import FrameMetricsError, NotComputableError, check_choice, kind_of
 from frame_metrics.inputs import Confusion, Ranking
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
@@ -28,6 +28,7 @@ QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
 POINTS = 200  # of a curve of scores
 SYSTEMS, RESULTS, MISSED = 4, 10, 5  # whose queries are shown; results of a query; relevant documents it did not find
 CLASSES = 50  # of a confusion matrix
+NAMES = "name"  # the order of systems as verbs return them
 PAIRS = 3  # whose queries are shown that differ most
 # What a convention is where nobody has said anything.
 DEFAULTS = {
@@ -69,6 +70,7 @@ class Content:
     audit: pl.DataFrame
     versions: dict[str, str]
     named: bool = False  # whether a baseline was
+    sort: str = NAMES  # the metric that systems are sorted by in tables
     summary: pl.DataFrame = field(default_factory=pl.DataFrame)  # sentences, and their figures
     segments: pl.DataFrame | None = None
     comparison: pl.DataFrame | None = None
@@ -91,6 +93,11 @@ class Content:
     def keys(self) -> list[str]:
         """The columns that name a ranking."""
         return [*self.groups, *self.query]
+
+    @property
+    def unit(self) -> str:
+        """A word for what is counted."""
+        return "queries" if self.query else "rows"
 
     @property
     def first(self) -> str:
@@ -147,6 +154,7 @@ def gathered(
     title: str | None,
     ci: float | None,
     queries: int | None,
+    sort: str | None = None,
 ) -> Content:
     """Ask the verbs for everything that a report shows.
 
@@ -158,12 +166,15 @@ def gathered(
     compared, ci : options of ``compare``, the baseline among them, and of ``evaluate``.
     title : of the report; None for one that names the metrics.
     queries : how many of the best and of the worst queries of a system are shown; None for the summary alone.
+    sort : the metric by which systems are sorted in tables; None for the first, "name" for the order of their names.
     """
     columns, work, baseline = played.columns, Gathering(irm), compared["baseline"]
     asked, plan = _planned(played, metrics, None)
     depth = depth_of(irm, played.columns)
     if not metrics:
         asked, plan = _planned(played, metrics, depth)
+    if sort is not None and asked:
+        check_choice("sort", sort, [*(name for name, _ in asked), NAMES])
     asked, results = _evaluated(work, asked, ci=ci, **({"margins": True} if columns.by else {}))
     if not asked:
         asked = [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
@@ -190,6 +201,7 @@ def gathered(
         audit=audit,
         versions=versions(),
         named=baseline is not None,
+        sort=sort or asked[0][0],
     )
     compared = {**compared, "ci": ci or 0.95}
     content = _compared(content, work, compared)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -16,12 +17,13 @@ from frame_metrics.report.cells import (
     best_cells,
     cell_of,
     corrections,
+    counted,
     number_text,
     plain_text,
     table_of,
 )
-from frame_metrics.report.content import SYSTEMS, Content, Ranked
-from frame_metrics.report.foremost import foremost
+from frame_metrics.report.content import NAMES, SYSTEMS, Content, Ranked
+from frame_metrics.report.foremost import foremost, sorted_by
 
 ROWS = 200  # of a table of segments, or of differences, that are shown
 LONGEST = 160  # letters of a text in a table
@@ -33,7 +35,8 @@ CALLED = {
     "n_undefined": "undefined",
 }
 SAID = {"info": "note"}  # words for severities
-MDE = "mde: the difference that so many queries, or rows, are likely to show (80 % power)."
+ALL = "the JSON form has more, and the verbs return all of them."
+MDE = "mde: the smallest difference that this sample would detect 80 % of the time."
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,22 @@ def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Secti
     ----------
     pictures : those that are drawn, by the name of what they show.
     """
+    content = _sorted(content)
     parts = (_summary, _headline, _audit, _decisions, _comparison, _segments, _curves, _queries, _how, _absent)
     return [section for part in parts if (section := part(content, pictures)).blocks]
+
+
+def _sorted(content: Content) -> Content:
+    """The content with the best systems first in each table."""
+    if content.system is None or content.sort == NAMES:
+        return content
+    by = partial(sorted_by, results=content.results, system=content.system, metric=content.sort)
+    names = ("results", "segments", "comparison", "quantiles", "confusion", "classes")
+    frames: dict[str, Any] = {name: by(frame) for name in names if (frame := getattr(content, name)) is not None}
+    if "comparison" in frames:
+        frames["comparison"] = _together(frames["comparison"], ["metric"])
+    curves = {name: by(curve) for name, curve in content.curves.items()}
+    return replace(content, **frames, curves=curves)
 
 
 def verdict(content: Content) -> tuple[str, str]:
@@ -132,10 +149,8 @@ def _long(content: Content) -> Table:
 
 def _over(content: Content, results: pl.DataFrame) -> str:
     """Words for what a mean is over, where it is the same for all."""
-    one, many = ("query", "queries") if content.query else ("row", "rows")
     averages, n = results["average"].drop_nulls().unique().to_list(), results["n"].unique().to_list()
-    counted = f"{n[0]:,} {one if n[0] == 1 else many}" if len(n) == 1 else ""
-    said = [counted, f"average: {averages[0]}" if len(averages) == 1 else ""]
+    said = [counted(n[0], content.unit) if len(n) == 1 else "", f"average: {averages[0]}" if len(averages) == 1 else ""]
     words = ", ".join(filter(None, said))
     return f" ({words})" if words else ""
 
@@ -210,12 +225,9 @@ def _together(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 def _left_out(n: int, of_systems: Content | None = None) -> str:
     """Words for rows that are not shown; where they are of systems, for which are."""
     if of_systems is None:
-        return f"The first {ROWS:,} of {n:,} rows; the verbs return all of them."
+        return f"The first {ROWS:,} of {n:,} rows; {ALL}"
     system, against = plain_text(of_systems.system), " and of the baseline" if of_systems.comparison is not None else ""
-    return (
-        f"{ROWS:,} of {n:,} rows, those of the best {system} by {of_systems.first}{against} among them; "
-        "the verbs return all of them."
-    )
+    return f"{ROWS:,} of {n:,} rows, those of the best {system} by {of_systems.first}{against} among them; {ALL}"
 
 
 def _audit(content: Content, pictures: Mapping[str, Picture]) -> Section:
@@ -223,11 +235,20 @@ def _audit(content: Content, pictures: Mapping[str, Picture]) -> Section:
     if len(content.findings):
         section.blocks.append(_findings(content.findings, "Findings, the gravest first", severity=True))
     section.blocks.append(_findings(content.facts, "Counted and not counted", severity=False))
+    return replace(section, blocks=[*section.blocks, *_undefined(content)])
+
+
+def _undefined(content: Content) -> Iterator[Block]:
+    """A table of where metrics are undefined; one line where all systems say the same of the same metrics."""
     undefined = content.results.filter(pl.col("n_undefined") > 0)
-    if len(undefined):
+    metrics = undefined["metric"].unique(maintain_order=True)
+    everywhere = len(undefined) == len(content.results.filter(pl.col("metric").is_in(metrics.implode())))
+    if everywhere and undefined["n_undefined"].n_unique() == 1:
+        of = f" of every {plain_text(content.system)}" if content.system else ""
+        yield f"Undefined in {counted(undefined['n_undefined'][0], content.unit)}{of}: {', '.join(metrics)}."
+    elif len(undefined):
         only = [*([content.system] if content.system else []), "metric", "n", "n_undefined"]
-        section.blocks.append(table_of(undefined, caption="Where metrics are undefined", only=only, called=CALLED))
-    return section
+        yield table_of(undefined, caption="Where metrics are undefined", only=only, called=CALLED)
 
 
 def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:

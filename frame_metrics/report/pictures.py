@@ -38,8 +38,8 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """The name, the title and the charts of each picture, of what is there and not too much to be seen."""
     level = f" with {content.ci:.0%} intervals" if content.ci else ""
     results, of = _of_the_best(content, content.results)
-    if _few(content, results):
-        parts = [results] if content.system is None else _by_metric(results)
+    if content.system and _few(content, results):  # of one system they would show what the table says
+        parts = (part for part in _by_metric(results) if part["value"].n_unique() > 1)
         yield "metrics", f"Metrics{level}{of}", (plot.metrics(part, ci=content.ci) for part in parts)
     curve, of = _of_the_best(content, content.curves.get("cutoffs", pl.DataFrame({"value": []})))
     if _few(content, curve):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frame_metrics.report.cells import ALPHA, number_text, p_text, plain_text, sign_of
+from frame_metrics.report.cells import ALPHA, counted, number_text, p_text, plain_text, sign_of
 
 LONGEST = 60  # letters of a name
 
@@ -88,8 +88,7 @@ def _counted(said: Said) -> str:
     """Words for the number of queries or rows that figures rest on."""
     if said.baseline_n is not None:
         return f"{said.n:,} and {said.baseline_n:,} {said.unit}"
-    one = {"queries": "query", "rows": "row"}
-    return f"{said.n:,} {one.get(said.unit, said.unit) if said.n == 1 else said.unit}"
+    return counted(said.n or 0, said.unit)
 
 
 def _difference(said: Said) -> str:

@@ -90,8 +90,7 @@ class Decisions:
         """A sentence of the figures of a row, and further ones."""
         figures = {name: value for name, value in row.items() if name in FIGURES and name != self.content.system}
         of = self._of(row) or None
-        unit = "queries" if self.content.query else "rows"
-        fixed = {"metric": self.content.first, "unit": unit, "of": of, "system": self._system(row)}
+        fixed = {"metric": self.content.first, "unit": self.content.unit, "of": of, "system": self._system(row)}
         return Said(**{**figures, "about": about, **fixed, **more})
 
     def _pairs(self) -> Iterator[Said]:

@@ -27,7 +27,7 @@ from frame_metrics.report.tables import in_markdown, markdown_text
 
 VERSION = 1  # of the JSON form; it rises when something has another name or meaning
 FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
-MOST_ROWS = 1000  # of a table in JSON
+MOST_ROWS = 2000  # of a table in JSON
 LONGEST = 2000  # letters of a text there
 HERE = Path(__file__).parent
 
@@ -43,6 +43,7 @@ def report(
     format: str | None,
     ci: float | None,
     queries: int,
+    sort: str | None,
 ) -> str:
     """Answer ``irm.report``, which has the parameters."""
     name = None if path is None else file_name(path)
@@ -52,7 +53,7 @@ def report(
     check_whole("queries", queries, 0)
     jinja = library("jinja2") if kind == "html" else None
     asked = [] if metrics is None else metrics if isinstance(metrics, list | tuple) else [metrics]
-    content = gathered(irm, request, asked, compared=compared, title=title, ci=ci, queries=queries)
+    content = gathered(irm, request, asked, compared=compared, title=title, ci=ci, queries=queries, sort=sort)
     text = as_html(content, jinja) if kind == "html" else as_markdown(content) if kind == "md" else as_json(content)
     if name is None:
         return text

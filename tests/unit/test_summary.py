@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import redirect_stdout
 from datetime import date
 from io import StringIO
@@ -143,3 +144,24 @@ def test_a_system_column_that_is_called_as_a_figure_is_refused() -> None:
     irm = runs(a=0.0, b=1.0).rename({"run": "sentence"}).irm(system="sentence")
     assert "sentence: summary() has a column of this name; rename it" in error(lambda: irm.summary("rr"))
     assert "## Summary" in irm.report(metrics="rr", format="md")
+
+
+def test_tables_have_the_best_system_first() -> None:
+    """By the first metric, by another one, or as verbs return them; the JSON form is as verbs return."""
+    irm = runs(queries=80, c=0.0, a=0.5, b=1.5).irm(system="run")
+    systems = re.compile(r"^\| ([abc]) \|", flags=re.MULTILINE)
+    for options, order in (({}, "bac"), ({"sort": "unjudged@5"}, None), ({"sort": "name"}, "abc")):
+        text = irm.report(metrics=["ndcg@5", "unjudged@5"], format="md", **options)
+        rows = irm.evaluate("unjudged@5").sort("value")["run"].to_list()
+        assert systems.findall(text)[:3] == [*(order or rows)]
+    read = json.loads(irm.report(metrics="ndcg@5", format="json"))["tables"]["results"]["rows"]
+    assert [row["run"] for row in read] == [*"abc"]
+    assert "sort='rr'" in error(lambda: irm.report(metrics="ndcg@5", sort="rr"))
+
+
+def test_what_is_undefined_everywhere_alike_is_one_line() -> None:
+    """A table stays where systems differ, as by the threshold that their scores pass."""
+    log = runs(a=0.5, b=1.5).with_columns(grade=pl.when(pl.col("query") == 3).then(0).otherwise("grade"))
+    text = log.irm(system="run").report(metrics=["ndcg@5", "ap"], format="md")
+    assert "Undefined in 1 query of every run: ndcg@5, ap." in text
+    assert "Where metrics are undefined" not in text
