@@ -912,6 +912,9 @@ class IRM(Generic[Frame]):
         ci: float | None = 0.95,
         queries: int = 5,
         sort: str | None = None,
+        paired: bool = True,
+        covariate: str | None = None,
+        cluster: str | None = None,
     ) -> str:
         """Write a report: what the verbs return, as a page to read, as Markdown or as JSON.
 
@@ -932,6 +935,8 @@ class IRM(Generic[Frame]):
         queries : how many of the best, and of the worst, queries of each system are shown.
         sort : the metric by which tables sort systems, the best first; None for the first of ``metrics``, "name" for
             the order of their names.
+        paired, covariate : as in ``compare``: False for the arms of an online test, each of which has its own queries.
+        cluster : the column of what belongs together, as users, as if it had been named: ``irm(cluster=...)``.
 
         Returns
         -------
@@ -952,13 +957,20 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.report.write import report
 
+        irm = self if cluster is None else self(cluster=cluster)
+        compared = {"baseline": baseline, "paired": paired, "covariate": covariate}
         options: dict[str, Any] = {"metrics": metrics, "title": title, "format": format}
-        return report(
-            self, self._plan, path, **options, compared={"baseline": baseline}, ci=ci, queries=queries, sort=sort
-        )
+        return report(irm, irm._plan, path, **options, compared=compared, ci=ci, queries=queries, sort=sort)
 
     @verb
-    def summary(self, *metrics: Metrics, baseline: Any = None, ci: float = 0.95) -> Frame:
+    def summary(
+        self,
+        *metrics: Metrics,
+        baseline: Any = None,
+        paired: bool = True,
+        covariate: str | None = None,
+        ci: float = 0.95,
+    ) -> Frame:
         """Say in sentences what the data bear: the best system, what the audit holds against it, what stands out.
 
         Each row is a sentence and the figures that it is made of, as at the top of ``report()``. A difference is told
@@ -971,6 +983,7 @@ class IRM(Generic[Frame]):
         ----------
         metrics : names, or values; the first is what sentences are about. None for one that suits the roles.
         baseline : as in ``compare``. None: the best system beside the next, and the first that it surely beats.
+        paired, covariate : as in ``compare``, of arms.
         ci : level of the intervals.
 
         Returns
@@ -996,4 +1009,5 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.report.write import summary
 
-        return summary(self, self._plan, metrics, {"baseline": baseline}, ci)
+        compared = {"baseline": baseline, "paired": paired, "covariate": covariate}
+        return summary(self, self._plan, metrics, compared, ci)

@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_metrics.border.frames import border_of
 from frame_metrics.border.shown import versions
-from frame_metrics.errors import FrameMetricsError, NotComputableError, check_choice, kind_of
+from frame_metrics.errors import ColumnError, FrameMetricsError, NotComputableError, check_choice, kind_of
 from frame_metrics.inputs import Confusion, Ranking
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
@@ -135,6 +135,13 @@ class Gathering:
 
     irm: Any
     absent: list[dict[str, str]] = field(default_factory=list)
+    arm: str | None = None  # the column of systems that have each their own queries
+
+    def each(self, irm: Any) -> Any:
+        """Return what is asked for values: each arm is measured on the queries that it has, as a segment."""
+        by = irm.roles.get("by") or []
+        own = [by] if isinstance(by, str) else [*by]
+        return irm if self.arm is None else irm(system=None, by=[*own, self.arm])
 
     def tried(self, section: str, call: Callable[[], Any]) -> pl.DataFrame | None:
         """Return what a verb returns; None where it says why it cannot."""
@@ -168,9 +175,12 @@ def gathered(
     queries : how many of the best and of the worst queries of a system are shown; None for the summary alone.
     sort : the metric by which systems are sorted in tables; None for the first, "name" for the order of their names.
     """
-    columns, work, baseline = played.columns, Gathering(irm), compared["baseline"]
+    columns, baseline, paired = played.columns, compared["baseline"], compared["paired"]
+    if not paired and columns.system is None:
+        raise ColumnError("paired=False compares arms; name their column with system=")
+    work = Gathering(irm, arm=columns.system if columns.query and not paired else None)
     asked, plan = _planned(played, metrics, None)
-    depth = depth_of(irm, played.columns)
+    depth = depth_of(work.each(irm), played.columns)
     if not metrics:
         asked, plan = _planned(played, metrics, depth)
     if sort is not None and asked:
@@ -184,7 +194,7 @@ def gathered(
         whole = ", ".join(columns.by)
         results = results.filter(pl.col("total_over") == whole).drop("total_over", *columns.by)
     saved = {"baseline": baseline} if _is_frame(baseline, irm) else {}
-    audit = here(irm.audit(**saved))
+    audit = here(work.each(irm).audit(**saved))
     content = Content(
         title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
         created=datetime.now(UTC).replace(microsecond=0),
@@ -205,7 +215,7 @@ def gathered(
     )
     compared = {**compared, "ci": ci or 0.95}
     content = _compared(content, work, compared)
-    content = replace(content, summary=summary_of(content, work, _whole(content, Gathering(irm)), compared))
+    content = replace(content, summary=summary_of(content, work, _all_segments(content, work), compared))
     if queries is None:
         return content
     content = _of_queries(_differing(content, work, compared), work, queries, plan)
@@ -215,13 +225,14 @@ def gathered(
 
 def _evaluated(work: Gathering, asked: _Asked, **options: Any) -> tuple[_Asked, pl.DataFrame]:
     """The metrics that the grades determine, and their values; of the others, if these are not all, it is noted why."""
+    irm = work.each(work.irm)
     try:
-        return asked, here(work.irm.evaluate(*(name for name, _ in asked), **options))
+        return asked, here(irm.evaluate(*(name for name, _ in asked), **options))
     except NotComputableError:
-        some = [one for one in asked if work.tried(one[0], partial(work.irm.evaluate, one[0])) is not None]
+        some = [one for one in asked if work.tried(one[0], partial(irm.evaluate, one[0])) is not None]
         if not some:
             raise
-        return some, here(work.irm.evaluate(*(name for name, _ in some), **options))
+        return some, here(irm.evaluate(*(name for name, _ in some), **options))
 
 
 def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
@@ -258,12 +269,14 @@ def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) ->
         return content
     irm = _whole(content, work)
     names = [] if irm.roles.get("value") is not None else [name for name, _ in content.asked]
+    if not compared["paired"]:  # which was asked for, so that what does not allow it is an error
+        return replace(content, comparison=here(irm.compare(*names, **compared)))
     return replace(content, comparison=work.tried("comparison", lambda: irm.compare(*names, **compared)))
 
 
 def _differing(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:
     """Add on which queries systems differ."""
-    if content.comparison is None or not content.query:
+    if content.comparison is None or not content.query or not compared["paired"]:
         return content
     irm = _whole(content, Gathering(work.irm))
     names = [] if irm.roles.get("value") is not None else [content.first]
@@ -283,6 +296,11 @@ def _whole(content: Content, work: Gathering) -> Any:
         work.absent.append({"section": "comparison over all segments", "reason": reason})
         return work.irm
     return work.irm(by=None)
+
+
+def _all_segments(content: Content, work: Gathering) -> Any:
+    """The irm that gives values of all segments together, of each arm by itself."""
+    return work.each(_whole(content, Gathering(work.irm)))
 
 
 def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> dict[str, pl.DataFrame]:
@@ -310,7 +328,7 @@ def _by_cutoff(content: Content, work: Gathering, depth: int | None) -> dict[str
     if not kinds:
         return {}
     top = max(10, *(int(metric.k or 0) for metric in cut))
-    irm, cutoffs = _whole(content, Gathering(work.irm)), shown_cutoffs(top, depth)
+    irm, cutoffs = _all_segments(content, work), shown_cutoffs(top, depth)
     curve = work.tried("curves", lambda: irm.curve(kinds, cutoffs=cutoffs))
     if curve is None:
         return {}
@@ -341,7 +359,7 @@ def _of_queries(content: Content, work: Gathering, queries: int, plan: Any) -> C
     """Add how the first metric is spread over queries, and the best and worst of them."""
     if not content.query:
         return content
-    irm = work.irm
+    irm = work.each(work.irm)
     names = [] if plan is None else [content.first]
     values = work.tried("queries", lambda: irm.per_query(*names))
     if values is None:
@@ -349,7 +367,7 @@ def _of_queries(content: Content, work: Gathering, queries: int, plan: Any) -> C
     values = values.filter(pl.col("metric") == content.first)
     spread = None  # where queries have weights, quantiles would not look at them
     if not irm.roles.get("weight"):
-        whole = _whole(content, Gathering(irm))
+        whole = _all_segments(content, work)
         spread = work.tried("quantiles", lambda: whole.evaluate(*names, average=[*QUANTILES]))
     spread = None if spread is None else spread.filter(pl.col("metric") == content.first)
     defined = values.with_columns(pl.when(~pl.col("undefined")).then("value"))
@@ -383,7 +401,7 @@ def _with_results(content: Content, work: Gathering, plan: Any) -> list[Ranked]:
     columns = plan.played
     if not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
         return chosen
-    small = _small(content, work.irm, plan)
+    small = _small(content, work.each(work.irm), plan)
     return [_explained(one, content, small, [name for name, _ in taken]) for one in content.queries]
 
 

@@ -172,7 +172,7 @@ class Decisions:
         if not 2 <= n <= SEGMENTS:
             return
         level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)
-        found = self._quietly(self.work.irm, self.content.first, ci=level, resamples=draws)
+        found = self._quietly(self.work.each(self.work.irm), self.content.first, ci=level, resamples=draws)
         rows = [] if found is None else [row for row in found.iter_rows(named=True) if self._system(row) == self.best]
         rows, whole = [row for row in rows if row["ci_low"] is not None], self.own["value"]
         if whole is not None:

@@ -17,7 +17,7 @@ import polars as pl
 from frame_metrics.answer import Answer
 from frame_metrics.border.files import file_name, replacing
 from frame_metrics.border.frames import border_of
-from frame_metrics.errors import BadValueError, ColumnError, check_choice, check_level, check_whole, listed
+from frame_metrics.errors import BadValueError, ColumnError, check_bool, check_choice, check_level, check_whole, listed
 from frame_metrics.report.cells import Table, library, plain_text
 from frame_metrics.report.content import Content, gathered
 from frame_metrics.report.foremost import foremost
@@ -51,6 +51,7 @@ def report(
     if ci is not None:
         check_level(ci)
     check_whole("queries", queries, 0)
+    check_arms(compared)
     jinja = library("jinja2") if kind == "html" else None
     asked = [] if metrics is None else metrics if isinstance(metrics, list | tuple) else [metrics]
     content = gathered(irm, request, asked, compared=compared, title=title, ci=ci, queries=queries, sort=sort)
@@ -62,9 +63,19 @@ def report(
     return name
 
 
+def check_arms(compared: Mapping[str, Any]) -> None:
+    """Raise for options that are of arms alone."""
+    check_bool("paired", compared["paired"])
+    if compared["paired"] and compared["covariate"] is not None:
+        raise BadValueError(
+            f"covariate={compared['covariate']!r} is of arms with queries of their own; say paired=False"
+        )
+
+
 def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[str, Any], ci: float) -> Any:
     """Answer ``irm.summary``, which has the parameters."""
     check_level(ci)
+    check_arms(compared)
     content = gathered(irm, request, metrics, compared=compared, title=None, ci=ci, queries=None)
     columns, system = content.summary.to_dict(), content.system
     if system in columns and system != "system":

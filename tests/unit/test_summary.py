@@ -165,3 +165,38 @@ def test_what_is_undefined_everywhere_alike_is_one_line() -> None:
     text = log.irm(system="run").report(metrics=["ndcg@5", "ap"], format="md")
     assert "Undefined in 1 query of every run: ndcg@5, ap." in text
     assert "Where metrics are undefined" not in text
+
+
+def test_arms_have_a_report() -> None:
+    """Each arm is measured on its own queries; differences are those of compare(paired=False), by users."""
+    log = runs(queries=60, a=0.0, b=1.5).with_columns(before=pl.col("query") // 2, user=pl.col("query") // 2)
+    arms = log.filter(pl.col("query") % 2 == (pl.col("run") == "b").cast(int)).irm(system="run")
+    options: dict[str, Any] = {"paired": False, "covariate": "before"}
+    found = json.loads(arms.report(metrics="ndcg@5", cluster="user", format="json", **options))
+    whole = arms(cluster="user").compare("ndcg@5", **options).to_dicts()
+    assert found["tables"]["comparison"]["rows"] == whole
+    means = arms(system=None, by="run").evaluate("ndcg@5", ci=0.95).to_dicts()
+    unclustered = json.loads(arms.report(metrics="ndcg@5", format="json", **options))["tables"]
+    assert [row["value"] for row in unclustered["results"]["rows"]] == [row["value"] for row in means]
+    assert unclustered["audit"]["rows"][0]["severity"] != "error"
+    (sentence,) = said(arms, "ndcg@5", **options)
+    assert sentence["sentence"].startswith("b beats a: ")
+    assert ", over 30 and 30 queries; p " in sentence["sentence"]
+    assert "<svg" in arms.report(metrics="ndcg@5", **options)
+
+
+@pytest.mark.parametrize(
+    ("roles", "options", "message"),
+    [
+        ({"system": "run"}, {"covariate": "grade"}, "say paired=False"),
+        ({"system": "run"}, {"paired": False, "covariate": "befor"}, "there is no such column"),
+        ({}, {"paired": False}, "name their column with system="),
+    ],
+)
+def test_options_of_arms_that_do_not_fit_are_refused(
+    roles: dict[str, Any], options: dict[str, Any], message: str
+) -> None:
+    """Not noted at the end of a report, as the caller asked for them."""
+    log = runs(queries=8, a=0.0)
+    log = pl.concat([log, log.with_columns(pl.col("query") + 8, run=pl.lit("b"))])
+    assert message in error(lambda: (log if roles else log.drop("run")).irm(**roles).report(**options))
