@@ -17,7 +17,7 @@ from frame_metrics.inputs import Confusion, Ranking
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
-from frame_metrics.report.cells import here, sign_of
+from frame_metrics.report.cells import here, plain_text, sign_of
 from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
 from frame_metrics.report.foremost import foremost, places_of
 from frame_metrics.report.summary import summary_of
@@ -25,6 +25,7 @@ from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.conventions import Conventions
 
 QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
+BINS = 30  # of scores
 POINTS = 200  # of a curve of scores
 SYSTEMS, RESULTS, MISSED = 4, 10, 5  # whose queries are shown; results of a query; relevant documents it did not find
 CLASSES = 50  # of a confusion matrix
@@ -78,6 +79,9 @@ class Content:
     values: pl.DataFrame | None = None  # of each query, by the first metric
     quantiles: pl.DataFrame | None = None
     confusion: pl.DataFrame | None = None
+    threshold: float | None = None  # that was said
+    best_threshold: pl.DataFrame | None = None
+    positive: str = "relevant"  # a word for the label that is to be found
     classes: pl.DataFrame | None = None  # metrics of each of several
     curves: dict[str, pl.DataFrame] = field(default_factory=dict)
     queries: list[Ranked] = field(default_factory=list)
@@ -93,6 +97,13 @@ class Content:
     def keys(self) -> list[str]:
         """The columns that name a ranking."""
         return [*self.groups, *self.query]
+
+    def in_words(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The confusion matrix with the caller's word for the classes, where two were made of several values."""
+        if frame.schema["actual"] != pl.Boolean or self.positive in ("relevant", "positive"):
+            return frame
+        words = {True: self.positive, False: f"not {self.positive}"}
+        return frame.with_columns(pl.col("predicted", "actual").replace_strict(words, return_dtype=pl.String))
 
     @property
     def unit(self) -> str:
@@ -212,6 +223,8 @@ def gathered(
         versions=versions(),
         named=baseline is not None,
         sort=sort or asked[0][0],
+        positive=_word(irm.roles.get("positive"), columns.query),
+        threshold=said if isinstance(said := irm.roles.get("threshold"), int | float) else None,
     )
     compared = {**compared, "ci": ci or 0.95}
     content = _compared(content, work, compared)
@@ -248,6 +261,11 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
         given = [*default_metrics(played.columns, depth, graded=bool(graded), threshold=said)]
     asked = read(given)
     return asked, played.asking(played.needs_of(asked))
+
+
+def _word(positive: Any, query: Sequence[str]) -> str:
+    """The caller's word for what is to be found, where it is a class."""
+    return plain_text(positive) if isinstance(positive, str) else "relevant" if query else "positive"
 
 
 def _is_frame(baseline: Any, irm: Any) -> bool:
@@ -313,8 +331,8 @@ def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> 
     if columns.score is None or columns.class_scores:
         return {}
     irm = work.irm(by=None, threshold=None) if content.by else work.irm(threshold=None)
-    for kind in ("roc", "pr", "calibration"):
-        thin = {} if kind == "calibration" else {"points": POINTS}
+    options = {"roc": {"points": POINTS}, "pr": {"points": POINTS}, "calibration": {}, "distribution": {"bins": BINS}}
+    for kind, thin in options.items():
         curve = work.tried(f"curve {kind}", partial(irm.curve, kind, **thin))
         if curve is not None:
             found[kind] = curve
@@ -340,6 +358,9 @@ def _of_decisions(content: Content, work: Gathering, plan: Any) -> Content:
     if plan is None or content.query:
         return content
     columns, irm = plan.played, work.irm(by=None) if content.by else work.irm
+    if columns.score and not columns.class_scores:
+        best = Gathering(irm).tried("threshold", lambda: irm(threshold=None, predicted=None).best_threshold("f1"))
+        content = replace(content, best_threshold=best)
     confusion, several = None, bool(columns.class_scores)
     if columns.predicted is not None or plan.conventions.threshold is not None:
         confusion = work.tried("confusion matrix", irm.confusion)

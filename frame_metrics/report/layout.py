@@ -272,12 +272,15 @@ def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
 def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Section:
     section, frame = Section("decisions", "Decisions", _drawn(pictures, "confusion")), content.confusion
     if frame is not None:
+        frame = content.in_words(frame)
         labels = [*([content.system] if content.system in frame.columns else []), "actual"]
         cells = [cell_of("n", n) for n in frame["n"].to_list()]
         table = _crossed(content, frame, labels, "predicted", "Rows by true and predicted class", cells)
         said = frame["predicted"].unique(maintain_order=True).to_list()
         across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in said]
         section.blocks.append(replace(table, names=[*table.names[: len(labels)], *across]))
+    if content.best_threshold is not None:
+        section.blocks.append(table_of(content.best_threshold, caption="The threshold of the best f1"))
     if content.classes is not None and len(content.classes):
         made = table_of(content.classes.head(ROWS), caption="Metrics of each class", longest=LONGEST)
         notes = [_left_out(len(content.classes))] if len(content.classes) > ROWS else []
@@ -426,7 +429,7 @@ def _how(content: Content, pictures: Mapping[str, Picture]) -> Section:
         {
             "metric": name,
             "better": {True: "higher", False: "lower", None: NOTHING}[metric.higher],
-            "definition": metric.doc.partition("\n")[0],
+            "definition": _definition(content, metric.doc.partition("\n")[0]),
         }
         for name, metric in content.asked
     ]
@@ -439,6 +442,16 @@ def _how(content: Content, pictures: Mapping[str, Picture]) -> Section:
         if rows:
             section.blocks.append(table_of(pl.DataFrame(rows), caption=caption))
     return section
+
+
+def _definition(content: Content, said: str) -> str:
+    """A definition, of rows that are decided about in words of decisions: measures of these are those of rankings."""
+    predicted, own = f"predicted {content.positive}", content.positive
+    words = {"retrieved documents": f"rows {predicted}", "retrieved": predicted, "relevant documents": f"{own} rows"}
+    words |= {"documents": "rows", "relevant": own}
+    for word, other in words.items() if not content.query else ():
+        said = said.replace(word, other)
+    return said
 
 
 def _absent(content: Content, pictures: Mapping[str, Picture]) -> Section:

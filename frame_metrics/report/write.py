@@ -173,6 +173,7 @@ def _data(content: Content) -> dict[str, Any]:
         "segments": content.segments,
         "confusion": content.confusion,
         "classes": content.classes,
+        "best_threshold": content.best_threshold,
         "comparison": content.comparison,
         "quantiles": content.quantiles,
         "audit": content.audit,

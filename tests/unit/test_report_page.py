@@ -223,6 +223,25 @@ def test_decisions_have_their_table_and_classes_their_metrics() -> None:
     assert "there are 51 classes, and at most 50" in absent["reason"]
 
 
+@pytest.mark.parametrize("asked", [{}, {"threshold": 0.5}])
+def test_a_classifiers_report_is_in_words_of_decisions(asked: dict[str, Any]) -> None:
+    """Labels are called as the caller calls them, and the threshold of the best f1 has its table and its pictures."""
+    cases = pl.DataFrame({"is": ["fraud", "ok", "fraud", "ok"], "p": [0.9, 0.6, 0.5, 0.1]})
+    irm = cases.irm(label="is", positive="fraud", score="p", **asked)
+    metrics = ["precision", "recall", "roc_auc"] if asked else ["roc_auc"]
+    found, text = data(irm, metrics=metrics)["tables"], irm.report(metrics=metrics)
+    best = irm(threshold=None).best_threshold("f1").to_dicts()
+    assert found["best_threshold"] == {"rows": best, "left_out": 0}
+    assert found["curve_distribution"]["rows"] == irm(threshold=None).curve("distribution", bins=30).to_dicts()
+    for said in ("Measures by threshold", "Scores by label", "not fraud", "share of the fraud that is found"):
+        assert said in text
+    definitions = text.partition("Conventions and versions</h2>")[2]
+    assert "Probability that a fraud row has a higher score than one that is not" in definitions
+    assert "relevant" not in definitions.replace("not relevant</td>", "")
+    assert "retrieved" not in definitions
+    assert not asked or "Share of the rows predicted fraud that are fraud." in definitions
+
+
 def test_every_kind_of_frame_has_the_same_report(kind: str) -> None:
     """A report is of the numbers, whatever holds them."""
     found, expected = (data(searched(one, by="segment"), metrics=["rr"], queries=1) for one in (kind, "polars"))
