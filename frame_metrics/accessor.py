@@ -940,7 +940,7 @@ class IRM(Generic[Frame]):
 
         Returns
         -------
-        The path, or the text where none is given.
+        The path, or the text where none is given. A page is text that a notebook shows, and ``.save(path)`` writes.
 
         Raises
         ------

@@ -93,6 +93,11 @@ class Pictures:
 
     irm: Any
 
+    def __repr__(self) -> str:
+        drawings = {name: one for name, one in vars(type(self)).items() if isinstance(one, Drawing)}
+        told = (f"  {name:13}{str(one.draw.__doc__).partition(chr(10))[0]}" for name, one in drawings.items())
+        return "\n".join(["pictures of an irm, each a method:", *told])
+
     metrics = Drawing(averages.metrics, "evaluate")
     bounds = Drawing(averages.bounds, "bounds")
     cutoffs = Drawing(averages.cutoffs, "curve", further=_one_metric)

@@ -57,10 +57,29 @@ def report(
     content = gathered(irm, request, asked, compared=compared, title=title, ci=ci, queries=queries, sort=sort)
     text = as_html(content, jinja) if kind == "html" else as_markdown(content) if kind == "md" else as_json(content)
     if name is None:
-        return text
+        return Page(text) if kind == "html" else text
+    return _written(name, text)
+
+
+def _written(name: str, text: str) -> str:
+    """Write a text into a file, whole or not at all, and return its name."""
     with replacing(name) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
     return name
+
+
+class Page(str):
+    """A page of HTML, which a notebook shows."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        frame = "width: 100%; height: 45rem; border: 1px solid #8888"
+        return f'<iframe title="Report" srcdoc="{html.escape(self)}" style="{frame}"></iframe>'
+
+    def save(self, path: Any) -> str:
+        """Write the page into a file, and return its name."""
+        return _written(file_name(path), self)
 
 
 def check_arms(compared: Mapping[str, Any]) -> None:

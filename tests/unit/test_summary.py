@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from contextlib import redirect_stdout
 from datetime import date
+from html import escape
 from io import StringIO
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -200,3 +204,40 @@ def test_options_of_arms_that_do_not_fit_are_refused(
     log = runs(queries=8, a=0.0)
     log = pl.concat([log, log.with_columns(pl.col("query") + 8, run=pl.lit("b"))])
     assert message in error(lambda: (log if roles else log.drop("run")).irm(**roles).report(**options))
+
+
+def test_a_notebook_shows_results_as_html(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole messages of audit, sentences, main columns of compare with the rest on demand, figures rounded."""
+    said: list[str] = []
+    display = ModuleType("IPython.display")
+    vars(display).update(HTML=str, display=said.append)
+    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1))
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    irm = runs(a=0.0, b=1.0).with_columns(pl.col("run") + "<i>").irm(system="run")
+    for result in (irm.audit(), irm.summary("rr"), irm.compare("rr"), irm.evaluate("rr")):
+        show(result)
+    audit, summary, compared, means = said
+    assert all(escape(message) in audit for message in irm.audit()["message"])
+    assert summary.startswith(f"<p>{escape(irm.summary('rr')['sentence'][0])}</p>")
+    main, rest = compared.split("<details>")
+    assert '<th scope="col">p_adjusted</th>' in main
+    assert "effect_size" not in main
+    assert "effect_size" in rest
+    assert f"<td>{irm.evaluate('rr')['value'][0]:.4g}</td>" in means
+    assert "<i>" not in "".join(said)
+
+
+def test_a_page_is_shown_and_saved(tmp_path: Path) -> None:
+    """Without a path a page is text, which a notebook shows in a frame of its own, and which can be saved."""
+    page = runs(a=0.0).drop("run").irm.report(metrics="rr")
+    assert page.startswith("<!doctype html>")
+    assert "&lt;h1&gt;" in page._repr_html_()
+    assert Path(page.save(tmp_path / "page.html")).read_text(encoding="utf-8") == page
+
+
+def test_pictures_are_listed() -> None:
+    """The repr of irm.plot has a line for each picture."""
+    told = repr(runs(a=0.0).irm.plot).splitlines()
+    assert [line.split()[0] for line in told[1:3]] == ["metrics", "bounds"]
+    assert len(told) == 15
