@@ -958,7 +958,7 @@ class IRM(Generic[Frame]):
         from frame_metrics.report.write import report
 
         irm = self if cluster is None else self(cluster=cluster)
-        compared = {"baseline": baseline, "paired": paired, "covariate": covariate}
+        compared = {"baseline": _with_roles(baseline), "paired": paired, "covariate": covariate}
         options: dict[str, Any] = {"metrics": metrics, "title": title, "format": format}
         return report(irm, irm._plan, path, **options, compared=compared, ci=ci, queries=queries, sort=sort)
 
@@ -1009,5 +1009,5 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.report.write import summary
 
-        compared = {"baseline": baseline, "paired": paired, "covariate": covariate}
+        compared = {"baseline": _with_roles(baseline), "paired": paired, "covariate": covariate}
         return summary(self, self._plan, metrics, compared, ci)

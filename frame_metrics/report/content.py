@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from frame_metrics.border.frames import border_of
 from frame_metrics.border.shown import versions
 from frame_metrics.errors import ColumnError, FrameMetricsError, NotComputableError, check_choice, kind_of
 from frame_metrics.inputs import Confusion, Ranking
+from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
@@ -204,7 +204,7 @@ def gathered(
         segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
         whole = ", ".join(columns.by)
         results = results.filter(pl.col("total_over") == whole).drop("total_over", *columns.by)
-    saved = {"baseline": baseline} if _is_frame(baseline, irm) else {}
+    saved = {"baseline": baseline} if is_frame(baseline) else {}
     audit = here(work.each(irm).audit(**saved))
     content = Content(
         title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
@@ -266,19 +266,6 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
 def _word(positive: Any, query: Sequence[str]) -> str:
     """The caller's word for what is to be found, where it is a class."""
     return plain_text(positive) if isinstance(positive, str) else "relevant" if query else "positive"
-
-
-def _is_frame(baseline: Any, irm: Any) -> bool:
-    """Return True for saved numbers, False for names of systems."""
-    if isinstance(baseline, type(irm)):
-        return True
-    if baseline is None or isinstance(baseline, str | int | float | list | tuple):
-        return False
-    try:
-        border_of(baseline)
-    except FrameMetricsError:
-        return False
-    return True
 
 
 def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:

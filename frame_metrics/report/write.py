@@ -39,22 +39,19 @@ def report(
     *,
     metrics: Any,
     compared: Mapping[str, Any],
-    title: str | None,
     format: str | None,
-    ci: float | None,
-    queries: int,
-    sort: str | None,
+    **options: Any,
 ) -> str:
     """Answer ``irm.report``, which has the parameters."""
     name = None if path is None else file_name(path)
     kind = _format(name, format)
-    if ci is not None:
-        check_level(ci)
-    check_whole("queries", queries, 0)
+    if options["ci"] is not None:
+        check_level(options["ci"])
+    check_whole("queries", options["queries"], 0)
     check_arms(compared)
     jinja = library("jinja2") if kind == "html" else None
     asked = [] if metrics is None else metrics if isinstance(metrics, list | tuple) else [metrics]
-    content = gathered(irm, request, asked, compared=compared, title=title, ci=ci, queries=queries, sort=sort)
+    content = gathered(irm, request, asked, compared=compared, **options)
     text = as_html(content, jinja) if kind == "html" else as_markdown(content) if kind == "md" else as_json(content)
     if name is None:
         return Page(text) if kind == "html" else text
