@@ -910,6 +910,10 @@ class IRM(Generic[Frame]):
         format: Literal["html", "md", "json"] | None = None,
         ci: float | None = 0.95,
         queries: int = 5,
+        sort: str | None = None,
+        paired: bool = True,
+        covariate: str | None = None,
+        cluster: str | None = None,
     ) -> str:
         """Write a report: what the verbs return, as a page to read, as Markdown or as JSON.
 
@@ -928,10 +932,14 @@ class IRM(Generic[Frame]):
         format : "html", "md" or "json"; by default what the name of the file ends in, else "html".
         ci : level of the intervals; None for none of means.
         queries : how many of the best, and of the worst, queries of each system are shown.
+        sort : the metric by which tables sort systems, the best first; None for the first of ``metrics``, "name" for
+            the order of their names.
+        paired, covariate : as in ``compare``: False for the arms of an online test, each of which has its own queries.
+        cluster : the column of what belongs together, as users, as if it had been named: ``irm(cluster=...)``.
 
         Returns
         -------
-        The path, or the text where none is given.
+        The path, or the text where none is given. A page is text that a notebook shows, and ``.save(path)`` writes.
 
         Raises
         ------
@@ -948,5 +956,57 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.report.write import report
 
-        options: dict[str, Any] = {"metrics": metrics, "baseline": baseline, "title": title, "format": format}
-        return report(self, self._plan, path, **options, ci=ci, queries=queries)
+        irm = self if cluster is None else self(cluster=cluster)
+        compared = {"baseline": _with_roles(baseline), "paired": paired, "covariate": covariate}
+        options: dict[str, Any] = {"metrics": metrics, "title": title, "format": format}
+        return report(irm, irm._plan, path, **options, compared=compared, ci=ci, queries=queries, sort=sort)
+
+    @verb
+    def summary(
+        self,
+        *metrics: Metrics,
+        baseline: Any = None,
+        paired: bool = True,
+        covariate: str | None = None,
+        ci: float = 0.95,
+    ) -> Frame:
+        """Say in sentences what the data bear: the best system, what the audit holds against it, what stands out.
+
+        Each row is a sentence and the figures that it is made of, as at the top of ``report()``. A difference is told
+        where its corrected p-value is below 0.05 and its interval lies on one side of 0; else the row says what
+        difference the sample would show. A segment stands out where its interval, at a level that holds for all
+        segments together, leaves out the value over all; a trend is one between the first and the last of three times
+        or more. Of what the data do not bear there is no row. It is computed at once, of a lazy frame too.
+
+        Parameters
+        ----------
+        metrics : names, or values; the first is what sentences are about. None for one that suits the roles.
+        baseline : as in ``compare``. None: the best system beside the next, and the first that it surely beats.
+        paired, covariate : as in ``compare``, of arms.
+        ci : level of the intervals.
+
+        Returns
+        -------
+        A frame of the caller's kind: about ("difference", "value", "unjudged", "undefined", "audit", "segment",
+        "trend"), sentence, of (the segment, the times of a trend, or what the audit found), the system, baseline,
+        metric, value, baseline_value, difference, ci_low, ci_high, p_adjusted, correction, wins, losses, n, baseline_n,
+        share, mde. The interval is that of the difference, else of the value; n is the cutoff where unjudged results
+        are said. ``frame_metrics.show`` prints the sentences.
+
+        Raises
+        ------
+        FrameMetricsError
+            The metrics cannot be computed.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": range(8), "doc": "x", "grade": 1, "a": 2.0, "b": 1.0})
+        >>> log = pl.concat([log, log.with_columns(pl.lit("y").alias("doc"), grade=0, a=1.0, b=2.0)])
+        >>> frame_metrics.show(log.irm(score=["a", "b"]).summary("rr"))
+        a beats b: rr 1.000 against 0.500 (+100 %; +0.500 to +0.500), better in 8 of 8 queries and worse in 0; p 0.008.
+        """
+        from frame_metrics.report.write import summary
+
+        compared = {"baseline": _with_roles(baseline), "paired": paired, "covariate": covariate}
+        return summary(self, self._plan, metrics, compared, ci)

@@ -22,7 +22,7 @@ from frame_metrics.roles.roles import Roles, option_called, role_called
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
-OF_VALUES = ("evaluate", "per_query", "compare", "audit", "report")  # verbs that take numbers from elsewhere
+OF_VALUES = ("evaluate", "per_query", "compare", "audit", "report", "summary")  # verbs that take numbers from elsewhere
 # What to do where a verb does not have an option of another one.
 INSTEAD = {
     "margins": "; leave out by= to take all segments together",

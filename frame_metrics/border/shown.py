@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import platform
+import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from html import escape
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from shutil import get_terminal_size
 from typing import Any
@@ -15,6 +18,10 @@ from frame_metrics.border.frames import border_of
 
 INDENT = " " * 4
 DIGITS = 6  # of numbers
+FINDINGS, SENTENCES = {"check", "severity", "n", "share", "message"}, {"about", "sentence"}  # columns of these
+SHORT = 4  # of numbers in a notebook
+# Columns of a comparison that a notebook shows on demand.
+BESIDE_MAIN = ("k", "p_value", "relative", "effect_size", "n_unpaired", "n_undefined", "test", "n_tests", "correction")
 JOINERS = "\u200c\u200d"  # which make one sign of several
 # What is read, what answers are made with, and what is optional.
 LIBRARIES = ("numpy", "polars", "pandas", "pyarrow", "scipy", "tqdm", "duckdb", "dask", "pyspark", "altair", "jinja2")
@@ -22,6 +29,8 @@ LIBRARIES = ("numpy", "polars", "pandas", "pyarrow", "scipy", "tqdm", "duckdb", 
 
 def show(frame: Any) -> None:
     """Print a result whole: every row, every column, no text cut; what ``audit`` returns as a list of findings.
+
+    In a notebook it is a table, of a comparison with its main columns and the others on demand.
 
     Parameters
     ----------
@@ -45,19 +54,47 @@ def show(frame: Any) -> None:
     ...
     """
     border = border_of(frame)
-    print(text_of(border.read(border.names())))
+    table = border.read(border.names())
+    notebook = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if hasattr(notebook, "kernel"):  # not the shell in a terminal
+        ways = import_module("IPython.display")
+        ways.display(ways.HTML(html_of(table)))
+    else:
+        print(text_of(table))
+
+
+def html_of(table: pl.DataFrame) -> str:
+    """Return a result as HTML: findings and sentences as a list, a comparison with its main columns and the rest."""
+    if {*table.columns} >= SENTENCES:
+        return "".join(f"<p>{escape(line)}</p>" for line in text_of(table).split("\n"))
+    if {*table.columns} >= FINDINGS:
+        told = "".join(f"<p><strong>{escape(head)}</strong><br>{escape(said)}</p>" for head, said in _each(table))
+        return told or "<p>nothing was found</p>"
+    rest = {"p_value", "p_adjusted", "difference"} <= {*table.columns}
+    main = [name for name in table.columns if name not in BESIDE_MAIN] if rest else table.columns
+    more = f"<details><summary>all columns</summary>{_html(table)}</details>" if rest else ""
+    return _html(table.select(main)) + more
+
+
+def _html(table: pl.DataFrame) -> str:
+    head = "".join(f'<th scope="col">{escape(printable(name))}</th>' for name in table.columns)
+    rows = ("".join(f"<td>{escape(_cell(value, SHORT))}</td>" for value in row) for row in table.iter_rows())
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | None = None) -> str:
-    """Return a result as text: the findings of an audit as a list, others as a table.
+    """Return a result as text: findings and sentences as a list, others as a table.
 
     Parameters
     ----------
     digits : of numbers, None for all that they have.
     width : a table that is wider has a block of lines for each row.
     """
-    if {"check", "severity", "n", "share", "message"} <= {*table.columns}:
+    if {*table.columns} >= FINDINGS:
         return _findings(table)
+    if {*table.columns} >= SENTENCES:
+        return "\n".join(map(printable, table["sentence"])) or "nothing can be said"
     columns = [[printable(values.name), *(_cell(value, digits) for value in values)] for values in table]
     sizes = [max(map(len, cells)) for cells in columns]
     if width is not None and len(table) and sum(sizes) + 2 * (len(sizes) - 1) > width:
@@ -104,16 +141,20 @@ def _findings(table: pl.DataFrame) -> str:
     """The findings of an audit, one below the other, the message in lines as wide as the terminal."""
     if table.is_empty():
         return "nothing was found"
+    width = min(get_terminal_size().columns, 100) - len(INDENT)
+    each = ([head, *(INDENT + line for line in textwrap.wrap(said, width))] for head, said in _each(table))
+    return "\n".join(line for lines in each for line in lines)
+
+
+def _each(table: pl.DataFrame) -> Iterator[tuple[str, str]]:
+    """The head and the message of each finding."""
     keys = table.columns[: table.columns.index("check")]
-    width, texts = min(get_terminal_size().columns, 100), []
     for row in table.iter_rows(named=True):
         where = "".join(f" [{name}={_cell(row[name])}]" for name in keys)
         share = "" if row["share"] is None else f" ({row['share']:.3g} of all)"
         example = "" if row["example"] is None else f", for example {_cell(row['example'])}"
         head = f"{row['severity']:7}  {row['check']}{where}: {row['n']}{share}{example}"
-        message = textwrap.wrap(printable(str(row["message"])), width - len(INDENT))
-        texts += [printable(head), *(INDENT + line for line in message)]
-    return "\n".join(texts)
+        yield printable(head), printable(str(row["message"]))
 
 
 def _blocks(columns: Sequence[Sequence[str]]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 from textwrap import fill as fill_lines
@@ -26,6 +26,7 @@ from frame_metrics.command.options import (
 
 FILES, GATES = "input and output", "gates"
 GROUPS = (FILES, ROLES, JUDGMENTS, CONVENTIONS, VERB, GATES)
+COMMON = ("query", "score", "grade", "system", "output")  # the options that --help shows
 HELP = argparse.RawDescriptionHelpFormatter
 
 
@@ -228,8 +229,8 @@ def options_of(name: str) -> dict[str, Option]:
     return {option.name: option for option in options}
 
 
-def fill(parser: argparse.ArgumentParser, name: str) -> None:
-    """Add the arguments of a command to a parser."""
+def fill(parser: argparse.ArgumentParser, name: str, only: Collection[str] | None = None) -> None:
+    """Add the arguments of a command to a parser; of the options those of some names, None for all."""
     if name == "trec_eval":
         trec_eval.add(parser)
         return
@@ -241,6 +242,12 @@ def fill(parser: argparse.ArgumentParser, name: str) -> None:
         CONVENTIONS: "Flags of several values are repeated. Numbers, true and false are read as such; a text that "
         "looks so stands in double quotes, as --positive '\"1\"'.",
     }
+    if only is not None:
+        common = parser.add_argument_group("common options")
+        for option in options_of(name).values():
+            if option.name in only:
+                option.add(common)
+        return
     titles = {title: parser.add_argument_group(title, fill_lines(told.get(title, ""), 76)) for title in GROUPS}
     config = "a TOML file with options, where ./pyproject.toml has none under [tool.frame_metrics]; flags go before it"
     titles[FILES].add_argument("--config", default=argparse.SUPPRESS, metavar="FILE", help=config)

@@ -15,9 +15,9 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.command import outside, reading, trec_eval
-from frame_metrics.command.commands import COMMANDS, HELP, fill, options_of
+from frame_metrics.command.commands import COMMANDS, COMMON, HELP, fill, options_of
 from frame_metrics.command.job import FAILED, OK, Job, quiet_pipe
-from frame_metrics.command.texts import PROGRAM, in_words, on_github, say
+from frame_metrics.command.texts import PROGRAM, in_words, on_github, quoted, say, with_flags
 from frame_metrics.errors import BadValueError, FrameMetricsError, closest, nearest
 
 WRONG, BROKEN, INTERRUPTED, TERMINATED = 2, 3, 130, 143
@@ -100,9 +100,17 @@ def _command(arguments: list[str]) -> int:
     command = COMMANDS[name]
     told, usage = f"{command.told[0].upper()}{command.told[1:]}.", f"{PROGRAM} {name} {command.usage}"
     epilog = f"examples:{command.examples}\n\n{CODES}"
+    asked = {*rest} & {"-h", "--help"} and name != "trec_eval"
+    common = COMMON if asked and "--all" not in rest else None
+    if common:
+        epilog += f"\n{PROGRAM} {name} --help --all has all options"
     shortened = name == "trec_eval"  # which takes options by their first letters
     parser = _Parser(f"{PROGRAM} {name}", usage, told, epilog, formatter_class=HELP, allow_abbrev=shortened)
-    fill(parser, name)
+    fill(parser, name, common)
+    if asked:
+        names = [one for one in options_of(name) if one.replace("_", "-") not in COMMANDS]
+        print(with_flags(quoted(parser.format_help(), names), names), end="")
+        return OK
     if name == "trec_eval":
         return _trec_eval(parser.parse_args(rest))
     return Job(name, vars(parser.parse_intermixed_args(rest))).run()

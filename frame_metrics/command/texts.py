@@ -64,7 +64,7 @@ def in_words(error: Exception, names: Iterable[str] = ()) -> str:
     names : the options that are flags here.
     """
     if isinstance(error, FrameMetricsError):
-        return _for_files(_with_flags(str(error), names), names)
+        return _for_files(with_flags(str(error), names), names)
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"{error.filename}: there is no such file"
     if isinstance(error, OSError) and error.strerror:
@@ -79,7 +79,12 @@ def _for_files(message: str, names: Iterable[str]) -> str:
     return re.sub(r"name one, as in \w+\('([^']+)'\)", r"name one behind the input, as \1", message)
 
 
-def _with_flags(message: str, names: Iterable[str]) -> str:
+def quoted(text: str, names: Iterable[str]) -> str:
+    """Return a text in which names of options, which stand in quotes, are flags of the same length."""
+    return re.sub(rf"'({'|'.join(names)})'", lambda found: "--" + found[1].replace("_", "-"), text)
+
+
+def with_flags(message: str, names: Iterable[str]) -> str:
     """A message that says ``query=`` as the flag of that name; what stands in brackets is code, and stays."""
     name = "|".join(sorted(names, key=len, reverse=True))
     if not name:

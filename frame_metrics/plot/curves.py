@@ -18,6 +18,7 @@ from frame_metrics.plot.tidy import Names, Tidy, read_tidy, thinned
 if TYPE_CHECKING:
     import altair as alt
 
+RELEVANT = "relevant"  # the word in titles for which there may be another one
 TITLES = {  # each a line, or two
     "recall": ["Recall:", "share of the relevant that is found"],
     "precision": ["Precision:", "share of what is found that is relevant"],
@@ -44,6 +45,7 @@ def pr(
     threshold: Any = None,
     color: Names = None,
     facet: Names = None,
+    positive: str = RELEVANT,
 ) -> alt.Chart:
     """Draw precision against recall, with lines of equal F.
 
@@ -58,8 +60,9 @@ def pr(
         label names both, as "0.82 (score 0.9)": of a frame that was thinned (``points=``) the point itself may lack.
     color : the key columns that are told apart by colour; by default the first one.
     facet : the key columns of small multiples; by default all others.
+    positive : a word for what is to be found.
     """
-    tidy, x, y = _read("pr", ("recall", "precision"), frame, threshold, color, facet)
+    tidy, x, y = _read("pr", ("recall", "precision"), frame, threshold, color, facet, positive)
     layers = [_curve(tidy, x, y, interpolate="step-before" if interpolated else "linear"), *_marks(tidy, x, y)]
     return composed(tidy, [*equal_f(f, beta, x, y), *layers], "Precision and recall", width=HEIGHT)
 
@@ -72,6 +75,7 @@ def roc(
     threshold: Any = None,
     color: Names = None,
     facet: Names = None,
+    positive: str = RELEVANT,
 ) -> alt.Chart:
     """Draw the true positive rate against the false positive rate, with the line of chance.
 
@@ -80,9 +84,9 @@ def roc(
     frame : what ``curve("roc")`` returned, of any kind.
     costs : of a mistake, as ``{"fp": 1, "fn": 5}``: lines of equal cost are drawn, and the cheapest point is marked.
     prevalence : the share of relevant rows, which the cost depends on.
-    threshold, color, facet : as in ``pr``.
+    threshold, color, facet, positive : as in ``pr``.
     """
-    tidy, x, y = _read("roc", ("fpr", "tpr"), frame, threshold, color, facet)
+    tidy, x, y = _read("roc", ("fpr", "tpr"), frame, threshold, color, facet, positive)
     layers = [_diagonal(x, y)]
     if costs is not None:
         each = _costs(costs, prevalence)
@@ -95,7 +99,13 @@ def roc(
 
 
 def gain(
-    frame: Any, *, prevalence: Any = None, threshold: Any = None, color: Names = None, facet: Names = None
+    frame: Any,
+    *,
+    prevalence: Any = None,
+    threshold: Any = None,
+    color: Names = None,
+    facet: Names = None,
+    positive: str = RELEVANT,
 ) -> alt.Chart:
     """Draw the share of relevant rows found against the share of rows looked at, with the ideal and the line of chance.
 
@@ -104,33 +114,33 @@ def gain(
     frame : what ``curve("gain")`` returned, of any kind.
     prevalence : the share of relevant rows, a number or a frame with tp, fp, fn and tn of each line, as
         ``best_threshold`` returns: the ideal is drawn, in which all relevant rows stand first.
-    threshold, color, facet : as in ``pr``.
+    threshold, color, facet, positive : as in ``pr``.
     """
-    tidy, x, y = _read("gain", ("share", "gain"), frame, threshold, color, facet)
+    tidy, x, y = _read("gain", ("share", "gain"), frame, threshold, color, facet, positive)
     layers = [_diagonal(x, y), _curve(tidy, x, y), *_marks(tidy, x, y)]
     if prevalence is not None:
         tidy = _with_ideal(tidy, prevalence).said("dashed: the ideal, and chance")
         ideal = altair().Chart().transform_filter("datum.ideal_x != null").mark_line(**DASHED)
-        x_of, y_of = _axis("X", "share", "ideal_x"), _axis("Y", "gain", "ideal_y")
+        x_of, y_of = _axis("X", "share", positive, "ideal_x"), _axis("Y", "gain", positive, "ideal_y")
         layers.append(ideal.encode(x=x_of, y=y_of, order=altair().Order("order:Q"), color=_channels(tidy)["color"]))
     return composed(tidy, layers, "Cumulated gain", width=HEIGHT)
 
 
-def calibration(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart:
+def calibration(frame: Any, *, color: Names = None, facet: Names = None, positive: str = RELEVANT) -> alt.Chart:
     """Draw the share of relevant rows against the mean score, which are equal where scores are probabilities.
 
     Parameters
     ----------
     frame : what ``curve("calibration")`` returned, of any kind.
-    color, facet : as in ``pr``.
+    color, facet, positive : as in ``pr``.
     """
     alt = altair()
     said = "calibration draws what curve('calibration') returns"
     tidy = read_tidy(frame, said, ("predicted", "observed", "n"), color=color, facet=facet)
     tidy = tidy.said("on the dashed line, scores are the shares that came true", "larger points have more rows")
-    x, y = _axis("X", "predicted"), _axis("Y", "observed")
+    x, y = _axis("X", "predicted", positive), _axis("Y", "observed", positive)
     size = alt.Size("n:Q", title="rows", scale=alt.Scale(range=[20, 300], zero=True), legend=None)
-    shown = tooltip(tidy, {"predicted": "mean score", "observed": "share of relevant rows", "n": "rows"})
+    shown = tooltip(tidy, {"predicted": "mean score", "observed": f"share of {positive} rows", "n": "rows"})
     channels = {"x": x, "y": y} | colored(tidy.color, dashes=True)
     layers = [
         _diagonal(x, y),
@@ -141,7 +151,7 @@ def calibration(frame: Any, *, color: Names = None, facet: Names = None) -> alt.
 
 
 def _read(
-    kind: str, columns: tuple[str, str], frame: Any, threshold: Any, color: Names, facet: Names
+    kind: str, columns: tuple[str, str], frame: Any, threshold: Any, color: Names, facet: Names, positive: str
 ) -> tuple[Tidy, Any, Any]:
     """The points of a curve, thinned and numbered, "at" in words, "marked" where a threshold is reached; its axes."""
     said = f"{kind} draws what curve({kind!r}) returns"
@@ -159,7 +169,7 @@ def _read(
         pl.Series("at", texts or None, pl.String),
         pl.Series("label", labels or None, pl.String),
     )
-    return tidy, _axis("X", columns[0]), _axis("Y", columns[1])
+    return tidy, _axis("X", columns[0], positive), _axis("Y", columns[1], positive)
 
 
 def _with_marks(tidy: Tidy) -> Tidy:
@@ -181,11 +191,12 @@ def _label(chosen: float | None, at: str) -> str:
     return given if given == at else f"{given} ({'no score here is as high' if at == NOTHING else f'score {at}'})"
 
 
-def _axis(channel: str, column: str, field: str | None = None) -> Any:
+def _axis(channel: str, column: str, positive: str, field: str | None = None) -> Any:
     """A share from 0 to 1 as an axis."""
     alt = altair()
     scale = alt.Scale(domain=[0, 1], nice=False)
-    return getattr(alt, channel)(f"{field or column}:Q", title=TITLES[column], scale=scale)
+    title = [line.replace(RELEVANT, positive) for line in TITLES[column]]
+    return getattr(alt, channel)(f"{field or column}:Q", title=title, scale=scale)
 
 
 def _curve(tidy: Tidy, x: Any, y: Any, interpolate: Any = "linear") -> Any:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     import altair as alt
 
 COUNTS = ("threshold", "tp", "fp", "fn", "tn")
-LABELS = {True: "relevant", False: "not relevant", None: "not judged"}
 NOTHING = "no decision"
 FEW = 4  # classes whose matrix has zeros
 MATRIX = 420  # width of a matrix, in pixels
@@ -220,7 +219,7 @@ def _pairs(tidy: Tidy, most: int) -> Any:
     )
 
 
-def scores(frame: Any, *, threshold: Any = None, facet: Names = None) -> alt.Chart:
+def scores(frame: Any, *, threshold: Any = None, facet: Names = None, positive: str = "relevant") -> alt.Chart:
     """Draw the distribution of scores of each label, and the threshold between them.
 
     Parameters
@@ -228,22 +227,24 @@ def scores(frame: Any, *, threshold: Any = None, facet: Names = None) -> alt.Cha
     frame : what ``curve("distribution")`` returned, of any kind.
     threshold : a number, or what ``best_threshold`` returned: a line stands there.
     facet : the key columns of small multiples; by default all.
+    positive : a word for the label that is to be found.
     """
     alt = altair()
+    words = {True: positive, False: f"not {positive}", None: "not judged"}
     said = "scores draws what curve('distribution') returns"
     tidy = read_tidy(frame, said, ("bin", "low", "high", "label", "n"), facet=facet, colors=0)
     lacking = tidy.table.filter(pl.col("bin").is_null())["n"].sum()
     table = tidy.table.filter(pl.col("bin").is_not_null())
     each = ["label", *tidy.series]
     share = pl.when(pl.col("n").sum().over(each) > 0).then(pl.col("n") / pl.col("n").sum().over(each))
-    labels = [LABELS[None if one is None else bool(one)] for one in table["label"].to_list()]
+    labels = [words[None if one is None else bool(one)] for one in table["label"].to_list()]
     table = table.with_columns(zero=0.0, share=share.fill_null(0.0), color=pl.Series(labels, dtype=pl.String))
-    there = [one for one in LABELS.values() if one in labels]
+    there = [one for one in words.values() if one in labels]
     tidy = replace(with_threshold(replace(tidy, table=table), threshold), color=Key(("label",), there))
     tidy = tidy.said(f"{lacking:,.0f} rows without a score are not drawn" if lacking else "")
     x = alt.X("low:Q", title="Score", scale=alt.Scale(zero=False, nice=False))
     y = alt.Y("share:Q", title="Share of the rows of each label", stack=None)
-    paint = [color for one, color in zip(LABELS.values(), (GOOD, BAD, NEITHER), strict=True) if one in there]
+    paint = [color for one, color in zip(words.values(), (GOOD, BAD, NEITHER), strict=True) if one in there]
     color = alt.Color("color:N", scale=alt.Scale(domain=there, range=paint), title=None)
     shown = tooltip(tidy, {"low": "from", "high": "to", "share": "share", "n": "rows"})
     bars = (

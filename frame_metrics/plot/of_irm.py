@@ -69,7 +69,13 @@ def _ideal(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]
     """The tables of the lines of cumulated gain, from which the share of relevant rows is known; none of ranks."""
     if "prevalence" in options or "per" in options or "k" in border_of(frame).names():
         return {}
-    return {"prevalence": irm.best_threshold("recall")}
+    return {"prevalence": irm.best_threshold("recall"), **_word(irm, frame, args, options)}
+
+
+def _word(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The caller's word for what is relevant, where it is a class."""
+    said = irm.roles.get("positive")
+    return {"positive": said} if isinstance(said, str) else {}
 
 
 def _queries(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -87,16 +93,21 @@ class Pictures:
 
     irm: Any
 
+    def __repr__(self) -> str:
+        drawings = {name: one for name, one in vars(type(self)).items() if isinstance(one, Drawing)}
+        told = (f"  {name:13}{str(one.draw.__doc__).partition(chr(10))[0]}" for name, one in drawings.items())
+        return "\n".join(["pictures of an irm, each a method:", *told])
+
     metrics = Drawing(averages.metrics, "evaluate")
     bounds = Drawing(averages.bounds, "bounds")
     cutoffs = Drawing(averages.cutoffs, "curve", further=_one_metric)
-    pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS})
-    roc = Drawing(curves.roc, "curve", ("roc",), {"points": POINTS})
+    pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS}, _word)
+    roc = Drawing(curves.roc, "curve", ("roc",), {"points": POINTS}, _word)
     gain = Drawing(curves.gain, "curve", ("gain",), {"points": POINTS}, further=_ideal)
-    calibration = Drawing(curves.calibration, "curve", ("calibration",))
+    calibration = Drawing(curves.calibration, "curve", ("calibration",), further=_word)
     thresholds = Drawing(decisions.thresholds, "thresholds")
     confusion = Drawing(decisions.confusion, "confusion")
-    scores = Drawing(decisions.scores, "curve", ("distribution",), {"bins": 30})
+    scores = Drawing(decisions.scores, "curve", ("distribution",), {"bins": 30}, _word)
     differences = Drawing(by_query.differences, "compare", (), {"per_query": True}, further=_queries)
     queries = Drawing(by_query.queries, "per_query", further=_queries)
     f_surface = Drawing(surfaces.f_surface, "evaluate", ("precision", "recall"))

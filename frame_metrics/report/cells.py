@@ -19,6 +19,7 @@ from frame_metrics.metrics.names import read_text
 
 NOTHING = "\u2013"  # a dash, where there is no value
 SIGNIFICANT = "*"
+ALPHA = 0.05  # of what is called significant where nobody says a level
 EQUAL = 1e-12  # values that differ by no more are equally good
 P_VALUES = ("p_value", "p_adjusted")
 # Columns of results that count something; those of keys and cutoffs are shown as they are.
@@ -95,6 +96,11 @@ def p_text(p: float | None, digits: int = 3) -> str:
     """Return a p-value as text; one that would be rounded to 0 as less than the least that is shown."""
     least = 10**-digits
     return f"<{least:.{digits}f}" if p is not None and p < least else number_text(p, digits)
+
+
+def counted(n: int, unit: str) -> str:
+    """Return a number of queries or rows in words."""
+    return f"{n:,} {({'queries': 'query', 'rows': 'row'}[unit]) if n == 1 else unit}"
 
 
 def cell_of(column: str, value: Any, digits: int = 3, longest: int | None = None) -> Cell:

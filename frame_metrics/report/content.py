@@ -10,23 +10,26 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from frame_metrics.border.frames import border_of
 from frame_metrics.border.shown import versions
-from frame_metrics.errors import FrameMetricsError, NotComputableError, kind_of
+from frame_metrics.errors import ColumnError, FrameMetricsError, NotComputableError, check_choice, kind_of
 from frame_metrics.inputs import Confusion, Ranking
+from frame_metrics.measuring.baseline import is_frame
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import read
-from frame_metrics.report.cells import here, sign_of
+from frame_metrics.report.cells import here, plain_text, sign_of
 from frame_metrics.report.defaults import default_metrics, depth_of, shown_cutoffs
 from frame_metrics.report.foremost import foremost, places_of
+from frame_metrics.report.summary import summary_of
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.conventions import Conventions
 
 QUANTILES = ("min", "q0.1", "q0.25", "median", "q0.75", "q0.9", "max")
+BINS = 30  # of scores
 POINTS = 200  # of a curve of scores
 SYSTEMS, RESULTS, MISSED = 4, 10, 5  # whose queries are shown; results of a query; relevant documents it did not find
 CLASSES = 50  # of a confusion matrix
+NAMES = "name"  # the order of systems as verbs return them
 PAIRS = 3  # whose queries are shown that differ most
 # What a convention is where nobody has said anything.
 DEFAULTS = {
@@ -67,12 +70,18 @@ class Content:
     results: pl.DataFrame
     audit: pl.DataFrame
     versions: dict[str, str]
+    named: bool = False  # whether a baseline was
+    sort: str = NAMES  # the metric that systems are sorted by in tables
+    summary: pl.DataFrame = field(default_factory=pl.DataFrame)  # sentences, and their figures
     segments: pl.DataFrame | None = None
     comparison: pl.DataFrame | None = None
     differences: pl.DataFrame | None = None  # of each query, by the first metric
     values: pl.DataFrame | None = None  # of each query, by the first metric
     quantiles: pl.DataFrame | None = None
     confusion: pl.DataFrame | None = None
+    threshold: float | None = None  # that was said
+    best_threshold: pl.DataFrame | None = None
+    positive: str = "relevant"  # a word for the label that is to be found
     classes: pl.DataFrame | None = None  # metrics of each of several
     curves: dict[str, pl.DataFrame] = field(default_factory=dict)
     queries: list[Ranked] = field(default_factory=list)
@@ -89,6 +98,18 @@ class Content:
         """The columns that name a ranking."""
         return [*self.groups, *self.query]
 
+    def in_words(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The confusion matrix with the caller's word for the classes, where two were made of several values."""
+        if frame.schema["actual"] != pl.Boolean or self.positive in ("relevant", "positive"):
+            return frame
+        words = {True: self.positive, False: f"not {self.positive}"}
+        return frame.with_columns(pl.col("predicted", "actual").replace_strict(words, return_dtype=pl.String))
+
+    @property
+    def unit(self) -> str:
+        """A word for what is counted."""
+        return "queries" if self.query else "rows"
+
     @property
     def first(self) -> str:
         """The metric that queries are ordered by."""
@@ -97,7 +118,7 @@ class Content:
     @cached_property
     def places(self) -> dict[Any, int]:
         """The place of each system where not all can be shown."""
-        compared = [] if self.comparison is None else self.comparison["baseline"].unique(maintain_order=True).to_list()
+        compared = [] if self.comparison is None or not self.named else [*dict.fromkeys(self.comparison["baseline"])]
         return places_of(self.results, self.system, self.first, compared)
 
     def foremost_pairs(self, pairs: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
@@ -125,6 +146,13 @@ class Gathering:
 
     irm: Any
     absent: list[dict[str, str]] = field(default_factory=list)
+    arm: str | None = None  # the column of systems that have each their own queries
+
+    def each(self, irm: Any) -> Any:
+        """Return what is asked for values: each arm is measured on the queries that it has, as a segment."""
+        by = irm.roles.get("by") or []
+        own = [by] if isinstance(by, str) else [*by]
+        return irm if self.arm is None else irm(system=None, by=[*own, self.arm])
 
     def tried(self, section: str, call: Callable[[], Any]) -> pl.DataFrame | None:
         """Return what a verb returns; None where it says why it cannot."""
@@ -140,10 +168,11 @@ def gathered(
     played: Any,
     metrics: Sequence[Any],
     *,
-    baseline: Any,
+    compared: Mapping[str, Any],
     title: str | None,
     ci: float | None,
-    queries: int,
+    queries: int | None,
+    sort: str | None = None,
 ) -> Content:
     """Ask the verbs for everything that a report shows.
 
@@ -152,15 +181,21 @@ def gathered(
     irm : the object whose verbs are asked.
     played : what its verbs are handed: the columns, and the conventions.
     metrics : as a verb takes them; none for those that suit the roles.
-    baseline, ci : as in ``compare`` and ``evaluate``.
+    compared, ci : options of ``compare``, the baseline among them, and of ``evaluate``.
     title : of the report; None for one that names the metrics.
-    queries : how many of the best and of the worst queries of a system are shown.
+    queries : how many of the best and of the worst queries of a system are shown; None for the summary alone.
+    sort : the metric by which systems are sorted in tables; None for the first, "name" for the order of their names.
     """
-    columns, work = played.columns, Gathering(irm)
+    columns, baseline, paired = played.columns, compared["baseline"], compared["paired"]
+    if not paired and columns.system is None:
+        raise ColumnError("paired=False compares arms; name their column with system=")
+    work = Gathering(irm, arm=columns.system if columns.query and not paired else None)
     asked, plan = _planned(played, metrics, None)
-    depth = depth_of(irm, played.columns)
+    depth = depth_of(work.each(irm), played.columns)
     if not metrics:
         asked, plan = _planned(played, metrics, depth)
+    if sort is not None and asked:
+        check_choice("sort", sort, [*(name for name, _ in asked), NAMES])
     asked, results = _evaluated(work, asked, ci=ci, **({"margins": True} if columns.by else {}))
     if not asked:
         asked = [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
@@ -169,8 +204,8 @@ def gathered(
         segments = results.filter(pl.col("total_over").is_null()).drop("total_over")
         whole = ", ".join(columns.by)
         results = results.filter(pl.col("total_over") == whole).drop("total_over", *columns.by)
-    saved = {"baseline": baseline} if _is_frame(baseline, irm) else {}
-    audit = here(irm.audit(**saved))
+    saved = {"baseline": baseline} if is_frame(baseline) else {}
+    audit = here(work.each(irm).audit(**saved))
     content = Content(
         title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
         created=datetime.now(UTC).replace(microsecond=0),
@@ -186,22 +221,31 @@ def gathered(
         segments=segments,
         audit=audit,
         versions=versions(),
+        named=baseline is not None,
+        sort=sort or asked[0][0],
+        positive=_word(irm.roles.get("positive"), columns.query),
+        threshold=said if isinstance(said := irm.roles.get("threshold"), int | float) else None,
     )
-    content = _compared(content, work, baseline)
-    content = _of_queries(content, work, queries, plan)
+    compared = {**compared, "ci": ci or 0.95}
+    content = _compared(content, work, compared)
+    content = replace(content, summary=summary_of(content, work, _all_segments(content, work), compared))
+    if queries is None:
+        return content
+    content = _of_queries(_differing(content, work, compared), work, queries, plan)
     content = _of_decisions(content, work, plan)
     return replace(content, curves=_curves(content, work, plan, depth), absent=work.absent)
 
 
 def _evaluated(work: Gathering, asked: _Asked, **options: Any) -> tuple[_Asked, pl.DataFrame]:
     """The metrics that the grades determine, and their values; of the others, if these are not all, it is noted why."""
+    irm = work.each(work.irm)
     try:
-        return asked, here(work.irm.evaluate(*(name for name, _ in asked), **options))
+        return asked, here(irm.evaluate(*(name for name, _ in asked), **options))
     except NotComputableError:
-        some = [one for one in asked if work.tried(one[0], partial(work.irm.evaluate, one[0])) is not None]
+        some = [one for one in asked if work.tried(one[0], partial(irm.evaluate, one[0])) is not None]
         if not some:
             raise
-        return some, here(work.irm.evaluate(*(name for name, _ in some), **options))
+        return some, here(irm.evaluate(*(name for name, _ in some), **options))
 
 
 def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
@@ -219,35 +263,32 @@ def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[li
     return asked, played.asking(played.needs_of(asked))
 
 
-def _is_frame(baseline: Any, irm: Any) -> bool:
-    """Return True for saved numbers, False for names of systems."""
-    if isinstance(baseline, type(irm)):
-        return True
-    if baseline is None or isinstance(baseline, str | int | float | list | tuple):
-        return False
-    try:
-        border_of(baseline)
-    except FrameMetricsError:
-        return False
-    return True
+def _word(positive: Any, query: Sequence[str]) -> str:
+    """The caller's word for what is to be found, where it is a class."""
+    return plain_text(positive) if isinstance(positive, str) else "relevant" if query else "positive"
 
 
-def _compared(content: Content, work: Gathering, baseline: Any) -> Content:
-    """Add how systems differ, and on which queries."""
-    if content.system is None and baseline is None:
-        return content
-    if content.system is not None and baseline is None and content.results[content.system].n_unique() < 2:
+def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:
+    """Add how systems differ."""
+    if not content.named and (content.system is None or content.results[content.system].n_unique() < 2):
         return content
     irm = _whole(content, work)
     names = [] if irm.roles.get("value") is not None else [name for name, _ in content.asked]
-    given: dict[str, Any] = {"baseline": baseline, "ci": content.ci or 0.95}
-    comparison = work.tried("comparison", lambda: irm.compare(*names, **given))
-    if comparison is None or not content.query:
-        return replace(content, comparison=comparison)
-    each = work.tried("differences", lambda: irm.compare(*names[:1], **given, per_query=True))
+    if not compared["paired"]:  # which was asked for, so that what does not allow it is an error
+        return replace(content, comparison=here(irm.compare(*names, **compared)))
+    return replace(content, comparison=work.tried("comparison", lambda: irm.compare(*names, **compared)))
+
+
+def _differing(content: Content, work: Gathering, compared: Mapping[str, Any]) -> Content:
+    """Add on which queries systems differ."""
+    if content.comparison is None or not content.query or not compared["paired"]:
+        return content
+    irm = _whole(content, Gathering(work.irm))
+    names = [] if irm.roles.get("value") is not None else [content.first]
+    each = work.tried("differences", lambda: irm.compare(*names, **compared, per_query=True))
     if each is not None:
         each = each.filter(pl.col("metric") == content.first)
-    return replace(content, comparison=comparison, differences=each)
+    return replace(content, differences=each)
 
 
 def _whole(content: Content, work: Gathering) -> Any:
@@ -262,6 +303,11 @@ def _whole(content: Content, work: Gathering) -> Any:
     return work.irm(by=None)
 
 
+def _all_segments(content: Content, work: Gathering) -> Any:
+    """The irm that gives values of all segments together, of each arm by itself."""
+    return work.each(_whole(content, Gathering(work.irm)))
+
+
 def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> dict[str, pl.DataFrame]:
     """Curves: of metrics by cutoff, or of the scores of rows without a query."""
     if plan is None:
@@ -272,8 +318,8 @@ def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> 
     if columns.score is None or columns.class_scores:
         return {}
     irm = work.irm(by=None, threshold=None) if content.by else work.irm(threshold=None)
-    for kind in ("roc", "pr", "calibration"):
-        thin = {} if kind == "calibration" else {"points": POINTS}
+    options = {"roc": {"points": POINTS}, "pr": {"points": POINTS}, "calibration": {}, "distribution": {"bins": BINS}}
+    for kind, thin in options.items():
         curve = work.tried(f"curve {kind}", partial(irm.curve, kind, **thin))
         if curve is not None:
             found[kind] = curve
@@ -287,7 +333,7 @@ def _by_cutoff(content: Content, work: Gathering, depth: int | None) -> dict[str
     if not kinds:
         return {}
     top = max(10, *(int(metric.k or 0) for metric in cut))
-    irm, cutoffs = _whole(content, Gathering(work.irm)), shown_cutoffs(top, depth)
+    irm, cutoffs = _all_segments(content, work), shown_cutoffs(top, depth)
     curve = work.tried("curves", lambda: irm.curve(kinds, cutoffs=cutoffs))
     if curve is None:
         return {}
@@ -299,6 +345,9 @@ def _of_decisions(content: Content, work: Gathering, plan: Any) -> Content:
     if plan is None or content.query:
         return content
     columns, irm = plan.played, work.irm(by=None) if content.by else work.irm
+    if columns.score and not columns.class_scores:
+        best = Gathering(irm).tried("threshold", lambda: irm(threshold=None, predicted=None).best_threshold("f1"))
+        content = replace(content, best_threshold=best)
     confusion, several = None, bool(columns.class_scores)
     if columns.predicted is not None or plan.conventions.threshold is not None:
         confusion = work.tried("confusion matrix", irm.confusion)
@@ -318,7 +367,7 @@ def _of_queries(content: Content, work: Gathering, queries: int, plan: Any) -> C
     """Add how the first metric is spread over queries, and the best and worst of them."""
     if not content.query:
         return content
-    irm = work.irm
+    irm = work.each(work.irm)
     names = [] if plan is None else [content.first]
     values = work.tried("queries", lambda: irm.per_query(*names))
     if values is None:
@@ -326,7 +375,7 @@ def _of_queries(content: Content, work: Gathering, queries: int, plan: Any) -> C
     values = values.filter(pl.col("metric") == content.first)
     spread = None  # where queries have weights, quantiles would not look at them
     if not irm.roles.get("weight"):
-        whole = _whole(content, Gathering(irm))
+        whole = _all_segments(content, work)
         spread = work.tried("quantiles", lambda: whole.evaluate(*names, average=[*QUANTILES]))
     spread = None if spread is None else spread.filter(pl.col("metric") == content.first)
     defined = values.with_columns(pl.when(~pl.col("undefined")).then("value"))
@@ -360,7 +409,7 @@ def _with_results(content: Content, work: Gathering, plan: Any) -> list[Ranked]:
     columns = plan.played
     if not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
         return chosen
-    small = _small(content, work.irm, plan)
+    small = _small(content, work.each(work.irm), plan)
     return [_explained(one, content, small, [name for name, _ in taken]) for one in content.queries]
 
 

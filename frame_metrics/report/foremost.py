@@ -20,11 +20,24 @@ def places_of(results: pl.DataFrame, system: str | None, metric: str, baselines:
     """
     if system is None:
         return {}
-    own = results.filter(pl.col("metric") == metric)
-    ranked = own.sort(pl.col("value") * sign_of(metric), descending=True, nulls_last=True, maintain_order=True)
-    best, *others = dict.fromkeys([*ranked[system].to_list(), *results[system].to_list()])
+    best, *others = _ranked(results, system, metric)
     order = dict.fromkeys([best, *(one for one in baselines if one in others), *others])
     return {one: place for place, one in enumerate(order)}
+
+
+def _ranked(results: pl.DataFrame, system: str, metric: str) -> list[Any]:
+    """The systems, the best by a metric first; those without a value last."""
+    own = results.filter(pl.col("metric") == metric)
+    ranked = own.sort(pl.col("value") * sign_of(metric), descending=True, nulls_last=True, maintain_order=True)
+    return [*dict.fromkeys([*ranked[system].to_list(), *results[system].to_list()])]
+
+
+def sorted_by(frame: pl.DataFrame, results: pl.DataFrame, system: str, metric: str) -> pl.DataFrame:
+    """Return a frame with the rows of the best systems by a metric first; as it is where it has no systems."""
+    if system not in frame.columns:
+        return frame
+    places = {one: place for place, one in enumerate(_ranked(results, system, metric))}
+    return frame[sorted(range(len(frame)), key=[places.get(one, len(places)) for one in frame[system]].__getitem__)]
 
 
 def foremost(

@@ -4,35 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import polars as pl
 
 from frame_metrics.report.cells import (
+    ALPHA,
     NOTHING,
     Cell,
     Table,
     best_cells,
     cell_of,
     corrections,
+    counted,
     number_text,
     plain_text,
     table_of,
 )
-from frame_metrics.report.content import SYSTEMS, Content, Ranked
-from frame_metrics.report.foremost import foremost
+from frame_metrics.report.content import NAMES, SYSTEMS, Content, Ranked
+from frame_metrics.report.foremost import foremost, sorted_by
 
 ROWS = 200  # of a table of segments, or of differences, that are shown
 LONGEST = 160  # letters of a text in a table
-ALPHA = 0.05
 SEVERITIES = ("error", "warning", "info", "fact")
 CALLED = {
     "baseline_value": "of the baseline",
     "p_adjusted": "p, corrected",
     "n_unpaired": "unpaired",
     "n_undefined": "undefined",
+    "baseline_n": "n of the baseline",
+    "n_units": "units",
+    "baseline_n_units": "units of the baseline",
 }
 SAID = {"info": "note"}  # words for severities
+ALL = "the JSON form has more, and the verbs return all of them."
 MDE = "mde: the smallest difference that this sample would detect 80 % of the time."
 
 
@@ -80,8 +86,22 @@ def sections_of(content: Content, pictures: Mapping[str, Picture]) -> list[Secti
     ----------
     pictures : those that are drawn, by the name of what they show.
     """
-    parts = (_headline, _audit, _decisions, _comparison, _segments, _curves, _queries, _how, _absent)
+    content = _sorted(content)
+    parts = (_summary, _headline, _audit, _decisions, _comparison, _segments, _curves, _queries, _how, _absent)
     return [section for part in parts if (section := part(content, pictures)).blocks]
+
+
+def _sorted(content: Content) -> Content:
+    """The content with the best systems first in each table."""
+    if content.system is None or content.sort == NAMES:
+        return content
+    by = partial(sorted_by, results=content.results, system=content.system, metric=content.sort)
+    names = ("results", "segments", "comparison", "quantiles", "confusion", "classes")
+    frames: dict[str, Any] = {name: by(frame) for name in names if (frame := getattr(content, name)) is not None}
+    if "comparison" in frames:
+        frames["comparison"] = _together(frames["comparison"], ["metric"])
+    curves = {name: by(curve) for name, curve in content.curves.items()}
+    return replace(content, **frames, curves=curves)
 
 
 def verdict(content: Content) -> tuple[str, str]:
@@ -94,6 +114,10 @@ def verdict(content: Content) -> tuple[str, str]:
 
 def _drawn(pictures: Mapping[str, Picture], *names: str) -> list[Block]:
     return [pictures[name] for name in names if name in pictures]
+
+
+def _summary(content: Content, pictures: Mapping[str, Picture]) -> Section:
+    return Section("summary", "Summary", content.summary["sentence"].to_list())
 
 
 def _headline(content: Content, pictures: Mapping[str, Picture]) -> Section:
@@ -128,10 +152,8 @@ def _long(content: Content) -> Table:
 
 def _over(content: Content, results: pl.DataFrame) -> str:
     """Words for what a mean is over, where it is the same for all."""
-    one, many = ("query", "queries") if content.query else ("row", "rows")
     averages, n = results["average"].drop_nulls().unique().to_list(), results["n"].unique().to_list()
-    counted = f"{n[0]:,} {one if n[0] == 1 else many}" if len(n) == 1 else ""
-    said = [counted, f"average: {averages[0]}" if len(averages) == 1 else ""]
+    said = [counted(n[0], content.unit) if len(n) == 1 else "", f"average: {averages[0]}" if len(averages) == 1 else ""]
     words = ", ".join(filter(None, said))
     return f" ({words})" if words else ""
 
@@ -206,12 +228,9 @@ def _together(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 def _left_out(n: int, of_systems: Content | None = None) -> str:
     """Words for rows that are not shown; where they are of systems, for which are."""
     if of_systems is None:
-        return f"The first {ROWS:,} of {n:,} rows; the verbs return all of them."
+        return f"The first {ROWS:,} of {n:,} rows; {ALL}"
     system, against = plain_text(of_systems.system), " and of the baseline" if of_systems.comparison is not None else ""
-    return (
-        f"{ROWS:,} of {n:,} rows, those of the best {system} by {of_systems.first}{against} among them; "
-        "the verbs return all of them."
-    )
+    return f"{ROWS:,} of {n:,} rows, those of the best {system} by {of_systems.first}{against} among them; {ALL}"
 
 
 def _audit(content: Content, pictures: Mapping[str, Picture]) -> Section:
@@ -219,11 +238,20 @@ def _audit(content: Content, pictures: Mapping[str, Picture]) -> Section:
     if len(content.findings):
         section.blocks.append(_findings(content.findings, "Findings, the gravest first", severity=True))
     section.blocks.append(_findings(content.facts, "Counted and not counted", severity=False))
+    return replace(section, blocks=[*section.blocks, *_undefined(content)])
+
+
+def _undefined(content: Content) -> Iterator[Block]:
+    """A table of where metrics are undefined; one line where all systems say the same of the same metrics."""
     undefined = content.results.filter(pl.col("n_undefined") > 0)
-    if len(undefined):
+    metrics = undefined["metric"].unique(maintain_order=True)
+    everywhere = len(undefined) == len(content.results.filter(pl.col("metric").is_in(metrics.implode())))
+    if everywhere and undefined["n_undefined"].n_unique() == 1:
+        of = f" of every {plain_text(content.system)}" if content.system else ""
+        yield f"Undefined in {counted(undefined['n_undefined'][0], content.unit)}{of}: {', '.join(metrics)}."
+    elif len(undefined):
         only = [*([content.system] if content.system else []), "metric", "n", "n_undefined"]
-        section.blocks.append(table_of(undefined, caption="Where metrics are undefined", only=only, called=CALLED))
-    return section
+        yield table_of(undefined, caption="Where metrics are undefined", only=only, called=CALLED)
 
 
 def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
@@ -244,12 +272,15 @@ def _findings(audit: pl.DataFrame, caption: str, *, severity: bool) -> Table:
 def _decisions(content: Content, pictures: Mapping[str, Picture]) -> Section:
     section, frame = Section("decisions", "Decisions", _drawn(pictures, "confusion")), content.confusion
     if frame is not None:
+        frame = content.in_words(frame)
         labels = [*([content.system] if content.system in frame.columns else []), "actual"]
         cells = [cell_of("n", n) for n in frame["n"].to_list()]
         table = _crossed(content, frame, labels, "predicted", "Rows by true and predicted class", cells)
         said = frame["predicted"].unique(maintain_order=True).to_list()
         across = ["no decision" if one is None else f"predicted: {plain_text(one, LONGEST)}" for one in said]
         section.blocks.append(replace(table, names=[*table.names[: len(labels)], *across]))
+    if content.best_threshold is not None:
+        section.blocks.append(table_of(content.best_threshold, caption="The threshold of the best f1"))
     if content.classes is not None and len(content.classes):
         made = table_of(content.classes.head(ROWS), caption="Metrics of each class", longest=LONGEST)
         notes = [_left_out(len(content.classes))] if len(content.classes) > ROWS else []
@@ -268,7 +299,8 @@ def _comparison(content: Content, pictures: Mapping[str, Picture]) -> Section:
     section.blocks.append(f"{n} of {len(tested)} differences are significant: {p} below {ALPHA:g}.")
     system = [content.system] if content.system in frame.columns else []
     shown = frame[list(foremost(frame[system[0]].to_list() if system else [None] * len(frame), content.places, ROWS))]
-    rare = ("n_unpaired", "n_undefined")
+    clustered = "n_units" in frame.columns and (frame["n_units"] != frame["n"]).any()
+    rare = ("n_unpaired", "n_undefined", "baseline_n", *(("n_units", "baseline_n_units") if clustered else ()))
     counted: list[str] = [name for name in rare if name in frame.columns and frame[name].sum()]
     tests = frame["test"].drop_nulls().unique().sort().to_list()
     counted += ["test"] if len(tests) > 1 else []
@@ -397,7 +429,7 @@ def _how(content: Content, pictures: Mapping[str, Picture]) -> Section:
         {
             "metric": name,
             "better": {True: "higher", False: "lower", None: NOTHING}[metric.higher],
-            "definition": metric.doc.partition("\n")[0],
+            "definition": _definition(content, metric.doc.partition("\n")[0]),
         }
         for name, metric in content.asked
     ]
@@ -410,6 +442,16 @@ def _how(content: Content, pictures: Mapping[str, Picture]) -> Section:
         if rows:
             section.blocks.append(table_of(pl.DataFrame(rows), caption=caption))
     return section
+
+
+def _definition(content: Content, said: str) -> str:
+    """A definition, of rows that are decided about in words of decisions: measures of these are those of rankings."""
+    predicted, own = f"predicted {content.positive}", content.positive
+    words = {"retrieved documents": f"rows {predicted}", "retrieved": predicted, "relevant documents": f"{own} rows"}
+    words |= {"documents": "rows", "relevant": own}
+    for word, other in words.items() if not content.query else ():
+        said = said.replace(word, other)
+    return said
 
 
 def _absent(content: Content, pictures: Mapping[str, Picture]) -> Section:

@@ -38,16 +38,20 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
     """The name, the title and the charts of each picture, of what is there and not too much to be seen."""
     level = f" with {content.ci:.0%} intervals" if content.ci else ""
     results, of = _of_the_best(content, content.results)
-    if _few(content, results):
-        parts = [results] if content.system is None else _by_metric(results)
+    if content.system and _few(content, results):  # of one system they would show what the table says
+        parts = (part for part in _by_metric(results) if part["value"].n_unique() > 1)
         yield "metrics", f"Metrics{level}{of}", (plot.metrics(part, ci=content.ci) for part in parts)
     curve, of = _of_the_best(content, content.curves.get("cutoffs", pl.DataFrame({"value": []})))
     if _few(content, curve):
         yield "curve cutoffs", f"Metrics at cutoffs{of}", map(plot.cutoffs, _by_metric(curve))
-    scores = [getattr(plot, kind)(curve) for kind, curve in content.curves.items() if kind != "cutoffs"]
-    yield "curve scores", f"Curves of the scores: {', '.join(content.curves)}", scores
-    if content.confusion is not None and _few(content, content.confusion.with_columns(value="n"), content.groups):
-        yield "confusion", "Predicted and true classes", [plot.confusion(content.confusion)]
+    yield "curve scores", f"Curves of the scores: {', '.join(content.curves)}", _of_scores(content)
+    # Of two classes it would show what the table says.
+    if (
+        content.confusion is not None
+        and content.confusion["actual"].n_unique() > 2
+        and _few(content, content.confusion.with_columns(value="n"), content.groups)
+    ):
+        yield "confusion", "Predicted and true classes", [plot.confusion(content.in_words(content.confusion))]
     if content.differences is not None:
         keys = [name for name in content.groups if name in content.differences.columns]
         pairs = content.differences.drop_nulls("difference").partition_by([*keys, "baseline"], maintain_order=True)
@@ -58,6 +62,19 @@ def _charts(content: Content) -> Iterator[tuple[str, str, Iterable[Any]]]:
         values, of = _of_the_best(content, content.values.drop(content.by))
         if _few(content, values, content.groups):
             yield "queries", f"{content.first} over queries{of}", [plot.queries(values, query=[*content.query])]
+
+
+def _of_scores(content: Content) -> Iterator[Any]:
+    """The curves of scores, how these lie, and what each threshold gives, with that which was said or is best."""
+    chosen = content.best_threshold if content.threshold is None else content.threshold
+    for kind, curve in content.curves.items():
+        if kind == "distribution":
+            yield plot.scores(curve, threshold=chosen, positive=content.positive)
+        elif kind != "cutoffs":
+            yield getattr(plot, kind)(curve, positive=content.positive)
+        if kind == "pr":
+            keys = [name for name in content.groups if name in curve.columns]
+            yield plot.thresholds(curve.select(*keys, "threshold", "precision", "recall"), threshold=chosen)
 
 
 def _of_the_best(content: Content, frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:

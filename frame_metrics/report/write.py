@@ -8,14 +8,16 @@ import html
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from frame_metrics.answer import Answer
 from frame_metrics.border.files import file_name, replacing
-from frame_metrics.errors import BadValueError, check_choice, check_level, check_whole, listed
+from frame_metrics.border.frames import border_of
+from frame_metrics.errors import BadValueError, ColumnError, check_bool, check_choice, check_level, check_whole, listed
 from frame_metrics.report.cells import Table, library, plain_text
 from frame_metrics.report.content import Content, gathered
 from frame_metrics.report.foremost import foremost
@@ -25,7 +27,7 @@ from frame_metrics.report.tables import in_markdown, markdown_text
 
 VERSION = 1  # of the JSON form; it rises when something has another name or meaning
 FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
-MOST_ROWS = 1000  # of a table in JSON
+MOST_ROWS = 2000  # of a table in JSON
 LONGEST = 2000  # letters of a text there
 HERE = Path(__file__).parent
 
@@ -36,27 +38,68 @@ def report(
     path: Any,
     *,
     metrics: Any,
-    baseline: Any,
-    title: str | None,
+    compared: Mapping[str, Any],
     format: str | None,
-    ci: float | None,
-    queries: int,
+    **options: Any,
 ) -> str:
     """Answer ``irm.report``, which has the parameters."""
     name = None if path is None else file_name(path)
     kind = _format(name, format)
-    if ci is not None:
-        check_level(ci)
-    check_whole("queries", queries, 0)
+    if options["ci"] is not None:
+        check_level(options["ci"])
+    check_whole("queries", options["queries"], 0)
+    check_arms(compared)
     jinja = library("jinja2") if kind == "html" else None
     asked = [] if metrics is None else metrics if isinstance(metrics, list | tuple) else [metrics]
-    content = gathered(irm, request, asked, baseline=baseline, title=title, ci=ci, queries=queries)
+    content = gathered(irm, request, asked, compared=compared, **options)
     text = as_html(content, jinja) if kind == "html" else as_markdown(content) if kind == "md" else as_json(content)
     if name is None:
-        return text
+        return Page(text) if kind == "html" else text
+    return _written(name, text)
+
+
+def _written(name: str, text: str) -> str:
+    """Write a text into a file, whole or not at all, and return its name."""
     with replacing(name) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
     return name
+
+
+class Page(str):
+    """A page of HTML, which a notebook shows."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        frame = "width: 100%; height: 45rem; border: 1px solid #8888"
+        return f'<iframe title="Report" srcdoc="{html.escape(self)}" style="{frame}"></iframe>'
+
+    def save(self, path: Any) -> str:
+        """Write the page into a file, and return its name."""
+        return _written(file_name(path), self)
+
+
+def check_arms(compared: Mapping[str, Any]) -> None:
+    """Raise for options that are of arms alone."""
+    check_bool("paired", compared["paired"])
+    if compared["paired"] and compared["covariate"] is not None:
+        raise BadValueError(
+            f"covariate={compared['covariate']!r} is of arms with queries of their own; say paired=False"
+        )
+
+
+def summary(irm: Any, request: Any, metrics: Sequence[Any], compared: Mapping[str, Any], ci: float) -> Any:
+    """Answer ``irm.summary``, which has the parameters."""
+    check_level(ci)
+    check_arms(compared)
+    content = gathered(irm, request, metrics, compared=compared, title=None, ci=ci, queries=None)
+    columns, system = content.summary.to_dict(), content.system
+    if system in columns and system != "system":
+        raise ColumnError(f"{system}: summary() has a column of this name; rename it in the frame")
+    named = {str(system) if name == "system" else name: values for name, values in columns.items()}
+    answer = Answer({}, named).of_rows(pl.DataFrame(), None)
+    found = border_of(irm.frame).given_back(answer)
+    return found.lazy() if isinstance(irm.frame, pl.LazyFrame) else found
 
 
 def _format(name: str | None, given: str | None) -> str:
@@ -141,10 +184,12 @@ def as_json(content: Content) -> str:
 
 def _data(content: Content) -> dict[str, Any]:
     tables = {
+        "summary": content.summary,
         "results": content.results,
         "segments": content.segments,
         "confusion": content.confusion,
         "classes": content.classes,
+        "best_threshold": content.best_threshold,
         "comparison": content.comparison,
         "quantiles": content.quantiles,
         "audit": content.audit,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -381,12 +382,28 @@ def test_convert(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_every_role_and_option_of_a_verb_is_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
     """Help has each role and convention, with what the documentation says of it."""
-    text = " ".join(out(capsys, "evaluate", "--help").split())
+    text = " ".join(out(capsys, "evaluate", "--help", "--all").split())
     for role in get_type_hints(frame_metrics.roles.roles.Roles):
         assert f"--{role.replace('_', '-')} " in text
     assert "the column, or columns, of the query id, of any type." in text
     assert "--ci VALUE level of an interval, as 0.95" in text
     assert "frame-metrics evaluate log.parquet ndcg@10 map" in text
+    assert "without --label, relevant means" in text
+
+
+def test_help_is_short_until_all_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """Five options, the examples, and the way to the others; all options are in words of the shell."""
+    text = out(capsys, "compare", "--help")
+    assert re.findall(r"^  (--[a-z-]+)", text, flags=re.MULTILINE) == [
+        "--query",
+        "--score",
+        "--grade",
+        "--system",
+        "--output",
+    ]
+    assert "frame-metrics compare --help --all has all options" in text
+    assert len(text.splitlines()) < 40
+    assert "'score'" not in out(capsys, "compare", "--help", "--all")
 
 
 @pytest.mark.parametrize(

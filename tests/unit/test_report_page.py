@@ -223,6 +223,25 @@ def test_decisions_have_their_table_and_classes_their_metrics() -> None:
     assert "there are 51 classes, and at most 50" in absent["reason"]
 
 
+@pytest.mark.parametrize("asked", [{}, {"threshold": 0.5}])
+def test_a_classifiers_report_is_in_words_of_decisions(asked: dict[str, Any]) -> None:
+    """Labels are called as the caller calls them, and the threshold of the best f1 has its table and its pictures."""
+    cases = pl.DataFrame({"is": ["fraud", "ok", "fraud", "ok"], "p": [0.9, 0.6, 0.5, 0.1]})
+    irm = cases.irm(label="is", positive="fraud", score="p", **asked)
+    metrics = ["precision", "recall", "roc_auc"] if asked else ["roc_auc"]
+    found, text = data(irm, metrics=metrics)["tables"], irm.report(metrics=metrics)
+    best = irm(threshold=None).best_threshold("f1").to_dicts()
+    assert found["best_threshold"] == {"rows": best, "left_out": 0}
+    assert found["curve_distribution"]["rows"] == irm(threshold=None).curve("distribution", bins=30).to_dicts()
+    for said in ("Measures by threshold", "Scores by label", "not fraud", "share of the fraud that is found"):
+        assert said in text
+    definitions = text.partition("Conventions and versions</h2>")[2]
+    assert "Probability that a fraud row has a higher score than one that is not" in definitions
+    assert "relevant" not in definitions.replace("not relevant</td>", "")
+    assert "retrieved" not in definitions
+    assert not asked or "Share of the rows predicted fraud that are fraud." in definitions
+
+
 def test_every_kind_of_frame_has_the_same_report(kind: str) -> None:
     """A report is of the numbers, whatever holds them."""
     found, expected = (data(searched(one, by="segment"), metrics=["rr"], queries=1) for one in (kind, "polars"))
@@ -259,14 +278,14 @@ def test_saved_numbers_are_a_baseline() -> None:
 
 def test_long_tables_and_texts_are_cut_and_say_so() -> None:
     """Of many segments the first are shown; a text that fills a page is cut."""
-    n = 1005
+    n = 2005
     log = pl.DataFrame({"query": ["q" * 3000 + str(i) for i in range(n)], "score": 1.0, "grade": 1, "day": range(n)})
     irm = log.irm(by="day")
     found = data(irm, metrics=["rr"], ci=None)
-    assert (len(found["tables"]["segments"]["rows"]), found["tables"]["segments"]["left_out"]) == (1000, 5)
+    assert (len(found["tables"]["segments"]["rows"]), found["tables"]["segments"]["left_out"]) == (2000, 5)
     assert {len(one["keys"]["query"]) for one in found["queries"]} == {2001}
     text = irm.report(metrics=["rr"], ci=None, format="md")
-    assert "The first 200 of 1,005 rows; the verbs return all of them." in text
+    assert "The first 200 of 2,005 rows; the JSON form has more, and the verbs return all of them." in text
     assert "q" * 161 not in text
 
 
@@ -309,9 +328,9 @@ def test_of_many_systems_the_best_the_baseline_and_the_next_best_are_shown() -> 
 @pytest.mark.parametrize("metric", ["rr", "fdr@1"])
 def test_json_of_many_systems_has_the_best(metric: str) -> None:
     """Of more rows than it holds, those of the foremost systems stay, by the metric's own direction."""
-    found = data(many(1005).irm(system="run", doc=None), metrics=[metric], baseline="s1004", ci=None)["tables"]
+    found = data(many(2005).irm(system="run", doc=None), metrics=[metric], baseline="s2004", ci=None)["tables"]
     assert found["results"]["left_out"] == 5
-    assert {"s240", "s245", "s1004"} <= {row["run"] for row in found["results"]["rows"]}
+    assert {"s240", "s245", "s2004"} <= {row["run"] for row in found["results"]["rows"]}
 
 
 def test_cutoffs_end_where_the_rankings_do() -> None:
@@ -342,7 +361,16 @@ def test_markdown_has_the_same_numbers() -> None:
     for check in irm.audit()["check"]:
         assert check in cells
     titles = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
-    assert titles == ["Results", "Audit", "Comparison", "Segments", "Curves", "Queries", "Conventions and versions"]
+    assert titles == [
+        "Summary",
+        "Results",
+        "Audit",
+        "Comparison",
+        "Segments",
+        "Curves",
+        "Queries",
+        "Conventions and versions",
+    ]
     assert "differences are significant: corrected p (holm) below 0.05" in text
 
 

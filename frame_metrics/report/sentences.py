@@ -1,0 +1,159 @@
+"""Sentences that say what a comparison, its data and its segments bear, each made of its own figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from frame_metrics.report.cells import ALPHA, counted, number_text, p_text, plain_text, sign_of
+
+LONGEST = 60  # letters of a name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """Figures that a sentence is made of; what a sentence does not need is null."""
+
+    about: str  # difference, value, unjudged, undefined, audit, segment or trend
+    unit: str  # queries or rows
+    of: str | None = None  # a segment, the first and the last of a trend, or what the audit found
+    system: Any = None
+    baseline: Any = None
+    metric: str
+    value: float | None = None
+    baseline_value: float | None = None
+    difference: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    p_adjusted: float | None = None
+    correction: str | None = None
+    wins: int | None = None
+    losses: int | None = None
+    n: int | None = None
+    baseline_n: int | None = None
+    share: float | None = None
+    mde: float | None = None
+
+    @property
+    def told(self) -> bool:
+        """True where the test and the interval both say that there is a difference."""
+        low, high, p = self.ci_low, self.ci_high, self.p_adjusted
+        if low is None or high is None or p is None or self.difference is None:
+            return False
+        return p < ALPHA and (0 < low <= high if self.difference > 0 else low <= high < 0)
+
+    def turned(self) -> Said:
+        """Return the same difference, seen from the other system."""
+        return replace(
+            self,
+            difference=_minus(self.difference),
+            system=self.baseline,
+            baseline=self.system,
+            value=self.baseline_value,
+            baseline_value=self.value,
+            ci_low=_minus(self.ci_high),
+            ci_high=_minus(self.ci_low),
+            wins=self.losses,
+            losses=self.wins,
+            n=self.n if self.baseline_n is None else self.baseline_n,
+            baseline_n=None if self.baseline_n is None else self.n,
+        )
+
+    @property
+    def sentence(self) -> str:
+        """The figures as a sentence; empty where they bear none."""
+        return SENTENCES[self.about](self)
+
+
+def _minus(number: float | None) -> float | None:
+    return None if number is None else 0.0 - number
+
+
+def _name(system: Any) -> str:
+    return "this frame" if system is None else plain_text(system, LONGEST)
+
+
+def _range(said: Said, *, signed: bool = False) -> str:
+    """The interval of a value, or of a difference, in words."""
+    return " to ".join((_signed if signed else number_text)(end) for end in (said.ci_low, said.ci_high))
+
+
+def _signed(number: float | None) -> str:
+    text = number_text(number)
+    return f"+{text}" if number is not None and number > 0 else text
+
+
+def _counted(said: Said) -> str:
+    """Words for the number of queries or rows that figures rest on."""
+    if said.baseline_n is not None:
+        return f"{said.n:,} and {said.baseline_n:,} {said.unit}"
+    return counted(said.n or 0, said.unit)
+
+
+def _difference(said: Said) -> str:
+    if said.ci_low is None or said.p_adjusted is None or said.difference is None:
+        return ""
+    of = f"{said.metric} {number_text(said.value)} against {number_text(said.baseline_value)}"
+    if not said.told:
+        shows = "" if not said.mde else f"; {_counted(said)} would show {number_text(said.mde)}"
+        pair = f"{_name(said.system)} and {_name(said.baseline)}"
+        return f"No difference between {pair} can be told: {of} ({_range(said, signed=True)}){shows}."
+    sign = sign_of(said.metric) * said.difference
+    verb = "beats" if sign > 0 else "loses to" if sign < 0 else "is above" if said.difference > 0 else "is below"
+    base = said.baseline_value
+    by = f"{said.difference / abs(base):+.0%}; ".replace("%", " %") if base else ""
+    if sign and said.wins is not None and said.losses is not None:
+        most = f", better in {said.wins:,} of {_counted(said)} and worse in {said.losses:,}"
+    else:
+        most = f", over {_counted(said)}"
+    sure = f"; p {p_text(said.p_adjusted)}{f' after {said.correction}' if said.correction else ''}"
+    pair = f"{f'In {said.of}, ' if said.of else ''}{_name(said.system)} {verb} {_name(said.baseline)}"
+    return f"{pair}: {of} ({by}{_range(said, signed=True)}){most}{sure}."
+
+
+def _value(said: Said) -> str:
+    if said.value is None:
+        return ""
+    of = "" if said.system is None else f" of {_name(said.system)}"
+    between = "" if said.ci_low is None else f" ({_range(said)})"
+    return f"{said.metric}{of} is {number_text(said.value)}{between}, over {_counted(said)}."
+
+
+def _unjudged(said: Said) -> str:
+    if not said.share and not said.baseline_value:
+        return ""
+    of = "" if said.system is None else f" of {_name(said.system)}"
+    other = "" if said.baseline_value is None else f", and {said.baseline_value:.1%} of {_name(said.baseline)}'s"
+    return f"{said.share:.1%} of the top {said.n}{of} are unjudged{other}.".replace("%", " %")
+
+
+def _undefined(said: Said) -> str:
+    of = "" if said.system is None else f" of {_name(said.system)}"
+    return f"{said.metric}{of} is undefined in {_counted(said)}."
+
+
+def _audit(said: Said) -> str:
+    return f"The audit found {said.of}."
+
+
+def _segment(said: Said) -> str:
+    values = f"{said.metric} {number_text(said.value)} ({_range(said)})"
+    return f"{said.of} stands out: {values}, {number_text(said.baseline_value)} over all."
+
+
+def _trend(said: Said) -> str:
+    verb = "rose" if (said.difference or 0) > 0 else "fell"
+    values = f"{number_text(said.baseline_value)} to {number_text(said.value)}"
+    return f"{said.metric} {verb} from {values} ({said.of})."
+
+
+SENTENCES: Mapping[str, Callable[[Said], str]] = {
+    "difference": _difference,
+    "value": _value,
+    "unjudged": _unjudged,
+    "undefined": _undefined,
+    "audit": _audit,
+    "segment": _segment,
+    "trend": _trend,
+}

@@ -1,0 +1,192 @@
+"""The summary of a report: one sentence for each decision that its tables bear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from frame_metrics.report.cells import plain_text
+from frame_metrics.report.sentences import Said
+
+if TYPE_CHECKING:
+    from frame_metrics.report.content import Content, Gathering
+
+TOP = 10  # of a ranking, where the first metric has no cutoff
+SEGMENTS = 50  # more are not looked through
+SERIES = 500  # segments of systems; of more, none is
+DRAWS = 200  # resamples for each segment, so that some lie past the ends of its interval
+OPPOSITE = 3  # segments that are named in which the order is the other way round
+SAID_ELSEWHERE = ("unjudged in the top", "unjudged results")  # checks of the audit that have sentences of their own
+TYPES = {"str": pl.String(), "int": pl.Int64(), "float": pl.Float64()}
+FIGURES = {field.name: str(field.type).split(" ")[0] for field in fields(Said) if field.name != "unit"}
+
+
+def summary_of(content: Content, work: Gathering, whole: Any, compared: Mapping[str, Any]) -> pl.DataFrame:
+    """Return the sentences, a row each, and the figures that they are made of.
+
+    Parameters
+    ----------
+    whole : the object that is asked about all segments together.
+    compared : the options with which ``compare`` was called.
+    """
+    said = [one for one in Decisions(content, work, whole, compared).all() if one.sentence]
+    system = content.system
+    own = content.results.schema[system] if system else pl.String()
+    other = own if content.comparison is None else content.comparison.schema["baseline"]
+    named = {"system": own, "baseline": other, "sentence": pl.String()}
+    names = ["about", "sentence", *(one for one in FIGURES if one != "system" or system)]
+    kinds = {name: named[name] if name in named else TYPES[FIGURES[name]] for name in names}
+    columns = {name: pl.Series([getattr(one, name) for one in said], dtype=kind) for name, kind in kinds.items()}
+    return pl.DataFrame(columns)
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What is looked through, one decision after the other."""
+
+    content: Content
+    work: Gathering
+    whole: Any
+    compared: Mapping[str, Any]
+
+    def all(self) -> Iterator[Said]:
+        """Every sentence that there may be; those that the figures do not bear are empty."""
+        pairs = [*self._pairs()]
+        yield from pairs
+        if not pairs:
+            yield self._said("value", self.own)
+        yield from self._unjudged(pairs[0].baseline if pairs else None)
+        if self.own["n_undefined"]:
+            yield self._said("undefined", {}, system=self.best, n=self.own["n_undefined"])
+        yield from self._audited()
+        yield from self._opposite(pairs)
+        yield from self._segments()
+
+    @cached_property
+    def best(self) -> Any:
+        """The best system by the first metric; None where there are none."""
+        return next(iter(self.content.places), None)
+
+    @cached_property
+    def own(self) -> dict[str, Any]:
+        """The row of the best system, or of the only one."""
+        return next(row for row in self._first(self.content.results).to_dicts() if self._system(row) == self.best)
+
+    def _first(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.filter(pl.col("metric") == self.content.first)
+
+    def _system(self, row: Mapping[str, Any]) -> Any:
+        return row.get(self.content.system) if self.content.system else None
+
+    def _of(self, row: Mapping[str, Any]) -> str:
+        """The values of the columns of segments, as text."""
+        return ", ".join(f"{plain_text(name)} = {plain_text(row[name], 60)}" for name in self.content.by if name in row)
+
+    def _said(self, about: str, row: Mapping[str, Any], **more: Any) -> Said:
+        """A sentence of the figures of a row, and further ones."""
+        figures = {name: value for name, value in row.items() if name in FIGURES and name != self.content.system}
+        of = self._of(row) or None
+        fixed = {"metric": self.content.first, "unit": self.content.unit, "of": of, "system": self._system(row)}
+        return Said(**{**figures, "about": about, **fixed, **more})
+
+    def _pairs(self) -> Iterator[Said]:
+        """The best system against each baseline; without one against the next, and the first that it surely beats."""
+        frame = self.content.comparison
+        if frame is None or {*self.content.by} & {*frame.columns}:
+            return
+        rows = [self._from_best(self._said("difference", row)) for row in self._first(frame).iter_rows(named=True)]
+        named = [*dict.fromkeys(self._first(frame)["baseline"])] if self.content.named else []
+        others = [one for one in named if one != self.best]
+        if self.best in named or not named:
+            others += [one for one in self.content.places if one not in (self.best, *others)][: 1 if named else None]
+        for at, other in enumerate(others):
+            pair = next(
+                (one for one in rows if (one.system, one.baseline) == (self.best, other) and one.sentence), None
+            )
+            if pair and (named or at == 0 or pair.told):
+                yield pair
+            if pair and pair.told and not named:
+                return
+
+    def _from_best(self, said: Said) -> Said:
+        return said.turned() if said.baseline == self.best and said.system != self.best else said
+
+    def _unjudged(self, other: Any) -> Iterator[Said]:
+        """The share without a judgment in the top of the rankings, of the best system and of another one."""
+        if not self.content.query:
+            return
+        k = self.content.asked[0][1].k or TOP
+        judged = self._quietly(self.whole(undefined="null"), f"judged@{k}")
+        if judged is not None:
+            share = {self._system(row): None if row["value"] is None else 1 - row["value"] for row in judged.to_dicts()}
+            figures = (
+                {"baseline": other, "baseline_value": share[other]} if other is not None and other in share else {}
+            )
+            yield self._said("unjudged", figures, system=self.best, share=share[self.best], n=k)
+
+    def _quietly(self, irm: Any, name: str, **options: Any) -> pl.DataFrame | None:
+        """The rows of a call that nobody asked for, so that a report does not say what it lacks."""
+        return type(self.work)(irm).tried(name, partial(irm.evaluate, name, **options))
+
+    def _audited(self) -> Iterator[Said]:
+        """The gravest findings of the audit."""
+        for severity in ("error", "warning"):
+            found = self.content.audit.filter(pl.col("severity") == severity)
+            rows = [row for row in found.iter_rows(named=True) if not row["check"].startswith(SAID_ELSEWHERE)]
+            if rows:
+                text = ", ".join(f"{row['check']} ({row['n']:,})" for row in rows)
+                many = f"{len(rows)} {severity}{'s' if len(rows) > 1 else ''}"
+                yield self._said("audit", {}, of=f"{many}: {text}", n=len(rows))
+                return
+
+    def _opposite(self, pairs: Sequence[Said]) -> Iterator[Said]:
+        """Segments in which the system that is worse in all of them is better, all tests corrected together."""
+        pair, irm = next((one for one in pairs if one.told), None), self.work.irm
+        if pair is None or not self.content.by or self._series() > SERIES:
+            return
+        named = self.compared["baseline"] if self.content.named else pair.baseline
+        options = {**self.compared, "baseline": named, "over": "all"}
+        found = type(self.work)(irm).tried("segments", partial(irm.compare, self.content.first, **options))
+        rows = [] if found is None else found.iter_rows(named=True)
+        each = [
+            self._said("difference", row)
+            for row in rows
+            if (self._system(row), row["baseline"]) == (pair.system, pair.baseline)
+        ]
+        other = [one.turned() for one in each if one.told and (one.difference or 0) * (pair.difference or 0) < 0]
+        yield from sorted(other, key=lambda one: one.p_adjusted or 0)[:OPPOSITE]
+
+    def _series(self) -> int:
+        return 0 if self.content.segments is None else len(self._first(self.content.segments))
+
+    def _segments(self) -> Iterator[Said]:
+        """The segment that is farthest from all, and a trend, by intervals that hold for all segments together."""
+        frame, ci = self.content.segments, self.content.ci
+        if frame is None or ci is None or self._series() > SERIES:
+            return
+        n = sum(self._system(row) == self.best for row in self._first(frame).iter_rows(named=True))
+        if not 2 <= n <= SEGMENTS:
+            return
+        level, draws = 1 - (1 - ci) / n, max(1000, DRAWS * n)
+        found = self._quietly(self.work.each(self.work.irm), self.content.first, ci=level, resamples=draws)
+        rows = [] if found is None else [row for row in found.iter_rows(named=True) if self._system(row) == self.best]
+        rows, whole = [row for row in rows if row["ci_low"] is not None], self.own["value"]
+        if whole is not None:
+            far = [row for row in rows if row["ci_high"] < whole or row["ci_low"] > whole]
+            for row in sorted(far, key=lambda row: -abs(row["value"] - whole))[:1]:
+                yield self._said("segment", row, baseline_value=whole, difference=row["value"] - whole)
+        if len(self.content.by) == 1 and frame.schema[self.content.by[0]].is_temporal() and len(rows) > 2:
+            time = self.content.by[0]
+            yield from self._trend(sorted((row for row in rows if row[time] is not None), key=lambda row: row[time]))
+
+    def _trend(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[Said]:
+        """The last of several times against the first, where their intervals are apart."""
+        first, last = rows[0], rows[-1]  # three at least, one of which may be null
+        if last["ci_low"] > first["ci_high"] or last["ci_high"] < first["ci_low"]:
+            change = last["value"] - first["value"]
+            of = f"{self._of(first)} to {self._of(last)}"
+            yield self._said("trend", last, of=of, baseline_value=first["value"], difference=change)

@@ -1,0 +1,243 @@
+"""The summary: sentences are made of their figures, and say no more than these bear."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from contextlib import redirect_stdout
+from datetime import date
+from html import escape
+from io import StringIO
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frame_metrics import IRM, show
+from helpers import KINDS, as_kind, as_polars, error
+
+
+def runs(seed: int = 0, queries: int = 40, **skill: float) -> pl.DataFrame:
+    """Runs of systems that see more or less of the grades; a tenth of the results has no judgment."""
+    random, parts = np.random.default_rng(seed), []
+    for name, sees in skill.items():
+        log = np.random.default_rng(seed + 1)
+        grade = log.integers(0, 3, (queries, 12))
+        judged = log.random((queries, 12)) < 0.9
+        score = sees * grade + random.normal(size=grade.shape)
+        query, doc = np.indices(grade.shape)
+        columns = {"query": query, "doc": doc, "score": score, "grade": np.where(judged, grade, -1)}
+        parts.append(
+            pl.DataFrame({key: values.ravel() for key, values in columns.items()}).with_columns(run=pl.lit(name))
+        )
+    return pl.concat(parts).with_columns(grade=pl.when(pl.col("grade") >= 0).then("grade"))
+
+
+def said(irm: IRM[Any], *metrics: str, about: str = "difference", **options: Any) -> list[dict[str, Any]]:
+    return [row for row in as_polars(irm.summary(*metrics, **options)).to_dicts() if row["about"] == about]
+
+
+@given(st.integers(0, 10_000), st.floats(0, 1), st.integers(2, 30), st.sampled_from(["ndcg@5", "rr", "fdr@3"]))
+def test_a_difference_is_told_where_its_interval_and_its_test_are(seed: int, sees: float, n: int, metric: str) -> None:
+    """ "beats" stands where the interval lies on one side of 0 and p is below .05, with the figures of compare()."""
+    irm = runs(seed, n, a=0.5, b=sees).irm(system="run")
+    (found,) = irm.compare(metric, resamples=1000).to_dicts()
+    for row in said(irm, metric):
+        text, turned = row["sentence"], row["run"] == found["baseline"]
+        low, high = sorted(-found[end] if turned else found[end] for end in ("ci_low", "ci_high"))
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high))
+        assert row["value"] == found["baseline_value" if turned else "value"]
+        better = (low > 0) if metric != "fdr@3" else (high < 0)
+        assert (" beats " in text) == (better and found["p_adjusted"] < 0.05)
+        assert text.startswith("No difference") == (" beats " not in text and " loses to " not in text)
+        for figure in (row["value"], row["baseline_value"]):
+            assert f"{figure:.3f}" in text
+        assert ("would show" in text) == (text.startswith("No difference") and bool(found["mde"]))
+
+
+def test_the_best_system_stands_beside_the_next_and_one_that_it_surely_beats() -> None:
+    """Without a baseline the next best is named first, and then the first from which the best can be told."""
+    irm = runs(queries=80, old=0.0, new=1.0, next=0.98).irm(system="run")
+    next_best, beaten = said(irm, "ndcg@5")
+    assert next_best["sentence"].startswith("No difference between ")
+    assert {next_best["run"], next_best["baseline"]} == {"new", "next"}
+    assert beaten["baseline"] == "old"
+    assert (
+        f"better in {beaten['wins']} of 80 queries and worse in {beaten['losses']}; p <0.001 after holm."
+        in beaten["sentence"]
+    )
+
+
+@pytest.mark.parametrize(("baseline", "pairs"), [("old", [("new", "old")]), ("new", [("new", "next")])])
+def test_a_baseline_that_is_named_is_what_the_best_is_held_against(baseline: str, pairs: list[tuple[str, str]]) -> None:
+    """Where the baseline is the best itself, the next best is held against it."""
+    found = said(runs(queries=80, old=0.0, new=1.5, next=0.8).irm(system="run"), "ndcg@5", baseline=baseline)
+    assert [(row["run"], row["baseline"]) for row in found] == pairs
+
+
+def test_one_system_has_its_value_and_what_the_audit_holds_against_it() -> None:
+    """Without a comparison the value is said, with its interval; unjudged results and undefined queries are counted."""
+    log = runs(only=1.0).drop("run").with_columns(grade=pl.when(pl.col("query") == 3).then(0).otherwise("grade"))
+    irm = log.irm
+    (value,), (unjudged,), (undefined,) = (said(irm, "ndcg@5", about=one) for one in ("value", "unjudged", "undefined"))
+    (row,) = irm.evaluate("ndcg@5", ci=0.95).to_dicts()
+    figures = f"{row['value']:.3f} ({row['ci_low']:.3f} to {row['ci_high']:.3f})"
+    assert value["sentence"] == f"ndcg@5 is {figures}, over 40 queries."
+    assert unjudged["share"] == 1 - irm.evaluate("judged@5")["value"][0]
+    assert unjudged["sentence"] == f"{unjudged['share']:.1%} of the top 5 are unjudged.".replace("%", " %")
+    assert undefined["sentence"] == "ndcg@5 is undefined in 1 query."
+
+
+def test_segments_that_are_otherwise_than_all_are_named() -> None:
+    """A segment in which the better system is worse, the one farthest from all, and a trend of the times."""
+    log = runs(queries=120, old=0.3, new=1.5).with_columns(
+        day=pl.date(2026, 1, 1) + pl.duration(days=pl.col("query") % 4)
+    )
+    last = (pl.col("day") == date(2026, 1, 4)) & (pl.col("run") == "new")
+    irm = log.with_columns(score=pl.when(last).then(-pl.col("score")).otherwise("score")).irm(system="run", by="day")
+    _, opposite = said(irm, "ndcg@5", baseline="old")
+    assert opposite["sentence"].startswith("In day = 2026-01-04, old beats new: ndcg@5 ")
+    (segment,), (trend,) = (said(irm, "ndcg@5", about=one) for one in ("segment", "trend"))
+    assert segment["of"] == "day = 2026-01-04"
+    assert trend["sentence"].startswith("ndcg@5 fell from ")
+    assert trend["of"] == "day = 2026-01-01 to day = 2026-01-04"
+
+
+@given(st.integers(0, 10_000))
+def test_segments_by_chance_hardly_stand_out(seed: int) -> None:
+    """A segment that is named has an interval, wider than its own, that leaves out the value over all."""
+    irm = runs(seed, only=1.0).drop("run").with_columns(part=pl.col("query") % 5).irm(by="part")
+    for row in said(irm, "ndcg@5", about="segment"):
+        own = irm.evaluate("ndcg@5", ci=0.95).filter(pl.format("part = {}", "part") == row["of"])
+        assert row["ci_low"] <= own["ci_low"][0]
+        assert row["ci_high"] >= own["ci_high"][0]
+        assert not row["ci_low"] <= row["baseline_value"] <= row["ci_high"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_frame_has_the_same_summary(kind: str) -> None:
+    """Sentences and figures are the same, in a frame of the caller's kind, and show() prints the sentences."""
+    log = runs(a=0.0, b=1.0)
+    expected = log.irm(system="run").summary("rr")
+    found = IRM(as_kind(log, kind), system="run").summary("rr")
+    assert type(found) is type(IRM(as_kind(log, kind), system="run").evaluate("rr"))
+    assert as_polars(found)["sentence"].to_list() == expected["sentence"].to_list()
+    with redirect_stdout(StringIO()) as out:
+        show(found)
+    assert out.getvalue().splitlines() == expected["sentence"].to_list()
+
+
+def test_the_report_has_the_same_sentences_on_top() -> None:
+    """The page, Markdown and JSON begin with them."""
+    irm = runs(a=0.0, b=1.0).irm(system="run")
+    sentences = irm.summary("rr")["sentence"].to_list()
+    read = json.loads(irm.report(metrics="rr", format="json"))["tables"]["summary"]["rows"]
+    assert [row["sentence"] for row in read] == sentences
+    assert irm.report(metrics="rr", format="md").split("\n\n")[2:4] == ["## Summary", sentences[0]]
+    assert irm.report(metrics="rr").index(">Summary<") < irm.report(metrics="rr").index(">Results<")
+
+
+def test_a_system_column_that_is_called_as_a_figure_is_refused() -> None:
+    """The error says the name, and the report goes on."""
+    irm = runs(a=0.0, b=1.0).rename({"run": "sentence"}).irm(system="sentence")
+    assert "sentence: summary() has a column of this name; rename it" in error(lambda: irm.summary("rr"))
+    assert "## Summary" in irm.report(metrics="rr", format="md")
+
+
+def test_tables_have_the_best_system_first() -> None:
+    """By the first metric, by another one, or as verbs return them; the JSON form is as verbs return."""
+    irm = runs(queries=80, c=0.0, a=0.5, b=1.5).irm(system="run")
+    systems = re.compile(r"^\| ([abc]) \|", flags=re.MULTILINE)
+    for options, order in (({}, "bac"), ({"sort": "unjudged@5"}, None), ({"sort": "name"}, "abc")):
+        text = irm.report(metrics=["ndcg@5", "unjudged@5"], format="md", **options)
+        rows = irm.evaluate("unjudged@5").sort("value")["run"].to_list()
+        assert systems.findall(text)[:3] == [*(order or rows)]
+    read = json.loads(irm.report(metrics="ndcg@5", format="json"))["tables"]["results"]["rows"]
+    assert [row["run"] for row in read] == [*"abc"]
+    assert "sort='rr'" in error(lambda: irm.report(metrics="ndcg@5", sort="rr"))
+
+
+def test_what_is_undefined_everywhere_alike_is_one_line() -> None:
+    """A table stays where systems differ, as by the threshold that their scores pass."""
+    log = runs(a=0.5, b=1.5).with_columns(grade=pl.when(pl.col("query") == 3).then(0).otherwise("grade"))
+    text = log.irm(system="run").report(metrics=["ndcg@5", "ap"], format="md")
+    assert "Undefined in 1 query of every run: ndcg@5, ap." in text
+    assert "Where metrics are undefined" not in text
+
+
+def test_arms_have_a_report() -> None:
+    """Each arm is measured on its own queries; differences are those of compare(paired=False), by users."""
+    log = runs(queries=60, a=0.0, b=1.5).with_columns(before=pl.col("query") // 2, user=pl.col("query") // 2)
+    arms = log.filter(pl.col("query") % 2 == (pl.col("run") == "b").cast(int)).irm(system="run")
+    options: dict[str, Any] = {"paired": False, "covariate": "before"}
+    found = json.loads(arms.report(metrics="ndcg@5", cluster="user", format="json", **options))
+    whole = arms(cluster="user").compare("ndcg@5", **options).to_dicts()
+    assert found["tables"]["comparison"]["rows"] == whole
+    means = arms(system=None, by="run").evaluate("ndcg@5", ci=0.95).to_dicts()
+    unclustered = json.loads(arms.report(metrics="ndcg@5", format="json", **options))["tables"]
+    assert [row["value"] for row in unclustered["results"]["rows"]] == [row["value"] for row in means]
+    assert unclustered["audit"]["rows"][0]["severity"] != "error"
+    (sentence,) = said(arms, "ndcg@5", **options)
+    assert sentence["sentence"].startswith("b beats a: ")
+    assert ", over 30 and 30 queries; p " in sentence["sentence"]
+    assert "<svg" in arms.report(metrics="ndcg@5", **options)
+
+
+@pytest.mark.parametrize(
+    ("roles", "options", "message"),
+    [
+        ({"system": "run"}, {"covariate": "grade"}, "say paired=False"),
+        ({"system": "run"}, {"paired": False, "covariate": "befor"}, "there is no such column"),
+        ({}, {"paired": False}, "name their column with system="),
+    ],
+)
+def test_options_of_arms_that_do_not_fit_are_refused(
+    roles: dict[str, Any], options: dict[str, Any], message: str
+) -> None:
+    """Not noted at the end of a report, as the caller asked for them."""
+    log = runs(queries=8, a=0.0)
+    log = pl.concat([log, log.with_columns(pl.col("query") + 8, run=pl.lit("b"))])
+    assert message in error(lambda: (log if roles else log.drop("run")).irm(**roles).report(**options))
+
+
+def test_a_notebook_shows_results_as_html(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole messages of audit, sentences, main columns of compare with the rest on demand, figures rounded."""
+    said: list[str] = []
+    display = ModuleType("IPython.display")
+    vars(display).update(HTML=str, display=said.append)
+    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1))
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    irm = runs(a=0.0, b=1.0).with_columns(pl.col("run") + "<i>").irm(system="run")
+    for result in (irm.audit(), irm.summary("rr"), irm.compare("rr"), irm.evaluate("rr")):
+        show(result)
+    audit, summary, compared, means = said
+    assert all(escape(message) in audit for message in irm.audit()["message"])
+    assert summary.startswith(f"<p>{escape(irm.summary('rr')['sentence'][0])}</p>")
+    main, rest = compared.split("<details>")
+    assert '<th scope="col">p_adjusted</th>' in main
+    assert "effect_size" not in main
+    assert "effect_size" in rest
+    assert f"<td>{irm.evaluate('rr')['value'][0]:.4g}</td>" in means
+    assert "<i>" not in "".join(said)
+
+
+def test_a_page_is_shown_and_saved(tmp_path: Path) -> None:
+    """Without a path a page is text, which a notebook shows in a frame of its own, and which can be saved."""
+    page = runs(a=0.0).drop("run").irm.report(metrics="rr")
+    assert page.startswith("<!doctype html>")
+    assert "&lt;h1&gt;" in page._repr_html_()
+    assert Path(page.save(tmp_path / "page.html")).read_text(encoding="utf-8") == page
+
+
+def test_pictures_are_listed() -> None:
+    """The repr of irm.plot has a line for each picture."""
+    told = repr(runs(a=0.0).irm.plot).splitlines()
+    assert [line.split()[0] for line in told[1:3]] == ["metrics", "bounds"]
+    assert len(told) == 15
