@@ -652,7 +652,8 @@ class IRM(Generic[Frame]):
             all rows, those that are predicted relevant), gain (of all relevant rows, those among them). "calibration":
             predicted, observed, n, by bins of equal width. "distribution" of the scores: bin, low, high, label, n, by
             bins of equal width from the least score of all rows to the greatest. A metric of a ranking with ``@k``, as
-            "ndcg@k": k, value. Where ranks and no scores are named, the first three have k, the last rank that is
+            "ndcg@k": k, value. "ctr": k, value, n: of the n queries that show a result at rank k, the share that has a
+            click on it. Where ranks and no scores are named, the first three have k, the last rank that is
             predicted relevant, and no threshold.
         more : with a metric of a ranking other ones, which may stand in one list with it.
         per : "query" gives each query a curve; by default the rows of a segment are pooled.
@@ -663,7 +664,7 @@ class IRM(Generic[Frame]):
             than 2 / (points - 2), both axes taken together, from one that is kept; of "pr", further than
             (1 + ln(1 + rows)) / (points - 2) on either axis from the curve through those.
         bins : of "calibration" and "distribution", 10 by default.
-        cutoffs : of "ndcg@k" and others of its kind, the cutoffs, or the last of them; 10 by default.
+        cutoffs : of "ndcg@k", "ctr" and others of its kind, the cutoffs, or the last of them; 10 by default.
         ci : of "ndcg@k" and others of its kind, the level of an interval of each mean, as in ``evaluate``.
         resamples, seed : of its bootstrap.
 

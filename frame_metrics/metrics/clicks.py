@@ -68,3 +68,16 @@ def mean_click_position(run: Ranking) -> Array:
     Undefined: nothing was clicked.
     """
     return ratio(run.total(run.rank), run.hits())
+
+
+@metric(best=None, undefined=None, unjudged="rises", also=("ctr_of_a_position", "click_at_rank"))
+def position_ctr(run: Ranking, k: int | None = None) -> Array:
+    """Click on the result at rank k itself: the mean is the click-through rate of this position; curve("ctr") has all.
+
+    Formula: 1 if the result at rank k was clicked, else 0; without a cutoff, clicked results over those shown.
+    Undefined: nothing was shown at rank k.
+    """
+    clicks, results = run.hits(k), run.retrieved(k)
+    if k is not None and k > 1:
+        clicks, results = clicks - run.hits(k - 1), results - run.retrieved(k - 1)
+    return ratio(clicks, results)

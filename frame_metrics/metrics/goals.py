@@ -101,6 +101,11 @@ ADVICE = tuple(
             ("rr", "how far up the first click stands", "clicks on what is on top because it is there"),
             ("last_click_rr", "how far down the user went", "why: one good answer ends a search, and so does despair"),
             ("mean_click_position", "where clicks stand", "searches without a click, which are left out"),
+            (
+                "position_ctr@1",
+                "the share that clicks on one position",
+                "whether the position or the result draws clicks",
+            ),
             ("clicks_per_query", "how much is clicked", "whether many clicks are a find or a failed search"),
         ),
         "passages for an answer (RAG)": (

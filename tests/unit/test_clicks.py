@@ -110,6 +110,28 @@ def test_what_was_not_shown_is_no_impression() -> None:
     assert set(graded(silent, "ctr").values()) == {0} == set(graded(silent, "sdbn").values())
 
 
+def test_clicks_by_position() -> None:
+    """The share of what was shown at each rank, in each segment; a rank that few impressions reach has their number."""
+    clicks = LOG.irm(**ROLES)
+    assert clicks.curve("ctr", cutoffs=4).rows() == [(1, 3 / 6, 6), (2, 2 / 6, 6), (3, 2 / 6, 6), (4, None, 0)]
+    short = LOG.filter((pl.col("search") > 2) | (pl.col("rank") == 1)).irm(**ROLES, by="text")
+    found = short.curve("ctr", cutoffs=2, ci=0.9)
+    assert found.columns == ["text", "k", "value", "n", "ci_low", "ci_high"]
+    assert found.select("text", "k", "value", "n").rows() == [
+        ("cup", 1, 1 / 2, 2),
+        ("cup", 2, 1 / 2, 2),
+        ("tea", 1, 2 / 4, 4),
+        ("tea", 2, 0, 2),
+    ]
+    assert (found["ci_low"] <= found["value"]).all()
+    assert (found["value"] <= found["ci_high"]).all()
+    same = short.evaluate("position_ctr@1..2", ci=0.9).sort("text", "k")
+    assert found.select("value", "n", "ci_low", "ci_high").equals(same.select("value", "n", "ci_low", "ci_high"))
+    plan = LOG.lazy().irm(**ROLES, by="text").curve("ctr", ci=0.9)
+    assert plan.collect_schema() == plan.collect().schema
+    assert clicks.curve("ctr", "rr@k", cutoffs=1)["metric"].to_list() == ["position_ctr@k", "rr@k"]
+
+
 def asked(**changed: pl.Expr) -> Any:
     """Judgments of the log with other columns."""
     return LOG.with_columns(**changed).irm(**ROLES).judgments(of="text")

@@ -475,6 +475,10 @@ WORKED = (
             "first_click_position": 1,
             "mean_click_position": (1 + 4 + 5 + 8) / 4,
             "last_click_rr": 1 / 8,
+            "position_ctr": 4 / 10,
+            "position_ctr@1": 1,
+            "position_ctr@2": 0,
+            "position_ctr@4": 1,
         },
     ),
     Worked(
