@@ -28,6 +28,7 @@ from frame_metrics.plan.needs import RANKED
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.roles.resolve import absent
+from frame_metrics.roles.roles import names_as_text
 
 Model = Literal["ctr", "coec", "sdbn"]
 RESULT = {"grade": pl.Float64, "impressions": pl.Int64, "clicks": pl.Int64}
@@ -42,7 +43,7 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
         raise BadValueError(f"smoothing={shown(smoothing)} is not a number from 0")
     plan = irm.asking(RANKED)
     _check_roles(plan)
-    named = (of,) if isinstance(of, str) else tuple(of or ())
+    named = _named(of)
     plan = plan.but(columns=replace(plan.columns, of=named))
     columns = plan.columns
     queries, doc = named or columns.query, str(columns.doc)
@@ -58,7 +59,7 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
         if named:
             _check_constant(log, table, named)
         each = _graded(table.filter(pl.col("rank") > 0), model, keys, columns.by, smoothing)
-        if not named and each["impressions"].max() == 1:
+        if named in ((), columns.query) and each["impressions"].max() == 1:
             raise ColumnError(
                 f"{', '.join(columns.query)}: no document stands twice in one query, so that no rate can be "
                 "counted; if each value is one impression, name the column of what was searched with of="
@@ -73,12 +74,27 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
     return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | RESULT)
 
 
+def _named(of: Any) -> tuple[str, ...]:
+    """Return the columns of ``of=``; raise for what is no name."""
+    named = names_as_text(of)
+    several = () if named is None else tuple(named) if isinstance(named, list | tuple) else (named,)
+    for name in several:
+        if not isinstance(name, str):
+            raise BadValueError(f"judgments: of={shown(of)} is not the name of a column, nor a list of some")
+    return several
+
+
 def _check_roles(plan: Plan) -> None:
     """Raise where the log has no clicks, documents or positions of its own."""
     if plan.has_judgments:
         raise ColumnError(
             "judgments() reads the clicks of the log, and judgments stand beside it; ask for it before judge(), and "
             "say relevant=None"
+        )
+    if plan.columns.per_system:
+        raise ColumnError(
+            f"rank={list(plan.columns.per_system)} are ranks of several systems, and a result was clicked at one; "
+            "name that"
         )
     for role in ("doc", "rank"):
         if getattr(plan.columns, role) is None:

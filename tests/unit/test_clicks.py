@@ -187,6 +187,22 @@ BAD: dict[str, tuple[Callable[[], Any], type[FrameMetricsError], str]] = {
         "search: no document stands twice in one query, so that no rate can be counted; if each value is one "
         "impression, name the column of what was searched with of=",
     ),
+    "the impression itself": (
+        lambda: LOG.irm(**ROLES).judgments(of="search"),
+        ColumnError,
+        "search: no document stands twice in one query, so that no rate can be counted; if each value is one "
+        "impression, name the column of what was searched with of=",
+    ),
+    "no name": (
+        lambda: LOG.irm(**ROLES).judgments(of=pl.col("text")),  # type: ignore[arg-type]
+        BadValueError,
+        "judgments: of=<polars.Expr> is not the name of a column, nor a list of some",
+    ),
+    "two ranks": (
+        lambda: LOG.with_columns(again="rank").irm(**ROLES | {"rank": ["rank", "again"]}).judgments(of="text"),
+        ColumnError,
+        "rank=['rank', 'again'] are ranks of several systems, and a result was clicked at one; name that",
+    ),
     "no ranks": (
         lambda: LOG.rename({"rank": "place"}).irm(**ROLES | {"rank": None}, score="place").judgments(of="text"),
         ColumnError,
