@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from frame_metrics.verbs.bounds.bounds import Of
     from frame_metrics.verbs.compare.options import Against, Correction, Over, Test, Unanswered
     from frame_metrics.verbs.curves import Per
+    from frame_metrics.verbs.judgments import Model
     from frame_metrics.verbs.overview import Overview
 
 Frame = TypeVar("Frame")
@@ -214,7 +215,7 @@ class IRM(Generic[Frame]):
 
     frame: Any
     _given: Roles
-    judgments: tuple[Any, dict[str, Any]] | None
+    _judgments: tuple[Any, dict[str, Any]] | None
 
     if TYPE_CHECKING:
 
@@ -242,7 +243,7 @@ class IRM(Generic[Frame]):
         object.__setattr__(self, "frame", frame)
         given = {name: value for name, value in roles.items() if value is not None or name in FOUND}
         object.__setattr__(self, "_given", given)
-        object.__setattr__(self, "judgments", judgments)
+        object.__setattr__(self, "_judgments", judgments)
 
     @property
     def roles(self) -> Roles:
@@ -253,7 +254,7 @@ class IRM(Generic[Frame]):
     def __call__(self, *columns: Never, **roles: Unpack[Roles]) -> Self:
         """Return an object with other roles and conventions; those that are not named stay."""
         refuse_bare(columns)
-        return self._with({**self.roles, **roles}, self.judgments)
+        return self._with({**self.roles, **roles}, self._judgments)
 
     def _with(self, roles: Any, judgments: tuple[Any, dict[str, Any]] | None) -> Self:
         other = object.__new__(type(self))
@@ -288,7 +289,7 @@ class IRM(Generic[Frame]):
         """The plan that is kept, with all that was found out, as long as the frame has the columns that it had."""
         plan = vars(self).get("_kept")
         if plan is None or not plan.holds:
-            plan = vars(self)["_kept"] = Plan(self.frame, self.roles, self.judgments)
+            plan = vars(self)["_kept"] = Plan(self.frame, self.roles, self._judgments)
         return plan
 
     @verb
@@ -354,6 +355,61 @@ class IRM(Generic[Frame]):
         other = self._with(self.roles, (qrels, given | {"several": several}))
         other._plan.asking(Needs(query=True))
         return other
+
+    @verb
+    def judgments(
+        self,
+        model: Model = "ctr",
+        *,
+        of: str | Sequence[str] | None = None,
+        smoothing: float = 0.0,
+        min_impressions: int = 1,
+    ) -> Frame:
+        """Make judgments of a click log: a grade for each query and document that was shown.
+
+        ``query`` is the impression, ``rank`` the position at which a document was shown, and what is relevant was
+        clicked: the label, or a grade of at least ``rel``. Rows without a rank were not shown, and are not counted.
+
+        Parameters
+        ----------
+        model : "ctr": clicks over impressions. "coec": clicks over expected clicks, the sum of what was clicked on
+            average at the ranks at which the document stood, in the same segment of the same system. "sdbn": the
+            chance that the document is clicked where it is examined, times the chance that its click is the last. Down
+            to the lowest click of an impression all is examined; where there is no click, all that was shown.
+        of : the columns of what was searched, the same in all rows of an impression; they become the query of the
+            result. By default ``query`` itself.
+        smoothing : s, how many impressions (of coec: expected clicks; of sdbn: examinations, and clicks) with the mean
+            rate of the segment are added to each rate: (C + s m) / (E + s), where the m of coec is 1.
+        min_impressions : documents with fewer have a null grade, which is no judgment.
+
+        Returns
+        -------
+        A frame of the caller's kind, which ``judge`` takes: by..., the query columns, doc, grade, impressions,
+        clicks. The grade is null where nothing is known: no click is expected, or nobody looked. It is a rate, so that
+        metrics of relevance need ``rel=``.
+
+        Raises
+        ------
+        FrameMetricsError
+            Clicks are missing, or of what has no rank; a column of ``of`` has two values in an impression; without
+            ``of``, no document stands twice in a query.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> rows = {"search": [1, 1, 2, 2], "text": ["tea"] * 4, "doc": ["x", "y", "y", "x"]}
+        >>> log = pl.DataFrame(rows | {"rank": [1, 2, 1, 2], "clicked": [1, 0, 1, 1]})
+        >>> clicks = log.irm(query="search", rank="rank", label="clicked")
+        >>> clicks.judgments("coec", of="text").rows()
+        [('tea', 'x', 1.3333333333333333, 2, 2), ('tea', 'y', 0.6666666666666666, 2, 1)]
+
+        Source: coec, W. V. Zhang, R. Jones, Comparing click logs and editorial labels for training query rewriting, WWW
+        2007 workshop on query log analysis; sdbn, O. Chapelle, Y. Zhang, A dynamic Bayesian network click model for web
+        search ranking, WWW 2009.
+        """
+        from frame_metrics.verbs.judgments import judgments
+
+        return judgments(self._plan, model, of=of, smoothing=smoothing, min_impressions=min_impressions)
 
     @verb
     def evaluate(
@@ -596,7 +652,8 @@ class IRM(Generic[Frame]):
             all rows, those that are predicted relevant), gain (of all relevant rows, those among them). "calibration":
             predicted, observed, n, by bins of equal width. "distribution" of the scores: bin, low, high, label, n, by
             bins of equal width from the least score of all rows to the greatest. A metric of a ranking with ``@k``, as
-            "ndcg@k": k, value. Where ranks and no scores are named, the first three have k, the last rank that is
+            "ndcg@k": k, value. "ctr": k, value, n: of the n queries that show a result at rank k, the share that has a
+            click on it. Where ranks and no scores are named, the first three have k, the last rank that is
             predicted relevant, and no threshold.
         more : with a metric of a ranking other ones, which may stand in one list with it.
         per : "query" gives each query a curve; by default the rows of a segment are pooled.
@@ -607,7 +664,7 @@ class IRM(Generic[Frame]):
             than 2 / (points - 2), both axes taken together, from one that is kept; of "pr", further than
             (1 + ln(1 + rows)) / (points - 2) on either axis from the curve through those.
         bins : of "calibration" and "distribution", 10 by default.
-        cutoffs : of "ndcg@k" and others of its kind, the cutoffs, or the last of them; 10 by default.
+        cutoffs : of "ndcg@k", "ctr" and others of its kind, the cutoffs, or the last of them; 10 by default.
         ci : of "ndcg@k" and others of its kind, the level of an interval of each mean, as in ``evaluate``.
         resamples, seed : of its bootstrap.
 

@@ -114,6 +114,7 @@ RANKED = {
     "text": ["wide"] * 6,
 }
 _RUNS = RANKED | {"run": ["x"] * 4 + ["y"] * 2}
+_SHOWN = {"query": [1] * 4, "doc": [*"abba"], "rank": [1, 2] * 2, "grade": [1, 0, 0, 1], "run": [*"xxyy"]}
 _CASES = {"label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.5, 0.1], "predicted": [1, 1, 0, 0], "text": ["wide"] * 4}
 # What each verb is asked, and the columns that it needs.
 VERBS: dict[str, tuple[dict[str, Any], Callable[[Any], Any], list[str]]] = {
@@ -128,6 +129,7 @@ VERBS: dict[str, tuple[dict[str, Any], Callable[[Any], Any], list[str]]] = {
     "compare": (_RUNS, lambda irm: irm(system="run").compare("rr"), ["query", "score", "grade", "doc", "run"]),
     "bounds": (RANKED, lambda irm: irm(doc=None).bounds("rr", of="ties"), ["query", "score", "grade"]),
     "explain": (RANKED, lambda irm: irm.explain("rr", query=1), ["query", "score", "grade", "doc"]),
+    "judgments": (_SHOWN, lambda irm: irm(system="run").judgments("coec"), ["query", "rank", "grade", "doc", "run"]),
     "audit": (RANKED, lambda irm: irm.audit(), ["query", "score", "grade", "doc"]),
     "audit that fails": (RANKED, lambda irm: irm.audit(fail_on="error"), ["query", "score", "grade", "doc"]),
 }

@@ -199,7 +199,7 @@ def imported_when_used(modules: Iterable[str]) -> set[str]:
 def in_pieces(irm: IRM[pl.DataFrame], memory: int = 1) -> IRM[pl.LazyFrame]:
     """Return the same of a plan that memory does not hold, in pieces of one query where it is this little."""
     large: IRM[pl.LazyFrame] = object.__new__(IRM)
-    large._set(irm.frame.lazy(), {**irm.roles, "memory": memory}, irm.judgments)
+    large._set(irm.frame.lazy(), {**irm.roles, "memory": memory}, irm._judgments)
     return large
 
 

@@ -95,6 +95,19 @@ ADVICE = tuple(
             ("recall@10", "the share of held-out items found", "a user with more than ten such items cannot reach 1"),
             ("success@10", "users with at least one hit", "how many hits, and where"),
         ),
+        "clicks": (
+            ("success@10", "the share of searches with a click on the first ten (CTR@10)", "what answered unclicked"),
+            ("abandonment", "the share of searches without a click", "good answers that need none"),
+            ("rr", "how far up the first click stands", "clicks on what is on top because it is there"),
+            ("last_click_rr", "how far down the user went", "why: one good answer ends a search, and so does despair"),
+            ("mean_click_position", "where clicks stand", "searches without a click, which are left out"),
+            (
+                "position_ctr@1",
+                "the share that clicks on one position",
+                "whether the position or the result draws clicks",
+            ),
+            ("clicks_per_query", "how much is clicked", "whether many clicks are a find or a failed search"),
+        ),
         "passages for an answer (RAG)": (
             ("recall@5", "the share of the evidence that is handed over", "its order, and what distracts"),
             ("precision@5", "how much of what is handed over is evidence", "evidence that was missed"),

@@ -28,6 +28,7 @@ SPELLINGS = (
     (r"numret(\(rel=.*\))(@.*)?", r"num_rel_ret\1\2"),
     (r"f(?!1(?![\d.]))(\d*\.?\d+)(?:[ _-]?(?:score|measure))?(@.*)?", r"fbeta(beta=\1)\2"),
     (r"bing", "bin_g"),
+    (r"(?:ctr|click[ _-]?through[ _-]?rate)(@.+| at \d.*)", r"success\1"),
     (r"precision at recall (\.?\d.*)", r"precision_at_recall@\1"),
     (r"(.*\S) at (\d[\d,]*)", r"\1@\2"),
 )
@@ -42,7 +43,8 @@ PAIRS = (
     "ir_measures' Accuracy (the share of pairs in the right order), which is not among our metrics and near roc_auc",
 )
 POWER = "recall (of decisions)", "the chance that a test finds a difference, which plan(detect=, power=) takes"
-TWO_MEANINGS = {"g": G, "lr": LR, "likelihoodratio": LR, "power": POWER}
+CTR = "success (the share of searches with a click; so is ctr@10)", "precision (clicks over results shown, of a query)"
+TWO_MEANINGS = {"g": G, "lr": LR, "likelihoodratio": LR, "power": POWER, "ctr": CTR, "clickthroughrate": CTR}
 TWO_MEANINGS |= dict.fromkeys(("fowlkesmallows", "fowlkesmallowsscore", "fowlkesmallowsindex"), FM)
 AS_SPELT = {"Accuracy": PAIRS}  # in this case alone
 ALPHA, QUOTE = "\N{GREEK SMALL LETTER ALPHA}", "\N{RIGHT SINGLE QUOTATION MARK}"

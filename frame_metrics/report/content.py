@@ -447,7 +447,7 @@ def _small(content: Content, irm: Any, plan: Any) -> Any:
     said = {"rel": plan.conventions.rel} if "rel" not in irm.roles and plan.played.grade else {}
     own = {name: name for name in names if name in plan.available}
     small = type(irm)(rows_of(plan.border, plan.played.needed, own), **{**irm.roles, **said})
-    return small if judged is None else small.judge(rows_of(plan.beside, plan.to_read, theirs), **irm.judgments[1])
+    return small if judged is None else small.judge(rows_of(plan.beside, plan.to_read, theirs), **irm._judgments[1])
 
 
 def _roles(played: Any, plan: Any) -> list[dict[str, str]]:

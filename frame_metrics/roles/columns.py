@@ -105,6 +105,7 @@ class Columns:
     weight: str | None = _amount("weight", "query", "row", beside=True, saved=True, text="number")
     count: str | None = _amount("count", "row")
     cluster: str | None = _column(of=("query", "row"), beside=True, saved=True, check=series.cluster_column)
+    of: tuple[str, ...] = ()  # what impressions are of, which judgments() names
     covariate: str | None = _column(of=("query",), check=series.covariate_column)  # which compare() names
     n_relevant: str | None = _amount("n_relevant", "query", plural="counts of relevant documents")
     annotator: str | None = _column()  # of judgments beside the log only
@@ -144,7 +145,8 @@ class Columns:
     def needed(self) -> list[str]:
         """Every column of the log that is read, once."""
         several = (column for _, column in (*self.class_scores, *self.extra))
-        every = dict.fromkeys([*self.keys, *self.single.values(), *several, *self.value, *self.per_system])
+        single = self.single.values()
+        every = dict.fromkeys([*self.keys, *single, *several, *self.value, *self.per_system, *self.of])
         made = {*self.made, *self.from_judgments} - {*self.per_system}
         return [column for column in every if column not in made]
 

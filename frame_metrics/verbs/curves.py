@@ -44,6 +44,7 @@ COLUMNS = {
     "distribution": ("bin", "low", "high", "label", "n"),
 }
 OF_SCORES = ("calibration", "distribution")  # for which ranks do not do
+CTR = "position_ctr@k"  # what "ctr" is the curve of
 LABELS = (False, True, None)  # of rows, the last where there is no judgment
 BINS = 10
 MOST_LEVELS = MOST_CUTOFFS = 10**6
@@ -80,12 +81,14 @@ class CurveOptions(IntervalOptions):
 
 def curve(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     """Answer ``irm.curve``, which has the parameters."""
+    counted = list(kinds) == ["ctr"]
+    kinds = [CTR if kind == "ctr" else kind for kind in kinds]
     for kind in kinds:
         _check(kind, options)
     of_cutoffs = [kind for kind in kinds if kind not in COLUMNS]
     if of_cutoffs:
         _check_together(kinds, of_cutoffs)
-        return _by_cutoff(irm, kinds, options)
+        return _by_cutoff(irm, kinds, options, counted=counted and options.per is None)
     (kind,) = _one_kind(kinds)
     levels = _recall_levels(options.levels)
     per, ranked = options.per is not None, _by_rank(irm, kind)
@@ -120,8 +123,8 @@ def _columns(kind: str, *, ranked: bool) -> tuple[str, ...]:
     return ("k", *COLUMNS[kind][1:]) if ranked else COLUMNS[kind]
 
 
-def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
-    """Ranked metrics at each cutoff."""
+def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions, *, counted: bool) -> Any:
+    """Ranked metrics at each cutoff; ``counted``: with how many queries have a value there."""
     cutoffs = _cutoffs(10 if options.cutoffs is None else options.cutoffs)
     asked: list[tuple[str, Metric]] = []
     of: dict[str, str] = {}
@@ -133,6 +136,7 @@ def _by_cutoff(irm: Plan, kinds: Sequence[str], options: CurveOptions) -> Any:
     check_asked(asked, plan)
     columns: dict[str, Any] = {"k": pl.Int64, "value": pl.Float64}
     columns = columns if len(kinds) == 1 else {"metric": pl.String, **columns}
+    columns |= {"n": pl.Int64} if counted else {}
     columns |= {} if options.ci is None else {"ci_low": pl.Float64, "ci_high": pl.Float64}
     check_apart(plan.columns.keys, columns)
     averages = EvaluateOptions(ci=options.ci, resamples=options.resamples, seed=options.seed)
@@ -167,7 +171,7 @@ def _check_together(kinds: Sequence[str], of_cutoffs: Sequence[str]) -> None:
 def _check(kind: str, options: CurveOptions) -> None:
     """Raise for a curve that does not exist, or an option that another curve has."""
     if not isinstance(kind, str) or not kind.endswith("@k"):
-        check_choice("curve", kind, [*COLUMNS, "ndcg@k"])
+        check_choice("curve", kind, [*COLUMNS, "ctr", "ndcg@k"])
     of = {"levels": ("pr",), "interpolated": ("pr",), "points": ("roc", "pr", "gain"), "bins": OF_SCORES}
     for name in (*of, "cutoffs", "ci"):
         value = getattr(options, name)

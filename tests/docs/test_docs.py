@@ -205,7 +205,7 @@ def test_tabs_of_one_library_are_enough(page: Path, library: str) -> None:
 
 # Terms of the literature
 
-MEANS_TWO = ("power", "Fowlkes-Mallows index")
+MEANS_TWO = ("power", "Fowlkes-Mallows index", "click-through rate")
 TERMS = [(term, name) for name, listed in generator.terms().items() for term in listed]
 
 

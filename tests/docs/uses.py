@@ -36,6 +36,7 @@ def of_pandas(frame: pd.DataFrame, qrels: pl.DataFrame) -> None:
     assert_type(log.per_class(names, average=["macro", "weighted"], layout="wide"), pd.DataFrame)
     assert_type(log.confusion(margins=True, shares=True), pd.DataFrame)
     assert_type(log.thresholds(names), pd.DataFrame)
+    assert_type(log.judgments("coec", of="text", smoothing=1), pd.DataFrame)
     assert_type(log.audit(), pd.DataFrame)
     assert_type(log.audit(split={"A": 0.5, "B": 0.5}), pd.DataFrame)
     assert_type(log.compare("rr", paired=False, test="z", covariate="before"), pd.DataFrame)

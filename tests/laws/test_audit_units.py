@@ -79,7 +79,7 @@ def test_a_count_is_of_what_its_check_names(seed: int) -> None:
     seen = set()
     for irm, options in asked(seed):
         table = irm.audit(**options)
-        frame = irm.frame if irm.judgments is None else pl.concat([irm.frame, irm.judgments[0]], how="diagonal")
+        frame = irm.frame if irm._judgments is None else pl.concat([irm.frame, irm._judgments[0]], how="diagonal")
         for row in table.rows(named=True):
             those = [one for one in CHECKS if one.name == row["check"]]
             units = {unit(one, irm) for one in those}

@@ -38,6 +38,7 @@ CALLS: dict[str, Call] = {
     "judge": lambda irm, asked: irm.judge(qrels()).evaluate(*asked, ci=0.9, resamples=20),
     "evaluate": lambda irm, asked: irm.evaluate(*asked, ci=0.9, resamples=20),
     "per_query": lambda irm, asked: irm.per_query(*asked),
+    "judgments": lambda irm, asked: irm.judgments("coec", smoothing=1),
     "per_class": lambda irm, asked: irm.per_class("recall", "precision"),
     "confusion": lambda irm, asked: irm.confusion(),
     "thresholds": lambda irm, asked: irm.thresholds("precision"),
@@ -71,6 +72,7 @@ UNREAD = {
         "best_threshold": SCORES,
         "curve of scores": f"{SCORES} undefined",
         "curve of cutoffs": "predicted threshold",
+        "judgments": f"{SCORES} score weight n_relevant collection_size threshold undefined unjudged unjudged_queries",
         "explain": "predicted weight cluster collection_size undefined unjudged_queries",
         "bounds": "cluster extra",
         "audit": "weight cluster extra undefined unjudged_queries",
@@ -166,6 +168,12 @@ def settings() -> Iterator[Setting]:
     yield Setting(
         "queries", frame, {"query": "query_", "rank": "rank_", "grade": "grade_", "system": "system_"}, ("map",)
     )
+    clicks = frame.with_columns(pl.col("label_", "grade_").fill_null(0))
+    logged = {"query": "query_", "rank": "rank_", "doc": "doc_", "label": "label_"}
+    yield Setting("queries", clicks, logged | {"system": "system_"}, ("recall", "rr"))
+    again = pl.concat([clicks, clicks.filter(pl.col("rank_") == 4).with_columns(rank_=pl.col("rank_") + 4)])
+    logged |= {"label": None, "grade": "grade_", "system": "system_"}
+    yield Setting("queries", again, logged | {"duplicates": "first"}, ("recall", "rr"))
     yield Setting("queries", frame.drop("label_"), both, ("ndcg", "recall"), judgments=True)
     yield Setting("queries", frame, graded | {"extra": {"price": "extra_"}}, ("spend",))
     lists = of_one.group_by("query_", "by_", maintain_order=True).agg("doc_", relevant_=pl.col("doc_").head(2))

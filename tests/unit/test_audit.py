@@ -185,11 +185,11 @@ def too_small() -> frame_metrics.IRM[pl.DataFrame]:
 
 
 def unweighted() -> frame_metrics.IRM[pl.DataFrame]:
-    return RUN.with_columns(visits=2).irm(weight="visits").judge(no_results().judgments[0])  # type: ignore[index]
+    return RUN.with_columns(visits=2).irm(weight="visits").judge(no_results()._judgments[0])  # type: ignore[index]
 
 
 def unsized() -> frame_metrics.IRM[pl.DataFrame]:
-    return RUN.with_columns(docs=9).irm(collection_size="docs").judge(no_results().judgments[0])  # type: ignore[index]
+    return RUN.with_columns(docs=9).irm(collection_size="docs").judge(no_results()._judgments[0])  # type: ignore[index]
 
 
 def out_of_reach() -> frame_metrics.IRM[pl.DataFrame]:
@@ -572,7 +572,7 @@ def test_nothing_relevant_means_at_the_level_asked_for() -> None:
 def test_weights_of_queries_without_results_are_those_of_the_judgments() -> None:
     """Where the judgments have the column of weights, no query is without one."""
     irm = unweighted()
-    qrels = irm.judgments[0].with_columns(visits=2)  # type: ignore[index]
+    qrels = irm._judgments[0].with_columns(visits=2)  # type: ignore[index]
     assert checks(irm.judge(qrels)) == ["queries without results"]
     assert irm.judge(qrels).evaluate("num_q", average="weighted").select("value", "n").row(0) == (1, 4)
 
@@ -615,7 +615,7 @@ def test_results_do_not_depend_on_the_order_of_rows() -> None:
         irm = make()
         expected = irm.audit().drop("example")
         shuffled = frame_metrics.IRM(irm.frame.sample(fraction=1, shuffle=True, seed=4), **irm.roles)
-        if irm.judgments is None:
+        if irm._judgments is None:
             assert shuffled.audit().drop("example").equals(expected)
 
 

@@ -33,7 +33,7 @@ CURVES = {
     "gain": ["threshold", "share", "gain"],
     "calibration": ["predicted", "observed", "n"],
 }
-KINDS_OF_CURVES = "'roc', 'pr', 'gain', 'calibration', 'distribution', 'ndcg@k'"
+KINDS_OF_CURVES = "'roc', 'pr', 'gain', 'calibration', 'distribution', 'ctr', 'ndcg@k'"
 COUNTS = ["threshold", "tp", "fp", "fn", "tn"]
 ASIDE = ("tp", "fp", "fn", "tn")  # which every result of thresholds() has
 MEASURES = [m.name for m in metrics_of(Confusion) if m.name not in ASIDE]

@@ -469,6 +469,11 @@ BAD_METRICS: dict[str, tuple[type[FrameMetricsError], str]] = {
         UnknownNameError,
         "'LR' means two things: lr_positive (LR+), or lr_negative (LR-); write the one you mean",
     ),
+    "CTR": (
+        UnknownNameError,
+        "'CTR' means two things: success (the share of searches with a click; so is ctr@10), or precision (clicks over "
+        "results shown, of a query); write the one you mean",
+    ),
     "": (UnknownNameError, "'' does not read as a metric: name(parameter=value)@cutoff"),
     "@5": (UnknownNameError, "'@5' does not read as a metric: name(parameter=value)@cutoff"),
     "ndcg@0": (BadValueError, "ndcg@0: the cutoff is not a whole number from 1"),

@@ -20,8 +20,18 @@ LOG = pl.DataFrame({"query": ["a"] * 3 + ["b"], "doc": [*"xyzx"], "score": [3.0,
 EMPTY_IS_NOT_ZERO = {
     *("fn", "tn", "accuracy", "error_rate", "specificity", "npv", "miss_rate", "fomr", "prevalence", "inverse_f1"),
     "inverse_fbeta",
-    *("balanced_accuracy", "corner_distance", "cost", "lr_negative", "avg_f", "rbp_residual", "num_q", "num_rel"),
-    *("inverse_g", "avg_g", "markedness", "fdr"),
+    *(
+        "balanced_accuracy",
+        "corner_distance",
+        "cost",
+        "lr_negative",
+        "avg_f",
+        "rbp_residual",
+        "abandonment",
+        "num_q",
+        "num_rel",
+    ),
+    *("inverse_g", "avg_g", "markedness", "fdr", "abandonment"),
 }
 TAKEN_APART = [
     one

@@ -298,7 +298,7 @@ def test_names_stand_in_lists_too() -> None:
         ("precision_at_10", "did you mean 'precision@10'?"),
         ("average_precison", "did you mean 'average_precision'?"),
         ("hits rate", "did you mean 'hit_rate'?"),
-        ("CTR", "frame_metrics.list_metrics() lists them"),
+        ("CPC", "frame_metrics.list_metrics() lists them"),
         ("mae", "frame_metrics.list_metrics() lists them"),
         ("x", "frame_metrics.list_metrics() lists them"),
         ("rouge", "frame_metrics.list_metrics() lists them"),

@@ -1,0 +1,83 @@
+"""The measures of clicks on shown results: a clicked result is a relevant one, and its position is its rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frame_metrics.inputs import Array, Ranking, ratio
+from frame_metrics.metrics.ranking import success
+from frame_metrics.metrics.registry import metric
+
+
+@metric(completes="success", monotone=True, expected=True, unjudged="turns", also=("abandonment_rate", "no_click_rate"))
+def abandonment(run: Ranking, k: int | None = None) -> Array:
+    """Absence of a click at ranks up to k: the mean is the share of searches that were abandoned.
+
+    Formula: 1 if nothing was clicked, else 0.
+    Undefined: nothing was clicked, at any rank.
+    Source: F. Radlinski, M. Kurup, T. Joachims, How does clickthrough data reflect retrieval quality?, CIKM 2008.
+    """
+    return 1 - success(run, k)
+
+
+@metric(
+    range=(0, np.inf),
+    best=None,
+    monotone=True,
+    expected=True,
+    unjudged="rises",
+    also=("clicks_per_search", "clicks_per_impression"),
+)
+def clicks_per_query(run: Ranking, k: int | None = None) -> Array:
+    """Clicked results at ranks up to k: the mean is the clicks of a search.
+
+    Formula: number of clicked results r <= k.
+    Undefined: never.
+    Source: F. Radlinski, M. Kurup, T. Joachims, How does clickthrough data reflect retrieval quality?, CIKM 2008.
+    """
+    return run.hits(k)
+
+
+@metric(best=None, also=("last_click_reciprocal_rank", "reciprocal_rank_of_the_last_click"))
+def last_click_rr(run: Ranking) -> Array:
+    """Reciprocal rank of the last click down the list: how far the user had to go, and not when; rr is of the first.
+
+    Formula: 1 / rank of the lowest clicked result.
+    Undefined: nothing was clicked.
+    """
+    return ratio(np.minimum(run.hits(), 1), run.relevant.reduce(np.maximum, run.rank))
+
+
+@metric(
+    range=(1, np.inf), best=1, undefined=None, monotone=True, also=("first_click_rank", "position_of_the_first_click")
+)
+def first_click_position(run: Ranking) -> Array:
+    """Position of the highest click.
+
+    Formula: rank of the first clicked result.
+    Undefined: nothing was clicked.
+    """
+    return ratio(run.relevant.reduce(np.minimum, run.rank), np.minimum(run.hits(), 1))
+
+
+@metric(range=(1, np.inf), best=None, undefined=None, also=("average_click_position", "mean_click_rank"))
+def mean_click_position(run: Ranking) -> Array:
+    """Mean position of the clicks of a search.
+
+    Formula: the sum of the ranks of the clicked results, over their number.
+    Undefined: nothing was clicked.
+    """
+    return ratio(run.total(run.rank), run.hits())
+
+
+@metric(best=None, undefined=None, unjudged="rises", also=("ctr_of_a_position", "click_at_rank"))
+def position_ctr(run: Ranking, k: int | None = None) -> Array:
+    """Click on the result at rank k itself: the mean is the click-through rate of this position; curve("ctr") has all.
+
+    Formula: 1 if the result at rank k was clicked, else 0; without a cutoff, clicked results over those shown.
+    Undefined: nothing was shown at rank k.
+    """
+    clicks, results = run.hits(k), run.retrieved(k)
+    if k is not None and k > 1:
+        clicks, results = clicks - run.hits(k - 1), results - run.retrieved(k - 1)
+    return ratio(clicks, results)

@@ -1,0 +1,233 @@
+"""Judgments from clicks, by hand on six impressions, and what a click log may not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, UnknownNameError
+from helpers import as_kind, as_polars, error
+
+# Clicks at rank 1 in three of six impressions, at ranks 2 and 3 in two each.
+SHOWN = {1: ("tea", "xyz", "100"), 2: ("tea", "xyz", "010"), 3: ("tea", "yxz", "101"), 4: ("tea", "yzx", "000")}
+SHOWN |= {5: ("cup", "xzy", "001"), 6: ("cup", "xyz", "110")}
+LOG = pl.DataFrame(
+    [
+        (search, text, doc, rank, int(click))
+        for search, (text, docs, clicks) in SHOWN.items()
+        for rank, (doc, click) in enumerate(zip(docs, clicks, strict=True), 1)
+    ],
+    schema=["search", "text", "doc", "rank", "clicked"],
+    orient="row",
+)
+ROLES = {"query": "search", "rank": "rank", "label": "clicked", "doc": "doc"}
+# Of x, y and z for "tea", then for "cup".
+WORKED: dict[tuple[str, float], list[float]] = {
+    ("ctr", 0): [1 / 4, 2 / 4, 1 / 4, 1 / 2, 2 / 2, 0 / 2],
+    ("ctr", 2): [(c + 2 * 7 / 18) / (n + 2) for c, n in ((1, 4), (2, 4), (1, 4), (1, 2), (2, 2), (0, 2))],
+    ("coec", 0): [1 / (5 / 3), 2 / (5 / 3), 1 / (4 / 3), 1 / 1, 2 / (2 / 3), 0],
+    ("coec", 1): [2 / (8 / 3), 3 / (8 / 3), 2 / (7 / 3), 2 / 2, 3 / (5 / 3), 1 / (5 / 3)],
+    ("sdbn", 0): [1 / 4 * 1 / 1, 2 / 3 * 1 / 2, 1 / 2 * 1 / 1, 1 / 2 * 0 / 1, 2 / 2 * 2 / 2, 0],
+}
+
+
+def graded(irm: Any, model: str, **options: Any) -> dict[tuple[str, str], float | None]:
+    """Grades by query and document."""
+    found = as_polars(irm.judgments(model, of="text", **options))
+    return {(text, doc): grade for text, doc, grade in found.select("text", "doc", "grade").iter_rows()}
+
+
+@pytest.mark.parametrize(("model", "smoothing"), WORKED)
+def test_judgments_by_hand(model: str, smoothing: float, kind: str) -> None:
+    """Each model on six impressions, in every kind of frame, whatever the order of the rows."""
+    pairs = [(text, doc) for text in ("tea", "cup") for doc in "xyz"]
+    for log in (LOG, LOG.sample(fraction=1, shuffle=True, seed=3)):
+        found = graded(IRM(as_kind(log, kind), **ROLES), model, smoothing=smoothing)
+        assert [found[pair] for pair in pairs] == pytest.approx(WORKED[model, smoothing])
+    found = IRM(as_kind(LOG, kind), **ROLES).judgments(model, of="text")
+    counts = as_polars(found).select("text", "doc", "impressions", "clicks").rows()
+    assert counts[:3] == [("tea", "x", 4, 1), ("tea", "y", 4, 2), ("tea", "z", 4, 1)]
+    assert counts[3:] == [("cup", "x", 2, 1), ("cup", "z", 2, 0), ("cup", "y", 2, 2)]  # as they first appear
+
+
+def test_a_plan_has_the_types_of_its_result() -> None:
+    """A lazy frame is not run, and knows its columns; lists of documents and clicks are the same log."""
+    plan = LOG.lazy().irm(**ROLES).judgments("sdbn", of="text")
+    assert plan.collect_schema() == plan.collect().schema
+    lists = LOG.group_by("search", "text", maintain_order=True).agg("doc", "clicked")
+    nothing = pl.DataFrame({"search": [7], "text": ["tea"], "doc": [[]], "clicked": [[]]}, schema=lists.schema)
+    lists = pl.concat([nothing, lists])
+    found = lists.irm(query="search", label="clicked").judgments("coec", of="text")
+    assert found.rows() == LOG.irm(**ROLES).judgments("coec", of="text").rows()
+
+
+@pytest.mark.parametrize("name", ["first", "last", "examined", "exposed", "rank", "row"])
+def test_columns_may_be_called_as_they_like(name: str) -> None:
+    """A column of the caller's that is called as what is counted here is no other."""
+    log = LOG.rename({"rank": "place"}).rename({"text": name})
+    found = log.irm(**ROLES | {"rank": "place"}).judgments("sdbn", of=name)
+    assert found.rows() == LOG.irm(**ROLES).judgments("sdbn", of="text").rows()
+
+
+def test_judge_takes_the_judgments() -> None:
+    """Another ranking is measured by them; a null grade is no judgment."""
+    found = LOG.irm(**ROLES).judgments("coec", of="text", min_impressions=3)
+    assert found["grade"].null_count() == 3
+    run = pl.DataFrame({"text": ["tea"] * 3 + ["cup"], "doc": [*"yzxx"], "score": [3.0, 2.0, 1.0, 1.0]})
+    value = run.irm(query="text").judge(found).per_query("dcg").select("text", "value").rows()
+    assert value == [("tea", pytest.approx(6 / 5 + 3 / 4 / np.log2(3) + 3 / 5 / 2))]
+
+
+def test_rates_are_those_of_the_segment_and_the_system() -> None:
+    """A rank has the rate of its system in its segment; clicks and expected clicks of systems are added up."""
+    twice = pl.concat(
+        [
+            LOG.with_columns(arm=pl.lit("a"), day=pl.lit(1)),
+            LOG.with_columns(arm=pl.lit("b"), day=pl.lit(1), search=pl.col("search") + 10, clicked=pl.col("rank") == 1),
+            LOG.with_columns(arm=pl.lit("b"), day=pl.lit(0), search=pl.col("search") + 20),
+        ],
+        how="vertical_relaxed",
+    )
+    found = twice.irm(**ROLES, system="arm", by="day").judgments("coec", of="text")
+    assert found.columns == ["day", "text", "doc", "grade", "impressions", "clicks"]
+    assert found["day"].to_list() == [0] * 6 + [1] * 6
+    assert sorted(found["grade"][:6]) == pytest.approx(sorted(WORKED["coec", 0]))
+    tea_x = (1 + 2) / (5 / 3 + 2)  # the other system has a click wherever x stands first, as is expected there
+    assert found["grade"][6] == pytest.approx(tea_x)
+
+
+def test_a_grade_is_a_click_from_rel_on() -> None:
+    """Counts of clicks are clicks; with seconds of reading, rel= says how many make a click."""
+    counts = LOG.with_columns(clicks=pl.col("clicked") * 3)
+    roles = ROLES | {"label": None, "grade": "clicks"}
+    assert graded(counts.irm(**roles), "ctr") == graded(LOG.irm(**ROLES), "ctr")
+    assert set(graded(counts.irm(**roles, rel=4), "ctr").values()) == {0}
+
+
+def test_what_was_not_shown_is_no_impression() -> None:
+    """A null rank, and a search that showed nothing, count for nothing; nobody clicked at all, and nothing is known."""
+    more = [(7, "cup", "z", None, 0), (8, "tea", "w", None, 0)]
+    log = pl.concat([LOG, pl.DataFrame(more, schema=LOG.schema, orient="row")])
+    assert log.irm(**ROLES).judgments("coec", of="text").equals(LOG.irm(**ROLES).judgments("coec", of="text"))
+    silent = LOG.with_columns(clicked=0).irm(**ROLES)
+    assert set(graded(silent, "coec").values()) == {None}
+    assert set(graded(silent, "ctr").values()) == {0} == set(graded(silent, "sdbn").values())
+
+
+def test_clicks_by_position() -> None:
+    """The share of what was shown at each rank, in each segment; a rank that few impressions reach has their number."""
+    clicks = LOG.irm(**ROLES)
+    assert clicks.curve("ctr", cutoffs=4).rows() == [(1, 3 / 6, 6), (2, 2 / 6, 6), (3, 2 / 6, 6), (4, None, 0)]
+    short = LOG.filter((pl.col("search") > 2) | (pl.col("rank") == 1)).irm(**ROLES, by="text")
+    found = short.curve("ctr", cutoffs=2, ci=0.9)
+    assert found.columns == ["text", "k", "value", "n", "ci_low", "ci_high"]
+    assert found.select("text", "k", "value", "n").rows() == [
+        ("cup", 1, 1 / 2, 2),
+        ("cup", 2, 1 / 2, 2),
+        ("tea", 1, 2 / 4, 4),
+        ("tea", 2, 0, 2),
+    ]
+    assert (found["ci_low"] <= found["value"]).all()
+    assert (found["value"] <= found["ci_high"]).all()
+    same = short.evaluate("position_ctr@1..2", ci=0.9).sort("text", "k")
+    assert found.select("value", "n", "ci_low", "ci_high").equals(same.select("value", "n", "ci_low", "ci_high"))
+    plan = LOG.lazy().irm(**ROLES, by="text").curve("ctr", ci=0.9)
+    assert plan.collect_schema() == plan.collect().schema
+    assert clicks.curve("ctr", "rr@k", cutoffs=1)["metric"].to_list() == ["position_ctr@k", "rr@k"]
+
+
+def asked(**changed: pl.Expr) -> Any:
+    """Judgments of the log with other columns."""
+    return LOG.with_columns(**changed).irm(**ROLES).judgments(of="text")
+
+
+BAD: dict[str, tuple[Callable[[], Any], type[FrameMetricsError], str]] = {
+    "no such model": (
+        lambda: LOG.irm(**ROLES).judgments("coecc", of="text"),  # type: ignore[arg-type]
+        UnknownNameError,
+        "model='coecc' is not one of 'ctr', 'coec', 'sdbn'; did you mean 'coec'?",
+    ),
+    "smoothing": (
+        lambda: LOG.irm(**ROLES).judgments(of="text", smoothing=-1),
+        BadValueError,
+        "smoothing=-1 is not a number from 0",
+    ),
+    "a missing click": (
+        lambda: (
+            LOG.with_columns(clicked=pl.when(pl.col("search") != 2).then("clicked")).irm(**ROLES).judgments(of="text")
+        ),
+        BadValueError,
+        "clicked: 3 of 18 rows have a rank and are null (rows 3, 4, 5); say 0 where nobody clicked",
+    ),
+    "a click on nothing": (
+        lambda: asked(rank=pl.when(pl.col("search") != 1).then("rank")),
+        BadValueError,
+        "clicked: 1 of 18 rows has a click and no rank (row 0); give each the position at which it was shown",
+    ),
+    "no click": (
+        lambda: asked(clicked=pl.col("clicked") * 2),
+        BadValueError,
+        "clicked: 7 of 18 rows are neither 0 nor 1 (rows 0, 4, 6); say label=None, grade='clicked' if these are "
+        "grades, or name the relevant one with positive=",
+    ),
+    "a negative count": (
+        lambda: (
+            LOG.with_columns(pl.col("clicked") - 1)
+            .irm(**ROLES | {"label": None, "grade": "clicked"})
+            .judgments(of="text")
+        ),
+        BadValueError,
+        "clicked: 11 of 18 rows are negative (rows 1, 2, 3); a click is 0 or 1, or a count from 0",
+    ),
+    "two texts": (
+        lambda: asked(text=pl.col("doc")),
+        BadValueError,
+        "text: 12 of 18 rows have another value than the first row of their search (rows 1, 2, 4); of= names what is "
+        "the same in an impression",
+    ),
+    "each query once": (
+        lambda: LOG.irm(**ROLES).judgments(),
+        ColumnError,
+        "search: no document stands twice in one query, so that no rate can be counted; if each value is one "
+        "impression, name the column of what was searched with of=",
+    ),
+    "the impression itself": (
+        lambda: LOG.irm(**ROLES).judgments(of="search"),
+        ColumnError,
+        "search: no document stands twice in one query, so that no rate can be counted; if each value is one "
+        "impression, name the column of what was searched with of=",
+    ),
+    "no name": (
+        lambda: LOG.irm(**ROLES).judgments(of=pl.col("text")),  # type: ignore[arg-type]
+        BadValueError,
+        "judgments: of=<polars.Expr> is not the name of a column, nor a list of some",
+    ),
+    "two ranks": (
+        lambda: LOG.with_columns(again="rank").irm(**ROLES | {"rank": ["rank", "again"]}).judgments(of="text"),
+        ColumnError,
+        "rank=['rank', 'again'] are ranks of several systems, and a result was clicked at one; name that",
+    ),
+    "no ranks": (
+        lambda: LOG.rename({"rank": "place"}).irm(**ROLES | {"rank": None}, score="place").judgments(of="text"),
+        ColumnError,
+        "judgments() reads what was shown where: rank=None sets the rank aside, and it is needed; name its column "
+        "among 'search', 'text', 'doc', 'place', 'clicked'",
+    ),
+    "judgments beside": (
+        lambda: LOG.irm(**ROLES).judge(LOG, grade="clicked").judgments(of="text"),
+        ColumnError,
+        "judgments() reads the clicks of the log, and judgments stand beside it; ask for it before judge(), and say "
+        "relevant=None",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_click_log_is_an_error(name: str) -> None:
+    """Each says what was given, what was expected, and the way out."""
+    call, cause, message = BAD[name]
+    assert error(call, cause) == message
