@@ -32,7 +32,10 @@ from frame_metrics.roles.roles import names_as_text
 
 Model = Literal["ctr", "coec", "sdbn"]
 RESULT = {"grade": pl.Float64, "impressions": pl.Int64, "clicks": pl.Int64}
-ROW, ARM = "\0row", "\0arm"  # beside the caller's columns: the row of the log, and the segment of a system
+# Beside the caller's columns: the row of the log, the segment of a system, the first row of the impression, the rank
+# (0: not shown), the click, whether the user looked so far, the lowest click, and what clicks are counted against.
+INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0clicked", "\0examined", "\0last", "\0exposed")
+ROW, ARM, FIRST, RANK, CLICKED, EXAMINED, LAST, EXPOSED = INSIDE
 
 
 def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothing: float, min_impressions: int) -> Any:
@@ -58,7 +61,7 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
         table = table.hstack(rows)
         if named:
             _check_constant(log, table, named)
-        each = _graded(table.filter(pl.col("rank") > 0), model, keys, columns.by, smoothing)
+        each = _graded(table.filter(pl.col(RANK) > 0), model, keys, columns.by, smoothing)
         if named in ((), columns.query) and each["impressions"].max() == 1:
             raise ColumnError(
                 f"{', '.join(columns.query)}: no document stands twice in one query, so that no rate can be "
@@ -104,10 +107,9 @@ def _check_roles(plan: Plan) -> None:
 def _impressions(log: Log) -> pl.DataFrame:
     """Return of each row of the log its segment, rank (0: not shown), click, and what is seen of its impression.
 
-    "first" is the first row of the impression. "examined" marks the rows down to its lowest click, or all where there
-    is none; "last" marks that click.
+    What is examined are the rows down to the lowest click of their impression, or all where there is none.
     """
-    kinds = {ARM: np.int32, "first": np.int64, "rank": np.int64, "clicked": bool, "examined": bool, "last": bool}
+    kinds = {ARM: np.int32, FIRST: np.int64, RANK: np.int64, CLICKED: bool, EXAMINED: bool, LAST: bool}
     out = {name: np.zeros(len(log.table), kind) for name, kind in kinds.items()}
     unknown = np.zeros(len(log.table), bool)
 
@@ -125,7 +127,7 @@ def _impressions(log: Log) -> pl.DataFrame:
         unknown[at] = (rank > 0) & ~run.judged
 
     log.each_block(work)
-    _check_clicks(log, unknown, out["clicked"] & (out["rank"] == 0))
+    _check_clicks(log, unknown, out[CLICKED] & (out[RANK] == 0))
     return pl.DataFrame(out).with_row_index(ROW)
 
 
@@ -148,7 +150,7 @@ def _check_clicks(log: Log, unknown: Array, nowhere: Array) -> None:
 def _check_constant(log: Log, table: pl.DataFrame, named: Sequence[str]) -> None:
     """Raise for a column of ``of=`` that has two values in one impression."""
     for name in named:
-        differs = table[name].ne_missing(table[name].gather(table["first"]))
+        differs = table[name].ne_missing(table[name].gather(table[FIRST]))
         if differs.any():
             query, rows = ", ".join(log.columns.query), differs.arg_true().to_numpy()
             with log.rows_of_the_frame():
@@ -160,18 +162,18 @@ def _graded(rows: pl.DataFrame, model: str, keys: Sequence[str], by: Sequence[st
     """Return a row for each query and document of a segment, with its grade, impressions, clicks and first row."""
     exposed = {
         "ctr": pl.lit(1.0),
-        "coec": pl.col("clicked").mean().over(ARM, "rank"),
-        "sdbn": pl.col("examined").cast(pl.Float64),
+        "coec": pl.col(CLICKED).mean().over(ARM, RANK),
+        "sdbn": pl.col(EXAMINED).cast(pl.Float64),
     }[model]
-    sums = [pl.len().alias("impressions"), pl.sum("clicked").alias("clicks"), pl.sum("last"), pl.sum("exposed")]
-    each = rows.with_columns(exposed=exposed).group_by(*keys, maintain_order=True).agg(*sums, pl.min(ROW))
+    sums = [pl.len().alias("impressions"), pl.sum(CLICKED).alias("clicks"), pl.sum(LAST, EXPOSED)]
+    each = rows.with_columns(exposed.alias(EXPOSED)).group_by(*keys, maintain_order=True).agg(*sums, pl.min(ROW))
 
     def rate(some: str, whole: str) -> pl.Expr:
         mean = pl.sum(some) / pl.sum(whole)
         more = smoothing * (mean.over(*by) if by else mean) if smoothing else 0.0
         return (pl.col(some) + more) / (pl.col(whole) + smoothing)
 
-    grade = rate("clicks", "exposed")
+    grade = rate("clicks", EXPOSED)
     if model == "sdbn":  # where nothing was clicked, nothing is known of satisfaction, and nothing is needed
-        grade = grade * rate("last", "clicks").fill_nan(0.0)
-    return each.with_columns(grade=pl.when(pl.col("exposed") > 0).then(grade))
+        grade = grade * rate(LAST, "clicks").fill_nan(0.0)
+    return each.with_columns(grade=pl.when(pl.col(EXPOSED) > 0).then(grade))

@@ -65,6 +65,14 @@ def test_a_plan_has_the_types_of_its_result() -> None:
     assert found.rows() == LOG.irm(**ROLES).judgments("coec", of="text").rows()
 
 
+@pytest.mark.parametrize("name", ["first", "last", "examined", "exposed", "rank", "row"])
+def test_columns_may_be_called_as_they_like(name: str) -> None:
+    """A column of the caller's that is called as what is counted here is no other."""
+    log = LOG.rename({"rank": "place"}).rename({"text": name})
+    found = log.irm(**ROLES | {"rank": "place"}).judgments("sdbn", of=name)
+    assert found.rows() == LOG.irm(**ROLES).judgments("sdbn", of="text").rows()
+
+
 def test_judge_takes_the_judgments() -> None:
     """Another ranking is measured by them; a null grade is no judgment."""
     found = LOG.irm(**ROLES).judgments("coec", of="text", min_impressions=3)
