@@ -32,8 +32,8 @@ from frame_metrics.roles.roles import names_as_text
 
 Model = Literal["ctr", "coec", "sdbn"]
 RESULT = {"grade": pl.Float64, "impressions": pl.Int64, "clicks": pl.Int64}
-# Beside the caller's columns: the row of the log, the segment of a system, the first row of the impression, the rank (0 if
-# not shown), the click, whether the user looked so far, the lowest click, and what clicks are counted against.
+# Beside the caller's columns: the row of the log, the segment of a system, the first row of the impression, the rank
+# (0: not shown), the click, whether the user looked so far, the lowest click, and what clicks are counted against.
 INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0clicked", "\0examined", "\0last", "\0exposed")
 ROW, ARM, FIRST, RANK, CLICKED, EXAMINED, LAST, EXPOSED = INSIDE
 
