@@ -244,12 +244,15 @@ def _draws(tallies: list[Tally], members: Array, of: Array | None, resamples: in
         units = within(of, int(of.max()) + 1, units)
     quantiles = [(i, average, average.level) for i, average in enumerate(tallies) if average.level is not None]
     rising = [(i, level, *_rising(average, members)) for i, average, level in quantiles]
-    each = _apart(resampled(units, resamples, seed), ends)
-    for i, level, values, at in rising:
-        some = draws(Units.alone(units.shape[1]), resamples, seed)
-        drawn = [quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level) for often in some]
-        each[i] = np.concatenate(drawn)[None]
-    return each
+    if not rising:
+        return _apart(resampled(units, resamples, seed), ends)
+    pieces = []
+    for often in draws(Units.alone(units.shape[1]), resamples, seed):
+        each = _apart(units @ often.T.astype(np.float64), ends)
+        for i, level, values, at in rising:
+            each[i] = quantile_drawn(values, often.take(at if of is None else of[at], axis=1), level)[None]
+        pieces.append(each)
+    return [np.concatenate(sums, axis=1) for sums in zip(*pieces, strict=True)]
 
 
 def _rising(average: Tally, members: Array) -> tuple[Array, Array]:
