@@ -77,7 +77,7 @@ def test_figures_from_the_literature() -> None:
     "score", [[0.9, 0.7, 0.3, 0.8, 0.2, 0.5], [0.9, 0.9, 0.3, 0.8, 0.2, 0.5]], ids=["apart", "equal"]
 )
 def test_levels_of_rows_in_rank_order_are_those_of_rows_in_any(score: list[float]) -> None:
-    """Where no two scores of a query are equal each row is a level, and every bit is that of levels found by sorting."""
+    """Where no two scores of a query are equal each row is a level, to the bit that of levels found by sorting."""
     label, lengths = np.array([1, 0, 1, 0, 0, 1]), np.array([3, 0, 2, 1])
     query = np.repeat(np.arange(4), lengths)
     mine = Ranking(label, lengths, lengths, label=label, score=np.array(score)).scores
