@@ -201,8 +201,8 @@ def _as_pandas(name: str, values: pl.Series) -> Any:
 
     values = narrow(values)
     if values.dtype.is_integer() and (name == "k" or values.null_count()):
-        nullable: Any = str(values.dtype)
-        return pd.api.types.pandas_dtype(nullable).__from_arrow__(values.to_arrow())
+        nullable: Any = pd.api.types.pandas_dtype(str(values.dtype))
+        return nullable.__from_arrow__(values.to_arrow())
     if values.dtype == pl.Boolean and values.null_count():
         return pd.array(values.to_list(), dtype="boolean")
     if values.dtype == pl.String:

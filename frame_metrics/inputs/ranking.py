@@ -427,12 +427,11 @@ class Ranking(Remembers):
         fn = self.n_relevant - tp - sum(rest[:1])
         return Confusion(tp, fp, fn, np.zeros(self.n_queries), size, tuple(rest), said=self._said)
 
-    @property
-    def _all_differ(self) -> bool:
-        """True where every row was retrieved, in the order of its score, which no other row of its query has."""
-        if self.score is None or self.shown is not None or not self.everything_retrieved:
+    def _all_differ(self, score: Array) -> bool:
+        """Return True where every row was retrieved, in the order of its score, which no other of its query has."""
+        if self.shown is not None or not self.everything_retrieved:
             return False
-        score, last = self.score, np.cumsum(self.lengths[self.lengths > 0]) - 1
+        last = np.cumsum(self.lengths[self.lengths > 0]) - 1
         falls = score[1:] < score[:-1]  # False beside what is no number
         falls[last[:-1]] = True
         return bool(falls.all() and (score[last] > -np.inf).all())
@@ -441,7 +440,7 @@ class Ranking(Remembers):
     def scores(self) -> Scores:
         """The distinct scores of each query; documents without a score stand below all others."""
         lacking = np.maximum(self.n_known - self.lengths, 0)
-        if self._all_differ and not lacking.any():
+        if self.score is not None and self._all_differ(self.score) and not lacking.any():
             return DistinctScores(self.score, self.lengths, self.relevant)
         score = np.full(len(self.grade), -np.inf) if self.score is None else self.score
         score = np.where(np.isnan(score), -np.inf, score)

@@ -126,9 +126,9 @@ def refuse_lists_as_text(values: pl.Series, column: str) -> None:
     """Raise for texts each of which is a list, as pandas writes them to CSV: ['a', 'b']."""
     if values.dtype not in TEXTS:
         return
-    some = values.head(MOST)
-    some = some.drop_nulls() if some.null_count() else some
-    some = [text.strip() for text in some.head(MANY).cast(pl.String).to_list()]
+    first = values.head(MOST)
+    first = first.drop_nulls() if first.null_count() else first  # which is a plan of polars
+    some = [text.strip() for text in first.head(MANY).cast(pl.String).to_list()]
     bracketed = bool(some) and all(text.startswith("[") and text.endswith("]") for text in some)
     if bracketed and any({*", '\""} & {*text} for text in some):
         raise BadValueError(
