@@ -216,7 +216,7 @@ def _own() -> None:
 
 
 def test_every_verb_is_called() -> None:
-    """The law has a call of each verb but those of reports, and of each with a baseline: numbers beside it, and beside."""
+    """The law calls each verb but those of reports, and each with a baseline: numbers beside, and beside numbers."""
     assert {name.split()[0] for name in CALLS} == VERBS - {"report", "summary"}
     compared = {
         verb for verb in VERBS - {"report", "summary"} if "baseline" in inspect.signature(getattr(IRM, verb)).parameters
