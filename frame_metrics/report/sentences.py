@@ -95,8 +95,11 @@ def _difference(said: Said) -> str:
     if said.ci_low is None or said.p_adjusted is None or said.difference is None:
         return ""
     of = f"{said.metric} {number_text(said.value)} against {number_text(said.baseline_value)}"
+    sure = f"; p {p_text(said.p_adjusted)}{f' after {said.correction}' if said.correction else ''}"
     if not said.told:
         shows = "" if not said.mde else f"; {_counted(said)} would show {number_text(said.mde)}"
+        if said.ci_low > 0 or (said.ci_high or 0) < 0:
+            shows = sure  # the test says less than the interval, as where many pairs are tested
         pair = f"{_name(said.system)} and {_name(said.baseline)}"
         return f"No difference between {pair} can be told: {of} ({_range(said, signed=True)}){shows}."
     sign = sign_of(said.metric) * said.difference
@@ -107,7 +110,6 @@ def _difference(said: Said) -> str:
         most = f", better in {said.wins:,} of {_counted(said)} and worse in {said.losses:,}"
     else:
         most = f", over {_counted(said)}"
-    sure = f"; p {p_text(said.p_adjusted)}{f' after {said.correction}' if said.correction else ''}"
     pair = f"{f'In {said.of}, ' if said.of else ''}{_name(said.system)} {verb} {_name(said.baseline)}"
     return f"{pair}: {of} ({by}{_range(said, signed=True)}){most}{sure}."
 

@@ -58,7 +58,9 @@ def test_a_difference_is_told_where_its_interval_and_its_test_are(seed: int, see
         assert text.startswith("No difference") == (" beats " not in text and " loses to " not in text)
         for figure in (row["value"], row["baseline_value"]):
             assert f"{figure:.3f}" in text
-        assert ("would show" in text) == (text.startswith("No difference") and bool(found["mde"]))
+        untold = text.startswith("No difference")
+        assert ("would show" in text) == (untold and low <= 0 <= high and bool(found["mde"]))
+        assert not untold or low <= 0 <= high or "; p " in text
 
 
 def test_the_best_system_stands_beside_the_next_and_one_that_it_surely_beats() -> None:
