@@ -339,7 +339,7 @@ def attack(numbers: range, seed: int = 0, count: Counter[str] | None = None) -> 
     count = Counter() if count is None else count
     for number in numbers:
         asked = attacked(seed, number)
-        before = told(asked.frame), told(asked._judgments)
+        before = told(asked.frame), told(asked.judgments)
         made: list[Any] = []
         went, where = outcome(lambda: made.append(asked.irm()) or "", asked.frame)  # noqa: B023
         if went not in ("result", "error"):
@@ -352,7 +352,7 @@ def attack(numbers: range, seed: int = 0, count: Counter[str] | None = None) -> 
                 yield Found(number, verb, went, where)
             count[f"{verb} {went}" if went in ("result", "error") else f"{verb} fault"] += 1
         yield from forms(number, seed, count)
-        if (told(asked.frame), told(asked._judgments)) != before:
+        if (told(asked.frame), told(asked.judgments)) != before:
             yield Found(number, "any", "the caller's frame was changed", "")
 
 

@@ -24,7 +24,7 @@ def attack() -> Iterator[ModuleType]:
     del sys.modules[module.__name__]
 
 
-@pytest.mark.parametrize("frames", [45, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("frames", [75, pytest.param(300, marks=pytest.mark.slow)])
 def test_no_frame_makes_a_verb_fail(attack: Any, frames: int) -> None:
     """Every verb of every frame gives a frame or an error of the package, and every verb gives some of both."""
     count: Counter[str] = Counter()

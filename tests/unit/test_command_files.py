@@ -395,8 +395,8 @@ def _replaced(monkeypatch: pytest.MonkeyPatch, change: Callable[[], Any]) -> Non
     """Change a file once its rows were read for the first time."""
     batches, done = LazyPolars.batches, list[int]()
 
-    def then(self: Any, columns: Any) -> Iterator[pl.DataFrame]:
-        yield from batches(self, columns)
+    def then(self: Any, *asked: Any) -> Iterator[pl.DataFrame]:
+        yield from batches(self, *asked)
         if not done:
             done.append(1)
             change()

@@ -183,7 +183,7 @@ def test_the_worst_and_the_best_order_bound_every_other_order(levels: int) -> No
     found = {ties: log.irm(ties=ties, **roles).per_query(*BOUNDED, layout="wide") for ties in RULES}
     wrong = set()
     for metric in BOUNDED:
-        sign = -1 if metric.best == 0 else 1
+        sign = -1 if metric.higher is False else 1
         low, high, *others = (sign * found[ties][str(metric)] for ties in ("worst", "best", "doc", "order"))
         if any(
             ((other - low).drop_nulls() < -1e-9).any() or ((high - other).drop_nulls() < -1e-9).any()

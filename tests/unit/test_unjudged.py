@@ -455,7 +455,7 @@ def test_every_scan_is_declared() -> None:
 def test_metric_without_bounds(name: str) -> None:
     """A metric without derived bounds is refused, and the message names those that have some."""
     with pytest.raises(
-        NotComputableError, match=rf"^{name} has no bounds of unjudged rows; these have: ap, .*tp, un, up$"
+        NotComputableError, match=rf"^{name} has no bounds of unjudged rows; these have: abandonment, ap, .*tp, un, up$"
     ):
         check_bounded(name, REGISTRY[name], 3)
 
