@@ -9,12 +9,12 @@ import shutil
 import sys
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
-
 PICTURES = Path(__file__).parents[1] / "pictures"
 
 
 def main(page: Path) -> None:
+    from playwright.sync_api import sync_playwright  # which nobody else needs
+
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])

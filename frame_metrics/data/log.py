@@ -402,9 +402,7 @@ def read_log(
     keyed, rankings = _with_bare(log, bare, rankings, frame, row, columns)
     of = piece or Piece(None)
     grid = build_grid(keyed, rankings, columns, judged, totals=totals, systems=of.systems, more=of.more)
-    known = _relevance_known(frame, row, grid) if RELEVANCE_KNOWN in frame.columns else None
-    if conventions.unjudged_queries == "count":
-        known = np.ones(len(grid.pair), bool)
+    known = _relevance_known(frame, row, grid, conventions)
     name = str(judging.grade or judging.label)
     origin = None if row is None else Origin(row, len(frame))
     return Log(log, columns, conventions, name, grid, judged, origin, repeated, bare=bare, relevance_known=known)
@@ -444,8 +442,12 @@ def _check_repeated(rankings: blocks.RankingRows, log: pl.DataFrame, columns: Co
         raise bad_rows(str(columns.doc), again.tolist(), len(log), "repeat a document of their query", remedy)
 
 
-def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid) -> Array:
-    """Mark the rankings of whose query it is said what is relevant, by any system."""
+def _relevance_known(frame: pl.DataFrame, row: Array | None, grid: Grid, conventions: Conventions) -> Array | None:
+    """Mark the rankings of whose query it is said what is relevant, by any system; None where only judgments say it."""
+    if conventions.unjudged_queries == "count":
+        return np.ones(len(grid.pair), bool)
+    if RELEVANCE_KNOWN not in frame.columns:
+        return None
     first = grid.rankings.first_row
     marks = frame[RELEVANCE_KNOWN].fill_null(False).to_numpy()[first if row is None else row[first]]
     known = np.zeros(int(grid.pair.max(initial=-1)) + 1, bool)

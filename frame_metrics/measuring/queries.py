@@ -132,9 +132,7 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
     counts = {i: np.empty((COUNTED, len(grid.pair))) for i in pools}
     weighs = [i for i, (_, metric) in enumerate(asked) if "rows" in (*averages, metric.average)]
     rows = {i: np.empty(len(grid.pair)) for i in weighs}
-    by_variant: dict[tuple[float, bool], list[int]] = {}
-    for i, (_, metric) in enumerate(asked):
-        by_variant.setdefault(log.conventions.variant(metric), []).append(i)
+    by_variant = _by_variant(log, asked)
     if any("tn" in metric.reads for _, metric in asked):
         log.of_queries("collection_size")  # which raises where it is not known
     scored = any(metric.input is Scores or "score" in metric.reads for _, metric in asked)
@@ -156,6 +154,14 @@ def each_ranking(log: Log, asked: Asked, averages: Averages = (None,)) -> Measur
 
     log.each_block(work, _load(log))
     return replace(measured, weight=log.of_queries("weight"), cluster=log.of_queries("cluster"))
+
+
+def _by_variant(log: Log, asked: Asked) -> dict[tuple[float, bool], list[int]]:
+    """Return the metrics of each kind of ranking: the least relevant grade, and whether unjudged rows are left out."""
+    of: dict[tuple[float, bool], list[int]] = {}
+    for i, (_, metric) in enumerate(asked):
+        of.setdefault(log.conventions.variant(metric), []).append(i)
+    return of
 
 
 def _fill(measured: Measured, wanted: Sequence[int], run: Ranking, block: Block) -> None:

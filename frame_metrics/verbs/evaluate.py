@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -111,16 +111,28 @@ def _of_rows(cases: Cases, asked: Asked, options: EvaluateOptions, wide: Wide | 
         n, undefined = np.tile(segments.n, (len(wanted), 1)), np.stack([metric.undefined for metric in values])
         table = [np.where(n, [metric.value for metric in values], np.nan), n, undefined]
         if options.ci is not None:
-            ends = np.full((2, *table[0].shape), np.nan)
-            for i, slope in normal.items():
-                ends[:, i] = around(table[0][i], slope**2 * inputs.of_scores[None], options.ci, wanted[i][1].range)
-            drawn = {i: metric for i, metric in enumerate(wanted) if i not in normal}
-            for at, draws in RowDraws(inputs, options.resamples, options.seed).values(drawn).items():
-                ends[:, *at] = percentiles(draws, options.ci)
-            table += [*ends]
+            table += [*_ends(inputs, wanted, table[0], normal, options, options.ci)]
         tables.append(table)
     each = Averaged(asked, of, [average for _, _, average in wanted], tables, [segments.n for segments in groups.each])
     return tidied(each, options, groups, wide)
+
+
+def _ends(
+    inputs: pooled.Inputs,
+    wanted: Sequence[pooled.Wanted],
+    value: Array,
+    normal: Mapping[int, float],
+    options: EvaluateOptions,
+    ci: float,
+) -> Array:
+    """Return the ends of the intervals of some metrics in each segment, shape (2, metrics, segments)."""
+    ends = np.full((2, *value.shape), np.nan)
+    for i, slope in normal.items():
+        ends[:, i] = around(value[i], slope**2 * inputs.of_scores[None], ci, wanted[i][1].range)
+    drawn = {i: metric for i, metric in enumerate(wanted) if i not in normal}
+    for at, draws in RowDraws(inputs, options.resamples, options.seed).values(drawn).items():
+        ends[:, *at] = percentiles(draws, ci)
+    return ends
 
 
 def _by_delong(cases: Cases, wanted: Sequence[pooled.Wanted], options: EvaluateOptions) -> dict[int, float]:
