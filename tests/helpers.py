@@ -114,7 +114,14 @@ RANKED = {
     "text": ["wide"] * 6,
 }
 _RUNS = RANKED | {"run": ["x"] * 4 + ["y"] * 2}
-_SHOWN = {"query": [1] * 4, "doc": [*"abba"], "rank": [1, 2] * 2, "grade": [1, 0, 0, 1], "run": [*"xxyy"]}
+_SHOWN = {
+    "query": [1] * 4,
+    "doc": [*"abba"],
+    "rank": [1, 2] * 2,
+    "grade": [1, 0, 0, 1],
+    "run": [*"xxyy"],
+    "text": [*"abcd"],
+}
 _CASES = {"label": [1, 0, 1, 0], "score": [0.9, 0.6, 0.5, 0.1], "predicted": [1, 1, 0, 0], "text": ["wide"] * 4}
 # What each verb is asked, and the columns that it needs.
 VERBS: dict[str, tuple[dict[str, Any], Callable[[Any], Any], list[str]]] = {
