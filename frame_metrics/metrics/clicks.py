@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from frame_metrics.inputs import Array, Ranking, ratio
-from frame_metrics.metrics.ranking import success
 from frame_metrics.metrics.registry import metric
 
 
@@ -17,7 +16,8 @@ def abandonment(run: Ranking, k: int | None = None) -> Array:
     Undefined: nothing was clicked, at any rank.
     Source: F. Radlinski, M. Kurup, T. Joachims, How does clickthrough data reflect retrieval quality?, CIKM 2008.
     """
-    return 1 - success(run, k)
+    found = np.minimum(run.relevant.total_within(k, run.is_first), 1)
+    return np.where(run.n_relevant > 0, 1 - found, np.nan)
 
 
 @metric(
@@ -38,7 +38,7 @@ def clicks_per_query(run: Ranking, k: int | None = None) -> Array:
     return run.hits(k)
 
 
-@metric(best=None, also=("last_click_reciprocal_rank", "reciprocal_rank_of_the_last_click"))
+@metric(best=None, also=("reciprocal_rank_of_the_last_click", "minimum_reciprocal_rank"))
 def last_click_rr(run: Ranking) -> Array:
     """Reciprocal rank of the last click down the list: how far the user had to go, and not when; rr is of the first.
 
@@ -70,7 +70,7 @@ def mean_click_position(run: Ranking) -> Array:
     return ratio(run.total(run.rank), run.hits())
 
 
-@metric(best=None, undefined=None, unjudged="rises", also=("ctr_of_a_position", "click_at_rank"))
+@metric(best=None, undefined=None, unjudged="rises", also=("ctr_of_a_position", "click_through_rate_by_position"))
 def position_ctr(run: Ranking, k: int | None = None) -> Array:
     """Click on the result at rank k itself: the mean is the click-through rate of this position; curve("ctr") has all.
 

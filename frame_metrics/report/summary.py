@@ -46,7 +46,7 @@ def summary_of(content: Content, work: Gathering, whole: Any, compared: Mapping[
 
 @dataclass(frozen=True)
 class Decisions:
-    """What is looked through, one decision after the other."""
+    """Decisions that are looked through, one after the other."""
 
     content: Content
     work: Gathering
