@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from frame_metrics.inputs import Array, Ranking, ratio
+from frame_metrics.metrics.ranking import success
 from frame_metrics.metrics.registry import metric
 
 
@@ -16,8 +17,7 @@ def abandonment(run: Ranking, k: int | None = None) -> Array:
     Undefined: nothing was clicked, at any rank.
     Source: F. Radlinski, M. Kurup, T. Joachims, How does clickthrough data reflect retrieval quality?, CIKM 2008.
     """
-    found = np.minimum(run.relevant.total_within(k, run.is_first), 1)
-    return np.where(run.n_relevant > 0, 1 - found, np.nan)
+    return 1 - success(run, k)
 
 
 @metric(
