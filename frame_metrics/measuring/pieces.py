@@ -331,9 +331,13 @@ def in_first(n: int, fact: pl.Series) -> pl.Series:
 
 
 def _systems_of(log: Log) -> pl.Series:
-    """The systems that a piece has, by their numbers in it; as text where their types are of this piece alone."""
+    """The systems that a piece has, by their numbers in it."""
     rows = log.grid.system_row
-    names = log.keys_at(["system"], rows[rows != NONE])["system"]
+    return _plain(log.keys_at(["system"], rows[rows != NONE])["system"])
+
+
+def _plain(names: pl.Series) -> pl.Series:
+    """Return names as text, where their type may be that of a piece alone, as categories are."""
     return names.cast(pl.String) if names.dtype in TEXTS else names
 
 
@@ -343,7 +347,7 @@ def system_numbers(log: Log, every: pl.Series | None) -> Array:
     if every is None:
         return np.arange(len(rows))  # of a piece that does not know all, its own, and last that of all others
     here = _systems_of(log)
-    known = pl.DataFrame({"system": every, "number": np.arange(len(every))})
+    known = pl.DataFrame({"system": _plain(every), "number": np.arange(len(every))})
     mine = here.to_frame("system").join(known, on="system", how="left", nulls_equal=True, maintain_order="left")
     present = mine["number"].to_numpy()
     return np.append(present, np.setdiff1d(np.arange(len(every)), present))

@@ -395,6 +395,13 @@ def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
 
 
 @pytest.mark.grid(2)
+def test_systems_of_an_enum_in_pieces(stored: Any) -> None:
+    """A piece knows the systems by their texts, whatever numbers their type gives them."""
+    log = _log().with_columns(pl.col("system").cast(pl.Enum(["c", "x", "a", "b"])))
+    _same(lambda irm: irm.evaluate(METRICS), stored(log), **ROLES, system="system")
+
+
+@pytest.mark.grid(2)
 def test_lists_in_pieces(stored: Any) -> None:
     """Rows that hold the results of a query are whole queries; without an id they have their numbers."""
     log = _log(12_000).filter(pl.col("system") == "b").group_by("q", maintain_order=True)
