@@ -63,13 +63,8 @@ class BadRowsError(BadValueError):
         remedy: str = "",
     ) -> None:
         super().__init__(message)
-        self.column, self.rows, self.n, self.what, self.remedy = (
-            column,
-            rows,
-            len(rows) if n is None else n,
-            what,
-            remedy,
-        )
+        self.column, self.rows, self.what, self.remedy = column, rows, what, remedy
+        self.n = len(rows) if n is None else n
 
 
 class NotComputableError(FrameMetricsError):

@@ -100,7 +100,7 @@ class LazyPolars(Streamed, PolarsFrame):
     def batches(self, columns: Sequence[str], memory: int | None = None) -> Generator[pl.DataFrame, None, None]:
         plan = self.frame.select(columns)
         as_read = self.frame.select(name for name in self._types if name in columns)  # else polars holds twice as much
-        if memory is not None and memory < AHEAD and PARQUET.match(self.frame.explain(optimized=False)):
+        if memory is not None and memory < AHEAD and PARQUET.match(self._shown):
             yield from _slices(as_read, columns)
             return
         batch, batches = None, as_read.collect_batches(maintain_order=True, engine="streaming")
@@ -114,7 +114,7 @@ class LazyPolars(Streamed, PolarsFrame):
         return int(self.frame.select(pl.len()).collect(engine="streaming").item())
 
     def known_rows(self) -> int | None:
-        return self.n_rows("") if PARQUETS.match(self.frame.explain(optimized=False)) else None
+        return self.n_rows("") if PARQUETS.match(self._shown) else None
 
     def held(self, table: pl.DataFrame) -> PolarsFrame:
         return PolarsFrame(table)
@@ -122,7 +122,12 @@ class LazyPolars(Streamed, PolarsFrame):
     @property
     def _scans(self) -> bool:
         """True where files are read, which may hold more rows than memory does."""
-        return "SCAN" in self.frame.explain(optimized=False)
+        return "SCAN" in self._shown
+
+    @cached_property
+    def _shown(self) -> str:
+        """The plan as polars shows it, as it was written."""
+        return self.frame.explain(optimized=False)
 
     def answer(
         self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool

@@ -57,7 +57,7 @@ def metric(
         as where gains are added up by rank and divided by what no order changes.
     unjudged : the value's way when unjudged rows turn out relevant, which gives its bounds (docs/bounds.md). "rises":
         it never falls. "turns": it goes one way with those that count as found, and stays or goes the other way with
-        the rest. "scan": a function of its own, in ``verbs/unjudged.py``, looks for its bounds.
+        the rest. "scan": a function of its own, in ``verbs/bounds/unjudged.py``, looks for its bounds.
     weights : the metric that is the sum of this one's weights by rank where every gain is 1, which may be itself.
     summed : True for a count, which is summed over queries where others are averaged.
     also : other names of the same function.
@@ -96,7 +96,8 @@ def metric(
         others = (also,) if isinstance(also, str) else tuple(also)
         value = (range, best, undefined, monotone, expected, unjudged)
         made = Metric(name, kernel, *value, weights, summed, others, pooled, slope, completes)
-        made = _completing(made) if completes in REGISTRY else made
+        if completes in REGISTRY or (ours and completes):  # which has to be there: its direction would be a default's
+            made = _completing(made)
         if ours:
             REGISTRY[name] = made
         else:
