@@ -199,6 +199,8 @@ def gathered(
     asked, results = _evaluated(work, asked, ci=ci, **({"margins": True} if columns.by else {}))
     if not asked:
         asked = [(name, metric_of(name)) for name in results["metric"].unique(maintain_order=True)]
+    if not asked:
+        raise ColumnError("the frame has no rows, so its metrics have no names")
     segments = None
     if columns.by:
         segments = results.filter(pl.col("total_over").is_null()).drop("total_over")

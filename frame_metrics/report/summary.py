@@ -55,6 +55,9 @@ class Decisions:
 
     def all(self) -> Iterator[Said]:
         """Every sentence that there may be; those that the figures do not bear are empty."""
+        if self.content.results.is_empty():  # a frame without rows has no system
+            yield from self._audited()
+            return
         pairs = [*self._pairs()]
         yield from pairs
         if not pairs:

@@ -61,7 +61,8 @@ CONVENTIONS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     "match": (("best", "majority"), ("x",)),
     "collection_size": ((True, True, True, 10), (0, -1, 2.5, False, 10**30, "n_relevant", "x")),
 }
-OF_ROWS = ("classes", "abstain", "match", "positive")
+OF_ROWS = {"classes", "abstain", "match", "threshold"}
+OF_PARTS = {"scale": "grade", "duplicates": "doc", "positive": "label", "collection_size": "query", "ties": "score"}
 FOREIGN: tuple[Any, ...] = (
     None,
     True,
@@ -100,6 +101,9 @@ def attacked(seed: int, number: int) -> Drawn:
     if rng.random() < 0.1:
         numbers, named = saved(rng, odd)
         return Drawn(numbers, lambda: IRM(numbers, **named), None)
+    if rng.random() < 0.05:
+        clicks, named = clicked(rng, odd)
+        return Drawn(clicks, lambda: IRM(clicks, **named), None)
     decided, beside = rng.random() < 0.35, rng.random() < 0.15
     parts = ["score" if rng.random() < 0.85 else "rank", "label" if decided or rng.random() < 0.3 else "grade"]
     parts += ["predicted"] * decided + ["query"] * (beside or rng.random() < (0.3 if decided else 0.8))
@@ -135,10 +139,12 @@ def attacked(seed: int, number: int) -> Drawn:
         roles["score"] = [named.get("score", "score"), named[OTHER]]
     if isinstance(frame, pl.LazyFrame) and rng.random() < 0.3:
         roles["memory"] = rng.choice((1, 200, 2000, "1 kB"))
+    fitting = set(CONVENTIONS) - (OF_ROWS if not decided else set())
+    fitting -= {part for part, needed in OF_PARTS.items() if needed not in named}
     said = {
         name: rng.choice(plain if rng.random() > odd else strange)
         for name, (plain, strange) in CONVENTIONS.items()
-        if rng.random() < (0.3 if name == "collection_size" else 0.06 if name not in OF_ROWS or decided else 0.01)
+        if rng.random() < (0.3 if name == "collection_size" else 0.06 if name in fitting else 0.005)
     }
     if not beside:
         return Drawn(frame, lambda: IRM(frame, **roles, **said), None)
@@ -192,6 +198,13 @@ def saved(rng: Random, odd: float) -> tuple[Any, dict[str, Any]]:
     return frame, kept | some(rng, undefined=("zero", "null", "raise"))
 
 
+def clicked(rng: Random, odd: float) -> tuple[Any, dict[str, Any]]:
+    """Draw a log of clicks, and its roles."""
+    parts = ["query", "doc", "rank", "label", "weight", *(part for part in ("system", "by") if rng.random() < 0.3)]
+    frame, named = drawn(rng, parts, odd)
+    return frame, {part: name for part, name in named.items() if part in ("rank", "system", "by") or name != part}
+
+
 def metric_of(rng: Random, families: Sequence[str], *, cutoff: bool = True) -> Any:
     """Draw a metric, most often one of some families, with what it needs."""
     if rng.random() < 0.04:
@@ -211,16 +224,26 @@ def beside(rng: Random) -> dict[str, Any]:
     return {"baseline": IRM(frame, **roles) if rng.random() < 0.5 else frame}
 
 
-def metrics_of(rng: Random, families: Sequence[str], *, cutoff: bool = True) -> list[Any]:
-    """Draw some metrics; a frame of numbers has all of its own."""
-    if rng.random() < 0.04:
+def arms(rng: Random) -> dict[str, Any]:
+    """Draw now and then that systems have each their own queries, and what is held beside them."""
+    if rng.random() > 0.2:
+        return {}
+    return {"paired": rng.choice((False, False, False, None))} | some(rng, covariate=("query", "score", "weight", "x"))
+
+
+def metrics_of(irm: Any, rng: Random, families: Sequence[str], *, cutoff: bool = True) -> list[Any]:
+    """Draw some metrics; a frame of numbers is asked for all of its own."""
+    if rng.random() < (0.8 if "  value " in repr(irm) else 0.04):
         return []
     return [metric_of(rng, families, cutoff=cutoff) for _ in range(rng.choice((1, 1, 2)))]
 
 
 def some(rng: Random, **options: tuple[Any, ...]) -> dict[str, Any]:
-    """Draw some of the options."""
-    return {name: rng.choice(values) for name, values in options.items() if rng.random() < 0.15}
+    """Draw some of the options; seldom a value that is none."""
+    drawn = {name: rng.choice(values) for name, values in options.items() if rng.random() < 0.15}
+    return {
+        name: value for name, value in drawn.items() if repr(value) not in ("'x'", "None", "nan") or rng.random() < 0.2
+    }
 
 
 def fitting(irm: Any, rng: Random) -> Sequence[str]:
@@ -235,7 +258,7 @@ AVERAGES = (
 )
 VERBS: dict[str, Callable[[Any, Random], Any]] = {
     "evaluate": lambda irm, rng: irm.evaluate(
-        *metrics_of(rng, fitting(irm, rng)),
+        *metrics_of(irm, rng, fitting(irm, rng)),
         resamples=7,
         **some(
             rng,
@@ -245,9 +268,9 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
             layout=("wide",),
         ),
     ),
-    "per_query": lambda irm, rng: irm.per_query(*metrics_of(rng, RANKED), **some(rng, layout=("wide",))),
+    "per_query": lambda irm, rng: irm.per_query(*metrics_of(irm, rng, RANKED), **some(rng, layout=("wide",))),
     "per_class": lambda irm, rng: irm.per_class(
-        *metrics_of(rng, CLASSES, cutoff=False), **some(rng, average=AVERAGES, layout=("wide",))
+        *metrics_of(irm, rng, CLASSES, cutoff=False), **some(rng, average=AVERAGES, layout=("wide",))
     ),
     "confusion": lambda irm, rng: irm.confusion(**some(rng, margins=(True, True, "all"), shares=(True, True, None))),
     "curve": lambda irm, rng: irm.curve(
@@ -256,30 +279,29 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
             rng, per=("query",), levels=(3, [0.5]), interpolated=(True,), points=(3, 2), bins=(3,), cutoffs=(3, [1])
         ),
     ),
-    "thresholds": lambda irm, rng: irm.thresholds(*metrics_of(rng, DECIDED[:1], cutoff=False)),
+    "thresholds": lambda irm, rng: irm.thresholds(*metrics_of(irm, rng, DECIDED[:1], cutoff=False)),
     "best_threshold": lambda irm, rng: irm.best_threshold(
         rng.choice(("closest", metric_of(rng, DECIDED[:1], cutoff=False))),
         **some(rng, subject_to=({"recall": 0.5}, {"precision": 1}, {"fallout": 0}, {}, {"x": 1}, {"recall": None})),
     ),
     "compare": lambda irm, rng: irm.compare(
-        *metrics_of(rng, RANKED),
+        *metrics_of(irm, rng, RANKED),
         permutations=9,
         resamples=9,
         **some(
             rng,
             baseline=("a", 0, 1, None, "x"),
             test=("t", "z", "wilcoxon", "sign", "bootstrap", "tukey", "delong", "x"),
-            paired=(False, False, False, None),
-            covariate=("query", "score", "a", "b", "weight", "x"),
             correction=("bonferroni", "bh", "none"),
             unanswered=("drop",),
             per_query=(True,),
             ci=LEVELS,
         )
-        | beside(rng),
+        | beside(rng)
+        | arms(rng),
     ),
     "bounds": lambda irm, rng: irm.bounds(
-        *metrics_of(rng, RANKED),
+        *metrics_of(irm, rng, RANKED),
         of=rng.choice(("ties", "unjudged")),
         **some(rng, max_grade=(3, 3, 3, 0, "x"), per_query=(True,)),
     ),
@@ -301,8 +323,30 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
             ),
         )
     ),
+    "judgments": lambda irm, rng: irm.judgments(
+        rng.choice(("ctr", "ctr", "coec", "coec", "sdbn", "sdbn", "x")),
+        of=rng.choice(("weight", "weight", "weight", "weight", "by", ["weight", "label"], "x", None, [])),
+        **some(rng, smoothing=(1, 0.5, -1, float("nan")), min_impressions=(2, 2, 0)),
+    ),
+    "summary": lambda irm, rng: irm.summary(
+        *metrics_of(irm, rng, fitting(irm, rng)),
+        **some(rng, baseline=("a", 0, 1, None, "x"), paired=(False,), covariate=("score", "a", "x"), ci=LEVELS),
+    ),
     "repr": lambda irm, rng: repr(irm),
 }
+NEEDS = {
+    "compare": ("  system ", " ["),
+    "judgments": ("  rank ",),
+    "explain": ("  query ",),
+    "per_query": ("  query ",),
+}
+
+
+def seldom(verb: str, irm: Any) -> float:
+    """Return the share of frames like this one that are asked a verb: it is slow, or lacks what it needs."""
+    if verb == "summary":
+        return 0.1
+    return 1 if any(need in repr(irm) for need in NEEDS.get(verb, ("",))) else 0.2
 
 
 def kind_of_result(frame: Any) -> type:
@@ -347,6 +391,8 @@ def attack(numbers: range, seed: int = 0, count: Counter[str] | None = None) -> 
         count[f"irm {went}" if went in ("result", "error") else "irm fault"] += 1
         for verb, ask in VERBS.items() if made else ():
             rng = Random(f"{seed} {number} {verb}")
+            if rng.random() > seldom(verb, made[0]):
+                continue
             went, where = outcome(lambda: ask(made[0], rng), asked.frame)  # noqa: B023
             if went not in ("result", "error"):
                 yield Found(number, verb, went, where)

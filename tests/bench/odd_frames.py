@@ -125,7 +125,7 @@ SANE: dict[str, tuple[str, ...]] = {
     "score": ("plain float", "small"),
     "other score": ("plain float", "small"),
     "rank": ("small",),
-    "label": ("bool", "bool", "text", "small"),
+    "label": ("bool", "bool", "bool", "bool", "text", "small"),
     "grade": ("small", "plain float"),
     "predicted": ("bool", "bool", "text", "small"),
     "doc": ("text", "small"),

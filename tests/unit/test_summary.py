@@ -135,6 +135,14 @@ def test_every_kind_of_frame_has_the_same_summary(kind: str) -> None:
     assert out.getvalue().splitlines() == expected["sentence"].to_list()
 
 
+def test_a_frame_without_rows_has_no_sentence_about_systems() -> None:
+    """No system has a value; saved numbers in long form have not even a name."""
+    log = runs(a=1, b=0.5).clear()
+    assert log.irm(system="run").summary("rr")["about"].to_list() == ["audit"]
+    saved = pl.DataFrame(schema={"query": pl.Int64, "metric": pl.String, "value": pl.Float64})
+    assert "the frame has no rows" in error(saved.irm(value="value").summary)
+
+
 def test_the_report_has_the_same_sentences_on_top() -> None:
     """The page, Markdown and JSON begin with them."""
     irm = runs(a=0.0, b=1.0).irm(system="run")
