@@ -228,7 +228,8 @@ def _key_values(name: str, own: Any, rows: Array, beside: Beside) -> Any:
     if (rows < 0).any() and isinstance(values.dtype, np.dtype) and values.dtype.kind in "iub":
         nullable = {"b": "boolean", "i": f"Int{8 * values.dtype.itemsize}", "u": f"UInt{8 * values.dtype.itemsize}"}
         values = values.astype(nullable[values.dtype.kind])
-    return pd.Series(values.array.take(rows, allow_fill=True), dtype=values.dtype)  # else pandas looks into objects
+    taken = values.array.take(rows, allow_fill=True)  # intervals of integers with a null are of floats
+    return pd.Series(taken, dtype=taken.dtype)  # else pandas looks into objects
 
 
 def of_pandas(values: pl.Series, dtype: Any) -> Any:
@@ -237,6 +238,13 @@ def of_pandas(values: pl.Series, dtype: Any) -> Any:
 
     kind = pd.Series([], dtype=dtype).array.__arrow_array__().type
     return pd.Series(dtype.__from_arrow__(as_type(values, kind)))
+
+
+def period_text(number: int, freq: str) -> str:
+    """Return a period of pandas, given as it is stored, as pandas writes it."""
+    import pandas as pd
+
+    return str(pd.Period(ordinal=number, freq=freq))
 
 
 def _has_rows(values: Any) -> bool:

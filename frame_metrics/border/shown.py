@@ -132,6 +132,19 @@ def show_versions() -> None:
     print("\n".join(f"{name:{width}}  {its}" for name, its in found.items()))
 
 
+def value_text(value: Any) -> str:
+    """Return a value of a key as text; of a struct, which an interval or a period is, as pandas writes these."""
+    names = [*value] if isinstance(value, dict) else []
+    if names and names[0].startswith("period["):
+        from frame_metrics.border.pandas import period_text
+
+        return period_text(value[names[0]], names[0][len("period[") : -1])
+    if [name.strip("()[]") for name in names] == ["left", "right"]:
+        left, right = names
+        return f"{left[0]}{value[left]}, {value[right]}{right[-1]}"
+    return str(value)
+
+
 def printable(text: str) -> str:
     """Return a text with what would move the cursor, change colours or turn the direction written as an escape."""
     return "".join(c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode() for c in text)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from frame_metrics.border.shown import value_text
 from frame_metrics.inputs import Array
 from frame_metrics.inputs.rows import NONE
 from frame_metrics.roles.columns import Columns
@@ -120,7 +121,7 @@ class Groups:
 
 def as_text(keys: pl.DataFrame, row: int = 0) -> str:
     """Return the key values of a row as text, which is empty where there is no such row."""
-    return ", ".join(str(value) for held in keys[row : row + 1].iter_rows() for value in held)
+    return ", ".join(value_text(value) for held in keys[row : row + 1].iter_rows() for value in held)
 
 
 def drawing_places(values: pl.DataFrame) -> list[Array]:

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.border.frames import border_of
-from frame_metrics.border.shown import printable
+from frame_metrics.border.shown import printable, value_text
 from frame_metrics.errors import ColumnError, FrameMetricsError, check_whole, closest, listed, needed
 from frame_metrics.metrics.elsewhere import metric_of
 from frame_metrics.metrics.metric import Metric
@@ -74,7 +74,7 @@ def library(name: str) -> Any:
 
 def plain_text(value: Any, longest: int | None = None) -> str:
     """Return a value as one line of text, in which nothing is hidden; a longer one ends in dots."""
-    text = value if isinstance(value, str) else str(value)
+    text = value_text(value)
     if longest is not None and len(text) > longest:
         text = f"{text[:longest]}…"
     return printable(" ".join(text.split()))

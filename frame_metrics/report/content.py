@@ -147,6 +147,7 @@ class Gathering:
     irm: Any
     absent: list[dict[str, str]] = field(default_factory=list)
     arm: str | None = None  # the column of systems that have each their own queries
+    system: str | None = None
 
     def each(self, irm: Any) -> Any:
         """Return what is asked for values: each arm is measured on the queries that it has, as a segment."""
@@ -154,10 +155,22 @@ class Gathering:
         own = [by] if isinstance(by, str) else [*by]
         return irm if self.arm is None else irm(system=None, by=[*own, self.arm])
 
+    def here(self, frame: Any) -> pl.DataFrame:
+        """Return what a verb returned as polars, systems that are structs as text, since rows are looked up by them."""
+        told = here(frame)
+        for name in {*told.columns} & {self.system, "baseline"}:
+            if isinstance(told.schema[name], pl.Struct):
+                told = told.with_columns(pl.Series(name, [*map(plain_text, told[name])]))
+        return told
+
+    def apart(self, irm: Any) -> Gathering:
+        """Return another gathering, whose notes nobody reads."""
+        return Gathering(irm, system=self.system)
+
     def tried(self, section: str, call: Callable[[], Any]) -> pl.DataFrame | None:
         """Return what a verb returns; None where it says why it cannot."""
         try:
-            return here(call())
+            return self.here(call())
         except FrameMetricsError as error:
             self.absent.append({"section": section, "reason": str(error)})
             return None
@@ -189,7 +202,7 @@ def gathered(
     columns, baseline, paired = played.columns, compared["baseline"], compared["paired"]
     if not paired and columns.system is None:
         raise ColumnError("paired=False compares arms; name their column with system=")
-    work = Gathering(irm, arm=columns.system if columns.query and not paired else None)
+    work = Gathering(irm, arm=columns.system if columns.query and not paired else None, system=columns.system)
     asked, plan = _planned(played, metrics, None)
     depth = depth_of(work.each(irm), played.columns)
     if not metrics:
@@ -207,7 +220,7 @@ def gathered(
         whole = ", ".join(columns.by)
         results = results.filter(pl.col("total_over") == whole).drop("total_over", *columns.by)
     saved = {"baseline": baseline} if is_frame(baseline) else {}
-    audit = here(work.each(irm).audit(**saved))
+    audit = work.here(work.each(irm).audit(**saved))
     content = Content(
         title=title or f"Report on {', '.join(name for name, _ in asked[:3])}{' and more' if asked[3:] else ''}",
         created=datetime.now(UTC).replace(microsecond=0),
@@ -242,12 +255,12 @@ def _evaluated(work: Gathering, asked: _Asked, **options: Any) -> tuple[_Asked, 
     """The metrics that the grades determine, and their values; of the others, if these are not all, it is noted why."""
     irm = work.each(work.irm)
     try:
-        return asked, here(irm.evaluate(*(name for name, _ in asked), **options))
+        return asked, work.here(irm.evaluate(*(name for name, _ in asked), **options))
     except NotComputableError:
         some = [one for one in asked if work.tried(one[0], partial(irm.evaluate, one[0])) is not None]
         if not some:
             raise
-        return some, here(irm.evaluate(*(name for name, _ in some), **options))
+        return some, work.here(irm.evaluate(*(name for name, _ in some), **options))
 
 
 def _planned(played: Any, metrics: Sequence[Any], depth: int | None) -> tuple[list[tuple[str, Metric]], Any]:
@@ -277,7 +290,7 @@ def _compared(content: Content, work: Gathering, compared: Mapping[str, Any]) ->
     irm = _whole(content, work)
     names = [] if irm.roles.get("value") is not None else [name for name, _ in content.asked]
     if not compared["paired"]:  # which was asked for, so that what does not allow it is an error
-        return replace(content, comparison=here(irm.compare(*names, **compared)))
+        return replace(content, comparison=work.here(irm.compare(*names, **compared)))
     return replace(content, comparison=work.tried("comparison", lambda: irm.compare(*names, **compared)))
 
 
@@ -285,7 +298,7 @@ def _differing(content: Content, work: Gathering, compared: Mapping[str, Any]) -
     """Add on which queries systems differ."""
     if content.comparison is None or not content.query or not compared["paired"]:
         return content
-    irm = _whole(content, Gathering(work.irm))
+    irm = _whole(content, work.apart(work.irm))
     names = [] if irm.roles.get("value") is not None else [content.first]
     each = work.tried("differences", lambda: irm.compare(*names, **compared, per_query=True))
     if each is not None:
@@ -307,7 +320,7 @@ def _whole(content: Content, work: Gathering) -> Any:
 
 def _all_segments(content: Content, work: Gathering) -> Any:
     """The irm that gives values of all segments together, of each arm by itself."""
-    return work.each(_whole(content, Gathering(work.irm)))
+    return work.each(_whole(content, work.apart(work.irm)))
 
 
 def _curves(content: Content, work: Gathering, plan: Any, depth: int | None) -> dict[str, pl.DataFrame]:
@@ -348,7 +361,7 @@ def _of_decisions(content: Content, work: Gathering, plan: Any) -> Content:
         return content
     columns, irm = plan.played, work.irm(by=None) if content.by else work.irm
     if columns.score and not columns.class_scores:
-        best = Gathering(irm).tried("threshold", lambda: irm(threshold=None, predicted=None).best_threshold("f1"))
+        best = work.apart(irm).tried("threshold", lambda: irm(threshold=None, predicted=None).best_threshold("f1"))
         content = replace(content, best_threshold=best)
     confusion, several = None, bool(columns.class_scores)
     if columns.predicted is not None or plan.conventions.threshold is not None:
@@ -412,19 +425,19 @@ def _with_results(content: Content, work: Gathering, plan: Any) -> list[Ranked]:
     if not taken or not (columns.score or columns.rank) or set(columns.made) & {*content.query}:
         return chosen
     small = _small(content, work.each(work.irm), plan)
-    return [_explained(one, content, small, [name for name, _ in taken]) for one in content.queries]
+    return [_explained(one, content, work.apart(small), [name for name, _ in taken]) for one in content.queries]
 
 
-def _explained(one: Ranked, content: Content, small: Any, names: Sequence[str]) -> Ranked:
+def _explained(one: Ranked, content: Content, small: Gathering, names: Sequence[str]) -> Ranked:
     """Add its results to a query, by the first of some metrics that can be taken apart; without any, none."""
     value = [one.keys[name] for name in content.query]
     for name in names:
         try:
-            told = here(small.explain(name, query=value[0] if len(value) == 1 else value))
+            told = small.here(small.irm.explain(name, query=value[0] if len(value) == 1 else value))
         except FrameMetricsError:
             continue
         keys = {**one.keys, **({content.system: one.system} if content.system else {})}
-        same = [pl.col(key).eq_missing(pl.lit(its, told.schema[key])) for key, its in keys.items()]
+        same = [pl.col(key).eq_missing(pl.Series([its], dtype=told.schema[key])) for key, its in keys.items()]
         told = told.filter(*same)
         ranked, missed = (told.filter(pl.col("rank").is_null() == null) for null in (False, True))
         shown = pl.concat([ranked.head(RESULTS), missed.head(MISSED)]).drop(*content.keys)

@@ -133,7 +133,7 @@ class Decisions:
 
     def _quietly(self, irm: Any, name: str, **options: Any) -> pl.DataFrame | None:
         """The rows of a call that nobody asked for, so that a report does not say what it lacks."""
-        return type(self.work)(irm).tried(name, partial(irm.evaluate, name, **options))
+        return self.work.apart(irm).tried(name, partial(irm.evaluate, name, **options))
 
     def _audited(self) -> Iterator[Said]:
         """The gravest findings of the audit."""
@@ -153,7 +153,7 @@ class Decisions:
             return
         named = self.compared["baseline"] if self.content.named else pair.baseline
         options = {**self.compared, "baseline": named, "over": "all"}
-        found = type(self.work)(irm).tried("segments", partial(irm.compare, self.content.first, **options))
+        found = self.work.apart(irm).tried("segments", partial(irm.compare, self.content.first, **options))
         rows = [] if found is None else found.iter_rows(named=True)
         each = [
             self._said("difference", row)

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from frame_metrics.border.protocol import Border
-from frame_metrics.border.shown import printable
+from frame_metrics.border.shown import printable, value_text
 from frame_metrics.errors import kind_of
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import ROLES
@@ -114,7 +114,8 @@ def _values(first: Border, n_rows: int, column: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = printable(repr(value.to_list() if hasattr(value, "to_list") else value))
+    plain = value.to_list() if hasattr(value, "to_list") else value
+    text = printable(value_text(plain) if isinstance(plain, dict) else repr(plain))
     return text if len(text) <= LETTERS else f"{text[: LETTERS - 3]}..."
 
 

@@ -98,3 +98,31 @@ def test_lists_in_pieces_have_the_classes_of_their_values() -> None:
     frame = pl.LazyFrame({"query": [1], "label": [[0, 1]], "predicted": [[True, False]], "score": [[0.2, 0.1]]})
     table = frame.irm(query="query", predicted="predicted", memory=200).confusion()
     assert table.collect().schema == table.collect_schema()
+
+
+def test_totals_over_intervals_of_whole_numbers() -> None:
+    """A null beside them makes intervals of floats, as pandas does."""
+    by = pd.arrays.IntervalArray.from_arrays([0, 1], [1, 2])
+    frame = pd.DataFrame({"by": by, "label": [True, False], "predicted": [True, True]})
+    table = frame.irm(by="by", predicted="predicted").confusion(margins=True)
+    assert [str(key) for key in table["by"].dropna().unique()] == ["(0.0, 1.0]", "(1.0, 2.0]"]
+    assert table["by"].isna().any()
+
+
+def test_intervals_and_periods_are_shown_as_pandas_does() -> None:
+    """As systems, queries and segments; a struct of another kind is shown as it is."""
+    runs, months = pd.interval_range(0, 2, closed="left"), pd.period_range("2026-01", periods=2, freq="M")
+    rows = [(run, month, doc) for run in runs for month in months for doc in "ab"]
+    log = pd.DataFrame(rows, columns=["run", "query", "doc"]).astype({"run": runs.dtype, "query": months.dtype})
+    log = log.assign(score=[2.0, 1, 1, 2, 1, 2, 2, 1], grade=[1, 0, 0, 1] * 2)
+    irm = log.irm(system="run")
+    assert "2026-01, 2026-02" in repr(irm)
+    assert irm.summary("rr")["run"].to_list() == ["[0, 1)"]
+    for text in (irm.report(metrics="rr", format="md"), irm.audit()["example"].str.cat(na_rep="")):
+        assert "[0, 1)" in text.replace("\\", "")
+        assert "2026-01" in text
+        assert "{'" not in text
+    weeks = log.assign(week=log["query"], query=[1, 1, 2, 2] * 2).irm(system="run", by="week")
+    assert "| 2026-01 |" in weeks.report(metrics="rr", format="md")
+    structs = pl.DataFrame({"query": [{"a": 1}], "score": [1.0], "grade": [1]})
+    assert "{'a': 1}" in repr(structs.irm())
