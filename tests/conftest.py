@@ -49,13 +49,13 @@ def pytest_unconfigure() -> None:
 
 
 PARAM = type(pytest.param(None))
-DOZEN = 12  # of so few cases each may be the only one of its kind
+MANY = 12  # more cases than these are thinned out
 
 
-def places(item: pytest.Item) -> Iterator[tuple[int, int]]:
-    """Where the parameters of a case stand, each in its own list, and how long the list is."""
-    params = dict(item.callspec.params)  # type: ignore[attr-defined]
-    for mark in item.iter_markers("parametrize"):
+def places(case: pytest.Item) -> Iterator[tuple[int, int]]:
+    """Where the values of a case stand, each in its own list, and how long the list is."""
+    params = dict(case.callspec.params)  # type: ignore[attr-defined]
+    for mark in case.iter_markers("parametrize"):
         names, values = mark.args
         names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
         given = [one.values if isinstance(one, PARAM) else one if len(names) > 1 else (one,) for one in values]
@@ -65,31 +65,18 @@ def places(item: pytest.Item) -> Iterator[tuple[int, int]]:
         yield KINDS.index(params["kind"]), len(KINDS)
 
 
-def diagonal(case: pytest.Item) -> int:
-    """The number of the diagonal, in the product of its lists, that a case stands on; each test begins elsewhere."""
-    return sum(place for place, _ in places(case)) + crc32(test_of(case).encode())
+def each_value(cases: list[pytest.Item]) -> list[pytest.Item]:
+    """Of all combinations of some lists, one for each value of the longest; those of the others take turns beside it.
 
-
-def is_fast(case: pytest.Item) -> bool:
-    """Whether a case of many is among the fast ones.
-
-    Of a grid those on every third diagonal are, or on every nth, so that there are some of any long parameter; else two
-    of the five kinds of frames are. Which ones differs from test to test.
+    The turn begins elsewhere in each test.
     """
-    if grid := case.get_closest_marker("grid"):
-        return diagonal(case) % (grid.args[0] if grid.args else 3) == 0
-    if getattr(case, "callspec", None) and case.callspec.params.get("kind") in KINDS:
-        return diagonal(case) % len(KINDS) in (0, 2)
-    return True
-
-
-def is_thorough(case: pytest.Item) -> bool:
-    """Whether a case of two lists or more is left to who runs all: any but those on every fourth diagonal.
-
-    Where the shorter lists are so short that a value of the longest would then have no case, every third or second one.
-    """
-    shorter = sorted(size for _, size in places(case))[:-1]
-    return (diagonal(case) + 1) % min(4, 1 + sum(shorter) - len(shorter)) != 0
+    begin = crc32(test_of(cases[0]).encode())
+    kept = []
+    for case in cases:
+        longest, *others = sorted(places(case), key=lambda place: -place[1])
+        if all((longest[0] + begin) % size == place for place, size in others):
+            kept.append(case)
+    return kept
 
 
 def test_of(case: pytest.Item) -> str:
@@ -99,23 +86,17 @@ def test_of(case: pytest.Item) -> str:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark most of many cases as slow: of a test one of seven stays fast, and one at least.
-
-    Of many cases of two lists or more most of the others are thorough too. Half of the fast ones are for the newest
-    Python, the others for the lowest versions, with half of those of border.
-    """
-    for _, cases in groupby(items, test_of):
-        some = [case for case in cases if not case.get_closest_marker("slow")]
-        fast = ([*filter(is_fast, some)] or some[len(some) // 2 :][:1])[::7]
-        for case in some:
-            if case not in fast:
+    """Keep of many combinations one for each value, and mark all but every seventh case of a test as slow."""
+    kept: list[pytest.Item] = []
+    for _, grouped in groupby(items, test_of):
+        cases = [*grouped]
+        if len(cases) > MANY:
+            cases = each_value(cases)
+        for number, case in enumerate(cases):
+            if number % 7:
                 case.add_marker("slow")
-                if len(some) > DOZEN and is_thorough(case):
-                    case.add_marker("thorough")
-    for case in items:
-        half = "lowest" if crc32(case.nodeid.encode()) % 2 else "newest"
-        if not case.get_closest_marker("slow") or (half == "lowest" and case.get_closest_marker("border")):
-            case.add_marker(half)
+        kept += cases
+    items[:] = kept
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -88,6 +88,7 @@ __all__ = [
     "log_checks",
     "mcnemar",
     "metrics_of",
+    "most_rows_of_a_report",
     "of_version",
     "pieces_of",
     "queries_without_results",
@@ -157,6 +158,11 @@ def threads(n: int) -> Iterator[ThreadPoolExecutor]:
     with ThreadPoolExecutor(n) as pool, pytest.MonkeyPatch.context() as patch:
         _replaced(patch, "_threads", lambda: pool)
         yield pool
+
+
+def most_rows_of_a_report(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    """Let a table of a report in JSON hold so many rows."""
+    monkeypatch.setattr("frame_metrics.report.write.MOST_ROWS", rows)
 
 
 def short_looks_at_files(monkeypatch: pytest.MonkeyPatch) -> None:

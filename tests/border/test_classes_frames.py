@@ -16,8 +16,6 @@ import pytest
 from frame_metrics import IRM, FrameMetricsError, NotComputableError
 from helpers import as_kind, as_polars, pairwise_cases
 
-pytestmark = pytest.mark.border
-
 DAYS = [dt.date(2024, 3, i) for i in (1, 2, 3)]
 S3 = {"a": "pa", "b": "pb", "c": "pc"}
 # Two segments by day; two classes with scores; three classes with a score each, and clusters of them.
@@ -138,7 +136,6 @@ def of_polars(name: str, by: str | None = "day") -> Any:
 
 
 @pytest.mark.parametrize(("name", "kind", "by"), pairwise_cases(VERBS, FRAME_TYPES, [None, "day"]))
-@pytest.mark.grid(21)
 def test_kinds_agree(name: str, kind: str, by: str | None) -> None:
     """Every verb gives every kind of frame the same rows, in a frame of that kind."""
     frame, roles, verb = VERBS[name]
@@ -149,7 +146,6 @@ def test_kinds_agree(name: str, kind: str, by: str | None) -> None:
 
 @pytest.mark.parametrize("kind", FRAME_TYPES)
 @pytest.mark.parametrize("name", OF_QUERIES)
-@pytest.mark.grid(14)
 def test_kinds_agree_about_queries(name: str, kind: str) -> None:
     """Where rows are of queries, every kind of frame gives the same rows too."""
     frame = TWO.rename({"day": "qid"}).with_columns(run=pl.lit("x"))
@@ -161,7 +157,6 @@ def test_kinds_agree_about_queries(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("name", [*VERBS, *(f"{name}, queries" for name in OF_QUERIES)])
 @pytest.mark.parametrize("empty", [False, True])
-@pytest.mark.grid(15)
 def test_the_schema_of_a_plan(name: str, empty: bool) -> None:
     """The schema of a plan, known before anything is read, is that of its result and of the eager one."""
     if name in VERBS:
@@ -208,7 +203,6 @@ def coded(values: pl.Series, columns: dict[str, list[int | None]]) -> pl.DataFra
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas-arrow", "pyarrow"])
 @pytest.mark.parametrize("name", LABELS)
-@pytest.mark.grid(27)
 def test_classes_of_any_type(name: str, kind: str) -> None:
     """Classes of any type are counted alike, and come back as their own values, in their order."""
     values = LABELS[name]
@@ -239,7 +233,6 @@ def test_classes_of_any_type(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", LABELS)
-@pytest.mark.grid(10)
 def test_the_type_of_classes_is_kept(name: str) -> None:
     """Classes have the type of the label, categories being text, or are true and false; a plan says so beforehand."""
     frame = coded(LABELS[name], CODES)
@@ -288,7 +281,6 @@ def plain_tables() -> list[pl.DataFrame]:
 
 @pytest.mark.parametrize("other", BINARY)
 @pytest.mark.parametrize("name", BINARY)
-@pytest.mark.grid(27)
 def test_two_classes_of_any_type(name: str, other: str) -> None:
     """Bool, and 0 and 1 of any type, on either side, are two classes of which 1 is relevant."""
     label = BINARY[name].gather(PLAIN["label"])
@@ -355,7 +347,6 @@ def test_nothing_is_predicted(predicted: Any) -> None:
     "types", [(pl.Null, pl.Null), (pl.String, pl.Boolean), (pl.Null, pl.String), (pl.Int8, pl.Null)]
 )
 @pytest.mark.parametrize("roles", [{"query": "query"}, {}, {"classes": ["a", "b"]}, {"classes": [0, 1]}])
-@pytest.mark.grid(2)
 def test_the_schema_of_a_plan_without_labels(types: Any, roles: Any) -> None:
     """Where labels have no value, or no type, a plan says what types its result has."""
     label, predicted = (pl.Series([], dtype=dtype) for dtype in types)
@@ -383,7 +374,6 @@ PANDAS_LABELS: dict[str, Callable[[list[str | None]], pd.Series]] = {
 
 @pytest.mark.parametrize("other", PANDAS_LABELS)
 @pytest.mark.parametrize("name", PANDAS_LABELS)
-@pytest.mark.grid(8)
 def test_classes_of_pandas_text(name: str, other: str) -> None:
     """Classes may be text of any type of pandas, missing predictions included."""
     label, said = MANY["label"].to_list(), MANY["predicted"].to_list()
@@ -466,7 +456,6 @@ def of_one_key(verb: str, code: int | None) -> pl.DataFrame:
 @pytest.mark.parametrize("verb", KEYED)
 @pytest.mark.parametrize("role", ["by", "system"])
 @pytest.mark.parametrize("name", KEYS)
-@pytest.mark.grid(45)
 def test_keys_of_any_type(name: str, role: str, verb: str) -> None:
     """Segments and systems are told apart by values of any type, null being one; the column keeps type and values."""
     if verb == "margins" and role == "system":
@@ -493,7 +482,6 @@ def test_keys_of_any_type(name: str, role: str, verb: str) -> None:
 
 @pytest.mark.parametrize("kind", ["pandas", "pandas-arrow", "nullable", "pyarrow", "lazy"])
 @pytest.mark.parametrize("verb", KEYED)
-@pytest.mark.grid(14)
 def test_null_keys_of_every_kind(verb: str, kind: str) -> None:
     """A null key is a segment of its own in every kind of frame, the last one."""
     scored = TWO.with_columns(pl.col("score").fill_null(0.0))
@@ -555,7 +543,6 @@ def test_columns_called_as_results_do_no_harm() -> None:
 
 @pytest.mark.parametrize("kind", FRAME_TYPES)
 @pytest.mark.parametrize("name", [name for name in VERBS if name != "audit"])
-@pytest.mark.grid(27)
 def test_an_empty_frame(name: str, kind: str) -> None:
     """A frame without rows gives no segment, and the columns that it has with rows, in every kind."""
     frame, roles, verb = VERBS[name]
@@ -565,7 +552,6 @@ def test_an_empty_frame(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FRAME_TYPES)
 @pytest.mark.parametrize("label", [0, 1])
-@pytest.mark.grid
 def test_one_row(kind: str, label: int) -> None:
     """One row is enough."""
     frame = of_kind(pl.DataFrame({"label": [label], "predicted": [1], "score": [0.5]}), kind)
@@ -581,7 +567,6 @@ def test_one_row(kind: str, label: int) -> None:
 
 
 @pytest.mark.parametrize("name", VERBS)
-@pytest.mark.grid(4)
 def test_the_order_of_rows_does_not_matter(name: str) -> None:
     """Rows in another order give the same result."""
     frame, roles, verb = VERBS[name]
@@ -593,7 +578,6 @@ def test_the_order_of_rows_does_not_matter(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VERBS)
-@pytest.mark.grid(9)
 def test_the_source_is_not_modified(name: str) -> None:
     """No verb changes the frame that it reads."""
     frame, roles, verb = VERBS[name]

@@ -19,8 +19,6 @@ from frame_metrics.inputs import Array, Ranking
 from helpers import error, found_by_name
 from inside import Sent, of_version
 
-pytestmark = pytest.mark.border
-
 
 def _log(seed: int = 0, n: int = 400) -> pd.DataFrame:
     """Rows of 40 queries on three days, of which one is null, in any order, some not judged and some not retrieved."""
@@ -71,7 +69,6 @@ def test_the_accessor_is_official() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("npartitions", "shuffled"), [(3, True), (1, True), (3, False), (17, True)])
-@pytest.mark.grid(4)
 def test_values_are_those_of_pandas(npartitions: int, shuffled: bool) -> None:
     """Values, intervals and totals are those of the same rows in pandas, in any order and number of partitions."""
     rows = _log()
@@ -87,7 +84,6 @@ def test_values_are_those_of_pandas(npartitions: int, shuffled: bool) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("npartitions", [3, 1])
 @pytest.mark.parametrize("kind", ["pandas", "polars", "dask"])
-@pytest.mark.grid
 def test_judgments_beside(npartitions: int, kind: str) -> None:
     """Judgments of any kind are joined in the partitions, also those of queries without results."""
     rows = _log().drop(columns="grade").dropna(subset="score")
@@ -103,7 +99,6 @@ def test_judgments_beside(npartitions: int, kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("npartitions", [3, 1, 7])
-@pytest.mark.grid
 def test_systems(npartitions: int) -> None:
     """Systems, of rows of their own in any partitions or of columns of scores, are compared as in pandas."""
     rows = pd.concat([_log(seed).assign(run=run) for seed, run in enumerate(("b", None, "a"))], ignore_index=True)
@@ -138,7 +133,6 @@ VERBS: dict[str, Any] = {
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("judged", [False, True])
-@pytest.mark.grid(2)
 def test_partitions_are_read_once(verb: str, judged: bool) -> None:
     """No verb computes a partition twice, to know the systems or which judged queries have no results."""
     rows = pd.concat([_log(seed).assign(run=run) for seed, run in enumerate("ba")], ignore_index=True)
@@ -174,7 +168,6 @@ CASES = pd.DataFrame(
 
 
 @pytest.mark.parametrize("npartitions", [3, 1, 7])
-@pytest.mark.grid
 def test_rows_without_a_query(npartitions: int) -> None:
     """Decisions and scores are counted in the partitions: values, intervals and tables are those of pandas."""
     ours, theirs = (IRM(one, by="day") for one in (dd.from_pandas(CASES, npartitions=npartitions), CASES))
@@ -226,7 +219,6 @@ KEYS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", KEYS)
-@pytest.mark.grid
 def test_keys_keep_their_types(name: str) -> None:
     """Rows of one query find each other whatever its type is, and results have the types of the frame."""
     rows = pd.DataFrame({"key": KEYS[name], "score": [1.0, 2.0, 3.0], "label": [1, 0, 1]})

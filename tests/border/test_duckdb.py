@@ -17,8 +17,6 @@ from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, No
 from helpers import VERBS, as_polars, error
 from inside import DuckDBFrame, border_of
 
-pytestmark = pytest.mark.border
-
 
 @pytest.fixture
 def con() -> Any:
@@ -35,7 +33,6 @@ def _counted(con: Any, name: str) -> list[float]:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.grid(6)
 def test_a_relation_runs_once_for_each_verb(con: Any, verb: str) -> None:
     """DuckDB computes each needed value once for a verb, and no other column at all."""
     columns, ask, _ = VERBS[verb]
@@ -82,7 +79,6 @@ def test_a_file_that_is_replaced_between_two_passes(con: Any, tmp_path: Path, mo
 
 
 @pytest.mark.parametrize("name", ['a"b', "a b", "5", "a.b", "'a'", "select", "x, y", "ü", " "])
-@pytest.mark.grid(4)
 def test_odd_names_in_a_relation(con: Any, name: str) -> None:
     """A column is found in a relation by any name, and it is that column that is read."""
     con.register("rows", pa.table({"a": [9, 9], "b": [9, 9], "x": [9, 9], "y": [9, 9]}))
@@ -200,7 +196,6 @@ KEYS = {
 
 @pytest.mark.parametrize("name", KEYS)
 @pytest.mark.parametrize("role", ["query", "by", "system"])
-@pytest.mark.grid(12)
 def test_keys_keep_their_types(con: Any, name: str, role: str) -> None:
     """A key of a result has the type and the values that it has in the relation, of types that Arrow has not too."""
     rows = f"select {KEYS[name]} as key, 1 as score, 1 as label, 1 as query from (values ('a'), (null), ('b')) t(x)"
@@ -300,7 +295,6 @@ def _large() -> pl.DataFrame:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("order", ["hash(query, doc)", "query"])
-@pytest.mark.grid(2)
 def test_relations_larger_than_memory(con: Any, order: str) -> None:
     """A relation that memory does not hold gives the same numbers, judgments of the same connection beside it too."""
     rows = _large()

@@ -15,8 +15,6 @@ import pytest
 from frame_metrics import IRM, BadValueError, ColumnError, read_qrels, write_qrels, write_run
 from helpers import RANKED, VERBS, as_polars, error, found_by_name
 
-pytestmark = pytest.mark.border
-
 
 class Counting:
     """A table that counts how often its stream is asked for, and says which columns each time."""
@@ -93,7 +91,6 @@ def test_one_schema_and_one_read(verb: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [Knowing, OfPyarrow, WithSchema, RowSelecting, Failing])
-@pytest.mark.grid(2)
 def test_one_read_where_the_schema_is_known(kind: type[Counting]) -> None:
     """Where an exporter tells its schema, its rows are all that is asked for; what is no projection is none."""
     for columns, ask, _ in VERBS.values():
@@ -117,7 +114,6 @@ def test_ibis_computes_the_needed_columns_once(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("kind", [ListSelecting, StarSelecting])
 @pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.grid
 def test_only_the_needed_columns_are_exported(verb: str, kind: type[Counting]) -> None:
     """An exporter that can leave columns out is asked for those that the verb needs."""
     columns, ask, needed = VERBS[verb]

@@ -31,8 +31,6 @@ from helpers import VERBS as EVERY_VERB
 from helpers import as_kind, as_polars, error
 from inside import read, small_blocks
 
-pytestmark = pytest.mark.border
-
 DAY, NOON = dt.date(2024, 3, 1), dt.datetime(2024, 3, 1, 12)
 DAYS = [DAY + dt.timedelta(i) for i in range(4)]
 HOURS = [NOON + dt.timedelta(hours=i) for i in range(4)]
@@ -215,7 +213,6 @@ def _pandas_frame(role: str, values: pd.Series) -> pd.DataFrame:
 @pytest.mark.parametrize("role", CODES)
 @pytest.mark.parametrize("name", POLARS_KEYS)
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
-@pytest.mark.grid(22)
 def test_polars_keys(name: str, role: str, kind: str) -> None:
     """A key column of any polars type gives what numbers in its place give, and keeps its type."""
     values = POLARS_KEYS[name]
@@ -238,7 +235,6 @@ def test_wide_integer_keys(role: str) -> None:
 
 @pytest.mark.parametrize("role", CODES)
 @pytest.mark.parametrize("name", ARROW_KEYS)
-@pytest.mark.grid
 def test_arrow_keys(name: str, role: str) -> None:
     """A key column of an Arrow type that polars reads as another comes back as the type it was."""
     values = ARROW_KEYS[name]
@@ -376,7 +372,6 @@ OF_PANDAS = {
 
 @pytest.mark.parametrize(("kind", "other"), [*product(("pandas", "pyarrow"), repeat=2), ("dask", "pandas")])
 @pytest.mark.parametrize(("own", "beside"), [*product(OF_PANDAS, repeat=2)])
-@pytest.mark.grid(25)
 def test_ids_that_only_pandas_has(own: str, beside: str, kind: str, other: str) -> None:
     """Intervals closed on other sides, and periods of another frequency, are no ids in common; others are joined."""
     log = pd.DataFrame({"query": OF_PANDAS[own][:2], "doc": "x", "score": 1.0})
@@ -450,7 +445,6 @@ def test_names_that_are_patterns(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("name", ["\0", "\0bare", "\0order", "\0times", "\0mine"])
 @pytest.mark.parametrize("verb", EVERY_VERB)
-@pytest.mark.grid(3)
 def test_names_of_our_own(verb: str, name: str, kind: str) -> None:
     """Columns whose names begin as those of our own columns are refused in every verb and part; others do no harm."""
     rows, call, needed = EVERY_VERB[verb]
@@ -506,7 +500,6 @@ def test_classes_of_two_integer_types(least: int) -> None:
 
 @pytest.mark.parametrize("role", CODES)
 @pytest.mark.parametrize("name", PANDAS_KEYS)
-@pytest.mark.grid(27)
 def test_pandas_keys(name: str, role: str) -> None:
     """A key column of any pandas type gives what numbers in its place give, and keeps its type and values."""
     values = PANDAS_KEYS[name]
@@ -538,7 +531,6 @@ ODD_KEYS = {
 
 @pytest.mark.parametrize("role", CODES)
 @pytest.mark.parametrize("name", ODD_KEYS)
-@pytest.mark.grid(5)
 def test_odd_pandas_keys(name: str, role: str) -> None:
     """Objects that are hard to tell apart are told apart all the same, or refused by name; never taken for one."""
     values = ODD_KEYS[name]
@@ -554,7 +546,6 @@ def test_odd_pandas_keys(name: str, role: str) -> None:
 @pytest.mark.parametrize("place", [0, -1], ids=["first", "last"])
 @pytest.mark.parametrize("role", ["by", "system"])
 @pytest.mark.parametrize("name", NULLABLE)
-@pytest.mark.grid(27)
 def test_pandas_null_keys(name: str, role: str, place: int) -> None:
     """In pandas a missing key is a segment of its own, the last, whatever the type."""
     held, absent = PANDAS_KEYS[name].iloc[1:], pd.Series([None], dtype=PANDAS_KEYS[name].dtype)
@@ -570,7 +561,6 @@ def test_pandas_null_keys(name: str, role: str, place: int) -> None:
 @pytest.mark.parametrize("role", ["by", "system"])
 @pytest.mark.parametrize("name", POLARS_KEYS)
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
-@pytest.mark.grid(25)
 def test_null_keys(name: str, role: str, kind: str) -> None:
     """A null in a key column is a segment of its own, the last, in every kind of frame."""
     values = POLARS_KEYS[name]
@@ -590,7 +580,6 @@ def test_null_keys(name: str, role: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
 @pytest.mark.parametrize("name", POLARS_KEYS)
-@pytest.mark.grid(16)
 def test_margins_of_keys(name: str, kind: str) -> None:
     """The totals' keys are null, in the type of the key column, and the segments' keys are as without them."""
     values = POLARS_KEYS[name]
@@ -602,7 +591,6 @@ def test_margins_of_keys(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", PANDAS_KEYS)
-@pytest.mark.grid(16)
 def test_pandas_margins_of_keys(name: str) -> None:
     """In pandas the totals' keys are missing and the segments' as without them; integers and bools become nullable."""
     values = PANDAS_KEYS[name]
@@ -635,7 +623,6 @@ def _judged_answers(distinct: list[Any]) -> dict[tuple[str, str], float]:
 
 @pytest.mark.parametrize("name", [name for name in POLARS_KEYS if len(POLARS_KEYS[name]) == 4])
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
-@pytest.mark.grid(18)
 def test_keys_from_the_judgments(name: str, kind: str) -> None:
     """A query that only the judgments have is named in the result, in the type of the log's queries."""
     values = POLARS_KEYS[name]
@@ -648,7 +635,6 @@ def test_keys_from_the_judgments(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in PANDAS_KEYS if len(PANDAS_KEYS[name]) == 4])
-@pytest.mark.grid(11)
 def test_pandas_keys_from_the_judgments(name: str) -> None:
     """In pandas a query that only the judgments have is named by the judgments' own value."""
     values = PANDAS_KEYS[name]
@@ -679,7 +665,6 @@ def test_segments_from_the_judgments(kind: str) -> None:
 
 
 @pytest.mark.parametrize("other", ["polars", "lazy", "pandas", "pandas-arrow", "pyarrow"])
-@pytest.mark.grid(5)
 def test_judgments_of_another_kind(kind: str, other: str) -> None:
     """Log and judgments need not be of one kind; the result is of the log's."""
     log, qrels = map(pl.DataFrame, _judged_frames(list))
@@ -692,7 +677,6 @@ def test_judgments_of_another_kind(kind: str, other: str) -> None:
 # Equal numbers in every kind
 
 
-@pytest.mark.grid(2)
 def test_kinds_agree(kind: str) -> None:
     """Every kind of frame gives the same result, of its own kind, for each verb and layout."""
     log = pl.DataFrame(
@@ -816,7 +800,6 @@ NUMBERS: dict[str, Any] = {
 
 @pytest.mark.parametrize("role", ["score", "grade", "rank"])
 @pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.grid(5)
 def test_numbers_of_any_type(name: str, role: str) -> None:
     """Scores, ranks and grades of any number type give equal results."""
     values = NUMBERS[name]
@@ -906,7 +889,6 @@ VERBS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("verb", "options"), VERBS)
 @pytest.mark.parametrize("roles", [{}, {"by": "key"}, {"system": "key"}, {"by": ["day", "shop"], "system": "key"}])
-@pytest.mark.grid(15)
 def test_an_empty_frame(kind: str, verb: str, options: dict[str, Any], roles: Any) -> None:
     """A frame without rows gives the columns, and their types, that one with rows gives."""
     log = pl.DataFrame({**LOG, "key": list("abcdeabcde"), "doc": list("abcdefghij")}).with_columns(
@@ -1094,7 +1076,6 @@ def test_a_lazy_frame_stays_a_plan(verb: str, options: dict[str, Any]) -> None:
     ("verb", "options"), [*VERBS, ("audit", {}), ("evaluate", {"margins": True, "average": "gmean"})]
 )
 @pytest.mark.parametrize("name", POLARS_KEYS)
-@pytest.mark.grid(14)
 def test_the_schema_of_a_plan(name: str, verb: str, options: dict[str, Any]) -> None:
     """The schema that a lazy result declares is the schema that it has."""
     values = POLARS_KEYS[name]
@@ -1125,7 +1106,6 @@ AFTER: dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]] = {
 
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 @pytest.mark.parametrize("name", AFTER)
-@pytest.mark.grid
 def test_what_follows_a_lazy_result(name: str, engine: Any) -> None:
     """What is asked of a lazy result gives what it gives on the collected result, in both engines."""
     frame = pl.LazyFrame({**LOG, "key": CODES["system"]})
@@ -1222,7 +1202,6 @@ def test_a_frame_with_other_names() -> None:
 
 
 @pytest.mark.parametrize("make", ["polars", "lazy", "pandas", "pandas-arrow", "objects", "pyarrow"])
-@pytest.mark.grid(2)
 def test_a_frame_is_not_kept_alive(make: str) -> None:
     """A frame is freed when its last name goes, with the collector off, whatever was asked of it."""
     log = pl.DataFrame({**LOG, "key": [str(code) for code in CODES["system"]]})
@@ -1291,7 +1270,6 @@ METRICS = ("ndcg@5", "ap", "rr", "recall@10", "bpref", "judged@5", "rbp", "num_r
 
 @pytest.mark.parametrize("roles", [{}, {"doc": "doc"}, {"doc": "doc", "system": "run"}, {"doc": "doc", "by": "key"}])
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.grid
 def test_row_order_does_not_matter(roles: Any, seed: int) -> None:
     """The rows of a log may lie in any order: ties are settled by what they hold."""
     log = _random_log(seed)
@@ -1352,7 +1330,6 @@ def test_kinds_agree_to_the_bit(kind: str) -> None:
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
 @pytest.mark.parametrize("beside", [False, True], ids=["own grades", "judged beside"])
 @pytest.mark.parametrize("roles", [{"doc": "doc"}, {"doc": "doc", "system": "run", "by": "key"}])
-@pytest.mark.grid(8)
 def test_the_size_of_a_block_does_not_matter(size: int, beside: bool, roles: Any) -> None:
     """However the queries are cut into blocks, every bit is the same."""
     log = _random_log(4)

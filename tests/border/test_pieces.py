@@ -130,7 +130,6 @@ OF_QUERIES: dict[str, tuple[Call, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.grid(12)
 @pytest.mark.parametrize(
     ("name", "judged", "stored"), pairwise_cases(OF_QUERIES, [False, True], ORDERS), indirect=["stored"]
 )
@@ -151,7 +150,6 @@ LENT = [{"by": "place"}, {"cluster": "place"}, {"weight": "size"}, {"collection_
 
 
 @pytest.mark.parametrize("lent", LENT, ids=str)
-@pytest.mark.grid
 def test_what_judgments_say_in_pieces(lent: dict[str, Any], stored: Any) -> None:
     """Segments, clusters, weights and sizes that only the judgments have are those of their queries."""
     log = _log()
@@ -345,7 +343,6 @@ PAIRED: dict[str, tuple[Call, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.grid(4)
 @pytest.mark.parametrize("name", PAIRED)
 def test_systems_of_rows_compared_in_pieces(name: str, stored: Any) -> None:
     """Rows of a document come together, and documents whose rows are alike are counted: the numbers are the same."""
@@ -361,7 +358,6 @@ def test_systems_of_rows_compared_in_pieces(name: str, stored: Any) -> None:
     _same(call, stored(log), **roles)
 
 
-@pytest.mark.grid(7)
 @pytest.mark.parametrize("name", OF_ROWS)
 def test_rows_in_pieces(name: str, stored: Any) -> None:
     """Rows without a query are counted by their values, and give the same."""
@@ -385,7 +381,6 @@ def test_arms_in_pieces(users: int, stored: Any) -> None:
     )
 
 
-@pytest.mark.grid(2)
 def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
     """Systems that are columns are measured on the rows of each piece."""
     log = _log().filter(pl.col("system") == "b").with_columns(other=1 - pl.col("score") ** 2)
@@ -394,14 +389,12 @@ def test_a_column_for_each_system_in_pieces(stored: Any) -> None:
     _same(lambda irm: irm.judge(qrels, grade="rating").per_query("rr"), stored(log.drop("grade")), **roles)
 
 
-@pytest.mark.grid(2)
 def test_systems_of_an_enum_in_pieces(stored: Any) -> None:
     """A piece knows the systems by their texts, whatever numbers their type gives them."""
     log = _log().with_columns(pl.col("system").cast(pl.Enum(["c", "x", "a", "b"])))
     _same(lambda irm: irm.evaluate(METRICS), stored(log), **ROLES, system="system")
 
 
-@pytest.mark.grid(2)
 def test_lists_in_pieces(stored: Any) -> None:
     """Rows that hold the results of a query are whole queries; without an id they have their numbers."""
     log = _log(12_000).filter(pl.col("system") == "b").group_by("q", maintain_order=True)
@@ -511,7 +504,6 @@ def test_one_of_several_files_that_is_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.grid(2)
 def test_a_progress_bar_over_pieces(stored: Any, capsys: Any) -> None:
     """On a terminal a bar counts the rows, and changes nothing."""
     with always_a_progress_bar():

@@ -54,7 +54,6 @@ def summing() -> Callable[[pl.DataFrame], pl.DataFrame]:
 
 @pytest.mark.parametrize("size", [1, 3, 10, 1000])
 @pytest.mark.parametrize("rows", [1, 4, 50, 10_000])
-@pytest.mark.grid(5)
 def test_pieces_have_whole_queries(size: int, rows: int) -> None:
     """No query stands in two pieces, whatever the batches; a piece has about the rows asked for, or a query more."""
     log = rows_of(200, 11).sort(KEYS)

@@ -108,7 +108,6 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("content", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize("pack", [bytes, packed], ids=["as is", "gzip"])
-@pytest.mark.grid(2)
 def test_read_run_layouts(tmp_path: Path, content: bytes, pack: Any) -> None:
     got = frame_metrics.read_run(file_of(tmp_path, pack(content)))
     assert got.schema == RUN_SCHEMA
@@ -319,7 +318,6 @@ LONG = "expected at most 100,000 bytes, got "
 @pytest.mark.parametrize("pack", [bytes, packed], ids=["as is", "gzip"])
 @pytest.mark.parametrize("long", [b"x" * 1_000_000, b"q Q0 d 1 2.5 r " + "ü".encode() * 50_000, b"#" * 100_001])
 @pytest.mark.parametrize("size", [None, 10, 100_000])
-@pytest.mark.grid(2)
 def test_a_line_that_is_too_long(tmp_path: Path, pack: Any, long: bytes, size: int | None) -> None:
     """The error names the line, wherever a piece of the file ends."""
     path = file_of(tmp_path, pack(RUN_LINES + b"\n" + long + b"\n" + RUN_LINES))
@@ -341,7 +339,6 @@ def test_the_longest_line(tmp_path: Path, size: int | None, end: bytes) -> None:
     ("size", "lines"), [(1, None), (7, None), (40, None), (64, None), (None, 1), (None, 3), (64, 2)]
 )
 @pytest.mark.parametrize("content", LAYOUTS.values(), ids=LAYOUTS)
-@pytest.mark.grid(12)
 def test_pieces_make_the_whole_file(tmp_path: Path, content: bytes, size: int | None, lines: int | None) -> None:
     """Wherever a piece ends, rows, numbers of lines and characters are those of the file."""
     with pieces_of(size, lines):
@@ -663,7 +660,6 @@ BOTH_COLUMNS = {**RUN_COLUMNS, **QRELS_COLUMNS}
 @pytest.mark.parametrize("write", [frame_metrics.write_run, frame_metrics.write_qrels])
 @pytest.mark.parametrize("name", ["file.txt", "file.gz"])
 @pytest.mark.parametrize("old", [b"the old file", None])
-@pytest.mark.grid
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path, write: Any, name: str, old: bytes | None) -> None:
     """What cannot be written whole is not there at all, and what was there is there still."""
     if old is not None:
@@ -861,7 +857,6 @@ def test_a_document_stands_once_in_a_query(tmp_path: Path, make: Any) -> None:
 )
 @pytest.mark.parametrize("column", ["query", "doc", "run"])
 @pytest.mark.parametrize("text", ["{}id", "i{}d", "id{}"])
-@pytest.mark.grid(6)
 def test_every_space_is_refused(tmp_path: Path, space: str, column: str, text: str) -> None:
     frame = pl.DataFrame({**GOOD, column: [text.format(space)] * 5})
     with pytest.raises(FrameMetricsError, match=f"^{column}: 5 of 5 rows have an id"):

@@ -77,7 +77,7 @@ def asked(seed: int) -> Iterator[tuple[IRM[pl.DataFrame], dict[str, Any]]]:
 def test_a_count_is_of_what_its_check_names(seed: int) -> None:
     """No count is above its whole, its share is of the whole, the unit is said, and there are not more of it."""
     seen = set()
-    for irm, options in asked(seed):
+    for number, (irm, options) in enumerate(asked(seed)):
         table = irm.audit(**options)
         frame = irm.frame if irm._judgments is None else pl.concat([irm.frame, irm._judgments[0]], how="diagonal")
         for row in table.rows(named=True):
@@ -95,7 +95,7 @@ def test_a_count_is_of_what_its_check_names(seed: int) -> None:
             for word in units & {*UNITS} if those[0].unit != "{word}" else ():  # a unit counts in each of its arms
                 each = [[name for name in names if name in frame.columns] for names in UNITS[word]]
                 assert whole <= np.prod([frame[names].drop_nulls().n_unique() for names in each]) + 1e-9, (row, word)
-        if "value" not in irm.roles:
+        if "value" not in irm.roles and number % 3 == seed:
             assert_frame_equal(in_pieces(irm).audit(**options).collect(), table)
     assert len(seen) > 30
 

@@ -81,7 +81,6 @@ CALLS: dict[str, Callable[[IRM[Any]], Any]] = {
 
 
 @pytest.mark.parametrize(("call", "form", "kind"), pairwise_cases(CALLS, FORMS, KINDS))
-@pytest.mark.grid(7)
 def test_forms_of_a_log_give_equal_results(call: str, form: str, kind: str) -> None:
     frame, roles = FORMS[form]
     found = as_polars(CALLS[call](IRM(as_kind(frame(), kind), **roles)))

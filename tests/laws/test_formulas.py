@@ -201,7 +201,6 @@ EACH = pytest.mark.parametrize("name", COMPUTED)
 
 
 @EACH
-@pytest.mark.grid(2)
 def test_a_printed_formula_gives_what_is_printed(name: str) -> None:
     """On random tables with undecided rows, of segments, weighted, inverted, in a collection, and of queries."""
     for table in [*map(of_segments, WAYS), of_queries()]:

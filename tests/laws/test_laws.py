@@ -166,7 +166,6 @@ def test_every_metric_is_a_value_of_the_module(metric: Metric) -> None:
 
 
 @pytest.mark.parametrize("metric", EVERY, ids=str)
-@pytest.mark.grid(9)
 def test_the_printed_name_reads_back(metric: Metric) -> None:
     """The text of a metric reads back to an equal metric that computes the same."""
     geometric = [] if metric.summed else [replace(metric, average="gmean")]  # counts are summed
@@ -234,7 +233,6 @@ def test_a_metric_may_divide_by_0_in_silence(query: str | None) -> None:
 
 
 @KINDS
-@pytest.mark.grid(2)
 def test_values_are_in_the_declared_range(kind: str) -> None:
     """No value is outside of the range that its metric declares, and none is NaN."""
     found = everything(made_log(), kind, undefined="null")
@@ -246,7 +244,6 @@ def test_values_are_in_the_declared_range(kind: str) -> None:
 
 
 @KINDS
-@pytest.mark.grid(6)
 def test_row_order_does_not_matter(kind: str) -> None:
     """Shuffled rows give the same values to the last bit, equal scores ordered by document."""
     log = made_log()
@@ -279,7 +276,6 @@ def test_rows_of_a_query_need_not_stand_together() -> None:
 
 
 @KINDS
-@pytest.mark.grid(6)
 def test_queries_do_not_touch_each_other(kind: str) -> None:
     """A query has the same values, to the last bit, whichever other queries stand beside it."""
     log = made_log()
@@ -304,7 +300,6 @@ def test_segments_do_not_touch_each_other(average: str) -> None:
 
 @pytest.mark.parametrize("block", [1, 7])
 @KINDS
-@pytest.mark.grid(10)
 def test_the_size_of_blocks_does_not_matter(kind: str, block: int) -> None:
     """Values are the same to the last bit however the queries are cut into blocks."""
     expected = everything_made(kind)
@@ -313,7 +308,6 @@ def test_the_size_of_blocks_does_not_matter(kind: str, block: int) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 5])
-@pytest.mark.grid(2)
 def test_the_number_of_threads_does_not_matter(workers: int) -> None:
     """Values are the same to the last bit however many threads compute them."""
     expected = everything_made("judgments beside")
@@ -326,7 +320,6 @@ def test_the_number_of_threads_does_not_matter(workers: int) -> None:
     [m for m in ALL if m.best is not None and m.params.get("multiple", 1) <= 1 and m.input is not Scores],
     ids=str,
 )
-@pytest.mark.grid(9)
 def test_a_perfect_ranking_is_the_best(metric: Metric) -> None:
     """All relevant documents, all of the highest grade, and nothing else: the value is the metric's best."""
     n = 300  # so many that what lies past the end of the ranking is nothing to a patient reader either
@@ -382,7 +375,6 @@ def test_an_undefined_value_is_what_is_asked_for(option: str | None) -> None:
 
 
 @EACH
-@pytest.mark.grid(11)
 def test_an_undefined_value_can_be_an_error(metric: Metric) -> None:
     """`undefined="raise"` raises for a metric that is a/0 for any query, and changes no other."""
     null = undefined_as_null()[str(metric)]
@@ -477,7 +469,6 @@ def test_fbeta_goes_from_precision_to_recall(at: str, log: pl.DataFrame) -> None
 @at_each
 @examples(40)
 @given(log=logs())
-@pytest.mark.grid(2)
 def test_complements_and_sums_of_the_table(at: str, log: pl.DataFrame) -> None:
     """What is one minus, a sum or a difference of other measures is so for every query."""
     pairs = {
@@ -711,7 +702,6 @@ def alike(one: pl.DataFrame, other: pl.DataFrame, tolerance: float = 1e-12) -> b
 
 
 @EACH_WAY
-@pytest.mark.grid
 def test_values_of_pooled_rows_are_in_the_declared_range(way: str) -> None:
     """No value is outside of its metric's range, and none is NaN; the Brier score of several classes goes up to 2."""
     found = pooled(made_cases(), way, by="segment", undefined="null")
@@ -724,7 +714,6 @@ def test_values_of_pooled_rows_are_in_the_declared_range(way: str) -> None:
 
 
 @EACH_WAY
-@pytest.mark.grid(2)
 def test_order_of_pooled_rows_does_not_matter(way: str) -> None:
     """Shuffled rows give the same values."""
     rows = made_cases()
@@ -735,7 +724,6 @@ def test_order_of_pooled_rows_does_not_matter(way: str) -> None:
 
 
 @EACH_WAY
-@pytest.mark.grid(2)
 def test_segments_of_pooled_rows_do_not_touch_each_other(way: str) -> None:
     """A segment has the same values whichever others stand beside it, and alone."""
     rows = made_cases()
@@ -760,7 +748,6 @@ def test_classes_of_a_segment_are_those_seen_in_it() -> None:
 
 
 @EACH_WAY
-@pytest.mark.grid(2)
 def test_the_total_of_segments_is_that_of_all_rows(way: str) -> None:
     """The grand total pools all rows, and a system is measured like a segment."""
     rows = made_cases()
@@ -772,7 +759,6 @@ def test_the_total_of_segments_is_that_of_all_rows(way: str) -> None:
 
 
 @EACH_WAY
-@pytest.mark.grid(2)
 def test_pooled_rows_in_threads_and_blocks(way: str) -> None:
     """Values are the same however the rows are cut into blocks, and however many threads compute them."""
     expected = pooled(made_cases(), way, by="segment")
@@ -795,7 +781,6 @@ PERFECT = [metric for metric in POOLED if metric.best is not None]
 
 
 @pytest.mark.parametrize("metric", PERFECT, ids=str)
-@pytest.mark.grid(5)
 def test_decisions_and_scores_that_are_the_truth_are_the_best(metric: Metric) -> None:
     """Where what is predicted is what is true, the value is the metric's best, of two classes and of several."""
     two = pl.DataFrame({"label": [1, 0, 0, 1, 0], "predicted": [1, 0, 0, 1, 0], "score": [1.0, 0, 0, 1, 0]})
@@ -854,7 +839,6 @@ def test_an_undefined_value_of_pooled_rows_is_what_is_asked_for(option: str | No
 
 
 @pytest.mark.parametrize("metric", POOLED, ids=str)
-@pytest.mark.grid(5)
 def test_an_undefined_value_of_pooled_rows_can_be_an_error(metric: Metric) -> None:
     """`undefined="raise"` raises for a metric that is a/0 in any segment."""
     if "Undefined: never." in metric.doc:
@@ -1087,7 +1071,6 @@ def test_a_query_is_what_a_segment_of_its_rows_is(rows: pl.DataFrame) -> None:
 
 @pytest.mark.parametrize("kind", FRAMES)
 @EACH_WAY
-@pytest.mark.grid(18)
 def test_decisions_are_the_same_in_every_kind_of_frame(kind: str, way: str) -> None:
     """Each verb gives the values that it gives on polars, in a frame of the caller's kind."""
     rows = made_cases(n=60)

@@ -84,7 +84,6 @@ PAST = re.compile(r"(baseline: )?\w+( \(of the judgments\))?: 1 of \d rows is pa
 
 @pytest.mark.parametrize("role", NUMBERS)
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128, pl.Decimal(38, 1)], ids=str)
-@pytest.mark.grid(4)
 def test_whole_numbers_that_floats_cannot_tell_apart(dtype: Any, role: str) -> None:
     """Numbers past 2**53 are refused in every role and type: two of them would be taken as equal; 2**53 is exact."""
     call = NUMBERS[role]

@@ -38,7 +38,6 @@ def alone(of: IRM[Any], metric: str) -> list[float] | None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("logs", [4, pytest.param(8, marks=pytest.mark.slow)])
-@pytest.mark.grid(2)
 def test_each_value_is_the_one_that_the_metric_has_alone(kind: str, logs: int) -> None:
     """Whatever stands beside it, whichever columns are found by name, with a query or without."""
     random = np.random.default_rng(KINDS.index(kind))
@@ -72,7 +71,6 @@ SCORES = [0.9, 0.1, 0.3, 0.25, 0.2]
 
 @pytest.mark.parametrize("roles", [{"query": "query"}, {"query": None}], ids=str)
 @pytest.mark.parametrize("kind", ["polars", "pandas"])
-@pytest.mark.grid(2)
 def test_each_metric_of_the_registry_has_the_value_that_it_has_alone(kind: str, roles: dict[str, Any]) -> None:
     """Whatever else of the registry is asked for in the same call, in any order."""
     frame = made_log(3).filter(pl.col("score").is_not_null()).drop("rank", "doc", "segment", "weight")
@@ -193,7 +191,6 @@ def test_a_repr_is_no_error() -> None:
 
 @pytest.mark.parametrize("ties", ["worst", "expected"])
 @pytest.mark.parametrize("longest", [12, 60])
-@pytest.mark.grid(4)
 def test_a_value_is_the_same_to_the_last_bit_among_many_cutoffs(ties: str, longest: int) -> None:
     """Sums up to many cutoffs are had together, and yet added up in the same order; past the end there is no cutoff."""
     random = np.random.default_rng(longest)

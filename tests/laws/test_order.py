@@ -177,7 +177,6 @@ def expected(call: str, seed: int) -> pl.DataFrame:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.grid(7)
 def test_what_is_told_is_the_same_of_shuffled_rows_in_any_library(call: str, kind: str) -> None:
     """The same rows, values and interval ends within 1e-12, equal p-values; unused columns change nothing."""
     made, roles, verb = CALLS[call]

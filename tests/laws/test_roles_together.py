@@ -574,7 +574,6 @@ def test_every_two_settings_stand_together() -> None:
 
 
 @pytest.mark.parametrize("setting", covering(), ids=described)
-@pytest.mark.grid(12)
 def test_roles_together(setting: Setting) -> None:
     """Values, means and totals are those of the oracle whatever two roles and conventions stand together."""
     for seed in range(2):

@@ -63,7 +63,6 @@ def asked(log: pl.DataFrame, judgments: pl.DataFrame | None, by: list[str] | Non
 
 
 @pytest.mark.parametrize(("roles", "system", "judge", "average"), pairwise_cases(ROLES, SYSTEMS, CARRIED, AVERAGES))
-@pytest.mark.grid(7)
 def test_a_total_is_the_call_without_the_columns_it_is_over(
     roles: dict[str, Any], system: str | None, judge: str, average: str
 ) -> None:
@@ -104,7 +103,6 @@ def there() -> list[Metric]:
 @pytest.mark.slow
 @pytest.mark.parametrize("judge", CARRIED)
 @pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.grid(8)
 def test_a_total_of_every_metric_is_the_call_without_its_column(system: str | None, judge: str) -> None:
     """Of the whole registry, as far as such a log has the metric."""
     log, judgments = made(3, CARRIED[judge])

@@ -66,7 +66,6 @@ def agree(
 @pytest.mark.parametrize("covariate", [None, "before"])
 @pytest.mark.parametrize("test", ["t", "z"])
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.grid(12)
 def test_ratios_of_users(seed: int, test: str, covariate: str | None, metric: str) -> None:
     """A mean over the searches of users is their RatioOfMeans, the difference, the relative one, intervals and p."""
     log = searches(seed)
@@ -97,7 +96,6 @@ def test_weights_are_ratios_too(seed: int) -> None:
 
 @pytest.mark.parametrize("ratio", [1, 0.5, 3])
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.grid(2)
 def test_the_split_of_two_arms(seed: int, ratio: float) -> None:
     """The chi-square test of two shares is their normal test of one."""
     users = searches(seed).unique("user").select("arm", "user")
@@ -139,7 +137,6 @@ def clustered(frame: pl.DataFrame, value: str, weight: str | None) -> tuple[Any,
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("share", [0, 0.4, 1])
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.grid(3)
 def test_users_of_both_arms_are_clusters_of_a_regression(seed: int, share: float, weight: str | None) -> None:
     """The difference, its error and that of the logarithm of the ratio follow from their covariance of both means."""
     frame = in_both(seed, share)

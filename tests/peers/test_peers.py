@@ -202,14 +202,12 @@ def test_every_case_is_compared_or_has_its_reason() -> None:
 
 
 @pytest.mark.parametrize("case", ALIKE, ids=lambda case: case["id"])
-@pytest.mark.grid(37)
 def test_figures_of_peers_are_ours(case: Case) -> None:
     """What another tool's tests or docs expect is what we give by default."""
     assert plainly(case) == pytest.approx(case["expected"], rel=0, abs=case["tolerance"])
 
 
 @pytest.mark.parametrize(("case", "other"), UNLIKE, ids=[case["id"] for case, _ in UNLIKE])
-@pytest.mark.grid(5)
 def test_figures_of_peers_that_differ(case: Case, other: Other) -> None:
     """Where another tool's convention is not ours, neither is its figure, and the table says what gives it."""
     if other.error:
@@ -265,7 +263,6 @@ def by_us(names: Mapping[str, str], run: Run, qrels: Qrels) -> Values:
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.grid(2)
 def test_measures_of_ir_measures_are_read_and_agree(seed: int) -> None:
     """What ir_measures calls a measure is read here, and gives its values, 0 for judged queries without results."""
     run, qrels = random_case(seed, rel=2)
@@ -277,7 +274,6 @@ def test_measures_of_ir_measures_are_read_and_agree(seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", ir_measures.measures.registry)
-@pytest.mark.grid(7)
 def test_every_name_of_ir_measures_gives_its_number_or_says_the_difference(name: str) -> None:
     """Each name that it registers; of rank-biased precision, for which it needs another package, by hand."""
     run, qrels = random_case(3, rel=1, tie=False)
@@ -306,7 +302,6 @@ def test_counts_of_ir_measures_agree_where_there_are_results(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.grid(2)
 def test_measures_of_ir_measures_without_ties_agree(seed: int) -> None:
     """rr@k and judged@k are those of ir_measures where no scores are equal."""
     run, qrels = random_case(seed, tie=False)
@@ -345,7 +340,6 @@ def test_three_tied_documents_have_one_order_in_all_metrics() -> None:
 
 @pytest.mark.parametrize("k", [None, 1, 3, 10, 100])
 @pytest.mark.parametrize("gain", ["linear", "exp"])
-@pytest.mark.grid
 def test_discounted_gain_is_that_of_scikit_learn(gain: str, k: int | None) -> None:
     """dcg and ndcg of the listed rows, without ties, are those of scikit-learn on the grades, or on 2^grade - 1."""
     rng = np.random.default_rng(0)
@@ -445,7 +439,6 @@ def listed() -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("name", SKLEARN)
-@pytest.mark.grid(15)
 def test_the_table_of_a_retrieved_set_is_that_of_scikit_learn(name: str) -> None:
     """A retrieved set is a prediction: every measure of its table is scikit-learn's, defined or not."""
     result = IRM(listed(), collection_size=True).per_query(name)
@@ -459,7 +452,6 @@ def test_the_table_of_a_retrieved_set_is_that_of_scikit_learn(name: str) -> None
 
 @pytest.mark.parametrize("k", [1, 4])
 @pytest.mark.parametrize("name", SKLEARN)
-@pytest.mark.grid(27)
 def test_the_table_at_a_cutoff_is_that_of_scikit_learn(name: str, k: int) -> None:
     """The first k documents are a prediction too, of a collection of which only these were retrieved."""
     result = IRM(listed(), score="worth", collection_size=True).per_query(f"{name}@{k}")
@@ -471,7 +463,6 @@ def test_the_table_at_a_cutoff_is_that_of_scikit_learn(name: str, k: int) -> Non
 
 
 @pytest.mark.parametrize("name", SKLEARN)
-@pytest.mark.grid
 def test_the_micro_average_is_scikit_learn_on_all_rows(name: str) -> None:
     """The measure of the summed counts is that of all documents put together."""
     both = list(collections().values())

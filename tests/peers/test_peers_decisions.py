@@ -387,7 +387,6 @@ def test_every_case_is_compared_or_has_its_reason() -> None:
 
 
 @pytest.mark.parametrize("case", ALIKE, ids=lambda case: case["id"])
-@pytest.mark.grid(8)
 def test_figures_of_peers_are_ours(case: Case) -> None:
     """What another tool's tests or docs expect is what we give by default."""
     mine = plainly(case)

@@ -106,7 +106,6 @@ def write_drawn(folder: Path) -> None:
 
 @pytest.mark.parametrize("judged_only", [False, True])
 @pytest.mark.parametrize("name", RUNS)
-@pytest.mark.grid(5)
 def test_files_of_trec_agree(name: str, judged_only: bool, tmp_path: Path) -> None:
     """A run file gives what trec_eval gives, on full and on condensed lists."""
     run_path, qrels_path, rel = RUNS[name]
@@ -149,7 +148,6 @@ def three_drawn() -> tuple[pl.DataFrame, pl.DataFrame]:
 @pytest.mark.parametrize("source", ["drawn", "products"])
 @pytest.mark.parametrize("order", ["score", "rank"])
 @pytest.mark.parametrize("rel", [1, 2, 3])
-@pytest.mark.grid(6)
 def test_three_systems_in_one_call_agree(source: str, rel: int, order: str, request: pytest.FixtureRequest) -> None:
     """Each of several systems is measured as trec_eval measures it alone, by its scores or by its ranks."""
     results, grades = three_drawn() if source == "drawn" else request.getfixturevalue("products")
@@ -178,7 +176,6 @@ def drawn_features() -> pl.DataFrame:
 
 @pytest.mark.parametrize("rel", [1, 2, 4])
 @pytest.mark.parametrize("part", ["drawn", "train", "test"])
-@pytest.mark.grid
 def test_features_as_scores_agree(part: str, rel: int) -> None:
     """Scores with many ties, graded in the frame itself, are measured as trec_eval measures them."""
     frame = drawn_features() if part == "drawn" else pl.read_csv(real(f"lightgbm_rank/rank.{part}.tidy.csv"))
@@ -197,7 +194,6 @@ def test_features_as_scores_agree(part: str, rel: int) -> None:
 @pytest.mark.parametrize("judged_only", [False, True])
 @pytest.mark.parametrize("rel", [1, 2])
 @pytest.mark.parametrize("seed", range(30))
-@pytest.mark.grid(27)
 def test_random_rankings_agree(seed: int, rel: int, judged_only: bool) -> None:
     """Ties, unjudged documents, negative grades and missing queries are treated as trec_eval treats them."""
     check(*random_case(seed, rel=rel), rel, judged_only)

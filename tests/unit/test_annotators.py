@@ -96,8 +96,6 @@ VERBS: dict[str, Callable[[IRM[Any]], Any]] = {
 }
 
 
-@pytest.mark.border
-@pytest.mark.grid(12)
 @pytest.mark.parametrize(("verb", "rule", "kind"), pairwise_cases(VERBS, RULES, KINDS))
 def test_every_verb_reads_the_judgments_made_one(verb: str, rule: str, kind: str) -> None:
     """The results are those of judgments that were made one before."""
@@ -146,9 +144,7 @@ def test_judgments_belong_to_their_segment() -> None:
     assert irm.evaluate("cg").select("seg", "value").rows() == [("d", 5.0), ("m", 2.0)]
 
 
-@pytest.mark.border
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.grid(10)
 def test_lists_of_judgments(rule: str, kind: str) -> None:
     """A row of judgments may be all that an annotator said of a query, or all that anybody said of it."""
     by_rater = JUDGED.group_by("query", "rater", maintain_order=True).agg("doc", "rating")
@@ -448,9 +444,7 @@ def test_an_audit_lists_a_hundred_pairs_of_annotators() -> None:
     assert row["message"].endswith("documents that both judged: 105, of which the 100 with the most are listed")
 
 
-@pytest.mark.border
 @pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Int64, pl.Date])
-@pytest.mark.grid(5)
 def test_annotators_of_any_type(dtype: Any, kind: str) -> None:
     """Annotators are known by text, category, number or date, in every kind of frame."""
     judged = drawn(1).drop("segment").with_columns(pl.col("rater").str.tail(1).cast(pl.Int64))
@@ -488,7 +482,6 @@ ROLES: dict[str, Any] = {
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("library", ["polars", "pandas"])
-@pytest.mark.grid(2)
 def test_ratings_of_haystack(rule: str, library: str) -> None:
     """13 raters' ratings are made one in either library as by hand, and the unrated count as none."""
     runs, ratings = haystack()

@@ -260,7 +260,6 @@ OF_ROWS: list[tuple[dict[str, str], str, list[float]]] = [
 
 
 @pytest.mark.parametrize("case", range(len(OF_ROWS)))
-@pytest.mark.grid(2)
 def test_without_shared_users_draws_are_those_of_arms_by_themselves(case: int) -> None:
     """Users of one arm each: the numbers are those that were printed before users could stand in several."""
     roles, metric, told = OF_ROWS[case]

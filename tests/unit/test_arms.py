@@ -169,7 +169,6 @@ def test_drawn_permutations_come_near_all() -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.grid(4)
 def test_a_drawn_p_value_is_scipys(seed: int) -> None:
     """Of many units, 20,000 draws come within their error of what scipy draws."""
     frame = made(seed, users=60)
@@ -182,7 +181,6 @@ def test_a_drawn_p_value_is_scipys(seed: int) -> None:
 
 
 @pytest.mark.parametrize("covariate", [None, "before"])
-@pytest.mark.grid(2)
 def test_the_bootstrap_comes_near_the_delta_method(covariate: str | None) -> None:
     """With many users the intervals and the p-values of both are alike, those of the relative difference too."""
     frame = made(5, users=800)
@@ -625,7 +623,6 @@ def test_what_is_drawn_and_z_need_no_scipy(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("rho", [0.3, 0.6, 0.9])
-@pytest.mark.grid
 def test_a_covariate_makes_intervals_shorter_as_theory_says(rho: float) -> None:
     """By sqrt(1 - rho^2), with queries as units, and with users by the correlation of what is linear in them."""
     rng = np.random.default_rng(int(10 * rho))

@@ -107,7 +107,6 @@ def test_users_who_ask_once_on_each_side_are_pairs(seed: int) -> None:
 
 @pytest.mark.parametrize("covariate", [None, "before"])
 @pytest.mark.parametrize("alone", [(7, 9), (2, 0), (0, 1)])
-@pytest.mark.grid(2)
 def test_the_formula_reads_so(alone: tuple[int, int], covariate: str | None) -> None:
     """The difference and its error are those of a loop over users, whoever stands in one arm only."""
     frame = made(1, alone)
@@ -135,7 +134,6 @@ def test_degrees_of_freedom_are_of_three_parts() -> None:
 
 @pytest.mark.parametrize("covariate", [None, "before"])
 @pytest.mark.parametrize("alone", [(2, 3), (0, 0), (3, 0)])
-@pytest.mark.grid(2)
 def test_every_exchange_is_counted(alone: tuple[int, int], covariate: str | None) -> None:
     """Users of both arms exchange what they have in them, others are permuted, and each draw has its own error."""
     frame = made(3, alone, shared=4)
@@ -159,7 +157,6 @@ def test_every_exchange_is_counted(alone: tuple[int, int], covariate: str | None
 
 @pytest.mark.parametrize("covariate", [None, "before"])
 @pytest.mark.parametrize("alone", [(150, 250), (0, 0)])
-@pytest.mark.grid(2)
 def test_the_bootstrap_comes_near_the_delta_method(alone: tuple[int, int], covariate: str | None) -> None:
     """Users are drawn with what they have in both arms: with many the intervals of both ways are alike."""
     frame = made(4, alone, shared=400)
@@ -210,7 +207,6 @@ def test_a_covariate_never_hides_what_users_of_both_arms_show() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("test", TESTS)
-@pytest.mark.grid(4)
 def test_users_who_all_rise_by_as_much(test: str, seed: int) -> None:
     """The rise is known, and no error of it; of users who do not change p is 1, and so it is where nothing is found."""
     value = np.random.default_rng(seed).normal(size=10)
@@ -254,7 +250,6 @@ def test_few_users_of_whom_a_draw_may_have_none_of_an_arm(test: str) -> None:
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("alone", [(7, 9), (9, 9), (3, 0)])
-@pytest.mark.grid(3)
 def test_the_other_arm_as_the_baseline(alone: tuple[int, int], test: str) -> None:
     """The difference changes its sign and its interval its ends; the p-value stays."""
     frame = made(9, alone)
@@ -267,7 +262,6 @@ def test_the_other_arm_as_the_baseline(alone: tuple[int, int], test: str) -> Non
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.grid(2)
 def test_neither_kind_nor_order_nor_names_matter(kind: str, test: str) -> None:
     """Shuffled rows and other names of users give the same numbers in every kind of frame, with weights too."""
     frame = made(10).with_columns(day=pl.col("query") % 2)
@@ -402,7 +396,6 @@ OF_QUERIES: list[tuple[str, dict[str, str], str | None, list[float]]] = [
 
 
 @pytest.mark.parametrize("case", range(len(OF_QUERIES)))
-@pytest.mark.grid(2)
 def test_without_shared_units_numbers_are_those_of_arms_by_themselves(case: int) -> None:
     """Users of one arm each: sums of variances, permutations and draws of each arm, as they were printed before."""
     test, roles, covariate, told = OF_QUERIES[case]

@@ -313,7 +313,6 @@ def test_a_check_counts_what_it_finds(check: str) -> None:
     assert len(row["message"]) > 20
 
 
-@pytest.mark.grid(4)
 @pytest.mark.parametrize("check", FIRED)
 def test_a_check_finds_the_same_in_pieces(check: str) -> None:
     """Query by query, of a plan that memory does not hold, every finding is the same, its example and message too."""

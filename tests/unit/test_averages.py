@@ -313,7 +313,6 @@ def test_the_median_by_hand() -> None:
 
 
 @pytest.mark.parametrize("average", QUANTILES)
-@pytest.mark.grid(4)
 def test_a_quantile_is_that_of_numpy_polars_and_pandas(average: Any) -> None:
     """Of the values of queries, in every segment and total, with and without undefined ones; of a count too."""
     level, log = QUANTILES[average], spread()
@@ -357,7 +356,6 @@ def test_a_quantile_of_values_without_an_end() -> None:
 
 @pytest.mark.parametrize("average", ["median", "q0.9", "max"])
 @pytest.mark.parametrize("cluster", [None, "user"])
-@pytest.mark.grid(2)
 def test_the_interval_of_a_quantile_is_that_of_a_plain_bootstrap(average: Any, cluster: str | None) -> None:
     """The ends are those of the quantiles of queries, or of whole clusters, that are drawn with the same seed."""
     log = spread().filter(pl.col("device") == "phone")
@@ -635,7 +633,6 @@ def test_a_segment_in_which_nothing_can_be_evaluated_keeps_its_row() -> None:
 
 @pytest.mark.parametrize("name", ["row", "cell", "segment", "at", "first", "hash", "0", "by:0"])
 @pytest.mark.parametrize("query", ["q", None])
-@pytest.mark.grid
 def test_a_column_may_be_called_as_what_is_worked_out(name: str, query: str | None) -> None:
     """The name of a segment's or cluster's column changes nothing but the name of the result's."""
     log = pl.DataFrame({"q": list("aabbcc"), "s": [0.9, 0.1, 0.3, 0.7, 0.2, 0.6], "good": [1, 0, 1, 0, 0, 1]})

@@ -34,7 +34,6 @@ Array = np.ndarray[Any, Any]
 
 
 @pytest.mark.parametrize("own", [*REGISTRY.values()], ids=str)
-@pytest.mark.grid(18)
 def test_every_metric_of_ours_keeps_the_laws(own: Metric) -> None:
     """With what it cannot do without; on a scale so long that its highest grade satisfies."""
     check_metric(ready(own)(max_grade=20) if "max_grade" in own.options else ready(own))
@@ -53,7 +52,6 @@ def test_every_metric_of_ours_keeps_the_laws(own: Metric) -> None:
         "gm_ap",
     ],
 )
-@pytest.mark.grid(4)
 def test_parameters_and_cutoffs_are_checked_too(text: str) -> None:
     """A name is read as in a verb."""
     check_metric(text)
@@ -221,7 +219,6 @@ EXAMPLES: dict[Callable[..., Any], str] = {
 
 
 @pytest.mark.parametrize("kernel", EXAMPLES, ids=lambda one: one.__name__)
-@pytest.mark.grid
 def test_the_example_is_a_small_case_with_its_value(kernel: Callable[..., Any]) -> None:
     """What to look at first."""
     with pytest.raises(BrokenLawError) as found:
@@ -245,7 +242,6 @@ def test_what_stands_for_an_undefined_value_is_in_the_range() -> None:
 
 
 @pytest.mark.parametrize("text", ["err(max_grade=3)@3", "err(max_grade=1)", "rbp(gain='exp', max_grade=3)@2"])
-@pytest.mark.grid
 def test_the_best_value_is_that_of_a_long_scale(text: str) -> None:
     """A grade of 3 out of 3 satisfies 7 of 8 users: err comes near to 1 as the scale gets longer."""
     check_metric(text)

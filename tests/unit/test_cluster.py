@@ -61,7 +61,6 @@ def interval(frame: pl.DataFrame, **options: Any) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("average", ["macro", "gmean", "micro"])
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.grid
 def test_a_cluster_for_each_query_is_no_cluster(seed: int, average: Any) -> None:
     """Clusters of one query each give the intervals of none, to the last bit, for every average and segment."""
     values, _ = values_of(seed)
@@ -75,7 +74,6 @@ def test_a_cluster_for_each_query_is_no_cluster(seed: int, average: Any) -> None
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.grid
 def test_comparing_with_a_cluster_for_each_query_is_comparing_queries(seed: int, test: str) -> None:
     """Clusters of one query each give every column that there is without."""
     values, _ = values_of(seed, systems=3)
@@ -100,7 +98,6 @@ def test_queries_that_stand_twice_in_their_cluster_add_nothing(seed: int) -> Non
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.grid
 def test_queries_that_stand_twice_leave_what_is_sure(seed: int, test: str) -> None:
     """Every query logged again, within its cluster, leaves p-values, intervals and mde; as new ones they shrink."""
     values, _ = values_of(seed, systems=3, clusters=12)
@@ -360,7 +357,6 @@ def decided(seed: int, clusters: int = 12) -> pl.DataFrame:
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.grid(2)
 def test_pooled_rows_are_drawn_by_cluster(seed: int, weight: str | None) -> None:
     """Draws of clusters, in the order of the rows that they have, give the ends of a metric of pooled rows."""
     rows = decided(seed)
@@ -430,7 +426,6 @@ MADE: dict[str, Callable[[Any], pl.Series]] = {
 
 
 @pytest.mark.parametrize("kind", MADE)
-@pytest.mark.grid(6)
 def test_a_cluster_is_of_any_type(kind: str) -> None:
     """Numbers, texts, categories and dates tell clusters apart; only which are equal matters."""
     values, cluster = values_of(4)

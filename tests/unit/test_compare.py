@@ -168,7 +168,6 @@ def near(p: float, exact: float, draws: int = DRAWS, others: int | None = None) 
 
 @SETS
 @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
-@pytest.mark.grid(4)
 def test_classical_tests_are_scipys(irm: Any, test: str) -> None:
     """The p-values of the t-test, of Wilcoxon's and of the sign test are scipy's."""
     for row, value, base in compared(irm, test=test):
@@ -255,7 +254,6 @@ def test_two_runs_are_the_same(test: str) -> None:
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("per_query", [False, True])
-@pytest.mark.grid(18)
 def test_every_kind_of_frame_gives_the_same(kind: str, test: str, per_query: bool) -> None:
     """polars, lazy, pandas and Arrow frames give the same numbers in a frame of their kind."""
     frame = made(noisy(20, systems=3, shift=0.1), part=["x", "y"] * 10)
@@ -325,7 +323,6 @@ def shuffled(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
 @pytest.mark.parametrize("test", DRAWN)
 @pytest.mark.parametrize("more", [{}, {"by": "part"}, {"cluster": "user"}], ids=str)
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.grid(9)
 def test_shuffled_rows_draw_the_same(test: Any, more: dict[str, Any], seed: int) -> None:
     """Rows in another order give the same p-values and intervals to the last bit, in segments and clusters too."""
     frame = made(ORDERED, part=["x", "y", None] * 10, user=[n // 3 for n in range(30)])
@@ -337,7 +334,6 @@ def test_shuffled_rows_draw_the_same(test: Any, more: dict[str, Any], seed: int)
 
 
 @pytest.mark.parametrize("test", DRAWN)
-@pytest.mark.grid(5)
 def test_shuffled_rows_of_every_kind_draw_the_same(kind: str, test: Any) -> None:
     """Shuffled rows in a frame of another library draw what a polars frame draws."""
     frame = made(ORDERED)
@@ -361,7 +357,6 @@ RETYPED: dict[str, Any] = {
 
 @pytest.mark.parametrize("to", RETYPED)
 @pytest.mark.parametrize("test", DRAWN)
-@pytest.mark.grid(8)
 def test_queries_of_another_type_draw_the_same(test: Any, to: str) -> None:
     """Query ids draw by their values, whatever their type and column is called; ids that are text by their letters."""
     frame = made(ORDERED).with_columns(query=pl.col("query").str.slice(2).cast(pl.Int64))
@@ -432,7 +427,6 @@ def by_statsmodels(p: Sequence[float], correction: str) -> Any:
 
 @pytest.mark.parametrize("correction", METHODS)
 @pytest.mark.parametrize("p", [[0.04], [0.01, 0.04, 0.03, 0.005], [0.2, 0.2, 1.0, 0.0], [0.5, 0.01, 0.01, 0.02, 0.9]])
-@pytest.mark.grid
 def test_the_definitions_of_corrections_are_those_of_statsmodels(p: list[float], correction: str) -> None:
     """What any p-values are compared with below, and what we give, is what statsmodels gives."""
     theirs = by_statsmodels(p, correction)
@@ -443,7 +437,6 @@ def test_the_definitions_of_corrections_are_those_of_statsmodels(p: list[float],
 @MOSTLY_SLOW
 @pytest.mark.parametrize("over", ["metric", "all"])
 @pytest.mark.parametrize("correction", METHODS)
-@pytest.mark.grid
 def test_corrections_are_those_of_statsmodels(irm: Any, correction: str, over: str) -> None:
     """Corrected p-values are statsmodels', over the pairs of a metric in a segment or over all rows."""
     found = irm().compare(*METRICS, test="t", correction=correction, over=over)
@@ -513,7 +506,6 @@ def test_p_values_that_are_null_are_no_tests() -> None:
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.05, 0.1, 0.2])
-@pytest.mark.grid(4)
 def test_tukey_of_two_systems_is_the_randomization_test(shift: float) -> None:
     """Exchanging two systems is flipping the sign of their difference."""
     values = noisy(80, shift=shift)
@@ -564,7 +556,6 @@ def test_tukey_is_stricter_than_pairs(seed: int) -> None:
 
 
 @pytest.mark.parametrize("test", DRAWN)
-@pytest.mark.grid
 def test_p_values_are_fair_where_nothing_differs(test: str) -> None:
     """Of systems that are equally good about one in ten comparisons has a p-value up to 0.1."""
     n = 300
@@ -792,7 +783,6 @@ def test_the_bootstrap_finds_a_shift_and_no_other() -> None:
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("n", [2, 10, 40])
-@pytest.mark.grid
 def test_identical_systems_have_p_1(test: str, n: int) -> None:
     """Where nothing differs nothing is significant, and there is no effect size."""
     values = noisy(n)["a"]
@@ -834,7 +824,6 @@ def test_one_query_shows_nothing(test: str) -> None:
 
 
 @pytest.mark.parametrize("test", TESTS)
-@pytest.mark.grid
 def test_a_segment_without_evaluated_queries(test: str) -> None:
     """A segment that nobody judged has a row of nulls, and takes no part in corrections."""
     values = noisy(20, systems=3, shift=0.1)
@@ -1044,7 +1033,6 @@ def as_values(drawn: list[tuple[float, ...]], test: str = "") -> dict[str, Seque
 @pytest.mark.parametrize("test", TESTS)
 @LAWS
 @given(drawn=VALUES)
-@pytest.mark.grid
 def test_swapping_system_and_baseline_changes_the_sign_only(test: str, drawn: list[tuple[float, ...]]) -> None:
     """The other way round the difference, its interval and its effect have the other sign, and p is the same."""
     values = as_values(drawn, test)
@@ -1066,7 +1054,6 @@ def test_swapping_system_and_baseline_changes_the_sign_only(test: str, drawn: li
 @pytest.mark.parametrize("test", ["randomization", "t", "wilcoxon", "sign"])
 @LAWS
 @given(drawn=VALUES, seed=st.integers(0, 100))
-@pytest.mark.grid(2)
 def test_the_order_of_rows_does_not_matter(test: str, drawn: list[tuple[float, ...]], seed: int) -> None:
     """Rows in another order give the same comparison, where every flip is counted."""
     frame = made(as_values(drawn, test))
@@ -1082,7 +1069,6 @@ def test_the_order_of_rows_does_not_matter(test: str, drawn: list[tuple[float, .
 @pytest.mark.parametrize("test", TESTS)
 @LAWS
 @given(drawn=VALUES, power=st.integers(-3, 3), constant=st.integers(0, 8))
-@pytest.mark.grid
 def test_scale_and_origin_do_not_matter(test: str, drawn: list[tuple[float, ...]], power: int, constant: int) -> None:
     """A constant added to both systems changes no difference; a factor changes it alike, and no p-value."""
     values, factor = as_values(drawn, test), 2.0**power
@@ -1100,7 +1086,6 @@ def test_scale_and_origin_do_not_matter(test: str, drawn: list[tuple[float, ...]
 @pytest.mark.parametrize("test", TESTS)
 @LAWS
 @given(drawn=VALUES)
-@pytest.mark.grid
 def test_numbers_keep_within_their_bounds(test: str, drawn: list[tuple[float, ...]]) -> None:
     """p-values are above 0 and up to 1, corrected ones no less, intervals in order, and counts add up."""
     values = as_values(drawn, test)

@@ -107,7 +107,6 @@ def in_share(metric: str, said: Any, label: Any) -> Any:
 
 @pytest.mark.parametrize("metric", SHARES)
 @pytest.mark.parametrize("undecided", [0.0, 0.3])
-@pytest.mark.grid(6)
 def test_shares_of_rows_get_mcnemars_test(metric: str, undecided: float) -> None:
     """The p-value is scipy's binomial test of the rows that only one of two systems has in the share."""
     for seed in range(3):
@@ -191,7 +190,6 @@ def by_delong(score: Any, label: Any) -> tuple[float, float]:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("metric", "slope"), [("roc_auc", 1), ("gini", 2)])
-@pytest.mark.grid(2)
 def test_areas_get_delongs_test(metric: str, slope: int, seed: int) -> None:
     """Interval, p-value and mde of a difference of areas are those of its variance, worked pair by pair."""
     frame = drawn(seed=seed)
@@ -374,7 +372,6 @@ def test_shuffled_rows_give_the_same(more: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("against", [None, "chance", "majority"])
-@pytest.mark.grid(8)
 def test_every_kind_of_frame_gives_the_same(kind: str, against: Any) -> None:
     """polars, lazy, pandas and Arrow frames give the same numbers in a frame of their kind."""
     frame = drawn(30, systems=3).with_columns(part=pl.col("doc") % 2)
@@ -497,7 +494,6 @@ def test_no_query_is_needed_where_one_is_set_aside() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("metric", ["informedness", "markedness", "mcc", "kappa", "balanced_accuracy", "odds_ratio"])
-@pytest.mark.grid(3)
 def test_decisions_against_chance_get_fishers_test(metric: str, seed: int) -> None:
     """The p-value is scipy's of the 2x2 table, for every measure that chance gives one value."""
     frame = drawn(60, systems=1, seed=seed).drop("system", "doc")

@@ -64,7 +64,6 @@ def test_values_are_weighted_means(seed: int) -> None:
 
 @pytest.mark.parametrize("test", DRAWN)
 @pytest.mark.parametrize("cluster", [None, np.arange(24) // 3], ids=["queries", "clusters"])
-@pytest.mark.grid(2)
 def test_equal_weights_are_none(test: str, cluster: Any) -> None:
     """Where all queries weigh the same nothing changes, whatever they weigh, up to the greatest numbers."""
     values, _ = drawn(5)

@@ -67,7 +67,6 @@ def test_a_share_of_nothing_is_null() -> None:
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.grid(6)
 def test_totals_and_shares_are_those_of_pandas_and_scikit_learn(seed: int, weight: str | None) -> None:
     """pandas.crosstab(margins=, normalize=), and scikit-learn's confusion_matrix(normalize=)."""
     frame = rows(seed).drop_nulls("predicted")

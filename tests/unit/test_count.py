@@ -66,7 +66,6 @@ VERBS: dict[str, Callable[[IRM[Any]], Any]] = {
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.grid(6)
 def test_counted_rows_give_what_as_many_rows_give(verb: str, seed: int) -> None:
     """Values, n and intervals, to the same draws, in every verb."""
     rows = drawn("two", seed).drop("w")

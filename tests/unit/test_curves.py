@@ -371,7 +371,6 @@ def segmented() -> pl.DataFrame:
     ids=[*CURVES, "levels", "interpolated", "points", "thresholds", "best"],
 )
 @pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.grid
 def test_every_segment_stands_by_itself(verb: Any, weight: str | None) -> None:
     """Each system and segment has the points that it has alone, sorted, a null segment last."""
     rows = segmented()
@@ -610,7 +609,6 @@ def check_thinned(
 @pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
 @given(rows=LABELS, most=st.integers(3, 30))
 @QUICK
-@pytest.mark.grid
 def test_few_points_keep_the_curve(kind: str, rows: list[tuple[int, int]], most: int) -> None:
     """`points=` keeps at most so many, both ends, and moves the curve by no more than is said."""
     label, score = zip(*rows, strict=True)
@@ -619,7 +617,6 @@ def test_few_points_keep_the_curve(kind: str, rows: list[tuple[int, int]], most:
 
 @pytest.mark.parametrize("most", [3, 10, 50])
 @pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
-@pytest.mark.grid(9)
 def test_few_points_of_many(kind: str, most: int) -> None:
     """A long curve keeps about as many points as are asked for, and its shape."""
     rng = np.random.default_rng(6)
@@ -645,7 +642,6 @@ def test_few_points_of_an_interpolated_curve() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
 @pytest.mark.parametrize("kind", ["roc", "gain", "pr"])
-@pytest.mark.grid(8)
 def test_few_points_do_not_depend_on_the_unit_of_weights(kind: str, scale: float) -> None:
     """A curve of weighted rows moves by no more than is said, whether weights are small or great."""
     rows = cases(2, 200, values=150).with_columns(w=pl.lit(scale))
@@ -666,7 +662,6 @@ def test_each_query_has_few_points() -> None:
 
 
 @pytest.mark.parametrize("name", ["ndcg", "precision", "recall", "rr", "ndcg(gain='exp')", "num_rel_ret", "gm_ap"])
-@pytest.mark.grid(2)
 def test_a_metric_at_every_cutoff(name: str) -> None:
     """`"ndcg@k"` is evaluate() or per_query() at each cutoff."""
     irm = IRM(LOG, query="qid")
@@ -742,7 +737,6 @@ def test_precision_and_recall_by_rank() -> None:
 @pytest.mark.parametrize("options", [{}, {"per": "query"}, {"levels": 5}, {"levels": 5, "per": "query"}, {"points": 4}])
 @pytest.mark.parametrize("kind", ["pr", "roc", "gain"])
 @pytest.mark.parametrize("roles", [{}, {"by": "day"}])
-@pytest.mark.grid(10)
 def test_ranks_are_scores_that_fall(kind: str, options: dict[str, Any], roles: dict[str, Any]) -> None:
     """A curve by rank is the one of scores that fall with the rank, in every kind of frame."""
     if kind != "pr" and "levels" in options:
@@ -915,7 +909,6 @@ def test_a_curve_is_of_queries_or_of_none() -> None:
 
 @pytest.mark.parametrize("undefined", [None, "null", "zero", "one"])
 @pytest.mark.parametrize("rows", [ROWS, UNSCORED, cases(7, 30, values=8), ROWS.filter(label=1), ROWS.filter(label=0)])
-@pytest.mark.grid(7)
 def test_thresholds_are_decisions(rows: pl.DataFrame, undefined: Any) -> None:
     """Every measure of the 2x2 table at every threshold is that of evaluate() with that threshold."""
     irm = IRM(rows, undefined=undefined)
@@ -1026,7 +1019,6 @@ UP = {"recall": True, "specificity": True, "fallout": False, "miss_rate": False}
 
 @pytest.mark.parametrize("limits", LIMITS, ids=["none", "recall", "fallout", "two"])
 @pytest.mark.parametrize("name", CHOICES)
-@pytest.mark.grid(14)
 def test_the_best_threshold_is_best(name: str, limits: dict[str, float]) -> None:
     """Of the thresholds that meet what they are subject to the best is chosen, of equal ones the highest."""
     for seed in range(4):

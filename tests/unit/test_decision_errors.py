@@ -348,7 +348,6 @@ VALUES: dict[str, tuple[IRM[pl.DataFrame], Verb, type[FrameMetricsError], str]] 
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas-arrow", "pyarrow"])
 @pytest.mark.parametrize("name", VALUES)
-@pytest.mark.grid(5)
 def test_bad_values(name: str, kind: str) -> None:
     """A value that cannot be counted honestly is an error that names the column, counts the rows and shows three."""
     irm, verb, cause, message = VALUES[name]
@@ -360,7 +359,6 @@ OF_METRICS = ("no probability", "no score for a probability")
 
 
 @pytest.mark.parametrize("name", OF_ROWS)
-@pytest.mark.grid(9)
 def test_what_is_refused_of_rows_is_a_finding(name: str, kind: str) -> None:
     """Bad values that are an error elsewhere are a finding of severity error here, in the same words."""
     irm, _, _, message = VALUES[name]

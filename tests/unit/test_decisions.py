@@ -1322,7 +1322,6 @@ FOLDS = pytest.mark.parametrize("source", ["drawn", "hpc_cv.csv"])
 
 @pytest.mark.slow
 @FOLDS
-@pytest.mark.grid(2)
 def test_real_classes_by_fold_are_those_of_scikit_learn(source: str) -> None:
     """Averages over four classes, kappa, MCC and the area of Hand and Till are scikit-learn's in every fold."""
     data, classes = folds(source), ["VF", "F", "M", "L"]
@@ -1382,7 +1381,6 @@ def points() -> list[list[tuple[float, float]]]:
 
 
 @pytest.mark.parametrize("least", [0, 0.1, 0.5, 0.9, 1])
-@pytest.mark.grid(2)
 def test_precision_and_recall_that_a_threshold_can_reach(least: float) -> None:
     """max_precision and max_recall look at every score, and are 0 and undefined where no row is relevant."""
     cases = two_scored()
@@ -1411,7 +1409,6 @@ def calibration_error(right: Sequence[float], sure: Sequence[float], weight: Seq
 
 @pytest.mark.parametrize("bins", [1, 4, 10])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.grid(2)
 def test_the_calibration_error_is_what_it_is_defined_as(weighted: bool, bins: int) -> None:
     """ece is the mean over bins of the distance of the mean probability to the share that came true."""
     cases = two_scored()
@@ -1454,7 +1451,6 @@ def test_the_calibration_error_of_classes_is_that_of_the_greatest(weighted: bool
         ("many", {}, "precision", "micro", "micro"),
     ],
 )
-@pytest.mark.grid(5)
 def test_a_wide_row_says_the_average_where_it_is_the_same_for_all(
     frame: str, roles: dict[str, Any], measure: str, average: Any, said: str, counts: list[str]
 ) -> None:

@@ -245,7 +245,6 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", BAD_VALUES)
-@pytest.mark.grid(5)
 def test_bad_values(name: str, kind: str) -> None:
     """A bad value is an error that counts its rows, shows three and names the way out, in every kind of frame."""
     columns, named, message = BAD_VALUES[name]
@@ -261,7 +260,6 @@ OF_ROWS = [name for name, (_, _, message) in BAD_VALUES.items() if re.search(r":
 
 
 @pytest.mark.parametrize("name", OF_ROWS)
-@pytest.mark.grid(15)
 def test_what_evaluate_refuses_of_rows_is_a_finding(name: str, kind: str) -> None:
     """Bad values that are an error elsewhere are a finding of severity error here, in the same words."""
     columns, named, message = BAD_VALUES[name]
@@ -343,7 +341,6 @@ def test_a_score_that_is_null_is_not_counted_among_the_bad_ones(value: float, wh
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
 @pytest.mark.parametrize("ordered", [True, False])
-@pytest.mark.grid(12)
 def test_a_bad_score_is_found_wherever_it_stands(ordered: bool, value: float, place: int) -> None:
     """A score that is not finite is an error at any place of a ranking, whether or not it lies in rank order."""
     scores = [4.0, 3.0, 2.0, 1.0] if ordered else [1.0, 4.0, 2.0, 3.0]
@@ -394,7 +391,6 @@ OF_ALL_BLOCKS: dict[str, tuple[dict[str, pl.Expr], dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("verb", ["evaluate", "per_query", "bounds", "explain", "audit"])
 @pytest.mark.parametrize("name", OF_ALL_BLOCKS)
-@pytest.mark.grid(8)
 def test_bad_rows_of_all_blocks_are_counted(name: str, verb: str) -> None:
     """An error counts the bad rows of the frame, not those of one block, and shows the first three."""
     columns, named, message = OF_ALL_BLOCKS[name]
@@ -794,7 +790,6 @@ def test_bad_options(options: dict[str, Any], cause: type[FrameMetricsError], me
         ),
     ],
 )
-@pytest.mark.grid(5)
 def test_bad_columns(columns: dict[str, Any], named: dict[str, Any], message: str, kind: str) -> None:
     """A column that is missing, ambiguous, or plays two parts is an error that names the columns there are."""
     frame = as_kind(_log(columns), kind)
@@ -944,7 +939,6 @@ NOT_COMPUTABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("asked", "named", "options", "message"), NOT_COMPUTABLE, ids=lambda value: str(value)[:30])
-@pytest.mark.grid(5)
 def test_not_computable(asked: str, named: Any, options: Any, message: str, kind: str) -> None:
     """What the data and conventions do not determine is an error that says what would."""
     frame = _log(
@@ -1075,7 +1069,6 @@ BAD_JUDGMENTS: list[tuple[dict[str, Any], dict[str, Any], type[FrameMetricsError
 
 
 @pytest.mark.parametrize(("columns", "named", "cause", "message"), BAD_JUDGMENTS)
-@pytest.mark.grid(5)
 def test_bad_judgments(
     columns: dict[str, Any], named: dict[str, Any], cause: type[FrameMetricsError], message: str, kind: str
 ) -> None:

@@ -53,7 +53,6 @@ def values_of_queries(kind: str) -> dict[tuple[str, str], float | None]:
 
 @pytest.mark.parametrize("kind", EXPLAINED)
 @pytest.mark.parametrize("metric", TAKEN_APART, ids=str)
-@pytest.mark.grid(36)
 def test_contributions_add_up_to_the_value(metric: Metric, kind: str) -> None:
     """What the results of a query add is what per_query() gives, for every metric that begins at 0.
 

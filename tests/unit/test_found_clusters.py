@@ -48,7 +48,6 @@ def test_the_entropy_that_clusters_leave_is_their_own(match: Any) -> None:
 
 
 @pytest.mark.parametrize("match", MATCHES[1:])
-@pytest.mark.grid
 def test_measures_of_clusters_are_those_without_a_match(match: Any) -> None:
     """Whatever clusters are taken for, and whether they are called by numbers or as the classes are."""
     for table in random_tables(20):
@@ -90,7 +89,6 @@ def test_one_class_and_one_cluster() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.grid
 def test_rand_indices_are_those_of_scikit_learn(seed: int) -> None:
     """On random tables of as many clusters as classes, fewer and more; where there is nothing to tell apart, null."""
     for table in random_tables(25, seed):

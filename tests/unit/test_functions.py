@@ -39,7 +39,6 @@ def log(**roles: Any) -> IRM[pl.DataFrame]:
 
 @pytest.mark.parametrize("own", OF_GAIN, ids=str)
 @pytest.mark.parametrize("roles", [{}, {"ties": "order"}, {"unjudged": "drop"}, {"duplicates": "first"}], ids=str)
-@pytest.mark.grid(9)
 def test_a_function_of_the_grade_is_the_gain_it_gives(own: Metric, roles: dict[str, Any]) -> None:
     """Every metric that takes a gain has the values of the gain by name, to the last bit."""
     same = {"linear": lambda grade: grade, "exp": burges}

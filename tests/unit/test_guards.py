@@ -254,7 +254,6 @@ def test_a_clean_frame_has_no_finding(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FIRED)
-@pytest.mark.grid(2)
 def test_a_guard_looks_at_every_segment(name: str) -> None:
     """A guard counts the systems and segments that it is about, and names the first of them."""
     odd = FIRED[name]
@@ -385,7 +384,6 @@ def test_judged_documents_that_are_not_listed_are_not_predicted() -> None:
 
 
 @pytest.mark.parametrize("name", FIRED)
-@pytest.mark.grid(5)
 def test_guards_fire_in_every_kind_of_frame(name: str, kind: str) -> None:
     """audit() gives every kind of frame the same findings; a plan is not run before it is collected."""
     mine = as_polars(IRM(as_kind(FIRED[name], kind)).audit())

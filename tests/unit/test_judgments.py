@@ -265,7 +265,6 @@ def plain_values(run: pl.DataFrame, qrels: pl.DataFrame, known: bool) -> dict[tu
 @pytest.mark.parametrize("known", [False, True], ids=["segments of the log", "segments of both"])
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("block", [1, 1 << 18])
-@pytest.mark.grid(12)
 def test_systems_segments_and_judgments_together(seed: int, known: bool, block: int) -> None:
     """Every system on every (segment, query) pair, null segments too, against all judgments of the query there."""
     random = np.random.default_rng(seed)
@@ -519,7 +518,6 @@ KINDS: dict[str, Any] = {
 
 @pytest.mark.parametrize("qrels", KINDS)
 @pytest.mark.parametrize("log", KINDS)
-@pytest.mark.grid
 def test_log_and_judgments_may_be_of_different_libraries(log: str, qrels: str) -> None:
     """The result is of the log's kind, and the same for every kind of judgments."""
     made = frame_metrics.IRM(KINDS[log](systems()), system="run").judge(KINDS[qrels](JUDGED)).evaluate("recall", "ap")
@@ -979,7 +977,6 @@ OF_QUERIES = frame(
 
 @pytest.mark.parametrize("system", [None, "run"])
 @pytest.mark.parametrize("roles", [{"by": "topic"}, {"weight": "visits"}, {"cluster": "user"}, {}], ids=str)
-@pytest.mark.grid(2)
 def test_what_is_said_of_queries_may_stand_in_the_judgments_alone(roles: dict[str, Any], system: str | None) -> None:
     """Values are those of a log that has the columns too; c has no results."""
     roles = roles or {"by": ["topic"], "weight": "visits", "cluster": "user"}
@@ -1001,7 +998,6 @@ def test_what_is_said_of_queries_may_stand_in_the_judgments_alone(roles: dict[st
 
 @pytest.mark.parametrize("qrels", KINDS)
 @pytest.mark.parametrize("log", KINDS)
-@pytest.mark.grid(3)
 def test_segments_that_the_judgments_say_are_values_of_any_library(log: str, qrels: str) -> None:
     """A query without judgments is in no segment; one that is judged, and whose topic is null, is in that of null."""
     run = pl.concat([RUN, frame("query doc score", ("d", "x", 1.0))])
@@ -1224,7 +1220,6 @@ def test_ids_are_not_cut_to_match(role: str, ours: pl.Series, theirs: pl.Series)
     ],
     ids=["decimal", "float32", "datetime", "duration", "integer", "text"],
 )
-@pytest.mark.grid
 def test_equal_ids_of_two_types_match(role: str, ours: pl.Series, theirs: pl.Series) -> None:
     """The same id in a wider or a finer type is the same id."""
     run = pl.DataFrame({"query": ["a"], "seg": ["u"], "doc": ["x"], "score": [1.0]}).with_columns(ours.alias(role))

@@ -586,7 +586,6 @@ def test_a_row_that_is_bad_in_one_system_is_left_out_of_all() -> None:
 
 @pytest.mark.parametrize("clustered", [True, False])
 @pytest.mark.parametrize("roles", [{}, {"duplicates": "first"}, {"by": "day", "cluster": "user"}], ids=str)
-@pytest.mark.grid(6)
 def test_rows_in_any_order_are_those_of_each_system(clustered: bool, roles: dict[str, Any]) -> None:
     """Long enough that rows in disorder are laid out by a group-by, which the systems have in common."""
     random = np.random.default_rng(2)
@@ -628,7 +627,6 @@ def lists_and_judgments(seed: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataF
 
 @pytest.mark.parametrize("roles", [{}, {"unjudged": "drop"}, {"collection_size": 40}], ids=str)
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.grid
 def test_what_is_not_listed_as_relevant_is_not(seed: int, roles: dict[str, Any]) -> None:
     nested, flat, judgments = lists_and_judgments(seed)
     metrics = [

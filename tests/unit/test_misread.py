@@ -39,7 +39,6 @@ VERBS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.grid
 def test_positions_that_are_given_as_scores(kind: str, verb: str) -> None:
     """They are an error in every verb, with the judgments in the log or beside it, and the way out works."""
     call, run = VERBS[verb], PLACED.drop("grade")
@@ -111,7 +110,6 @@ UNSAID = "2 grades lie between 0 and 1 in grade, and others reach 1: say the lea
 
 @pytest.mark.parametrize("verb", OF_RELEVANCE)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.grid
 def test_grades_between_0_and_1_beside_others(kind: str, verb: str) -> None:
     """What reads relevance is an error that counts them and offers rel=, which is the way out, also where it says 1."""
     irm, call = IRM(as_kind(PRICED, kind), query="query"), OF_RELEVANCE[verb]

@@ -425,7 +425,6 @@ VALUES = [
 ]
 
 
-@pytest.mark.border
 @pytest.mark.parametrize(("values", "texts"), VALUES)
 def test_keys_of_any_type_are_texts(values: list[Any], texts: set[str]) -> None:
     """Values that differ have texts that differ, whatever their type."""
@@ -566,7 +565,6 @@ def test_pictures_are_written_as_svg_and_png() -> None:
         assert plot.svg(each).count("<svg") == 1
 
 
-@pytest.mark.border
 @pytest.mark.parametrize("kind", KINDS)
 def test_pictures_of_all_kinds_of_frames_are_the_same(kind: str) -> None:
     """What a verb returned is drawn, whatever library it is of."""

@@ -32,7 +32,6 @@ def column(result: Any, name: str = "value") -> list[Any]:
 
 
 @pytest.mark.parametrize("threshold", [0.7, 0.1, 0.3, np.float32(0.7), float(np.float32(0.1)), 0.70000001])
-@pytest.mark.grid(11)
 def test_a_threshold_is_rounded_to_the_type_of_the_scores(kind: str, threshold: float) -> None:
     """The rows at or above it are those that `>=` of polars marks, pooled, by query, and with judgments beside."""
     above = LOG["score"] >= float(np.float32(threshold))
@@ -48,7 +47,6 @@ def test_a_threshold_is_rounded_to_the_type_of_the_scores(kind: str, threshold: 
 
 
 @pytest.mark.parametrize("rel", [0.7, 0.1, 0.2, 0.9])
-@pytest.mark.grid(10)
 def test_rel_is_rounded_to_the_type_of_the_grades(kind: str, rel: float) -> None:
     """Relevant is what `>=` marks, by convention and within a metric, in the log and beside it."""
     relevant = int((GRADED["grade"] >= np.float32(rel)).sum())
@@ -94,7 +92,6 @@ FRAMES: dict[str, Callable[[list[float]], Any]] = {
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.grid(5)
 def test_every_type_of_floats_is_rounded_to(frame: str) -> None:
     """A score is at or above a threshold that is written as it was."""
     values = [0.1, 0.2, 0.3, 0.6, 0.7, 0.8]

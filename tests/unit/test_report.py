@@ -28,7 +28,6 @@ def by_sklearn(frame: pl.DataFrame, weight: str | None, **given: Any) -> dict[st
 
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.grid(2)
 def test_the_classification_report_is_that_of_scikit_learn(seed: int, weight: str | None) -> None:
     """Precision, recall, F1 and support of each class, their averages, and the accuracy, in one call."""
     frame = made_classes(seed)

@@ -44,7 +44,6 @@ def redrawn(rows: pl.DataFrame, read: list[str], values: Callable[[pl.DataFrame]
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.grid(2)
 def test_scores_of_two_classes_are_resampled_row_by_row(weight: str | None) -> None:
     """The bootstrap of pooled scores is that of scikit-learn's values on rows that are drawn one by one."""
     rows = rows_of(0)
@@ -65,7 +64,6 @@ def test_scores_of_two_classes_are_resampled_row_by_row(weight: str | None) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("average", ["macro", "weighted"])
-@pytest.mark.grid(2)
 def test_scores_of_several_classes_are_resampled_row_by_row(average: Any) -> None:
     """The bootstrap of several classes' scores is that of scikit-learn's values on rows drawn one by one."""
     rows = rows_of(1, n=80, classes=3)
@@ -147,7 +145,6 @@ KIND_OF_ROWS: dict[str, tuple[int, dict[str, Any], list[str]]] = {
 
 @pytest.mark.parametrize("roles", ROLES)
 @pytest.mark.parametrize("what", KIND_OF_ROWS)
-@pytest.mark.grid
 def test_order_and_library_make_no_difference(what: str, roles: str) -> None:
     """Shuffled rows, other names of clusters and other kinds of frames leave the ends as they are, to 1e-12."""
     classes, given, names = KIND_OF_ROWS[what]
@@ -165,7 +162,6 @@ def test_order_and_library_make_no_difference(what: str, roles: str) -> None:
 @pytest.mark.parametrize("roles", ["plain", "weights", "clusters"])
 @pytest.mark.parametrize("what", KIND_OF_ROWS)
 @pytest.mark.parametrize("most", [4, 40])
-@pytest.mark.grid
 def test_counted_rows_are_drawn_as_those_they_stand_for(what: str, roles: str, most: int) -> None:
     """A counted table has the interval of its rows one by one, drawn as cells where they are many."""
     classes, given, names = KIND_OF_ROWS[what]

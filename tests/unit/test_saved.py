@@ -63,7 +63,6 @@ def this() -> pl.DataFrame:
 
 @pytest.mark.parametrize("test", ["randomization", "bootstrap", "tukey"])
 @pytest.mark.parametrize("by", [None, "segment"])
-@pytest.mark.grid(2)
 def test_systems_of_saved_values(test: Any, by: str | None) -> None:
     """Two runs saved below each other are compared as the log that has both: every number, and every test."""
     log = log_of(both(), system="run", by=by)
@@ -135,7 +134,6 @@ def test_a_query_of_a_log_is_counted_once_where_it_is_left_out(test: Any) -> Non
 @pytest.mark.parametrize("test", ["randomization", "t", "bootstrap"])
 @pytest.mark.parametrize("by", [None, "segment"])
 @pytest.mark.parametrize("layout", ["long", "wide"])
-@pytest.mark.grid
 def test_this_run_against_a_saved_one(test: Any, by: str | None, layout: Any) -> None:
     """A run against what per_query() returned of another one is the paired comparison of the log that has both."""
     old, new = (log_of(run, by=by) for run in runs())
@@ -155,10 +153,8 @@ def test_the_queries_of_a_saved_baseline() -> None:
     same(new.compare("map", baseline=old.per_query("map"), per_query=True), expected, ("run", "baseline"))
 
 
-@pytest.mark.border
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("theirs", KINDS)
-@pytest.mark.grid(12)
 def test_every_kind_of_frame_against_every_other(kind: str, theirs: str) -> None:
     """Frame and baseline may be of two kinds; the result is of the frame's kind."""
     old, new = (as_kind(run, one) for run, one in zip(runs(), (theirs, kind), strict=True))
@@ -301,7 +297,6 @@ def drawn(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 @pytest.mark.parametrize("undefined", [None, "zero"])
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.grid(2)
 def test_counts_and_means_are_those_of_a_loop(seed: int, undefined: Any) -> None:
     """Means, wins and counts of a comparison are what a loop over the queries of each segment finds."""
     mine, kept = drawn(seed)
@@ -565,7 +560,6 @@ def latencies(name: str = "ms", *, long: bool = False) -> pl.DataFrame:
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "pyarrow"])
 @pytest.mark.parametrize("long", [False, True])
-@pytest.mark.grid(2)
 def test_an_audit_reads_a_baseline_of_other_numbers_as_compare_does(kind: str, long: bool) -> None:
     """What compare() takes as the saved numbers of a metric that is not ours, an audit takes too, long or wide."""
     here = IRM(as_kind(latencies(long=long), kind), value="value" if long else "ms")

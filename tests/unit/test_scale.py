@@ -45,8 +45,6 @@ VERBS: dict[str, Callable[[IRM[Any]], Any]] = {
 TYPES: dict[str, Any] = {"text": pl.String, "categories": pl.Categorical, "enum": IN_ORDER}
 
 
-@pytest.mark.border
-@pytest.mark.grid(4)
 @pytest.mark.parametrize(("verb", "dtype", "kind"), pairwise_cases(VERBS, TYPES, KINDS))
 def test_words_give_what_their_numbers_give(verb: str, dtype: str, kind: str) -> None:
     """A log in words has the results of the same log in numbers, in every verb, type of text and kind of frame."""
@@ -60,9 +58,7 @@ def test_words_give_what_their_numbers_give(verb: str, dtype: str, kind: str) ->
     assert one.equals(other)
 
 
-@pytest.mark.border
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.grid(5)
 def test_judgments_beside_are_in_words(dtype: str, kind: str) -> None:
     """Words of judgments beside the log, an irm of two systems compared."""
     run = NUMBERS.drop("grade").drop_nulls("score")
@@ -289,7 +285,6 @@ LISTS = pl.DataFrame(
 )
 
 
-@pytest.mark.border
 def test_lists_of_words(kind: str) -> None:
     """Lists of words are read as their grades are, and a word that is not in the scale is one of its row."""
     irm = IRM(as_kind(LISTS, kind), query="qid", scale=SCALE, rel="Substitute")

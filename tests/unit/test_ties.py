@@ -88,7 +88,6 @@ def test_equal_scores_of_different_queries_are_no_tie() -> None:
 
 @pytest.mark.parametrize("ties", ["worst", "best"])
 @pytest.mark.parametrize("metric", [m for m in [*REGISTERED, *CUT] if not m.bounded], ids=str)
-@pytest.mark.grid(2)
 def test_a_metric_without_bounds_refuses_the_worst_and_the_best_order(metric: Metric, ties: str) -> None:
     """Where a metric is not monotone and a tie could change it, the worst order is refused, and a way out named."""
     log = one_tie().irm(ties=ties, collection_size=10, doc=None)
@@ -270,7 +269,6 @@ NEAR = [
 
 @pytest.mark.parametrize(("scores", "ranks"), NEAR)
 @pytest.mark.parametrize("rows", [0, 100, 3000])
-@pytest.mark.grid
 def test_scores_are_told_apart_to_the_last_bit(scores: list[float], ranks: list[int], rows: int) -> None:
     """The order is that of the full float64, in short rankings and in long ones."""
     assert ranks_of(scores) == ranks

@@ -229,7 +229,6 @@ def of_kind(kind: Kind, graded: bool) -> list[Metric]:
 
 @pytest.mark.parametrize("graded", [False, True])
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-@pytest.mark.grid(18)
 def test_every_judgment_lies_within_and_both_ends_are_reached(kind: Kind, graded: bool) -> None:
     """The bounds are the least and the greatest value over all judgments, tried one by one."""
     cases = made_cases(kind)
@@ -319,7 +318,6 @@ EVERY_METRIC = [(False, metric) for metric in of_kind(Kind(), False)] + [(True, 
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.fractions and kind.label != "only"], ids=str)
-@pytest.mark.grid
 def test_fully_judged(kind: Kind) -> None:
     """Where all is judged, the least and the greatest value are the value."""
     rng = np.random.default_rng(1)
@@ -333,7 +331,6 @@ def test_fully_judged(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.fractions and kind.label != "only"], ids=str)
-@pytest.mark.grid(6)
 def test_a_judgment_narrows(kind: Kind) -> None:
     """Judging one more row moves neither bound outwards."""
     rng = np.random.default_rng(2)
@@ -409,7 +406,6 @@ def staircases(unjudged: int, top: int, within: int) -> Array:
 
 
 @pytest.mark.parametrize("name", ["ap", "ndcg", "ndcg(gain='exp')", "ap@100", "ndcg@100"])
-@pytest.mark.grid(2)
 def test_long_lists(name: str) -> None:
     """200 lists of 1000 rows, 600 unjudged, agree with a scan of all beginnings and ends, list by list."""
     run, metric = long_block(200, 1000, 600, 1), read(name)

@@ -52,7 +52,6 @@ def wide() -> pl.DataFrame:
 
 @pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("by", [None, "segment"])
-@pytest.mark.grid(5)
 def test_means_of_saved_values_are_those_of_the_log(average: Any, by: str | None) -> None:
     """Values, counts and intervals of a saved result are those of the call that computed it, in every average."""
     log, options = original(by=by), {"average": average, "margins": by is not None, "ci": 0.9, "resamples": 200}
@@ -92,7 +91,6 @@ def test_one_column_per_metric_is_one_metric_each() -> None:
     same(columns.evaluate("map"), rows.evaluate("map"))
 
 
-@pytest.mark.border
 @pytest.mark.parametrize("kind", KINDS)
 def test_saved_values_of_every_kind_of_frame(kind: str) -> None:
     """What a kind of frame returned is read as it is, whatever the type of its columns."""
@@ -129,10 +127,8 @@ def pandas_parquet(frame: Any, path: Path) -> Any:
     return pd.read_parquet(path)
 
 
-@pytest.mark.border
 @pytest.mark.parametrize("metric", [METRICS, ("map", "rr")], ids=["with cutoffs", "without"])
 @pytest.mark.parametrize("through", [parquet, csv, pandas_csv, pandas_parquet])
-@pytest.mark.grid(2)
 def test_saved_in_a_file(through: Callable[[Any, Path], Any], metric: tuple[str, ...], tmp_path: Path) -> None:
     """A result that was written to a file and read again is the same result; its k may be a float, or null."""
     log = original()

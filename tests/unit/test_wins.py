@@ -48,7 +48,6 @@ def test_a_worse_share_of_false_results_loses(kind: str) -> None:
 
 
 @pytest.mark.parametrize("metric", LESS + MORE + UNKNOWN)
-@pytest.mark.grid(8)
 def test_queries_are_won_by_the_better_system(metric: str) -> None:
     """The counts are those of the values by query, with the metrics for which less is better named by hand."""
     rng = np.random.default_rng(0)
