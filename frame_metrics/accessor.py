@@ -412,6 +412,94 @@ class IRM(Generic[Frame]):
         return judgments(self._plan, model, of=of, smoothing=smoothing, min_impressions=min_impressions)
 
     @verb
+    def agreement(
+        self,
+        reference: Any = None,
+        *,
+        ci: float | None = None,
+        resamples: int = 1000,
+        seed: int = 0,
+    ) -> Frame:
+        """Compare the judgments of annotators, people or models, two by two and all together.
+
+        It needs ``judge(qrels, annotator=)``. The log is read as for every verb, and its results are not looked at.
+
+        Parameters
+        ----------
+        reference : the annotator that the others are held against, as one whose judgments are trusted. None for every
+            two, and a last row, without names, of all together.
+        ci : level of percentile intervals, for which queries are resampled; None for none.
+        resamples : how often.
+        seed : of the random numbers.
+
+        Returns
+        -------
+        A frame of the caller's kind: annotator, other, n (documents that both judged; in the last row those with two
+        judgments or more), kappa and weighted_kappa (Cohen's; of squared differences, null of labels), equal (the share
+        of documents that are judged alike; of more annotators the mean share of pairs), ac1 (Gwet's), fleiss_kappa (of
+        two annotators Scott's pi), alpha (Krippendorff's: of grades by squared differences, of labels by equality).
+        With ``reference`` also sensitivity and specificity (of what the reference calls relevant, or not, the share
+        that the annotator calls so; a grade is relevant from ``rel`` on) and bias (the mean of annotator less
+        reference). With ``ci`` also NAME_low and NAME_high of each. What is undefined is null: all where no document
+        has both judgments, and what is corrected for chance where chance leaves nothing to differ about.
+
+        Raises
+        ------
+        FrameMetricsError
+            No column says who judged; nobody is called as the reference.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": [1, 1, 1, 1], "doc": [*"wxyz"], "score": [4, 3, 2, 1]})
+        >>> qrels = pl.concat([log.select("query", "doc")] * 2).with_columns(
+        ...     who=pl.Series(["human"] * 4 + ["model"] * 4), label=pl.Series([1, 1, 0, 0, 1, 1, 1, 0])
+        ... )
+        >>> judged = log.irm.judge(qrels, annotator="who")
+        >>> judged.agreement("human").select("annotator", "other", "n", "equal", "kappa", "specificity").rows()
+        [('model', 'human', 4, 0.75, 0.5, 0.5)]
+
+        Source: J. Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement
+        20(1), 1960; J. Cohen, Weighted kappa, Psychological Bulletin 70(4), 1968; K. L. Gwet, Computing inter-rater
+        reliability and its variance in the presence of high agreement, British Journal of Mathematical and Statistical
+        Psychology 61(1), 2008; J. L. Fleiss, Measuring nominal scale agreement among many raters, Psychological
+        Bulletin 76(5), 1971; K. Krippendorff, Computing Krippendorff's alpha-reliability, 2011.
+        """
+        from frame_metrics.measuring.results import IntervalOptions
+        from frame_metrics.verbs.agreement import agreement
+
+        return agreement(self._plan, reference, IntervalOptions(ci=ci, resamples=resamples, seed=seed))
+
+    @verb
+    def disagreements(self) -> Frame:
+        """Return the documents that annotators judged otherwise, the widest differences first.
+
+        It needs ``judge(qrels, annotator=)``.
+
+        Returns
+        -------
+        A frame of the caller's kind: query, doc, n (judgments), lowest, highest, difference. Of equal differences the
+        document with more judgments stands first, then the one that stands first among the judgments. A label is 0
+        or 1.
+
+        Raises
+        ------
+        FrameMetricsError
+            No column says who judged.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> log = pl.DataFrame({"query": [1, 1], "doc": ["x", "y"], "score": [2.0, 1.0]})
+        >>> qrels = pl.DataFrame({"query": [1] * 4, "doc": [*"xyxy"], "grade": [0, 2, 3, 2], "who": [*"aabb"]})
+        >>> log.irm.judge(qrels, annotator="who").disagreements().rows()
+        [(1, 'x', 2, 0.0, 3.0, 3.0)]
+        """
+        from frame_metrics.verbs.agreement import disagreements
+
+        return disagreements(self._plan)
+
+    @verb
     def evaluate(
         self,
         *metrics: Metrics,

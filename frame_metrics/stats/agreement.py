@@ -1,13 +1,15 @@
-"""Agreement of two annotators beyond chance, for many pairs of annotators at once."""
+"""Agreement of annotators beyond chance, for many pairs or groups of annotators at once."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from frame_metrics.inputs import Array, ratio
 
 
-def kappa(pair: Array, one: Array, other: Array, n: int) -> Array:
+def kappa(pair: Array, one: Array, other: Array, n: int, times: Array | None = None) -> Array:
     """Return Cohen's kappa of each pair of annotators, NaN where both said one and the same thing only, shape (n,).
 
     Parameters
@@ -15,18 +17,20 @@ def kappa(pair: Array, one: Array, other: Array, n: int) -> Array:
     pair : the pair of annotators, from 0, that each of the documents that both judged belongs to, shape (documents,).
     one, other : the judgments of the two, as numbers, shape (documents,) each.
     n : number of pairs of annotators.
+    times : how often each document counts, shape (documents,); None for once.
 
     Source: J. Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20(1),
     1960.
     """
     values, codes = np.unique(np.concatenate([one, other]), return_inverse=True)
-    k, size = len(values), np.bincount(pair, minlength=n)
-    by_one, by_other = (np.bincount(pair * k + side, minlength=n * k).reshape(n, k) for side in np.split(codes, 2))
-    by_chance = (by_one / np.maximum(size, 1)[:, None] * by_other).sum(axis=1)
-    return ratio(np.bincount(pair, one == other, minlength=n) - by_chance, size - by_chance)
+    k, size = len(values), np.bincount(pair, times, minlength=n)
+    sides = [np.bincount(pair * k + side, times, minlength=n * k).reshape(n, k) for side in np.split(codes, 2)]
+    by_chance = (sides[0] / np.maximum(size, 1)[:, None] * sides[1]).sum(axis=1)
+    same = np.bincount(pair, (one == other) * (1 if times is None else times), minlength=n)
+    return ratio(same - by_chance, size - by_chance)
 
 
-def weighted_kappa(pair: Array, one: Array, other: Array, n: int) -> Array:
+def weighted_kappa(pair: Array, one: Array, other: Array, n: int, times: Array | None = None) -> Array:
     """Return kappa with a disagreement weighted by the squared difference of the grades; otherwise as ``kappa``.
 
     It is 1 less the mean squared difference over that of all judgments of the one with all of the other.
@@ -34,12 +38,77 @@ def weighted_kappa(pair: Array, one: Array, other: Array, n: int) -> Array:
     Source: J. Cohen, Weighted kappa: nominal scale agreement with provision for scaled disagreement or partial credit,
     Psychological Bulletin 70(4), 1968.
     """
-    size = np.maximum(np.bincount(pair, minlength=n), 1)
+    size = np.maximum(np.bincount(pair, times, minlength=n), 1)
 
     def mean(values: Array) -> Array:
-        return np.bincount(pair, values, minlength=n) / size
+        return np.bincount(pair, values if times is None else values * times, minlength=n) / size
 
     means = [mean(side) for side in (one, other)]
     spread = sum(mean((side - of[pair]) ** 2) for side, of in zip((one, other), means, strict=True))
     by_chance = spread + (means[0] - means[1]) ** 2
     return ratio(by_chance - mean((one - other) ** 2), by_chance)
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """Judgments of documents by groups of annotators, two or more; each document of a group stands apart."""
+
+    document: Array  # the document of each judgment, from 0, shape (judgments,)
+    value: Array  # and what was judged, as a number
+    group: Array  # the group of each document, shape (documents,)
+    n: int  # number of groups
+    graded: bool  # whether differences of values mean something
+
+    def measures(self, times: Array) -> dict[str, Array]:
+        """Return the share of equal judgments, and coefficients that no order of the annotators changes, shape (n,).
+
+        "equal" is the mean over documents with two judgments or more of the share of pairs of them that are equal.
+        "ac1" is Gwet's AC1, "fleiss_kappa" that of Fleiss (of two annotators Scott's pi), "alpha" that of
+        Krippendorff: of grades by squared differences, of labels by equality. NaN where chance leaves nothing to
+        differ about.
+
+        Parameters
+        ----------
+        times : how often each document counts, shape (documents,).
+
+        Source: K. L. Gwet, Computing inter-rater reliability and its variance in the presence of high agreement,
+        British Journal of Mathematical and Statistical Psychology 61(1), 2008; J. L. Fleiss, Measuring nominal scale
+        agreement among many raters, Psychological Bulletin 76(5), 1971; K. Krippendorff, Computing Krippendorff's
+        alpha-reliability, 2011.
+        """
+        values, code = np.unique(self.value, return_inverse=True)
+        k, documents = len(values), len(self.group)
+        cells, many = np.unique(self.document * k + code, return_counts=True)  # documents with a value, and how often
+        document, code = np.divmod(cells, k)
+        size = np.bincount(self.document, minlength=documents)
+        several = times * (size > 1)
+
+        def per_group(of: Array) -> Array:
+            return np.bincount(self.group, of, minlength=self.n)
+
+        def per_value(of: Array) -> Array:
+            at = self.group[document] * k + code
+            return np.bincount(at, of, minlength=self.n * k).reshape(self.n, k)
+
+        alike = np.bincount(document, many * (many - 1), minlength=documents)
+        pairs = np.maximum(size * (size - 1), 1)
+        equal = ratio(per_group(several * alike / pairs), per_group(several))
+        share = ratio(per_value(times[document] * many / size[document]), per_group(times)[:, None])
+        by_chance = {
+            "ac1": ratio((share * (1 - share)).sum(axis=1), np.array(k - 1.0)),
+            "fleiss_kappa": (share**2).sum(1),
+        }
+        found = {name: ratio(equal - chance, 1 - chance) for name, chance in by_chance.items()}
+        if self.graded:
+            sums = [np.bincount(document, many * values[code] ** p, minlength=documents) for p in (1, 2)]
+            apart = 2 * (size * sums[1] - sums[0] ** 2)  # squared differences of all ordered pairs
+        else:
+            apart = size * (size - 1) - alike
+        counted = per_value(several[document] * many)
+        total = counted.sum(axis=1)
+        differ = total**2 - (counted**2).sum(axis=1)
+        if self.graded:
+            differ = 2 * (total * (counted @ values**2) - (counted @ values) ** 2)
+        observed = ratio(per_group(several * apart / np.maximum(size - 1, 1)), total)
+        found["alpha"] = 1 - ratio(observed * total * (total - 1), differ)
+        return {"equal": equal} | found

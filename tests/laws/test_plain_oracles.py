@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -140,11 +139,8 @@ def test_agreement_of_annotators_is_that_of_every_pair(seed: int, graded: bool) 
     draw.shuffle(rows)
     frame = pl.DataFrame(rows, schema={"who": str, "query": int, "doc": str, value: int}, orient="row")
     run = pl.DataFrame({"query": [1, 2], "doc": ["x", "y"], "score": [1.0, 2.0]})
-    audit = run.irm.judge(frame, several="majority", annotator="who").audit()
-    found = {
-        row["example"]: (row["n"], re.search(r"of (\d+) that both judged: kappa is (.*)", row["message"]))
-        for row in audit.filter(check="agreement of two annotators").rows(named=True)
-    }
+    agreed = run.irm.judge(frame, several="majority", annotator="who").agreement().drop_nulls("annotator")
+    found = {f"{row['annotator']}, {row['other']}": row for row in agreed.rows(named=True)}
     expected = {}
     for one, other in combinations(people, 2):
         both = [
@@ -157,11 +153,10 @@ def test_agreement_of_annotators_is_that_of_every_pair(seed: int, graded: bool) 
             expected[f"{one}, {other}"] = (sum(a == b for a, b in both), len(both), each)
     assert found.keys() == expected.keys()
     for pair, (same, both, each) in expected.items():
-        n, told = found[pair]
-        assert told is not None
-        assert (n, int(told[1])) == (same, both)
-        for text, value_of in zip(told[2].split(", weighted "), each, strict=True):
-            assert text == "undefined" if math.isnan(value_of) else abs(float(text) - value_of) < 5.1e-4, pair
+        row = found[pair]
+        assert (round(row["equal"] * row["n"]), row["n"]) == (same, both)
+        told = [row[name] for name in ("kappa", "weighted_kappa")[: len(each)]]
+        assert [math.nan if value is None else value for value in told] == pytest.approx(each, abs=1e-9, nan_ok=True)
 
 
 # The split of an online test

@@ -39,6 +39,8 @@ CALLS: dict[str, Call] = {
     "evaluate": lambda irm, asked: irm.evaluate(*asked, ci=0.9, resamples=20),
     "per_query": lambda irm, asked: irm.per_query(*asked),
     "judgments": lambda irm, asked: irm.judgments("coec", smoothing=1),
+    "agreement": lambda irm, asked: irm.judge(rated(), annotator="rater").agreement("p", ci=0.9, resamples=20),
+    "disagreements": lambda irm, asked: irm.judge(rated(), annotator="rater").disagreements(),
     "per_class": lambda irm, asked: irm.per_class("recall", "precision"),
     "confusion": lambda irm, asked: irm.confusion(),
     "thresholds": lambda irm, asked: irm.thresholds("precision"),
@@ -64,9 +66,14 @@ CALLS: dict[str, Call] = {
 SCORES = "predicted cluster extra ties"
 POOLED = "rank grade doc extra"
 COUNTED = f"{POOLED} cluster"
+JUDGED = (
+    f"{SCORES} by collection_size label rank score threshold undefined unjudged unjudged_queries weight"  # of the log
+)
 UNREAD = {
     "queries": {
         "judge": "label",
+        "agreement": JUDGED,
+        "disagreements": f"{JUDGED} rel",
         "per_query": "weight cluster",
         "thresholds": SCORES,
         "best_threshold": SCORES,
@@ -143,6 +150,15 @@ def qrels() -> pl.DataFrame:
     """Judgments of some documents, some of which no system has found."""
     return (
         log().select("query_", "grade_", doc_=pl.col("doc_").replace("a", "h")).unique(["query_", "doc_"]).drop_nulls()
+    )
+
+
+@cache
+def rated() -> pl.DataFrame:
+    """Judgments of two annotators, who differ."""
+    other = pl.col("grade_").mod(3) + 1
+    return pl.concat(
+        [qrels().with_columns(rater=pl.lit(who), grade_=one) for who, one in (("p", pl.col("grade_")), ("q", other))]
     )
 
 
@@ -250,4 +266,4 @@ def test_no_role_is_ignored(name: str) -> None:
             taken |= {key} if found else set()
             changed |= {key} if any(one != without for one in found) else set()
     known = {(of, role) for of, calls in UNREAD.items() for role in calls.get(name, "").split()}
-    assert taken - changed == known
+    assert taken - changed == known, " ".join(sorted(f"{of}:{role}" for of, role in (taken - changed) ^ known))

@@ -1,0 +1,172 @@
+"""The verbs agreement and disagreements: how far annotators judge alike, and where they do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from frame_metrics.answer import Answer
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.log import Log
+from frame_metrics.errors import BadValueError, ColumnError, check_apart, closest, listed, shown
+from frame_metrics.inputs import Array, ratio
+from frame_metrics.measuring.annotators import Pairs, pairs_of
+from frame_metrics.measuring.results import IntervalOptions
+from frame_metrics.plan.needs import Needs
+from frame_metrics.plan.plan import Plan
+from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.roles.columns import judging
+from frame_metrics.stats.agreement import Judgments, kappa, weighted_kappa
+from frame_metrics.stats.resampling import Units, draws, percentiles
+
+OF_ALL = ("equal", "ac1", "fleiss_kappa", "alpha")  # of any number of annotators
+OF_TWO = ("kappa", "weighted_kappa")
+AGAINST = ("sensitivity", "specificity", "bias")  # of an annotator against the reference
+WHERE = {"n": pl.Int64, "lowest": pl.Float64, "highest": pl.Float64, "difference": pl.Float64}
+
+
+def agreement(irm: Plan, reference: Any, options: IntervalOptions) -> Any:
+    """Answer ``irm.agreement``, which has the parameters."""
+    plan, ci = _annotated(irm), options.ci
+    names = (*OF_TWO, *OF_ALL, *(AGAINST if reference is not None else ()))
+    ends = ("",) if ci is None else ("", "_low", "_high")
+    schema = {"annotator": pl.String, "other": pl.String, "n": pl.Int64}
+    schema |= {f"{name}{end}": pl.Float64 for name in names for end in ends}
+
+    def compute(source: Source) -> Answer:
+        compared = _compared(source.log(), reference)
+        found = compared.measures(np.ones(compared.queries))
+        columns = {name: found[name] for name in names}
+        if ci is not None:
+            units = Units.alone(compared.queries)
+            every = (often for block in draws(units, options.resamples, options.seed) for often in block)
+            drawn = [compared.measures(often.astype(float)) for often in every] if compared.queries > 1 else []
+            for name in names:
+                values = np.array([one[name] for one in drawn]).reshape(len(drawn), len(found[name]))
+                both = np.array([percentiles(each, ci) for each in values.T]).reshape(-1, 2)
+                columns |= {f"{name}_low": both[:, 0], f"{name}_high": both[:, 1]}
+        numbers = {name: pl.Series(columns[name], nan_to_null=True) for name in [*schema][3:]}
+        return Answer({}, compared.named() | numbers)
+
+    return answer_of(plan, compute, lambda types: schema)
+
+
+def disagreements(irm: Plan) -> Any:
+    """Answer ``irm.disagreements``."""
+    plan = _annotated(irm)
+    keys = (*plan.columns.query, str(plan.columns.doc))
+    check_apart(keys, WHERE)
+
+    def compute(source: Source) -> Answer:
+        log = source.log()
+        each, value = _each(log)
+        pair = [*log.judged.keys, "doc"]  # type: ignore[union-attr]
+        seen = (pl.len().alias("n"), pl.min(value).alias("lowest"), pl.max(value).alias("highest"), pl.min("row"))
+        table = (
+            each.group_by(pair, maintain_order=True)
+            .agg(seen)
+            .with_columns(difference=pl.col("highest") - pl.col("lowest"))
+        )
+        table = table.filter(pl.col("difference") > 0).sort("difference", "n", "row", descending=[True, True, False])
+        rows = table["row"].to_numpy().astype(np.int64) + len(log.table)
+        return Answer(dict.fromkeys(keys, rows), {name: table[name].cast(kind) for name, kind in WHERE.items()})
+
+    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | WHERE)
+
+
+def _annotated(irm: Plan) -> Plan:
+    """Return the plan in which annotators may differ; raise where they have no names."""
+    plan = irm.asking(Needs(query=True, judgment=False))
+    if plan.judged is None or not plan.judged.annotator:
+        raise ColumnError("no column says who judged; name it, as in judge(qrels, annotator='annotator')")
+    several = plan.conventions.several or "majority"  # which is not looked at; without one to differ is an error
+    return plan.but(conventions=replace(plan.conventions, several=several))
+
+
+def _each(log: Log) -> tuple[pl.DataFrame, str]:
+    """Return the single judgments with a value, by document and annotator, and the name of that value."""
+    each: Any = log.judged and log.judged.each
+    value = judging(each)[0]
+    return each.with_columns(pl.col(value).cast(pl.Float64)).drop_nulls(value), value
+
+
+def _compared(log: Log, reference: Any) -> Compared:
+    """Return the judgments of annotators two by two, or of each beside the reference."""
+    each, value = _each(log)
+    keys = log.judged.keys  # type: ignore[union-attr]
+    each = each.sort(*keys, "doc", "annotator", nulls_last=True)  # so that nothing depends on the order of the rows
+    query, document = codes(each, keys)[0], codes(each, [*keys, "doc"])[0]
+    pairs = pairs_of(each, document, value)
+    if reference is not None:
+        wanted = str(reference)
+        if wanted not in pairs.names:
+            hint = closest(wanted, pairs.names) or f"; there are {listed(pairs.names)}"
+            raise BadValueError(f"reference={shown(reference)} is none of the annotators{hint}")
+        pairs = pairs.beside(pairs.names.index(wanted))
+    query_of = np.zeros(document.max(initial=-1) + 1, np.int64)
+    query_of[document] = query
+    values, graded = each[value].to_numpy(), value == "grade"
+    together = Judgments(document, values, np.zeros(len(query_of), np.int64), 1, graded)
+    rel = log.conventions.rel if graded else 1.0
+    return Compared(pairs, together, query_of, graded, rel, alone=reference is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Annotators two by two, and all of them together, where none is the reference."""
+
+    pairs: Pairs
+    together: Judgments
+    query: Array  # of each document, from 0
+    graded: bool
+    rel: float
+    alone: bool  # whether all together are left out
+
+    @property
+    def queries(self) -> int:
+        """How many queries were judged."""
+        return int(self.query.max(initial=-1)) + 1
+
+    def named(self) -> dict[str, pl.Series]:
+        """Return the annotators of each row of the result, and how many documents they judged."""
+        pairs = self.pairs
+        both = np.bincount(pairs.pair, minlength=pairs.n).tolist()
+        one, other = ([pairs.names[who] for who in side] for side in (pairs.first, pairs.second))
+        if not self.alone:
+            judged = np.bincount(self.together.document, minlength=len(self.query))
+            one, other, both = [*one, None], [*other, None], [*both, int((judged > 1).sum())]
+        names = {"annotator": one, "other": other}
+        return {name: pl.Series(side, dtype=pl.String) for name, side in names.items()} | {
+            "n": pl.Series(both, dtype=pl.Int64)
+        }
+
+    def measures(self, times: Array) -> dict[str, Array]:
+        """Return each measure of each row of the result; ``times``: how often each query counts."""
+        pairs = self.pairs
+        often = times[self.query[pairs.document]]
+        two = (pairs.pair, pairs.one, pairs.other, pairs.n, often)
+        rows = np.arange(len(pairs.pair))
+        both = Judgments(np.tile(rows, 2), np.concatenate([pairs.one, pairs.other]), pairs.pair, pairs.n, self.graded)
+        found = both.measures(often)
+        found["kappa"] = kappa(*two)
+        found["weighted_kappa"] = weighted_kappa(*two) if self.graded else np.full(pairs.n, np.nan)
+        if self.alone:
+            return found | self._against(often)
+        alone = self.together.measures(times[self.query])
+        return {name: np.append(values, alone.get(name, np.nan)) for name, values in found.items()}
+
+    def _against(self, often: Array) -> dict[str, Array]:
+        """How the first of each two judges what the second, the reference, calls relevant or not."""
+        pairs = self.pairs
+        mine, true = pairs.one >= self.rel, pairs.other >= self.rel
+
+        def share(some: Array, whole: Array) -> Array:
+            counts = [np.bincount(pairs.pair, often * one, minlength=pairs.n) for one in (some & whole, whole)]
+            return ratio(*counts)
+
+        size = np.bincount(pairs.pair, often, minlength=pairs.n)
+        more = np.bincount(pairs.pair, often * (pairs.one - pairs.other), minlength=pairs.n)
+        return {"sensitivity": share(mine, true), "specificity": share(~mine, ~true), "bias": ratio(more, size)}

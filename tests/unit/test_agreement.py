@@ -1,0 +1,143 @@
+"""The agreement of annotators: figures of the literature and of other tools, and where annotators differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from pycm import ConfusionMatrix
+
+from frame_metrics import IRM
+from helpers import KINDS, as_kind, as_polars, error
+
+# Four observers of twelve units: K. Krippendorff, Computing Krippendorff's alpha-reliability, 2011.
+OBSERVED = {
+    "A": [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
+    "B": [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
+    "C": [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
+    "D": [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
+}
+
+
+def judged(by: dict[str, Sequence[Any]], *, value: str = "grade", queries: int = 1, kind: str = "polars") -> IRM[Any]:
+    """Judgments of annotators, each of the same documents, in so many queries."""
+    rows = [(i % queries, f"d{i}", who, one) for who, side in by.items() for i, one in enumerate(side)]
+    qrels = pl.DataFrame(rows, schema=["query", "doc", "who", value], orient="row")
+    log = qrels.select("query", "doc", score=pl.lit(1.0)).unique(["query", "doc"], maintain_order=True)
+    return IRM(as_kind(log, kind), query="query", doc="doc").judge(as_kind(qrels, kind), annotator="who")
+
+
+def last(irm: IRM[Any], **options: Any) -> dict[str, Any]:
+    """The row of all annotators together."""
+    row = as_polars(irm.agreement(**options)).row(-1, named=True)
+    assert (row["annotator"], row["other"], row["kappa"], row["weighted_kappa"]) == (None, None, None, None)
+    return row
+
+
+def test_alpha_of_krippendorffs_observers() -> None:
+    """Interval .849 and nominal .743 as he prints them; AC1 .77544 and Fleiss' kappa .76117 as irrCAC does."""
+    found = last(judged(OBSERVED))
+    assert found["n"] == 11
+    assert found["alpha"] == pytest.approx(0.849, abs=5e-4)
+    assert (found["ac1"], found["fleiss_kappa"]) == pytest.approx((0.77544, 0.76117), abs=5e-6)
+    assert found["equal"] == pytest.approx(0.81818, abs=5e-6)
+
+
+def test_alpha_of_labels_is_nominal() -> None:
+    """Nine documents of two observers: alpha of binary data .095 (Krippendorff, 2011)."""
+    a, b = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
+    found = last(judged({"a": a, "b": b}, value="label"))
+    assert found["alpha"] == pytest.approx(0.095, abs=5e-4)
+
+
+def test_fleiss_of_ten_subjects() -> None:
+    """Fourteen raters of ten subjects in five categories have a kappa of .210, an example that is often printed."""
+    table = [
+        *([0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1]),
+        *([7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7]),
+    ]
+    each = np.array([np.repeat(range(5), counts) for counts in table]).T.tolist()
+    found = last(judged({f"r{i:02}": side for i, side in enumerate(each)}))
+    assert (found["equal"], found["fleiss_kappa"]) == pytest.approx((0.378, 0.210), abs=5e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_annotators_are_those_of_pycm(seed: int) -> None:
+    """AC1, Scott's pi, alpha of labels and kappa; and the pair is all there is."""
+    random = np.random.default_rng(seed)
+    one, other = random.integers(0, 2, (2, 30))
+    irm = judged({"a": one.tolist(), "b": other.tolist()}, value="label")
+    theirs = ConfusionMatrix(one.tolist(), other.tolist(), digit=12)
+    row = irm.agreement().row(0, named=True)
+    expected = {"ac1": theirs.AC1, "fleiss_kappa": theirs.PI, "kappa": theirs.Kappa, "alpha": theirs.Alpha}
+    assert {name: row[name] for name in expected} == pytest.approx(expected, abs=1e-9)
+    assert row["weighted_kappa"] is None
+    assert {name: last(irm)[name] for name in ("equal", "ac1", "fleiss_kappa", "alpha")} == pytest.approx(
+        {name: row[name] for name in ("equal", "ac1", "fleiss_kappa", "alpha")}
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_reference_is_what_the_others_are_held_against(kind: str) -> None:
+    """Of 3 relevant documents the model finds 2, of 2 others it calls 1 relevant; its grades are .2 higher."""
+    irm = judged({"model": [2, 3, 0, 1, 0], "human": [1, 2, 1, 0, 0], "z": [None] * 5}, kind=kind)
+    (row,) = as_polars(irm.agreement("human")).rows(named=True)
+    assert (row["annotator"], row["other"], row["n"], row["equal"]) == ("model", "human", 5, 0.2)
+    assert (row["sensitivity"], row["specificity"], row["bias"]) == pytest.approx((2 / 3, 1 / 2, 0.4))
+    (turned,) = as_polars(irm.agreement("model")).rows(named=True)
+    assert (turned["annotator"], turned["bias"], turned["kappa"]) == ("human", -row["bias"], row["kappa"])
+    strict = irm(rel=2).agreement("human")
+    assert as_polars(strict)["specificity"].to_list() == [3 / 4]
+
+
+def test_intervals_draw_queries() -> None:
+    """Of documents that are alike within their query the interval is that of the queries; one query has none."""
+    one, other = [0, 1] * 20, [0, 1] * 10 + [1, 0] * 10
+    wide = [judged({"a": [*one] * n, "b": [*other] * n}, queries=40) for n in (1, 4)]
+    found, same = (irm.agreement(ci=0.9) for irm in wide)
+    assert same["n"].to_list() == [160, 160]
+    assert_frame_equal(
+        found.select("equal", "equal_low", "equal_high"), same.select("equal", "equal_low", "equal_high")
+    )
+    assert found["equal"][0] == 0.5
+    assert (found["equal_low"][0], found["equal_high"][0]) == pytest.approx((0.375, 0.625), abs=0.03)  # of 40 coins
+    assert judged({"a": one, "b": other}).agreement(ci=0.9)["equal_low"].to_list() == [None, None]
+
+
+def test_nothing_depends_on_the_order_of_the_judgments() -> None:
+    """Nor on whether the log is lazy; rows go by the annotators' names."""
+    random = np.random.default_rng(2)
+    by = {who: [None if random.random() < 0.3 else int(random.integers(0, 4)) for _ in range(30)] for who in "cab"}
+    irm = judged(by, queries=6)
+    log, qrels = irm.frame, irm._judgments[0]  # type: ignore[index]
+    shuffled = log.irm().judge(qrels.sample(fraction=1, shuffle=True, seed=1), annotator="who")
+    lazy = log.lazy().irm().judge(qrels, annotator="who")
+    expected = irm.agreement(ci=0.9, resamples=50)
+    assert expected["annotator"].to_list() == ["a", "a", "b", None]
+    assert_frame_equal(shuffled.agreement(ci=0.9, resamples=50), expected)
+    assert_frame_equal(lazy.agreement(ci=0.9, resamples=50).collect(), expected)
+    assert_frame_equal(lazy.disagreements().collect(), irm.disagreements())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_widest_differences_come_first(kind: str) -> None:
+    """Then those with more judgments, then those that stand first; who agree are not listed."""
+    irm = judged({"a": [0, 3, 1, 2, None], "b": [1, 0, 1, 1, 2], "c": [None, None, 1, 2, 2]}, kind=kind)
+    found = as_polars(irm.disagreements())
+    assert found.rows() == [(0, "d1", 2, 0.0, 3.0, 3.0), (0, "d3", 3, 1.0, 2.0, 1.0), (0, "d0", 2, 0.0, 1.0, 1.0)]
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    """Judgments of nobody, and a reference that nobody is called."""
+    plain = pl.DataFrame({"query": [1], "doc": ["x"], "score": [1.0], "grade": [1]})
+    assert "no column says who judged" in error(plain.irm().agreement)
+    assert "no column says who judged" in error(plain.irm().judge(plain.drop("score")).disagreements)
+    irm = judged({"human": [1, 0], "model": [1, 1]})
+    assert "reference='Human' is none of the annotators; did you mean 'human'?" in error(lambda: irm.agreement("Human"))
+    assert "ci=2 is not a level" in error(lambda: irm.agreement(ci=2))
+    alone = judged({"human": [1, 0]}).agreement()
+    assert alone.rows() == [(None, None, 0, *[None] * 6)]
