@@ -943,6 +943,74 @@ class IRM(Generic[Frame]):
         return explain(self._plan, metric, query=query)
 
     @verb
+    def plan(
+        self,
+        *metrics: Metrics,
+        detect: float,
+        power: float = 0.8,
+        baseline: Any = None,
+        n_tests: int = 1,
+        unanswered: Unanswered = "zero",
+        ci: float = 0.95,
+        resamples: int = 1000,
+        seed: int = 0,
+    ) -> Frame:
+        """Count the queries that a comparison needs, so that a true difference is likely to be seen.
+
+        The log is the pilot: how much the differences of its queries vary says how many show a difference of
+        ``detect``. With ``cluster`` clusters are counted, in each of which there are as many queries as here.
+
+        Formula: n = (z(1 - a / 2) + z(power))^2 s^2 / detect^2 + z(1 - a / 2)^2 / 2, rounded up, where s^2 is the
+        variance of the paired differences and a is (1 - ``ci``) / ``n_tests``, two-sided. The last term is what a
+        t-test needs beyond a normal one.
+
+        Parameters
+        ----------
+        metrics : as in ``compare``.
+        detect : the true difference of the means that is to be seen, in units of the metric.
+        power : how likely it is to be seen.
+        baseline, unanswered : as in ``compare``.
+        n_tests : how many pairs of systems and metrics will be tested, so that the level of each is that of Bonferroni.
+        ci : 1 less the level of the test; also the level of the interval of the number that is needed.
+        resamples, seed : of the interval, for which queries (or clusters) of the pilot are resampled.
+
+        Returns
+        -------
+        A frame of the caller's kind: by..., the system, baseline, metric, k, detect, n (queries of the pilot), n_units
+        (its clusters, or queries), needed (units), needed_low, needed_high. The interval is wide where the pilot is
+        small: the power that ``needed`` reaches strays as much. Null where the pilot has less than two units.
+
+        Raises
+        ------
+        FrameMetricsError
+            There is no query, or what ``compare`` refuses of queries; a number out of its range.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> saved = {"query": [*range(8)] * 2, "run": [*"aaaaaaaabbbbbbbb"], "rr": [0.5] * 8 + [0.4, 0.6] * 4}
+        >>> pilot = pl.DataFrame(saved).irm(system="run", value="rr")
+        >>> pilot.plan(detect=0.05).select("n", "needed", "needed_low", "needed_high").rows()
+        [(8, 38, 18, 38)]
+
+        Source: J. Cohen, Statistical power analysis for the behavioral sciences, 1988; W. C. Guenther, Sample size
+        formulas for normal theory t tests, The American Statistician 35(4), 1981.
+        """
+        from frame_metrics.verbs.compare.planned import PlanOptions, plan_queries
+
+        fixed: dict[str, Any] = {"against": None, "test": None, "correction": "none", "over": "metric", "paired": True}
+        fixed |= {"covariate": None, "permutations": 1, "per_query": False}
+        given = {
+            "baseline": _with_roles(baseline),
+            "unanswered": unanswered,
+            "ci": ci,
+            "resamples": resamples,
+            "seed": seed,
+        }
+        options = PlanOptions(**fixed, **given, detect=detect, likely=power, n_tests=n_tests)
+        return plan_queries(self._plan, metrics, options)
+
+    @verb
     def bounds(self, *metrics: Metrics, of: Of, max_grade: float | None = None, per_query: bool = False) -> Frame:
         """Bound a metric over all orders of equal scores, or over all judgments that are missing.
 

@@ -22,7 +22,8 @@ from frame_metrics.roles.roles import Roles, option_called, role_called
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
-OF_VALUES = ("evaluate", "per_query", "compare", "audit", "report", "summary")  # verbs that take numbers from elsewhere
+# Verbs that take numbers from elsewhere.
+OF_VALUES = ("evaluate", "per_query", "compare", "plan", "audit", "report", "summary")
 # What to do where a verb does not have an option of another one.
 INSTEAD = {
     "margins": "; leave out by= to take all segments together",

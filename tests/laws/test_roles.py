@@ -50,10 +50,15 @@ CALLS: dict[str, Call] = {
     "compare": lambda irm, asked: irm.compare(*asked, **FEW),
     "compare with the majority": lambda irm, asked: irm.compare(*asked, against="majority", **FEW),
     "compare arms": lambda irm, asked: irm.compare(*asked, paired=False, **FEW),
+    "plan": lambda irm, asked: irm.plan(*asked, detect=0.1, resamples=20),
     "explain": lambda irm, asked: irm.explain(asked[0], query=1),
     "bounds": lambda irm, asked: irm.bounds(asked[0], of="ties"),
     "audit": lambda irm, asked: irm.audit(),
     "compare with saved numbers": lambda irm, asked: irm.compare(*asked, baseline=saved(*asked), **FEW),
+    "plan with saved numbers": lambda irm, asked: irm.plan(*asked, baseline=saved(*asked), detect=0.1, resamples=20),
+    "plan as a baseline": lambda irm, asked: (
+        saved(*asked).irm(query="query_", value=asked).plan(baseline=irm, detect=0.1, resamples=20)
+    ),
     "audit with saved numbers": lambda irm, asked: irm.audit(baseline=saved(*asked)),
     "compare as a baseline": lambda irm, asked: (
         saved(*asked).irm(query="query_", value=asked).compare(baseline=irm, **FEW)
@@ -84,6 +89,7 @@ UNREAD = {
         "bounds": "cluster extra",
         "audit": "weight cluster extra undefined unjudged_queries",
         "audit with saved numbers": "weight cluster extra undefined unjudged_queries",
+        "plan with saved numbers": "unjudged_queries",
     },
     "rows": {
         "evaluate": POOLED,
@@ -245,7 +251,7 @@ def test_every_verb_is_called() -> None:
     compared = {
         verb for verb in VERBS - {"report", "summary"} if "baseline" in inspect.signature(getattr(IRM, verb)).parameters
     }
-    assert compared == {"compare", "audit"}
+    assert compared == {"compare", "plan", "audit"}
     assert {f"{verb} {how}" for verb in compared for how in ("with saved numbers", "as a baseline")} <= {*CALLS}
 
 

@@ -35,7 +35,7 @@ LONG = 1_000_000_000  # flips of queries from which on the work is worth a progr
 
 def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> Any:
     """Answer ``irm.compare``, which has the parameters."""
-    plan, asked = _planned(irm, metrics)
+    plan, asked = planned(irm, metrics)
     kind = options.kind(plan)
     check_compared(kind, plan, asked or (), options)
     plan = with_covariate(plan, options)
@@ -46,7 +46,7 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
     beside = plan_of(options.baseline, plan, asked) if options.saved and asked else None
 
     def compute(source: Source) -> Answer:
-        measured = _measured(source, asked, arms=not options.paired)
+        measured = measured_for(source, asked, arms=not options.paired)
         if not options.paired:
             return arms_compared(measured, str(plan.columns.system), options, _progress)
         if options.saved:
@@ -73,14 +73,14 @@ def _of_rows(plan: Plan, asked: Asked, options: CompareOptions) -> Any:
     )
 
 
-def _measured(source: Source, asked: Asked | None, *, arms: bool) -> Measured:
+def measured_for(source: Source, asked: Asked | None, *, arms: bool) -> Measured:
     """The values of metrics, computed here or elsewhere."""
     if source.plan.of_values:
         return values.measured(source, asked, arms=arms)
     return measured_of(source, asked or (), arms=arms)
 
 
-def _planned(irm: Plan, metrics: Sequence[Metrics]) -> tuple[Plan, Asked | None]:
+def planned(irm: Plan, metrics: Sequence[Metrics]) -> tuple[Plan, Asked | None]:
     """The columns to read, and the metrics to compare; None for all those of numbers from elsewhere."""
     if irm.of_values:
         plan = values.plan_of(irm)
