@@ -25,7 +25,7 @@ class Pairs:
 
     @property
     def n(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         return len(self.first)
 
     def beside(self, who: int) -> Pairs:

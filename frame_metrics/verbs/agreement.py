@@ -127,7 +127,7 @@ class Compared:
 
     @property
     def queries(self) -> int:
-        """How many queries were judged."""
+        """The number of queries that were judged."""
         return int(self.query.max(initial=-1)) + 1
 
     def named(self) -> dict[str, pl.Series]:
@@ -159,7 +159,7 @@ class Compared:
         return {name: np.append(values, alone.get(name, np.nan)) for name, values in found.items()}
 
     def _against(self, often: Array) -> dict[str, Array]:
-        """How the first of each two judges what the second, the reference, calls relevant or not."""
+        """Measures of the first of each two against the second, the reference."""
         pairs = self.pairs
         mine, true = pairs.one >= self.rel, pairs.other >= self.rel
 

@@ -33,7 +33,7 @@ def test_no_frame_makes_a_verb_fail(attack: Any, frames: int) -> None:
     assert few == {"repr"} if frames == 300 else len(few) < len(attack.VERBS) / 2
 
 
-@pytest.mark.parametrize("logs", [3, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("logs", [3, pytest.param(25, marks=pytest.mark.slow)])
 def test_every_form_has_the_values_of_plain_python(attack: Any, logs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists, a column for each system, judgments beside and pieces mean the same rankings; a difference is seen."""
     monkeypatch.setattr(attack, "FORMS", 1)

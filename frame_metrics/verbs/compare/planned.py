@@ -21,7 +21,7 @@ from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats.exact import detectable, normal_quantile
 from frame_metrics.stats.resampling import percentiles, resampled
-from frame_metrics.stats.significance import CLOSE, in_clusters, times
+from frame_metrics.stats.significance import CLOSE, in_clusters
 from frame_metrics.verbs.compare.compare import measured_for, planned
 from frame_metrics.verbs.compare.differences import places, schema_of
 from frame_metrics.verbs.compare.options import CompareOptions, check_compared
