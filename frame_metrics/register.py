@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from frame_metrics.accessor import IRM
+from frame_metrics.errors import ColumnError, kind_of, shown
 
 NAME = "irm"
 # The modules that have a class DataFrame, and where in them the hook is with which the library registers accessors.
@@ -29,6 +30,16 @@ class Accessor:
 
     def __get__(self, frame: Any, owner: Any = None) -> Any:
         return IRM if frame is None else IRM(frame)
+
+
+class OfGroups:
+    """``groups.irm`` of pandas, an error that says how segments are named."""
+
+    def __get__(self, groups: Any, owner: Any = None) -> Any:
+        if groups is None:
+            return self
+        by = "..." if not isinstance(groups.keys, str | list) else shown(groups.keys)
+        raise ColumnError(f"a {kind_of(groups)} has no irm; give the frame, and name its segments: frame.irm(by={by})")
 
 
 class AfterImport(MetaPathFinder):
@@ -56,6 +67,8 @@ def _register_in(module: ModuleType) -> None:
     """Give the frames of a module that was imported their accessor."""
     hook = HOOKS[module.__name__]
     _register_on(module.DataFrame, attrgetter(hook)(module) if hook else None)
+    if module.__name__ == "pandas":
+        setattr(module.api.typing.DataFrameGroupBy, NAME, OfGroups())
 
 
 def _register_on(frame: Any, official: Callable[[str], Callable[[Any], Any]] | None) -> None:

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM, FrameMetricsError, Ranking, metric
-from frame_metrics.roles.roles import CHOICES, RESOURCES, Roles
-from helpers import as_polars
+from frame_metrics.roles.roles import CHOICES, COLUMNS, RESOURCES, Roles
+from helpers import as_kind, as_polars
 
 Call = Callable[[Any, Sequence[str]], Any]  # of an irm, and the metrics that are asked for
 ROLES = [role for role in Roles.__annotations__ if role not in RESOURCES]  # which change no number by what they mean
@@ -103,7 +103,7 @@ class Setting(NamedTuple):
     """A frame, the roles that verbs are called with, and the metrics that are asked for."""
 
     of: str  # what the rows are of
-    frame: pl.DataFrame
+    frame: Any
     roles: Mapping[str, Any]
     asked: Sequence[str] = ()
     judgments: bool = False
@@ -204,12 +204,45 @@ def tried(role: str, frame: pl.DataFrame) -> Sequence[Any]:
     return CHOICES.get(role) or TRIED.get(role) or ([f"{role}_"] if f"{role}_" in frame.columns else column)
 
 
+def raw(column: pl.Series) -> pl.Series:
+    """A column of which an expression makes the one that is given."""
+    values = column + "!" if column.dtype == pl.String else column * 2 if column.dtype.is_numeric() else column
+    return values.alias(f"raw {column.name}")
+
+
+def made(named: Any, frame: pl.DataFrame) -> Any:
+    """What a role is given, with expressions of other columns in the place of the names of columns."""
+    if isinstance(named, dict):
+        return {key: made(one, frame) for key, one in named.items()}
+    if named not in frame.columns:
+        return named
+    column, kind = pl.col(f"raw {named}"), frame.schema[named]
+    half = column // 2 if kind.is_integer() else column / 2
+    values = column.str.strip_suffix("!") if kind == pl.String else half if kind.is_numeric() else column
+    return values.alias(named)
+
+
 def outcome(setting: Setting, call: Call, **more: Any) -> str | None:
     """Everything that a call returns, as text; None where it is refused."""
     try:
         return repr(as_polars(call(setting.irm(**more), setting.asked)).rows())
     except FrameMetricsError:
         return None
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_expressions_are_columns(name: str, kind: str) -> None:
+    """Expressions as roles give what columns give that were made by hand."""
+    seen: set[str] = set()
+    for of, frame, roles, asked, judgments in settings():
+        by_hand = Setting(of, as_kind(frame, kind), roles, asked, judgments)
+        if of in seen or (wanted := outcome(by_hand, CALLS[name])) is None:
+            continue
+        seen.add(of)
+        given = {role: made(named, frame) if role in COLUMNS else named for role, named in roles.items()}
+        of_others = Setting(of, as_kind(pl.DataFrame(list(map(raw, frame))), kind), given, asked, judgments)
+        assert outcome(of_others, CALLS[name]) == wanted
+    assert seen
 
 
 @pytest.fixture(autouse=True)
