@@ -149,6 +149,12 @@ _OUTPUT = (
         choices=("text", "keep"),
     ),
 )
+_SHOWN = (
+    Option("columns", "the columns to print, in this order; behind commas, or repeated", FILES, list, many=True),
+    Option("sort", "the columns to sort by; --sort=-value begins with the greatest", FILES, list, many=True),
+    Option("digits", "significant digits of numbers; by default 6 in tables, else all", FILES, number, metavar="N"),
+    Option("header", "a line with the names of columns, in CSV, TSV and tables", FILES, switch=True, settable=True),
+)
 _PAGE = Option(
     "output", "the file to write, .html, .md or .json; else it is printed", FILES, metavar="FILE", short="-o"
 )
@@ -224,7 +230,7 @@ def options_of(name: str) -> dict[str, Option]:
         options = [*_INPUT, *_OUTPUT, *own, *(one for one in roles if one.name in ("query", "doc", "score", "grade"))]
     else:
         verb = verb_options(command.verb) if command.verb else []
-        output = (_PAGE,) if name == "report" else _OUTPUT
+        output = (_PAGE,) if name == "report" else (*_OUTPUT, *_SHOWN)
         options = [*roles, *_judging(), *verb, *_INPUT, *output, *own, *([] if name == "audit" else [_METRIC])]
     return {option.name: option for option in options}
 

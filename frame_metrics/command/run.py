@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_metrics.command import outside, reading, trec_eval
+from frame_metrics.command import outside, reading, trec_eval, writing
 from frame_metrics.command.commands import COMMANDS, COMMON, HELP, fill, options_of
 from frame_metrics.command.job import FAILED, OK, Job, quiet_pipe
 from frame_metrics.command.texts import PROGRAM, in_words, on_github, quoted, say, with_flags
@@ -109,8 +109,7 @@ def _command(arguments: list[str]) -> int:
     fill(parser, name, common)
     if asked:
         names = [one for one in options_of(name) if one.replace("_", "-") not in COMMANDS]
-        print(with_flags(quoted(parser.format_help(), names), names), end="")
-        return OK
+        return _printed(with_flags(quoted(parser.format_help(), names), names))
     if name == "trec_eval":
         return _trec_eval(parser.parse_args(rest))
     return Job(name, vars(parser.parse_intermixed_args(rest))).run()
@@ -137,12 +136,19 @@ def _no_command(arguments: Sequence[str]) -> int:
     if given.version:
         from frame_metrics.border.shown import versions
 
-        print(versions()["frame_metrics"])
-    elif given.completion:
-        print(_completion(given.completion))
-    else:
-        parser.print_help(sys.stdout if arguments else sys.stderr)
-        return OK if arguments else WRONG
+        return _printed(f"{versions()['frame_metrics']}\n")
+    if given.completion:
+        return _printed(f"{_completion(given.completion)}\n")
+    if arguments:
+        return _printed(parser.format_help())
+    parser.print_help(sys.stderr)
+    return WRONG
+
+
+def _printed(text: str) -> int:
+    """Print a text, and return the exit code."""
+    with quiet_pipe():
+        writing.put(text.encode())
     return OK
 
 
