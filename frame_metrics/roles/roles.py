@@ -87,34 +87,26 @@ def _is_size(value: Any) -> bool:
 
 
 Expression: TypeAlias = pl.Expr | Callable[[Any], Any]  # pd.col() of pandas is callable too
+Expressions: TypeAlias = Expression | Sequence[str | int | Expression]
 # What a role or an option may be stands in its annotation, in words, which errors repeat, and as a rule.
-Column: TypeAlias = Annotated[str | int | None | Expression, "the name of a column", _is_name]
+Column: TypeAlias = Annotated[Expression | str | int | None, "the name of a column", _is_name]
 Columns: TypeAlias = Annotated[
-    str | int | Sequence[str | int] | None | Expression | Sequence[str | int | Expression],
-    "the name of a column, or a list of names",
-    _are_names,
+    Expressions | str | int | Sequence[str | int] | None, "the name of a column, or a list of names", _are_names
 ]
 Scores: TypeAlias = Annotated[
-    str
-    | int
-    | Sequence[str | int]
-    | Mapping[Any, str | int]
-    | None
-    | Expression
-    | Sequence[str | int | Expression]
-    | Mapping[Any, str | int | Expression],
+    Expressions | str | int | Sequence[str | int] | Mapping[Any, str | int | Expression] | None,
     "the name of a column, or a list of names, each of a system",
     _are_names,
     "a column for each of several classes",
     _by_class,
 ]  # the last is what a mapping may be
 Extra: TypeAlias = Annotated[
-    Mapping[str, str | int] | None | Mapping[str, str | int | Expression],
+    Mapping[str, str | int | Expression] | None,
     "a mapping from names to columns, as {'price': 'price_eur'}",
     _is_extra,
 ]
 PerSystem: TypeAlias = Annotated[
-    str | int | Sequence[str | int] | None | Expression | Sequence[str | int | Expression],
+    Expressions | str | int | Sequence[str | int] | None,
     "the name of a column, or a list of names, each of a system",
     _are_names,
 ]
