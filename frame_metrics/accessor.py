@@ -832,12 +832,12 @@ class IRM(Generic[Frame]):
 
     @verb
     def explain(self, metric: str | Metric, *, query: Any) -> Frame:
-        """Take a metric of one query apart: the contribution of each result of its ranking, and what was missed.
+        """Take a metric apart, query by query: the contribution of each result of a ranking, and what was missed.
 
         Parameters
         ----------
         metric : of a ranking, or of the 2x2 table at a cutoff or on the retrieved set.
-        query : the query's value, or a value for each of its columns.
+        query : the query's value, or a tuple of a value for each of its columns; a list of these for several queries.
 
         Returns
         -------
