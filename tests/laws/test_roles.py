@@ -94,6 +94,7 @@ UNREAD = {
         "compare with the majority": POOLED,
         "compare arms": POOLED,
         "audit": f"{COUNTED} undefined",
+        "summary": "rank grade extra classes undefined",  # it is about the first metric
     },
     "numbers": {
         "per_query": "weight cluster",
