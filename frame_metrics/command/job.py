@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -21,28 +20,17 @@ from frame_metrics.border.shown import DIGITS
 from frame_metrics.command import gates, outside, reading, writing
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.files import File
+from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
 from frame_metrics.command.options import Option, alone, verb_options
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.settings import settings
-from frame_metrics.command.texts import PROGRAM, in_words, on_github, say
+from frame_metrics.command.texts import in_words, on_github, say
 from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import Roles
 
-OK, FAILED = 0, 1  # exit codes
 SAVED = ("saved", "fail_if_worse_than")  # options that name saved numbers
-
-
-@contextmanager
-def quiet_pipe() -> Iterator[None]:
-    """Write to standard output, and stop in silence where nobody reads on, as before ``| head``."""
-    if sys.stdout is None:  # as after >&-
-        raise FrameMetricsError("standard output is closed; name a file with -o, or open it")
-    try:
-        yield
-    except BrokenPipeError:  # what is still to be written at the end goes nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_file(argument: str) -> bool:

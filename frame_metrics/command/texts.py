@@ -9,10 +9,10 @@ import sys
 from collections.abc import Iterable
 
 from frame_metrics.border.shown import printable
+from frame_metrics.command.front import PROGRAM
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.roles.roles import Roles
 
-PROGRAM = "frame-metrics"
 QUOTE = "'"  # around texts, in errors
 # A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that there is a way back.
 _FORMULA = re.compile("^('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")

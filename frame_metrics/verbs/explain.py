@@ -95,7 +95,7 @@ def _type_of_docs(source: Source) -> Any:
 def _each_query(columns: Columns, query: Any, *, lists: bool) -> list[tuple[Any, ...]]:
     """Return the value of each column of each query that is asked for; ``lists``: whether a list may be a value."""
     if len(columns.query) == 1:
-        each = [(one,) for one in query] if isinstance(query, list) and not lists else [(query,)]
+        each: list[Any] = [(one,) for one in query] if isinstance(query, list) and not lists else [(query,)]
     else:
         several = isinstance(query, list) and all(isinstance(one, list | tuple) for one in query)
         each = [one if isinstance(one, list | tuple) else () for one in (query if several else [query])]
