@@ -57,9 +57,7 @@ class ArrowFrame(Border):
 
     @property
     def selects(self) -> str:  # type: ignore[override]
-        return (
-            "" if hasattr(self.frame, "append_column") else "a pyarrow Table has one: to_table(), then append_column()"
-        )
+        return "" if hasattr(self.frame, "append_column") else "a pyarrow Table takes expressions"
 
     def with_columns(self, columns: dict[str, Any]) -> ArrowFrame:
         table = self.frame

@@ -116,6 +116,11 @@ class LazyPolars(Streamed, PolarsFrame):
             )
         return expression
 
+    def with_columns(self, columns: dict[str, Any]) -> PolarsFrame:
+        made = super().with_columns(columns)
+        vars(made)["_shown"] = self._shown  # which says how files are read
+        return made
+
     def looked_at(self, n: int) -> None:
         return None
 

@@ -69,7 +69,12 @@ class Border(ABC):
     """A frame of one kind."""
 
     frame: Any  # the caller's
-    selects: ClassVar[str] = ""  # of a frame that makes no columns of expressions, the line that does before
+    selects: ClassVar[str] = ""  # what to do instead, of a frame that makes no columns of expressions
+
+    @property
+    def given(self) -> Any:
+        """The frame as the caller has such frames."""
+        return self.frame
 
     @abstractmethod
     def names(self) -> list[Any]:
@@ -122,7 +127,7 @@ class Border(ABC):
         none. ``limits``: of memory, in which rows are read in batches.
         """
         if self.selects:
-            raise BadValueError(f"a {kind_of(self.frame)} takes names of columns; make it one, as {self.selects}")
+            raise BadValueError(f"a {kind_of(self.frame)} takes names of columns; {self.selects}")
         values = given if isinstance(given, pl.Expr) else self.called(given)
         if isinstance(values, pl.Expr):
             return _name_of(values), self.computed(values, limits)

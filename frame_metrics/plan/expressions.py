@@ -25,21 +25,25 @@ SHOWN = ("query", "system", "by", "value", "doc")  # roles whose columns stand i
 
 def plan_of(frame: Any, roles: Roles, judgments: tuple[Any, dict[str, Any]] | None) -> Plan:
     """Return the plan of a frame; of expressions it has columns, and roles their names."""
+    beside, said = judgments or (None, {})
+    if not any(map(_has_made, (*roles.values(), *said.values()))):
+        return Plan(frame, roles, judgments)
     memory = roles.get("memory")
     limits = Limits(None if memory is None else bytes_of(memory))
-    frame, named = _with_columns(frame, roles, limits)
+    border, named = _with_columns(frame, roles, limits)
     if judgments is not None:
-        judgments = _with_columns(*judgments, limits, "judge: ")
-    return Plan(frame, named, judgments)
+        of_judgments, said = _with_columns(beside, said, limits, "judge: ")
+        judgments = of_judgments.given, said
+    plan = Plan(border.given, named, judgments)
+    vars(plan)["border"] = border
+    return plan
 
 
-def _with_columns(frame: Any, given: Any, limits: Limits, of: str = "") -> tuple[Any, Any]:
+def _with_columns(frame: Any, given: Any, limits: Limits, of: str = "") -> tuple[Border, Any]:
     """The frame with a column for each expression that a role was given, and the roles with their names."""
-    if not any(map(_has_made, given.values())):
-        return frame, given
     making = _Making(border_of(frame), given, limits, of)
     named = {role: making.named(role, value) if _has_made(value) else value for role, value in given.items()}
-    return making.border.with_columns(making.columns).frame, named
+    return making.border.with_columns(making.columns) if making.columns else making.border, named
 
 
 def _each(value: Any) -> Any:

@@ -12,6 +12,7 @@ import pytest
 
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, KernelError
 from helpers import as_kind, as_polars, error
+from inside import in_pieces
 
 LOG = pl.DataFrame(
     {
@@ -208,13 +209,30 @@ def test_engines_say_what_selects_first() -> None:
     duckdb = pytest.importorskip("duckdb")
     relation = duckdb.connect().from_arrow(LOG.to_arrow())
     assert error(lambda: IRM(relation, query="qid", score=-pl.col("distance")).audit()) == (
-        "score=<polars.Expr>: a duckdb.DuckDBPyRelation takes names of columns; make it one, as "
+        "score=<polars.Expr>: a duckdb.DuckDBPyRelation takes names of columns; make it one: "
         "relation.project('*, -distance as score')"
     )
-    stream = LOG.to_arrow().to_reader()
-    assert "make it one, as a pyarrow Table" in error(
-        lambda: IRM(stream, query="qid", score=-pl.col("distance")).audit()
+    stream = IRM(LOG.to_arrow().to_reader(), query="qid", score=-pl.col("distance"))
+    assert error(stream.audit) == (
+        "score=<polars.Expr>: a pyarrow.RecordBatchReader takes names of columns; a pyarrow Table takes expressions"
     )
+
+
+def test_frames_of_narwhals() -> None:
+    """A frame that narwhals wraps takes expressions of polars, and its results are wrapped."""
+    narwhals = pytest.importorskip("narwhals")
+    for native in (LOG, LOG.to_pandas(), LOG.to_arrow()):
+        found = IRM(narwhals.from_native(native), **ROLES).evaluate("rr")
+        assert type(found) is narwhals.DataFrame
+        assert found["day"].to_list() == [1, 3]
+
+
+def test_pieces_take_expressions(tmp_path: Path) -> None:
+    """A file that is measured in pieces gives what its frame gives."""
+    path = tmp_path / "log.parquet"
+    LOG.write_parquet(path)
+    irm = pl.scan_parquet(path).irm(**ROLES)
+    assert in_pieces(irm).per_query("rr", "ndcg").collect().equals(LOG.irm(**ROLES).per_query("rr", "ndcg"))
 
 
 def test_groups_of_pandas_have_no_irm() -> None:
@@ -242,3 +260,17 @@ def test_a_plain_column_is_its_name() -> None:
     assert named.per_query("rr").equals(LOG.irm(query="qid", score="distance", grade="clicks").per_query("rr"))
     message = error(lambda: LOG.irm(query="qid", score=pl.col("distance"), extra={"d": "distance"}).audit())
     assert message == "extra='distance' is the score too; a column plays one part"
+
+
+def test_numbers_and_mappings() -> None:
+    """Thresholds, columns of own metrics and scores of classes may be made too."""
+    cases = pl.DataFrame({"p": [0.9, 0.4, 0.6], "least": [50, 50, 70], "ill": [1, 0, 1]})
+    made = cases.irm(score="p", label="ill", threshold=pl.col("least") / 100).evaluate("accuracy")
+    by_hand = cases.with_columns(pl.col("least") / 100).irm(score="p", label="ill", threshold="least")
+    assert made.equals(by_hand.evaluate("accuracy"))
+    classes = cases.irm(
+        score={"no": 1 - pl.col("p"), "yes": "p"}, label=pl.col("ill").replace_strict({0: "no", 1: "yes"})
+    )
+    assert classes.evaluate("log_loss")["value"].item() == pytest.approx(
+        cases.irm(score="p", label="ill").evaluate("log_loss")["value"].item()
+    )
