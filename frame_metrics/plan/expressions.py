@@ -112,4 +112,5 @@ def _told(said: str, cause: type[FrameMetricsError]) -> Iterator[None]:
     except MemoryError:
         raise
     except Exception as error:
-        raise cause(f"{said} raised {type(error).__name__}: {error}") from error
+        first = str(error).partition("\n")[0]  # polars goes on with its plan
+        raise cause(f"{said} raised {type(error).__name__}: {first}") from error
