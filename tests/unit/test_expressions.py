@@ -212,6 +212,10 @@ def test_engines_say_what_selects_first() -> None:
         "score=<polars.Expr>: a duckdb.DuckDBPyRelation takes names of columns; make it one: "
         "relation.project('*, -distance as score')"
     )
+    dask = pytest.importorskip("dask.dataframe").from_pandas(LOG.to_pandas(), npartitions=2)
+    assert error(lambda: IRM(dask, query="qid", score=lambda frame: -frame["distance"]).audit()) == (
+        "score=<lambda>: a dask.DataFrame takes names of columns; make it one: frame.assign(score=-frame['distance'])"
+    )
     stream = IRM(LOG.to_arrow().to_reader(), query="qid", score=-pl.col("distance"))
     assert error(stream.audit) == (
         "score=<polars.Expr>: a pyarrow.RecordBatchReader takes names of columns; a pyarrow Table takes expressions"
