@@ -1,10 +1,9 @@
 """Metrics of ranked retrieval on pandas and polars frames. Importing this makes ``df.irm`` exist."""
 
-from frame_metrics import metrics
-from frame_metrics.accessor import IRM
-from frame_metrics.border.catalogue import list_goals, list_metrics
-from frame_metrics.border.shown import show, show_versions
-from frame_metrics.border.trec import read_qrels, read_run, write_qrels, write_run
+import importlib
+import sys
+import threading
+
 from frame_metrics.errors import (
     BadRowsError,
     BadValueError,
@@ -15,11 +14,19 @@ from frame_metrics.errors import (
     NotComputableError,
     UnknownNameError,
 )
-from frame_metrics.inputs import Confusion, Ranking, Scores
-from frame_metrics.metrics.metric import Metric
-from frame_metrics.metrics.registry import metric
 from frame_metrics.register import register as _register
 
+if "polars" in sys.modules:  # which takes a while, and is not imported to say the version; see __getattr__
+    from frame_metrics import metrics
+    from frame_metrics.accessor import IRM
+    from frame_metrics.border.catalogue import list_goals, list_metrics
+    from frame_metrics.border.shown import show, show_versions
+    from frame_metrics.border.trec import read_qrels, read_run, write_qrels, write_run
+    from frame_metrics.inputs import Confusion, Ranking, Scores
+    from frame_metrics.metrics.metric import Metric
+    from frame_metrics.metrics.registry import metric
+
+_LOCK = threading.RLock()  # one thread imports the names
 __version__: str
 
 __all__ = [
@@ -50,16 +57,18 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Return the version, or a module; they are read when somebody asks, since that takes milliseconds."""
-    if name in ("plot", "report", "testing"):
-        from importlib import import_module
+    """Return what is imported when somebody asks for it: the version, a module, or all public names."""
+    if name in ("metrics", "plot", "report", "testing"):
+        return importlib.import_module(f"frame_metrics.{name}")
+    if name == "__version__":
+        from importlib.metadata import version
 
-        return import_module(f"frame_metrics.{name}")
-    if name != "__version__":
+        return version(__name__)
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib.metadata import version
-
-    return version(__name__)
+    importlib.import_module("polars")
+    with _LOCK:
+        return vars(sys.modules[__name__] if name in globals() else importlib.reload(sys.modules[__name__]))[name]
 
 
 def __dir__() -> list[str]:

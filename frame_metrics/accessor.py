@@ -31,6 +31,7 @@ from frame_metrics.errors import (
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.parameters import plain
 from frame_metrics.misuse import refuse_bare, verb
+from frame_metrics.plan.expressions import plan_of
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import FOUND
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from frame_metrics.metrics.names import Metrics
     from frame_metrics.plan.checks import Average, Interval, Layout
     from frame_metrics.plot.of_irm import Pictures
+    from frame_metrics.roles.roles import Expression
     from frame_metrics.verbs.audit.gate import FailOn
     from frame_metrics.verbs.bounds.bounds import Of
     from frame_metrics.verbs.compare.options import Against, Correction, Over, Test, Unanswered
@@ -128,6 +130,9 @@ class IRM(Generic[Frame]):
     A row may be a whole query: where ``doc``, ``score``, ``rank``, ``label``, ``grade`` or ``predicted`` hold lists,
     these are its results, as many in each. Without scores or ranks the lists are in rank order. Without a query each
     row is one, and results call it ``row``, from 0. A row without results is a query that found nothing.
+
+    A role takes the name of a column, or what makes one: an expression of polars, ``pd.col(...)`` of pandas 3, or a
+    function of the frame, which is called once. It is called as its alias, else as the one column that it is made of.
 
     Parameters
     ----------
@@ -271,7 +276,7 @@ class IRM(Generic[Frame]):
     def _overview(self) -> Overview:
         from frame_metrics.verbs.overview import overview
 
-        return overview(self._plan)
+        return overview(Plan(self.frame, self.roles, self._judgments), lambda: self._plan)
 
     @property
     def plot(self) -> Pictures:
@@ -282,26 +287,34 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.plot.of_irm import Pictures
 
-        return Pictures(self)
+        return Pictures(self._by_name)
 
     @property
     def _plan(self) -> Plan:
         """The plan that is kept, with all that was found out, as long as the frame has the columns that it had."""
         plan = vars(self).get("_kept")
         if plan is None or not plan.holds:
-            plan = vars(self)["_kept"] = Plan(self.frame, self.roles, self._judgments)
+            plan = vars(self)["_kept"] = plan_of(self.frame, self.roles, self._judgments)
         return plan
+
+    @property
+    def _by_name(self) -> Self:
+        """This object with the names of columns in the place of expressions, of the frame that has them."""
+        other, plan = object.__new__(type(self)), self._plan
+        other._set(plan.frame, plan.roles, plan.judgments)
+        vars(other)["_kept"] = plan
+        return other
 
     @verb
     def judge(
         self,
         qrels: Any,
         *,
-        query: str | Sequence[str] | None = None,
-        doc: str | None = None,
-        grade: str | None = None,
-        label: str | bool | None = None,
-        annotator: str | None = None,
+        query: str | Expression | Sequence[str | Expression] | None = None,
+        doc: str | Expression | None = None,
+        grade: str | Expression | None = None,
+        label: str | bool | Expression | None = None,
+        annotator: str | Expression | None = None,
         several: Several | None = None,
     ) -> IRM[Frame]:
         """Keep judgments beside the frame, to be joined by query and document when a metric is computed.
@@ -313,7 +326,7 @@ class IRM(Generic[Frame]):
         Parameters
         ----------
         qrels : a frame of any kind, one row per judged query and document.
-        query, doc : their columns; by default those called as in the frame, else as the role.
+        query, doc : their columns, or expressions; by default those called as in the frame, else as the role.
         grade, label : the judgment, by default found in the same way; ``label=True``: every row is relevant.
         annotator : the column that says who gave the judgment. ``audit()`` then has the agreement of each two,
             without ``several`` too.
@@ -907,12 +920,12 @@ class IRM(Generic[Frame]):
 
     @verb
     def explain(self, metric: str | Metric, *, query: Any) -> Frame:
-        """Take a metric of one query apart: the contribution of each result of its ranking, and what was missed.
+        """Take a metric apart, query by query: the contribution of each result of a ranking, and what was missed.
 
         Parameters
         ----------
         metric : of a ranking, or of the 2x2 table at a cutoff or on the retrieved set.
-        query : the query's value, or a value for each of its columns.
+        query : the query's value, or a tuple of a value for each of its columns; a list of these for several queries.
 
         Returns
         -------
@@ -1169,7 +1182,7 @@ class IRM(Generic[Frame]):
         """
         from frame_metrics.report.write import report
 
-        irm = self if cluster is None else self(cluster=cluster)
+        irm = (self if cluster is None else self(cluster=cluster))._by_name
         compared = {"baseline": _with_roles(baseline), "paired": paired, "covariate": covariate}
         options: dict[str, Any] = {"metrics": metrics, "title": title, "format": format}
         return report(irm, irm._plan, path, **options, compared=compared, ci=ci, queries=queries, sort=sort)
@@ -1222,4 +1235,4 @@ class IRM(Generic[Frame]):
         from frame_metrics.report.write import summary
 
         compared = {"baseline": _with_roles(baseline), "paired": paired, "covariate": covariate}
-        return summary(self, self._plan, metrics, compared, ci)
+        return summary(self._by_name, self._plan, metrics, compared, ci)

@@ -1,4 +1,4 @@
-"""``df.irm`` on polars, and on the frames of other libraries once someone imports them."""
+"""``df.irm`` on the frames of polars and other libraries, once someone imports them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
-import polars as pl
-
-from frame_metrics.accessor import IRM
+from frame_metrics.errors import ColumnError, kind_of, shown
 
 NAME = "irm"
-# The modules that have a class DataFrame, and where in them the hook is with which the library registers accessors.
-HOOKS: dict[str, str | None] = {
-    "pandas": "api.extensions.register_dataframe_accessor",
-    "dask.dataframe": "extensions.register_dataframe_accessor",
-    "pyspark.sql.dataframe": None,  # of classic sessions and those of Connect
+# The modules that have classes of frames, and where in them the hook is with which the library registers accessors.
+HOOKS: dict[str, dict[str, str]] = {
+    "polars": {"DataFrame": "api.register_dataframe_namespace", "LazyFrame": "api.register_lazyframe_namespace"},
+    "pandas": {"DataFrame": "api.extensions.register_dataframe_accessor"},
+    "dask.dataframe": {"DataFrame": "extensions.register_dataframe_accessor"},
+    "pyspark.sql.dataframe": {"DataFrame": ""},  # of classic sessions and those of Connect; there is no hook
 }
 
 
@@ -28,7 +27,19 @@ class Accessor:
     """``frame.irm``, made anew each time: kept on the frame, as the libraries do, it would keep the frame alive."""
 
     def __get__(self, frame: Any, owner: Any = None) -> Any:
+        from frame_metrics.accessor import IRM
+
         return IRM if frame is None else IRM(frame)
+
+
+class OfGroups:
+    """``groups.irm`` of pandas, an error that says how segments are named."""
+
+    def __get__(self, groups: Any, owner: Any = None) -> Any:
+        if groups is None:
+            return self
+        by = "..." if not isinstance(groups.keys, str | list) else shown(groups.keys)
+        raise ColumnError(f"a {kind_of(groups)} has no irm; give the frame, and name its segments: frame.irm(by={by})")
 
 
 class AfterImport(MetaPathFinder):
@@ -54,21 +65,21 @@ class AfterImport(MetaPathFinder):
 
 def _register_in(module: ModuleType) -> None:
     """Give the frames of a module that was imported their accessor."""
-    hook = HOOKS[module.__name__]
-    _register_on(module.DataFrame, attrgetter(hook)(module) if hook else None)
+    for name, hook in HOOKS[module.__name__].items():
+        _register_on(getattr(module, name), attrgetter(hook)(module) if hook else None)
+    if module.__name__ == "pandas":
+        setattr(module.api.typing.DataFrameGroupBy, NAME, OfGroups())
 
 
 def _register_on(frame: Any, official: Callable[[str], Callable[[Any], Any]] | None) -> None:
     """Give a class of frames its accessor; by its library's own hook, if there is one, unless it has it already."""
     if official and not hasattr(frame, NAME):
-        official(NAME)(IRM)
+        official(NAME)(Accessor)
     setattr(frame, NAME, Accessor())
 
 
 def register() -> None:
     """Give every frame its accessor, whichever library is imported first."""
-    _register_on(pl.DataFrame, pl.api.register_dataframe_namespace)
-    _register_on(pl.LazyFrame, pl.api.register_lazyframe_namespace)
     if not any(type(finder).__qualname__ == AfterImport.__qualname__ for finder in sys.meta_path):
         sys.meta_path.insert(0, AfterImport())
     for name in HOOKS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,17 @@ class ArrowFrame(Border):
         at = self._schema.get_field_index(column)  # -1 for one that stands twice
         is_list = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
         return at >= 0 and any(one(self._schema.field(at).type) for one in is_list)
+
+    @property
+    def selects(self) -> str:  # type: ignore[override]
+        return "" if hasattr(self.frame, "append_column") else "a pyarrow Table takes expressions"
+
+    def with_columns(self, columns: dict[str, Any]) -> ArrowFrame:
+        table = self.frame
+        for name, values in columns.items():
+            at, column = table.schema.get_field_index(name), narrow(pl.Series("", values)).to_arrow()
+            table = table.append_column(name, column) if at < 0 else table.set_column(at, name, column)
+        return replace(self, frame=table)
 
     @property
     def unchanged(self) -> bool:

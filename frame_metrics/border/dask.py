@@ -24,6 +24,7 @@ PLACE = "frame_metrics_place"  # the column by which rows are shuffled
 class DaskFrame(Engine):
     """A DataFrame of Dask."""
 
+    selects = "make it one: frame.assign(score=-frame['distance'])"
     brought_here = "compute()"
 
     @cached_property

@@ -62,6 +62,8 @@ def is_duckdb(frame: Any) -> bool:
 class DuckDBFrame(Streamed):
     """A relation of DuckDB: it knows its columns without running, and computes those alone that are needed."""
 
+    selects = "make it one: relation.project('*, -distance as score')"
+
     @cached_property
     @_alone()
     def _names(self) -> list[str]:

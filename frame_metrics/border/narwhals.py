@@ -24,6 +24,10 @@ class Wrapped(Border):
 
     module: Any  # of narwhals, or of a version of it that is kept stable
 
+    @property
+    def given(self) -> Any:
+        return self.module.from_native(self.frame)
+
     def answer(
         self, columns: Sequence[str], compute: Compute, schema: Schema, limits: Limits, *, in_pieces: bool
     ) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,21 @@ class PandasFrame(Border):
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         self.check(columns)
         return pl.DataFrame({name: _as_series(name, self.column(name)) for name in columns})
+
+    def called(self, function: Any) -> Any:
+        is_expression = hasattr(type(function), "_eval_expression")  # pd.col()
+        values = function._eval_expression(self.frame) if is_expression else function(self.frame)
+        if is_expression and values.name is None:
+            raise BadValueError("it is made of several columns; say what it is called, with .rename()")
+        if hasattr(values, "index") and hasattr(values, "iloc") and not values.index.equals(self.frame.index):
+            raise BadValueError("its index is not that of the frame; give a value for each row, in their order")
+        return values
+
+    def with_columns(self, columns: dict[str, Any]) -> PandasFrame:
+        frame = self.frame.copy(deep=False)
+        for name, values in columns.items():
+            frame[self.label(name)] = _as_pandas(name, values) if isinstance(values, pl.Series) else values
+        return replace(self, frame=frame)
 
     def looked_at(self, n: int) -> tuple[Border, int] | None:
         return PandasFrame(self.frame.head(n)), len(self.frame)

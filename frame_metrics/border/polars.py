@@ -6,6 +6,7 @@ import re
 import weakref
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,8 @@ import polars as pl
 from frame_metrics.answer import frame_of
 from frame_metrics.border.files import Unchanged
 from frame_metrics.border.pieces import Streamed
-from frame_metrics.border.protocol import Beside, Border, Compute, Limits, Schema
-from frame_metrics.errors import BadValueError
+from frame_metrics.border.protocol import MADE, Beside, Border, Compute, Limits, Schema
+from frame_metrics.errors import BadValueError, shown
 from frame_metrics.inputs import Array
 
 if TYPE_CHECKING:
@@ -59,6 +60,10 @@ class PolarsFrame(Border):
     def holds_lists(self, column: str) -> bool:
         return isinstance(self._types[column], pl.List | pl.Array)
 
+    def with_columns(self, columns: dict[str, Any]) -> PolarsFrame:
+        held = {name: one if isinstance(one, pl.Expr) else pl.Series(name, one) for name, one in columns.items()}
+        return replace(self, frame=self.frame.with_columns(**held))
+
     def looked_at(self, n: int) -> tuple[Border, int] | None:
         return PolarsFrame(self.frame.head(n)), len(self.frame)
 
@@ -90,6 +95,31 @@ class LazyPolars(Streamed, PolarsFrame):
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
         return {name: self._types[name] for name in columns}
+
+    def called(self, function: Any) -> pl.Expr:
+        made = function(self.frame)
+        if not isinstance(made, pl.Expr):
+            raise BadValueError(
+                f"it gives {shown(made)}; of a LazyFrame it has to be an expression, as pl.col('a') > 0"
+            )
+        return made
+
+    def computed(self, expression: pl.Expr, limits: Limits) -> pl.Expr:
+        roots = list(dict.fromkeys(expression.meta.root_names()))
+        self.check(roots)
+        sample = pl.LazyFrame(schema=self.types(roots)).select(expression.alias(MADE))
+        sample.collect_schema()
+        if (limits.memory or self._scans) and sample.head(1).explain().startswith("SLICE"):  # which waits for all rows
+            raise BadValueError(
+                "it looks at other rows too, and those of the frame are read in batches; make it a column of a frame "
+                "that was collected, or of the file"
+            )
+        return expression
+
+    def with_columns(self, columns: dict[str, Any]) -> PolarsFrame:
+        made = super().with_columns(columns)
+        vars(made)["_shown"] = self._shown  # which says how files are read
+        return made
 
     def looked_at(self, n: int) -> None:
         return None

@@ -5,17 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from frame_metrics.errors import ColumnError, closest, listed
+from frame_metrics.errors import BadValueError, ColumnError, closest, kind_of, listed, shown
 from frame_metrics.inputs import Array
 
 if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
+MADE = "\0made"  # the column of an expression while it is computed
 Schema: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 Work: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame]
 Compute: TypeAlias = "Callable[[pl.DataFrame | Pieces], Answer]"  # from rows that were read, or what works on pieces
@@ -68,6 +69,12 @@ class Border(ABC):
     """A frame of one kind."""
 
     frame: Any  # the caller's
+    selects: ClassVar[str] = ""  # what to do instead, of a frame that makes no columns of expressions
+
+    @property
+    def given(self) -> Any:
+        """The frame as the caller has such frames."""
+        return self.frame
 
     @abstractmethod
     def names(self) -> list[Any]:
@@ -113,6 +120,38 @@ class Border(ABC):
         """Return True for a column whose values are lists; no more is read than tells."""
         return isinstance(self.types([column])[column], pl.List | pl.Array)
 
+    def made(self, given: Any, limits: Limits) -> tuple[str | None, Any]:
+        """Return the name and the values of the column that an expression, or a function of the frame, makes.
+
+        The name is that of an alias, else of the one column that an expression is made of; None where a function gives
+        none. ``limits``: of memory, in which rows are read in batches.
+        """
+        if self.selects:
+            raise BadValueError(f"a {kind_of(self.frame)} takes names of columns; {self.selects}")
+        values = given if isinstance(given, pl.Expr) else self.called(given)
+        if isinstance(values, pl.Expr):
+            return _name_of(values), self.computed(values, limits)
+        looked_at = self.looked_at(0)
+        if not hasattr(values, "__len__") or isinstance(values, str) or getattr(values, "ndim", 1) != 1:
+            raise BadValueError(f"it gives {shown(values)}; expected is a column, with a value for each row")
+        if looked_at is not None and len(values) != looked_at[1]:
+            raise BadValueError(f"it gives {len(values)} values, and the frame has {looked_at[1]} rows")
+        name = getattr(values, "name", None)
+        return None if name is None else str(name), values
+
+    def called(self, function: Any) -> Any:
+        """Return what a function of the caller's gives for the frame."""
+        return function(self.frame)
+
+    def computed(self, expression: pl.Expr, limits: Limits) -> Any:
+        """Return the values of an expression of polars, or what they will be in a plan that has not run."""
+        roots = list(dict.fromkeys(expression.meta.root_names()))
+        return self.read(roots or self.names()[:1]).with_columns(expression.alias(MADE))[MADE].alias("")
+
+    def with_columns(self, columns: dict[str, Any]) -> Border:
+        """Return the frame with columns that were made; one that is called as its own stands in the place of that."""
+        raise NotImplementedError
+
     @property
     def unchanged(self) -> bool:
         """True where the frame still has the columns that it had, as some kinds may be changed in place."""
@@ -147,6 +186,20 @@ class Border(ABC):
                 raise ColumnError(f"there are {there.count(column)} columns called {column!r}; rename all but one")
             if column == "*" or (column.startswith("^") and column.endswith("$")):
                 raise ColumnError(f"polars takes the name {column!r} for a pattern of names; rename the column")
+
+
+def _name_of(expression: pl.Expr) -> str:
+    """The alias of an expression, else the name of the one column that it is made of."""
+    meta = expression.meta
+    if meta.has_multiple_outputs():
+        raise BadValueError("it makes several columns; give an expression for each")
+    if not meta.eq(meta.undo_aliases()):
+        return meta.output_name()
+    roots = list(dict.fromkeys(meta.root_names()))
+    if len(roots) != 1:
+        made_of = f"the columns {listed(roots)}" if roots else "no column"
+        raise BadValueError(f"it is made of {made_of}; say what it is called, with .alias()")
+    return roots[0]
 
 
 def same_keys(table: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:

@@ -70,10 +70,15 @@ def html_of(table: pl.DataFrame) -> str:
     if {*table.columns} >= FINDINGS:
         told = "".join(f"<p><strong>{escape(head)}</strong><br>{escape(said)}</p>" for head, said in _each(table))
         return told or "<p>nothing was found</p>"
-    rest = {"p_value", "p_adjusted", "difference"} <= {*table.columns}
+    rest = is_comparison(table)
     main = [name for name in table.columns if name not in BESIDE_MAIN] if rest else table.columns
     more = f"<details><summary>all columns</summary>{_html(table)}</details>" if rest else ""
     return _html(table.select(main)) + more
+
+
+def is_comparison(table: pl.DataFrame) -> bool:
+    """Return True for what ``compare`` gives of systems."""
+    return {"p_value", "p_adjusted", "difference"} <= {*table.columns}
 
 
 def _html(table: pl.DataFrame) -> str:
@@ -83,13 +88,14 @@ def _html(table: pl.DataFrame) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | None = None) -> str:
+def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | None = None, header: bool = True) -> str:
     """Return a result as text: findings and sentences as a list, others as a table.
 
     Parameters
     ----------
     digits : of numbers, None for all that they have.
     width : a table that is wider has a block of lines for each row.
+    header : whether a table has a line of names.
     """
     if {*table.columns} >= FINDINGS:
         return _findings(table)
@@ -103,7 +109,7 @@ def text_of(table: pl.DataFrame, *, digits: int | None = DIGITS, width: int | No
     aligned = [
         [c.rjust(n) if r else c.ljust(n) for c in cells] for cells, n, r in zip(columns, sizes, right, strict=True)
     ]
-    return "\n".join("  ".join(row).rstrip() for row in zip(*aligned, strict=True))
+    return "\n".join("  ".join(row).rstrip() for row in [*zip(*aligned, strict=True)][not header :])
 
 
 def versions() -> dict[str, str]:

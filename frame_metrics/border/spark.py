@@ -46,6 +46,7 @@ LACKING = re.compile(
 class SparkFrame(Engine):
     """A Spark DataFrame, classic or of Connect."""
 
+    selects = "make it one: frame.selectExpr('*', '-distance as score')"
     brought_here = "toArrow()"
 
     @cached_property

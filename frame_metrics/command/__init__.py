@@ -4,6 +4,23 @@ It makes an irm with the roles that flags name, calls its verbs, prints what the
 Here is no metric, and no list of what a role's annotation or a verb's signature says already.
 """
 
-from frame_metrics.command.run import main
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from frame_metrics.command.front import front, printed
 
 __all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``frame-metrics`` with arguments, by default those of the process, and return the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments == ["--version"]:
+        return printed(version("frame_metrics"))
+    if arguments in (["--help"], ["-h"]):
+        return printed(front(argparse.ArgumentParser).format_help())
+    from frame_metrics.command.run import run
+
+    return run(arguments)

@@ -34,7 +34,6 @@ HELP = argparse.RawDescriptionHelpFormatter
 class Command:
     """One command."""
 
-    told: str
     examples: str
     verb: Callable[..., Any] | None = None
     own: tuple[str, ...] = ()  # the options that are not those of its verb, of reading and of writing
@@ -43,7 +42,6 @@ class Command:
 
 COMMANDS: dict[str, Command] = {
     "evaluate": Command(
-        "average metrics over queries, for each system and segment",
         """
   frame-metrics evaluate log.parquet ndcg@10 map --query qid --score bm25 --grade rating
   frame-metrics evaluate 'logs/day=*/*.parquet' ndcg@10 --by device --ci 0.95 -o week.csv
@@ -54,14 +52,12 @@ COMMANDS: dict[str, Command] = {
         ("fail_under", "fail_over", "fail_if_worse_than", "saved_system", "alpha", "junit"),
     ),
     "per-query": Command(
-        "compute metrics for every query",
         """
   frame-metrics per-query log.parquet ndcg@10 -o last_week.parquet
   frame-metrics per-query log.parquet rr --to jsonl | jq 'select(.value == 0) | .query'""",
         IRM.per_query,
     ),
     "compare": Command(
-        "compare systems, or systems with saved numbers: differences, intervals, p-values",
         """
   frame-metrics compare log.parquet ndcg@10 map --system ranker --baseline bm25
   frame-metrics compare log.parquet ndcg@10 --saved last_week.parquet
@@ -70,7 +66,6 @@ COMMANDS: dict[str, Command] = {
         ("baseline", "saved", "saved_system", "fail_if_worse_than", "alpha", "junit"),
     ),
     "audit": Command(
-        "report errors and oddities in the data, and what was not counted",
         """
   frame-metrics audit log.parquet --query qid --score bm25 --grade rating
   frame-metrics audit log.parquet --fail-on warning --junit audit.xml
@@ -81,7 +76,6 @@ COMMANDS: dict[str, Command] = {
         "[INPUT ...] [options]",
     ),
     "curve": Command(
-        "give the points of a curve: pr, roc, gain, calibration, or a metric at many cutoffs",
         """
   frame-metrics curve cases.parquet roc --label ill --score risk -o roc.csv
   frame-metrics curve log.parquet ndcg@k --cutoffs 20 --system ranker""",
@@ -89,7 +83,6 @@ COMMANDS: dict[str, Command] = {
         usage="[INPUT ...] [CURVE ...] [options]",
     ),
     "report": Command(
-        "write a page with numbers, comparisons, curves and the audit",
         """
   frame-metrics report log.parquet ndcg@10 map --system ranker -o report.html
   frame-metrics report log.parquet ndcg@10 --saved last_week.parquet --format md >> comment.md""",
@@ -97,7 +90,6 @@ COMMANDS: dict[str, Command] = {
         ("baseline", "saved", "saved_system"),
     ),
     "convert": Command(
-        "write a frame in another format, as it is",
         """
   frame-metrics convert bm25.run -o bm25.parquet
   frame-metrics convert log.parquet -o bm25.run --query qid --doc docid --score bm25 --run-name bm25""",
@@ -105,7 +97,6 @@ COMMANDS: dict[str, Command] = {
         usage="[INPUT ...] -o FILE [options]",
     ),
     "trec_eval": Command(
-        "print what trec_eval 9 prints",
         """
   frame-metrics trec_eval web.qrels bm25.run
   frame-metrics trec_eval -q -c -m ndcg_cut.5,10 -m map web.qrels bm25.run""",
@@ -148,6 +139,12 @@ _OUTPUT = (
         FILES,
         choices=("text", "keep"),
     ),
+)
+_SHOWN = (
+    Option("columns", "the columns to print, in this order; behind commas, or repeated", FILES, list, many=True),
+    Option("sort", "the columns to sort by; --sort=-value begins with the greatest", FILES, list, many=True),
+    Option("digits", "significant digits of numbers; by default 6 in tables, else all", FILES, number, metavar="N"),
+    Option("header", "a line with the names of columns, in CSV, TSV and tables", FILES, switch=True, settable=True),
 )
 _PAGE = Option(
     "output", "the file to write, .html, .md or .json; else it is printed", FILES, metavar="FILE", short="-o"
@@ -224,7 +221,7 @@ def options_of(name: str) -> dict[str, Option]:
         options = [*_INPUT, *_OUTPUT, *own, *(one for one in roles if one.name in ("query", "doc", "score", "grade"))]
     else:
         verb = verb_options(command.verb) if command.verb else []
-        output = (_PAGE,) if name == "report" else _OUTPUT
+        output = (_PAGE,) if name == "report" else (*_OUTPUT, *_SHOWN)
         options = [*roles, *_judging(), *verb, *_INPUT, *output, *own, *([] if name == "audit" else [_METRIC])]
     return {option.name: option for option in options}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -21,28 +20,17 @@ from frame_metrics.border.shown import DIGITS
 from frame_metrics.command import gates, outside, reading, writing
 from frame_metrics.command.commands import COMMANDS, options_of
 from frame_metrics.command.files import File
+from frame_metrics.command.front import FAILED, OK, PROGRAM, quiet_pipe
 from frame_metrics.command.options import Option, alone, verb_options
 from frame_metrics.command.saved import Saved, column_of, each_with_itself, has_column
 from frame_metrics.command.settings import settings
-from frame_metrics.command.texts import PROGRAM, in_words, on_github, say
-from frame_metrics.errors import BadValueError, FrameMetricsError
+from frame_metrics.command.texts import in_words, on_github, say
+from frame_metrics.errors import BadValueError, FrameMetricsError, check_whole
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.roles.columns import FOUND
 from frame_metrics.roles.roles import Roles
 
-OK, FAILED = 0, 1  # exit codes
 SAVED = ("saved", "fail_if_worse_than")  # options that name saved numbers
-
-
-@contextmanager
-def quiet_pipe() -> Iterator[None]:
-    """Write to standard output, and stop in silence where nobody reads on, as before ``| head``."""
-    if sys.stdout is None:  # as after >&-
-        raise FrameMetricsError("standard output is closed; name a file with -o, or open it")
-    try:
-        yield
-    except BrokenPipeError:  # what is still to be written at the end goes nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_file(argument: str) -> bool:
@@ -138,6 +126,8 @@ class Job:
             if folder and not os.path.isdir(folder):
                 raise FrameMetricsError(f"--{name} {said[name]}: there is no folder {folder!r}")
             self._check_written(f"--{name}", said.get(name))
+        if "digits" in said:
+            check_whole("digits", said["digits"], 1)
         if "output" in said and self.name not in ("convert", "report"):
             writing.format_to(said["output"], said.get("to"))
         self._check_judging()
@@ -337,7 +327,7 @@ class Job:
         kind, formulas = self.said.get("to"), self.said.get("formulas", "keep")
         if "output" not in self.said:
             with quiet_pipe():
-                writing.show(self._log.collect(), kind, formulas, None)
+                writing.show(self._log.collect(), kind, writing.Look(formulas))
             return OK
         roles = {role: str(self._roles.get(role, role)) for role in ("query", "doc", "score", "grade")}
         run = self.said.get("run_name") or "run"
@@ -347,12 +337,15 @@ class Job:
     # output
 
     def _write(self, result: pl.DataFrame, digits: int | None) -> None:
-        kind, formulas = self.said.get("to"), self.said.get("formulas", "text")
-        if name := self.said.get("output"):
-            writing.write(result, name, writing.format_to(name, kind), formulas, digits)
+        said = self.said
+        kind, name, asked = said.get("to"), said.get("output"), {"columns", "digits"} & {*said}
+        result = writing.arranged(result, said.get("columns", ()), said.get("sort", ()), said.get("digits"))
+        look = writing.Look(said.get("formulas", "text"), said.get("digits", digits), said.get("header", True))
+        if name:
+            writing.write(result, name, writing.format_to(name, kind), look)
             return
         with quiet_pipe():
-            writing.show(result, kind, formulas, digits)
+            writing.show(result, kind, replace(look, brief=not asked))
 
     def _judged(self, result: pl.DataFrame, outcomes: list[gates.Outcome]) -> int:
         """Say which gates failed, wherever it is looked for."""

@@ -16,15 +16,22 @@ import polars as pl
 
 from frame_metrics.command import outside, reading, trec_eval
 from frame_metrics.command.commands import COMMANDS, COMMON, HELP, fill, options_of
-from frame_metrics.command.job import FAILED, OK, Job, quiet_pipe
-from frame_metrics.command.texts import PROGRAM, in_words, on_github, quoted, say, with_flags
-from frame_metrics.errors import BadValueError, FrameMetricsError, closest, nearest
-
-WRONG, BROKEN, INTERRUPTED, TERMINATED = 2, 3, 130, 143
-CODES = (
-    f"exit codes: {OK} fine; {FAILED} a gate failed; {WRONG} a wrong call or bad data; {BROKEN} a fault of the program"
+from frame_metrics.command.front import (
+    BROKEN,
+    CODES,
+    INTERRUPTED,
+    OK,
+    PROGRAM,
+    TERMINATED,
+    TOLD,
+    WRONG,
+    front,
+    printed,
+    quiet_pipe,
 )
-SEE_HELP = f"{PROGRAM} COMMAND --help has its options, with examples"
+from frame_metrics.command.job import Job
+from frame_metrics.command.texts import in_words, on_github, quoted, say, with_flags
+from frame_metrics.errors import BadValueError, FrameMetricsError, closest, nearest
 
 
 class _Parser(argparse.ArgumentParser):
@@ -48,9 +55,8 @@ class _Parser(argparse.ArgumentParser):
         return "\n".join(told)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run ``frame-metrics`` with arguments, by default those of the process, and return the exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+def run(arguments: list[str]) -> int:
+    """Run ``frame-metrics`` with arguments, and return the exit code."""
     try:
         with _terminating():
             return _command(arguments)
@@ -98,7 +104,7 @@ def _command(arguments: list[str]) -> int:
         return _no_command(arguments)
     name, *rest = arguments
     command = COMMANDS[name]
-    told, usage = f"{command.told[0].upper()}{command.told[1:]}.", f"{PROGRAM} {name} {command.usage}"
+    told, usage = f"{TOLD[name][0].upper()}{TOLD[name][1:]}.", f"{PROGRAM} {name} {command.usage}"
     epilog = f"examples:{command.examples}\n\n{CODES}"
     asked = {*rest} & {"-h", "--help"} and name != "trec_eval"
     common = COMMON if asked and "--all" not in rest else None
@@ -109,8 +115,7 @@ def _command(arguments: list[str]) -> int:
     fill(parser, name, common)
     if asked:
         names = [one for one in options_of(name) if one.replace("_", "-") not in COMMANDS]
-        print(with_flags(quoted(parser.format_help(), names), names), end="")
-        return OK
+        return printed(with_flags(quoted(parser.format_help(), names), names))
     if name == "trec_eval":
         return _trec_eval(parser.parse_args(rest))
     return Job(name, vars(parser.parse_intermixed_args(rest))).run()
@@ -118,32 +123,15 @@ def _command(arguments: list[str]) -> int:
 
 def _no_command(arguments: Sequence[str]) -> int:
     """Answer what is said instead of a command."""
-    lines = "".join(f"  {name:<10}  {command.told}\n" for name, command in COMMANDS.items())
-    parser = _Parser(
-        PROGRAM,
-        f"{PROGRAM} COMMAND [options]",
-        "Metrics of ranked retrieval and of classification, of logs in files.",
-        f"commands:\n{lines}\n{SEE_HELP}\n{CODES}",
-        formatter_class=HELP,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="store_true", help="print the version")
-    shells = ("bash", "zsh", "tcsh")
-    parser.add_argument("--completion", choices=shells, help="print the script with which a shell completes commands")
+    parser = front(_Parser)
     if arguments and not arguments[0].startswith("-"):
         way = closest(arguments[0], COMMANDS) or f"; there are {', '.join(COMMANDS)}"
         raise BadValueError(f"there is no command {arguments[0]!r}{way}")
     given = parser.parse_args(arguments)
-    if given.version:
-        from frame_metrics.border.shown import versions
-
-        print(versions()["frame_metrics"])
-    elif given.completion:
-        print(_completion(given.completion))
-    else:
-        parser.print_help(sys.stdout if arguments else sys.stderr)
-        return OK if arguments else WRONG
-    return OK
+    if given.completion:
+        return printed(_completion(given.completion))
+    parser.print_help(sys.stderr)
+    return WRONG
 
 
 def _completion(shell: str) -> str:
@@ -154,8 +142,8 @@ def _completion(shell: str) -> str:
         raise FrameMetricsError("--completion needs shtab: pip install 'frame_metrics[completion]'") from None
     whole = argparse.ArgumentParser(PROGRAM)
     inner = whole.add_subparsers()
-    for name, command in COMMANDS.items():
-        fill(inner.add_parser(name, help=command.told), name)
+    for name in COMMANDS:
+        fill(inner.add_parser(name, help=TOLD[name]), name)
     return str(shtab.complete(whole, shell))
 
 

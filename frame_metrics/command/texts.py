@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterable
 
 from frame_metrics.border.shown import printable
+from frame_metrics.command.front import PROGRAM
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.roles.roles import Roles
 
-PROGRAM = "frame-metrics"
+QUOTE = "'"  # around texts, in errors
 # A spreadsheet runs a cell that begins so. One that has an apostrophe gets another, so that there is a way back.
 _FORMULA = re.compile("^('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
 _NO_FORMULA = re.compile("^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
@@ -98,8 +100,7 @@ def with_flags(message: str, names: Iterable[str]) -> str:
             return "--saved FILE"
         if found[2] == "None":
             return f"--no-{written}" if found[1] in Roles.__annotations__ else f"no --{written}"
-        if found[3]:
-            return " ".join(f"--{written} {one}" for one in re.split(r",\s*", found[3]))
-        return f"--{written} {found[2]}" if found[2] else f"--{written}"
+        given = re.split(r",\s*", found[3]) if found[3] else [found[2] or ""]
+        return " ".join(f"--{written} {shlex.quote(one[1:-1]) if one[:1] == QUOTE else one}".rstrip() for one in given)
 
     return re.sub(rf"\([^()]*\)|(?<![\w.])({name})=(None|True|saved\b|'[^']*'|\[([^\[\]]+)\]|\d[\d.]*)?", flag, message)

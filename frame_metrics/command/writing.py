@@ -7,20 +7,27 @@ import html
 import io
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 import polars.selectors as cs
 
 from frame_metrics.border.files import replacing
-from frame_metrics.border.shown import DIGITS, printable, text_of
+from frame_metrics.border.shown import BESIDE_MAIN, DIGITS, SHORT, is_comparison, printable, text_of
 from frame_metrics.border.trec import write_qrels, write_run
 from frame_metrics.command.reading import ENDINGS, format_of
-from frame_metrics.command.texts import in_lines, no_command, no_formula, on_github
-from frame_metrics.errors import FrameMetricsError, check_choice, listed
+from frame_metrics.command.texts import in_lines, no_command, no_formula, on_github, say
+from frame_metrics.errors import ColumnError, FrameMetricsError, check_choice, closest, listed
 
-FOR_PEOPLE = {"table": (".txt",), "md": (".md",), "html": (".html",)}
+FOR_PEOPLE = {"table": (".txt",), "md": (".md",), "markdown": (".markdown",), "html": (".html",)}
+NARROW = 80  # letters of a line, where no terminal says how many
+# Columns of a comparison that leave a narrow table, the first first.
+LEAVING = (
+    *(*BESIDE_MAIN, "mde", "ties", "baseline_n_units", "n_units", "baseline_n", "n"),
+    *("losses", "wins", "baseline_value", "value"),
+)
 WRITTEN: dict[str, tuple[str, ...]] = FOR_PEOPLE | {
     kind: e for kind, e in ENDINGS.items() if kind not in ("run", "qrels")
 }
@@ -35,6 +42,41 @@ td.number {{ text-align: right; font-variant-numeric: tabular-nums }}</style>
 """
 
 
+@dataclass(frozen=True)
+class Look:
+    """How a result is written."""
+
+    formulas: str  # "text" puts an apostrophe before texts of CSV and TSV that a spreadsheet would run, "keep" does not
+    digits: int | None = None  # of numbers in tables for people to read; None for all that they have
+    header: bool = True  # whether there is a line of names
+    brief: bool = False  # whether a comparison may be cut to what fits in a line
+
+
+def arranged(frame: pl.DataFrame, columns: Sequence[str], sort: Sequence[str], digits: int | None) -> pl.DataFrame:
+    """Return a result with the columns that are named, sorted by some, its numbers rounded to so many digits.
+
+    Parameters
+    ----------
+    sort : columns; one behind a minus from the greatest value to the least.
+    """
+    keys, wanted = _known("--sort", sort, frame.columns), _known("--columns", columns, frame.columns)
+    if keys:
+        down = [name not in frame.columns for name in keys]
+        named = [name[least:] for name, least in zip(keys, down, strict=True)]
+        frame = frame.sort(named, descending=down, nulls_last=True, maintain_order=True)
+    frame = frame.select(wanted) if wanted else frame
+    return frame if digits is None else frame.with_columns(cs.float().round_sig_figs(digits))
+
+
+def _known(flag: str, said: Sequence[str], there: Sequence[str]) -> list[str]:
+    """The columns that a flag names, one by one or behind commas."""
+    names = [name for text in said for name in ([text] if text in there else text.split(","))]
+    for name in names:
+        if name not in there and not (flag == "--sort" and name.removeprefix("-") in there):
+            raise ColumnError(f"{flag} {name}: there is no such column among {listed(there)}{closest(name, there)}")
+    return names
+
+
 def format_to(name: str, said: str | None) -> str:
     """Return the format of a file that is written, by its ending where none is said."""
     if said is not None:
@@ -47,24 +89,22 @@ def format_to(name: str, said: str | None) -> str:
     return known
 
 
-def as_bytes(frame: pl.DataFrame, kind: str, *, formulas: str, digits: int | None, width: int | None = None) -> bytes:
-    """Return a frame in a format.
-
-    Parameters
-    ----------
-    formulas : "text" puts an apostrophe before texts of CSV and TSV that a spreadsheet would run, "keep" leaves them.
-    digits : of numbers in tables for people to read; None for all that they have.
-    width : of a terminal.
-    """
+def as_bytes(frame: pl.DataFrame, kind: str, look: Look, width: int | None = None) -> bytes:
+    """Return a frame in a format; ``width``: of a terminal."""
+    if not look.header and kind not in ("table", "csv", "tsv"):
+        raise FrameMetricsError(f"--no-header: {kind} has no line of names; say --to csv, tsv or table")
     if kind == "table":
-        return f"{text_of(frame, digits=digits, width=width)}\n".encode()
+        if look.brief and is_comparison(frame):
+            width = width or NARROW
+            frame = _fitted(frame, look, width)
+        return f"{text_of(frame, digits=look.digits, width=width, header=look.header)}\n".encode()
     if kind in FOR_PEOPLE:
-        return (markdown(frame, digits) if kind == "md" else page(frame, digits)).encode()
+        return (page if kind == "html" else markdown)(frame, look.digits).encode()
     file = io.BytesIO()
     if kind in ("csv", "tsv"):
         _check_flat(frame.schema, kind)
-        safe = _changed(frame, no_formula) if formulas == "text" else frame
-        safe.write_csv(file, separator="," if kind == "csv" else "\t")
+        safe = _changed(frame, no_formula) if look.formulas == "text" else frame
+        safe.write_csv(file, separator="," if kind == "csv" else "\t", include_header=look.header)
     elif kind in ("parquet", "arrow"):
         (frame.write_parquet if kind == "parquet" else frame.write_ipc)(file)
     elif kind == "json":
@@ -75,14 +115,32 @@ def as_bytes(frame: pl.DataFrame, kind: str, *, formulas: str, digits: int | Non
     return file.getvalue()
 
 
-def write(frame: pl.DataFrame, name: str, kind: str, formulas: str, digits: int | None) -> None:
+def _fitted(frame: pl.DataFrame, look: Look, width: int) -> pl.DataFrame:
+    """A comparison in few digits, without the columns that a width has no room for, which is said."""
+    from frame_metrics.report.cells import P_VALUES, p_text
+
+    if look.digits is not None:
+        ps = [pl.Series(name, [None if p is None else p_text(p) for p in frame[name]], pl.String) for name in P_VALUES]
+        frame = frame.with_columns(ps).with_columns(cs.float().round_sig_figs(SHORT))
+    left = []
+    for name in LEAVING:
+        if max(map(len, text_of(frame, digits=look.digits).split("\n"))) <= width:
+            break
+        left += [name] if name in frame.columns else []
+        frame = frame.drop(name, strict=False)
+    if left:
+        say(f"left out, as lines are narrow: {', '.join(left)}; --columns names columns, --to csv has all")
+    return frame
+
+
+def write(frame: pl.DataFrame, name: str, kind: str, look: Look) -> None:
     """Write a frame to a file, which takes its place once it is whole."""
-    data = as_bytes(frame, kind, formulas=formulas, digits=digits)
+    data = as_bytes(frame, kind, look)
     with replacing(name) as file:
         file.write(gzip.compress(data, mtime=0) if name.lower().endswith(".gz") else data)
 
 
-def show(frame: pl.DataFrame, kind: str | None, formulas: str, digits: int | None) -> None:
+def show(frame: pl.DataFrame, kind: str | None, look: Look) -> None:
     """Print a frame: a table where standard output is a terminal, else CSV, if nothing else is said."""
     terminal = sys.stdout.isatty()
     kind = kind or ("table" if terminal else "csv")
@@ -91,7 +149,7 @@ def show(frame: pl.DataFrame, kind: str | None, formulas: str, digits: int | Non
     if on_github() and kind not in ("parquet", "arrow", "json", "jsonl"):
         frame = _changed(frame, no_command)
     width = shutil.get_terminal_size().columns if terminal else None
-    put(as_bytes(frame, kind, formulas=formulas, digits=digits, width=width))
+    put(as_bytes(frame, kind, look, width))
 
 
 def put(data: bytes) -> None:
@@ -138,7 +196,7 @@ def convert(
     if kind not in sinks:
         frame = plan.collect()
         check()
-        write(frame, name, kind, formulas, None)
+        write(frame, name, kind, Look(formulas))
         return
     with replacing(name) as file:
         sinks[kind](file)

@@ -12,8 +12,8 @@ import polars as pl
 
 from frame_metrics.report.cells import NOTHING, Cell, Table, library, result_table
 
-# What Markdown reads as more than a letter.
-MARKDOWN = re.compile(r"[\\`*_\[\]|~$]")
+# What Markdown reads as more than a letter; within a word an underscore is one.
+MARKDOWN = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 # What GitHub makes a mention or a link to an issue of; an empty comment stops it.
 MENTION = re.compile(r"(?<!\w)([@#])(?=\w)")
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}

@@ -111,7 +111,7 @@ def _place(columns: Mapping[str, Any], made: list[str], roles: Roles, available:
     """The rank that is made of places in lists, where nothing else orders the results of a query."""
     if "rank" in roles or columns.get("score") or columns.get("rank"):
         return {}
-    made.append(_unused(PLACE, available))
+    made.append(unused(PLACE, available))
     return {"rank": made[-1]}
 
 
@@ -186,7 +186,7 @@ def _relevant(
     return {"relevant": column}
 
 
-def _unused(name: str, available: Sequence[str]) -> str:
+def unused(name: str, available: Sequence[str]) -> str:
     """Return the name for a column that is made, with spaces where the frame has such a column."""
     while name in available:
         name += " "
@@ -206,7 +206,7 @@ def _per_system(columns: Mapping[str, Any], made: list[str], available: Sequence
             f"{role}={[*columns[role]]!r}: each of these columns is a system, and system={columns['system']!r} says "
             "another; name one column, or leave out system="
         )
-    name = _unused(", ".join(columns[role]), [one for one in available if one not in columns[role]])
+    name = unused(", ".join(columns[role]), [one for one in available if one not in columns[role]])
     made += [SYSTEM, name]
     return {role: name, "per_system": tuple(columns[role]), "together": name, "system": SYSTEM}
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, cast, get_args, get_origin, get_type_hints
+
+import polars as pl
 
 from frame_metrics.errors import (
     BadValueError,
@@ -30,8 +32,13 @@ Several = Literal["mean", "median", "max", "majority"]
 Match = Literal["best", "majority", "informedness"]
 
 
+def is_made(value: Any) -> bool:
+    """Return True for what makes a column of a frame: an expression of polars or pandas, or a function."""
+    return isinstance(value, pl.Expr) or (callable(value) and not isinstance(value, type))
+
+
 def _is_name(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
+    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)) or is_made(value)
 
 
 def _are_names(values: Any) -> bool:
@@ -60,7 +67,7 @@ MAKE_IT = "; make it a column of the frame, and give its name"
 def is_foreign(value: Any) -> bool:
     """Return True for an object of a library, as an expression or a series, and a list of some."""
     values = value if isinstance(value, list | tuple) else [value]
-    return any(shown(one).startswith("<") and not isinstance(one, int) for one in values)
+    return any(shown(one).startswith("<") and not isinstance(one, int) and not is_made(one) for one in values)
 
 
 def _is_known(value: Any) -> bool:
@@ -72,34 +79,50 @@ def _is_grade(value: Any) -> bool:
 
 
 def _is_size(value: Any) -> bool:
-    return isinstance(value, bool | str) or (_is_known(value) and 0 <= value <= EXACT and value == int(value))
+    return (
+        isinstance(value, bool | str)
+        or is_made(value)
+        or (_is_known(value) and 0 <= value <= EXACT and value == int(value))
+    )
 
 
+Expression: TypeAlias = pl.Expr | Callable[[Any], Any]  # pd.col() of pandas is callable too
+Expressions: TypeAlias = Expression | Sequence[str | int | Expression]
 # What a role or an option may be stands in its annotation, in words, which errors repeat, and as a rule.
-Column: TypeAlias = Annotated[str | int | None, "the name of a column", _is_name]
+Column: TypeAlias = Annotated[Expression | str | int | None, "the name of a column", _is_name]
 Columns: TypeAlias = Annotated[
-    str | int | Sequence[str | int] | None, "the name of a column, or a list of names", _are_names
+    Expressions | str | int | Sequence[str | int] | None, "the name of a column, or a list of names", _are_names
 ]
 Scores: TypeAlias = Annotated[
-    str | int | Sequence[str | int] | Mapping[Any, str | int] | None,
+    Expressions | str | int | Sequence[str | int] | Mapping[Any, str | int | Expression] | None,
     "the name of a column, or a list of names, each of a system",
     _are_names,
     "a column for each of several classes",
     _by_class,
 ]  # the last is what a mapping may be
 Extra: TypeAlias = Annotated[
-    Mapping[str, str | int] | None, "a mapping from names to columns, as {'price': 'price_eur'}", _is_extra
+    Mapping[str, str | int | Expression] | None,
+    "a mapping from names to columns, as {'price': 'price_eur'}",
+    _is_extra,
 ]
 PerSystem: TypeAlias = Annotated[
-    str | int | Sequence[str | int] | None, "the name of a column, or a list of names, each of a system", _are_names
+    Expressions | str | int | Sequence[str | int] | None,
+    "the name of a column, or a list of names, each of a system",
+    _are_names,
 ]
 Classes: TypeAlias = Annotated[Sequence[Any] | None, "a list of different classes", _are_classes]
 Positive: TypeAlias = Annotated[
     Any | None, "a label, or a list of different ones", lambda value: _are_classes(several(value))
 ]
-Size: TypeAlias = Annotated[str | float | bool | None, "a number of documents, a column, or True", _is_size]
+Size: TypeAlias = Annotated[
+    str | float | bool | Expression | None, "a number of documents, a column, or True", _is_size
+]
 Grade: TypeAlias = Annotated[float | str | None, "a grade", _is_grade]
-Threshold: TypeAlias = Annotated[float | str | None, "a score, or the name of a column", _is_grade]
+Threshold: TypeAlias = Annotated[
+    float | str | Expression | None,
+    "a score, or the name of a column",
+    lambda value: _is_grade(value) or is_made(value),
+]
 Memory: TypeAlias = Annotated[int | str | None, "a number of bytes, or a text as '2GB'", is_memory]
 Folder: TypeAlias = Annotated[
     str | os.PathLike[str] | None,

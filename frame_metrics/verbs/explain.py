@@ -15,9 +15,9 @@ from frame_metrics.data.judgments import Judged
 from frame_metrics.data.log import Block, Log, Piece
 from frame_metrics.errors import BadRowsError, BadValueError, NotComputableError, check_apart
 from frame_metrics.inputs import Array, Confusion, Pool, Ranking, gain_of
-from frame_metrics.measuring.one_query import of_one_query, with_grades
 from frame_metrics.measuring.pieces import Work, facts, system_numbers, work_of
 from frame_metrics.measuring.queries import check_grades, check_known, check_ties
+from frame_metrics.measuring.some_queries import is_query, of_queries, with_grades
 from frame_metrics.metrics.metric import Metric
 from frame_metrics.metrics.names import Asked, read
 from frame_metrics.plan.checks import check_asked, one_of
@@ -25,7 +25,6 @@ from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.columns import Columns
-from frame_metrics.roles.series import same_as
 
 SCHEMA: dict[str, Any] = {
     "rank": pl.Int64,
@@ -55,31 +54,31 @@ def explain(irm: Plan, metric: str | Metric, *, query: Any) -> Any:
     keys = (*columns.keys, *((columns.doc,) if columns.doc else ()))
     check_apart(keys, SCHEMA)
 
-    values = _value_of_each(columns, query)
+    lists = not columns.made and plan.border.holds_lists(columns.query[0])
+    queries = _each_query(columns, query, lists=lists)
 
     def compute(source: Source) -> Answer:
         if isinstance(source, InPieces):
-            table = of_one_query(work_of(Explaining, source, asked, values, query), source, values)
+            table = of_queries(work_of(Explaining, source, asked, queries), source, queries)
             rows = np.arange(len(table))
             return Answer(dict.fromkeys(keys, rows), {name: table[name] for name in SCHEMA}, table=table)
         log = source.log()
-        return _answer(log, _explained(log, asked, values, query, _type_of_docs(source)))
+        return _answer(log, _explained(log, asked, queries, _type_of_docs(source)))
 
     return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | SCHEMA, in_pieces=True)
 
 
 @dataclass(frozen=True, eq=False)
 class Explaining(Work):
-    """The rows of one query, taken apart; they are the whole piece."""
+    """The rows of some queries, taken apart; they are the whole piece."""
 
     asked: Asked
-    values: Sequence[Any]  # the query, a value of each column
-    query: Any  # and as the caller wrote it
+    queries: Sequence[tuple[Any, ...]]  # a value of each column
     grades: pl.Series | None = None  # some of the frame's, the greatest among them
 
     def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
         log = source.log(piece=piece)
-        table = _explained(log, self.asked, self.values, self.query, _type_of_docs(source), self.grades)
+        table = _explained(log, self.asked, self.queries, _type_of_docs(source), self.grades)
         answer, named, system = _answer(log, table), {}, log.columns.system
         if system:  # of which the piece may have no row
             numbers = system_numbers(log, self.systems)[log.grid.system[table["ranking"].to_numpy()]]
@@ -93,32 +92,39 @@ def _type_of_docs(source: Source) -> Any:
     return source.table[doc].dtype if doc else None
 
 
-def _value_of_each(columns: Columns, query: Any) -> tuple[Any, ...]:
-    """Return the value of each column of the query."""
+def _each_query(columns: Columns, query: Any, *, lists: bool) -> list[tuple[Any, ...]]:
+    """Return the value of each column of each query that is asked for; ``lists``: whether a list may be a value."""
     if len(columns.query) == 1:
-        return (query,)
-    if not isinstance(query, list | tuple) or len(query) != len(columns.query):
-        raise BadValueError(f"query={query!r} is not a value for each of {', '.join(columns.query)}")
-    return tuple(query)
+        each: list[Any] = [(one,) for one in query] if isinstance(query, list) and not lists else [(query,)]
+    else:
+        several = isinstance(query, list) and all(isinstance(one, list | tuple) for one in query)
+        each = [one if isinstance(one, list | tuple) else () for one in (query if several else [query])]
+        if any(len(one) != len(columns.query) for one in each):
+            raise BadValueError(f"query={query!r} is not a value for each of {', '.join(columns.query)}")
+    if not each:
+        raise BadValueError("query=[] names no query; give one, or several")
+    return [tuple(one) for one in each]
 
 
-def _rankings_of(log: Log, values: Sequence[Any], query: Any) -> Array:
-    """Return the evaluated rankings of one query.
+def _rankings_of(log: Log, queries: Sequence[tuple[Any, ...]]) -> Array:
+    """Return the evaluated rankings of some queries, those of a system and segment together.
 
     Raises
     ------
     BadValueError
-        No ranking is of this query, or none of its documents is judged.
+        No ranking is of a query, or none of its documents is judged.
     """
-    grid, names = log.grid, log.columns.key_names[2]
-    each = log.keys_at(names, grid.query_row)
-    mine = pl.Series([True]).new_from_index(0, len(each))
-    for inside, column, value in zip(names, log.columns.query, values, strict=True):
-        mine &= same_as(each[inside], value, column).fill_null(False)
+    each = log.keys_at(log.columns.key_names[2], log.grid.query_row)
+    return np.unique(np.concatenate([_rankings_of_one(log, each, one) for one in queries]))
+
+
+def _rankings_of_one(log: Log, each: pl.DataFrame, values: tuple[Any, ...]) -> Array:
+    query = values[0] if len(values) == 1 else values
+    mine = is_query(each, values, log.columns.query)
     if not mine.any():
         beside = "" if log.judged is None or log.judges_itself else ", and no judgment"
         raise BadValueError(f"query={query!r}: no row of the frame has it{beside}")
-    own = np.flatnonzero(mine.to_numpy()[grid.query])
+    own = np.flatnonzero(mine.to_numpy()[log.grid.query])
     try:
         judged = Block(log, own).ranking().evaluated
     except BadRowsError:
@@ -130,17 +136,17 @@ def _rankings_of(log: Log, values: Sequence[Any], query: Any) -> Array:
 
 
 def _explained(
-    log: Log, asked: Asked, values: Sequence[Any], query: Any, docs: Any, grades: pl.Series | None = None
+    log: Log, asked: Asked, queries: Sequence[tuple[Any, ...]], docs: Any, grades: pl.Series | None = None
 ) -> pl.DataFrame:
-    """Return one row per result of a query's rankings, in rank order, then per document whose gain is not counted.
+    """Return one row per result of the rankings of queries, in rank order, then per document whose gain is not counted.
 
     Parameters
     ----------
-    values : the query, a value of each column; ``query`` as the caller wrote it.
+    queries : a value of each column.
     docs : the type of the caller's column of documents.
     grades : those of the whole frame, where the log is a part of it.
     """
-    own, ((name, metric),) = _rankings_of(log, values, query), asked
+    own, ((name, metric),) = _rankings_of(log, queries), asked
     check_grades(asked, with_grades(log, grades), some=grades is not None)
     grid, document, block = log.grid, log.columns.doc, Block(log, own, alike=True)
     rel, condensed = log.conventions.variant(metric)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from frame_metrics.border.protocol import Border
 from frame_metrics.border.shown import printable, value_text
-from frame_metrics.errors import kind_of
+from frame_metrics.errors import kind_of, shown
 from frame_metrics.plan.plan import Plan
 from frame_metrics.roles.columns import ROLES
 from frame_metrics.roles.roles import COLUMNS
@@ -60,10 +60,14 @@ class Overview:
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{said}{after}"
 
 
-def overview(irm: Plan) -> Overview:
-    """Return what is shown of a frame; nothing is read of one that is not in memory."""
+def overview(irm: Plan, made: Callable[[], Plan]) -> Overview:
+    """Return what is shown of a frame; nothing is read of one that is not in memory.
+
+    ``made`` gives the plan in which expressions have become columns.
+    """
     frame = irm.frame
     try:
+        irm = made()
         looked_at = irm.border.looked_at(LOOKED_AT)
         played = _played(irm)
         then = f"next: {_next(irm, played)}"
@@ -94,7 +98,8 @@ def _as_columns(said: Any) -> tuple[str, ...]:
     """The columns that a role was given, or what each is to it, as ``price=price_eur``."""
     if isinstance(said, Mapping):
         return tuple(f"{one}={column}" for one, column in said.items())
-    return (said,) if isinstance(said, str) else tuple(map(str, said))
+    several = said if isinstance(said, list | tuple) else [said]
+    return tuple(one if isinstance(one, str) else shown(one) for one in several)
 
 
 def _part(role: str, columns: tuple[str, ...], looked_at: tuple[Border, int] | None, *, found: bool) -> Part:

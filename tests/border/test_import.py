@@ -328,3 +328,30 @@ at = pl.int_range(1_000_000, eager=True)
 log = pl.DataFrame({"query": at // 4, "score": at % 4, "label": (at % 4 == 2).cast(pl.Int8)})
 atexit.register(lambda: print(log.irm.evaluate("rr")["value"].to_list()))
 """
+
+
+@pytest.mark.parametrize("said", ["--version", "--help"])
+def test_the_program_says_what_it_is_without_libraries(said: str) -> None:
+    """--version and --help import no library of frames, nor numpy."""
+    code = f"""
+import sys
+from frame_metrics.command import main
+assert main(['{said}']) == 0
+assert not {{'polars', 'numpy', 'pandas'}} & {{*sys.modules}}
+"""
+    assert _run(code).strip()
+
+
+def test_names_come_when_they_are_asked_for() -> None:
+    """Public names are there where polars was not imported before, for several threads at once too."""
+    _run("""
+import sys, frame_metrics
+from concurrent.futures import ThreadPoolExecutor
+assert 'polars' not in sys.modules
+with ThreadPoolExecutor(8) as threads:
+    found = list(threads.map(lambda i: getattr(frame_metrics, ['IRM', 'show', 'metric', 'Ranking'][i % 4]), range(32)))
+assert len(set(found)) == 4
+from frame_metrics.accessor import IRM
+assert frame_metrics.IRM is IRM
+assert frame_metrics.metrics.ndcg
+""")

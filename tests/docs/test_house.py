@@ -49,7 +49,7 @@ HOUSE: dict[str, set[str]] = {
     "report": {"answer", "border", "errors", "inputs", "measuring", "metrics", "plot", "roles"},
     "misuse": {"errors", "plan", "roles"},
     "accessor": {"border", "errors", "measuring", "metrics", "misuse", "plan", "plot", "report", "roles", "verbs"},
-    "register": {"accessor"},
+    "register": {"accessor", "errors"},
     "testing": {"accessor", "border", "errors", "inputs", "metrics"},
     "command": {"accessor", "border", "errors", "metrics", "report", "roles", "verbs"},
     "__init__": {"accessor", "border", "errors", "inputs", "metrics", "register"},

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 from frame_metrics import IRM, FrameMetricsError, Ranking, metric
-from frame_metrics.roles.roles import CHOICES, RESOURCES, Roles
-from helpers import as_polars
+from frame_metrics.roles.roles import CHOICES, COLUMNS, RESOURCES, Roles
+from helpers import as_kind, as_polars
 
 Call = Callable[[Any, Sequence[str]], Any]  # of an irm, and the metrics that are asked for
 ROLES = [role for role in Roles.__annotations__ if role not in RESOURCES]  # which change no number by what they mean
@@ -33,7 +33,7 @@ TRIED: dict[str, Sequence[Any]] = {
     "abstain": ([1], ["d"]),
     "extra": ({"price": "extra_"},),
 }
-# Calls of each verb, whose name is the first word. A report prints the roles; it and a summary call the others.
+# Calls of each verb, whose name is the first word. A report prints the roles, and calls the others.
 CALLS: dict[str, Call] = {
     "judge": lambda irm, asked: irm.judge(qrels()).evaluate(*asked, ci=0.9, resamples=20),
     "evaluate": lambda irm, asked: irm.evaluate(*asked, ci=0.9, resamples=20),
@@ -54,6 +54,11 @@ CALLS: dict[str, Call] = {
     "explain": lambda irm, asked: irm.explain(asked[0], query=1),
     "bounds": lambda irm, asked: irm.bounds(asked[0], of="ties"),
     "audit": lambda irm, asked: irm.audit(),
+    "summary": lambda irm, asked: irm.summary(*asked),
+    "summary with saved numbers": lambda irm, asked: irm.summary(*asked, baseline=saved(*asked)),
+    "summary as a baseline": lambda irm, asked: (
+        saved(*asked).irm(query="query_", value=asked).summary(asked[0], baseline=irm)
+    ),
     "compare with saved numbers": lambda irm, asked: irm.compare(*asked, baseline=saved(*asked), **FEW),
     "plan with saved numbers": lambda irm, asked: irm.plan(*asked, baseline=saved(*asked), detect=0.1, resamples=20),
     "plan as a baseline": lambda irm, asked: (
@@ -102,6 +107,7 @@ UNREAD = {
         "compare with the majority": POOLED,
         "compare arms": POOLED,
         "audit": f"{COUNTED} undefined",
+        "summary": "rank grade extra classes undefined",  # it is about the first metric
     },
     "numbers": {
         "per_query": "weight cluster",
@@ -116,7 +122,7 @@ class Setting(NamedTuple):
     """A frame, the roles that verbs are called with, and the metrics that are asked for."""
 
     of: str  # what the rows are of
-    frame: pl.DataFrame
+    frame: Any
     roles: Mapping[str, Any]
     asked: Sequence[str] = ()
     judgments: bool = False
@@ -226,12 +232,45 @@ def tried(role: str, frame: pl.DataFrame) -> Sequence[Any]:
     return CHOICES.get(role) or TRIED.get(role) or ([f"{role}_"] if f"{role}_" in frame.columns else column)
 
 
+def raw(column: pl.Series) -> pl.Series:
+    """A column of which an expression makes the one that is given."""
+    values = column + "!" if column.dtype == pl.String else column * 2 if column.dtype.is_numeric() else column
+    return values.alias(f"raw {column.name}")
+
+
+def made(named: Any, frame: pl.DataFrame) -> Any:
+    """What a role is given, with expressions of other columns in the place of the names of columns."""
+    if isinstance(named, dict):
+        return {key: made(one, frame) for key, one in named.items()}
+    if named not in frame.columns:
+        return named
+    column, kind = pl.col(f"raw {named}"), frame.schema[named]
+    half = column // 2 if kind.is_integer() else column / 2
+    values = column.str.strip_suffix("!") if kind == pl.String else half if kind.is_numeric() else column
+    return values.alias(named)
+
+
 def outcome(setting: Setting, call: Call, **more: Any) -> str | None:
     """Everything that a call returns, as text; None where it is refused."""
     try:
         return repr(as_polars(call(setting.irm(**more), setting.asked)).rows())
     except FrameMetricsError:
         return None
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_expressions_are_columns(name: str, kind: str) -> None:
+    """Expressions as roles give what columns give that were made by hand."""
+    seen: set[str] = set()
+    for of, frame, roles, asked, judgments in settings():
+        by_hand = Setting(of, as_kind(frame, kind), roles, asked, judgments)
+        if of in seen or (wanted := outcome(by_hand, CALLS[name])) is None:
+            continue
+        seen.add(of)
+        given = {role: made(named, frame) if role in COLUMNS else named for role, named in roles.items()}
+        of_others = Setting(of, as_kind(pl.DataFrame(list(map(raw, frame))), kind), given, asked, judgments)
+        assert outcome(of_others, CALLS[name]) == wanted
+    assert seen
 
 
 @pytest.fixture(autouse=True)
@@ -247,11 +286,10 @@ def _own() -> None:
 
 def test_every_verb_is_called() -> None:
     """The law calls each verb but those of reports, and each with a baseline: numbers beside, and beside numbers."""
-    assert {name.split()[0] for name in CALLS} == VERBS - {"report", "summary"}
-    compared = {
-        verb for verb in VERBS - {"report", "summary"} if "baseline" in inspect.signature(getattr(IRM, verb)).parameters
-    }
-    assert compared == {"compare", "plan", "audit"}
+    verbs = {name.split()[0] for name in CALLS}
+    assert verbs == VERBS - {"report"}
+    compared = {verb for verb in verbs if "baseline" in inspect.signature(getattr(IRM, verb)).parameters}
+    assert compared == {"compare", "plan", "audit", "summary"}
     assert {f"{verb} {how}" for verb in compared for how in ("with saved numbers", "as a baseline")} <= {*CALLS}
 
 

@@ -221,7 +221,7 @@ def test_markdown_and_html(capsys: pytest.CaptureFixture[str]) -> None:
     write(log(), "log.parquet")
     text = out(capsys, "evaluate", "log.parquet", "rr", *ROLES, "--to", "md")
     assert text.splitlines()[:2] == [
-        "| metric | k | average | value | n | n\\_undefined |",
+        "| metric | k | average | value | n | n_undefined |",
         "| :-- | --: | :-- | --: | --: | --: |",
     ]
     page = out(capsys, "evaluate", "log.parquet", "rr", *ROLES, "--to", "html")
@@ -556,7 +556,7 @@ def test_settings_have_the_input_too(capsys: pytest.CaptureFixture[str]) -> None
         (["evaluate", "none.parquet", "rr"], "none.parquet: there is no such file"),
         (["evaluate", "no*.parquet", "rr"], "no*.parquet: there is no such file"),
         (["evaluate", "log.parquet", "ndgc@10"], "there is no metric 'ndgc'; did you mean 'ndcg'?"),
-        (["evaluate", "log.parquet", "rr", "--query", "qidd"], "--query 'qidd': there is no such column among"),
+        (["evaluate", "log.parquet", "rr", "--query", "qidd"], "--query qidd: there is no such column among"),
         (["evaluate", "log.parquet", "rr", "--nothing"], "there is no option --nothing; --help has the options"),
         (
             ["evaluate", "log.parquet", "rr", "--qury", "qid"],
@@ -654,3 +654,51 @@ def test_completion_needs_a_library(capsys: pytest.CaptureFixture[str], monkeypa
     """Without shtab the error says how to install it."""
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert "pip install 'frame_metrics[completion]'" in error(capsys, "--completion", "bash")
+
+
+def test_columns_order_and_digits(capsys: pytest.CaptureFixture[str]) -> None:
+    """--columns, --sort, --digits and --no-header say what is printed of a result, in CSV and in tables."""
+    asked = ["evaluate", write(log(), "log.parquet"), "rr", "ndcg", *ROLES]
+    text = out(capsys, *asked, "--columns", "value,metric", "--sort=-value", "--digits", "2", "--no-header")
+    rows = [line.split(",") for line in text.splitlines()]
+    assert [name for _, name in rows] == ["ndcg", "rr"]
+    assert rows[0][0] > rows[1][0]
+    assert all(len(value) <= 4 for value, _ in rows)
+    table = out(capsys, *asked, "--columns", "metric", "--sort", "metric", "--to", "table", "--no-header")
+    assert table.split() == ["ndcg", "rr"]
+    both = (["--columns", "vlue"], ["--sort", "vlue"])
+    for flags in both:
+        assert main([*asked, *flags]) == 2
+        assert f"{flags[0]} vlue: there is no such column among" in capsys.readouterr().err
+    assert main([*asked, "--no-header", "--to", "json"]) == 2
+    assert main([*asked, "--digits", "0"]) == 2
+
+
+def test_a_comparison_fits_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """A table of a comparison has 80 letters in a line, p-values that can be read, and says what it leaves out."""
+    rows = [(s, q, d, d + (s == "b") * (4 - d) * 2, d % 3) for s in "ab" for q in range(20) for d in range(4)]
+    frame = pl.DataFrame(rows, ["system", "query", "doc", "score", "grade"], orient="row")
+    frame.with_columns(pl.col("doc").cast(pl.String)).write_parquet("runs.parquet")
+    assert main(["compare", "runs.parquet", "ndcg@10", "--system", "system", "--to", "table"]) == 0
+    printed, said = capsys.readouterr()
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "<0.001" in printed
+    assert {"difference", "ci_low", "ci_high", "p_adjusted"} <= {*printed.split()}
+    assert "--columns names columns" in said
+    text = out(capsys, "compare", "runs.parquet", "ndcg@10", "--system", "system", "--to", "table", "--columns", "mde")
+    assert text.split()[0] == "mde"
+
+
+def test_markdown_has_two_names(capsys: pytest.CaptureFixture[str]) -> None:
+    """--to markdown is --to md, with the names of columns as they are."""
+    asked = ["evaluate", write(log(), "log.parquet"), "rr", *ROLES, "--to"]
+    text = out(capsys, *asked, "markdown")
+    assert text == out(capsys, *asked, "md")
+    assert "| n_undefined |" in text.splitlines()[0]
+
+
+def test_values_in_errors_are_written_as_in_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
+    """An error that says an option says it as a flag and its value, quoted where a shell needs it."""
+    asked = ["evaluate", write(log(), "log.parquet"), "rr", "--query"]
+    assert "--query qidd: there is no such column" in error(capsys, *asked, "qidd")
+    assert "--query 'the query': there is no such column" in error(capsys, *asked, "the query")

@@ -444,7 +444,7 @@ def test_github(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     assert said[1] == f"::error title=frame-metrics evaluate::rr is {VALUE!r}, under 0.8"
     summary = Path("summary.md").read_text()
     assert summary.startswith(
-        "before\n### frame-metrics evaluate\n\n| metric | k | average | value | n | n\\_undefined |\n"
+        "before\n### frame-metrics evaluate\n\n| metric | k | average | value | n | n_undefined |\n"
     )
     assert f"- ❌ rr is {VALUE!r}, under 0.8\n- ✅ rr is {VALUE!r}, at most 0.9\n" in summary
     code, _, said = called(capsys, "evaluate", "none.parquet", "rr")

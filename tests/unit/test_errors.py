@@ -625,9 +625,9 @@ BAD_ROLES: list[tuple[dict[str, Any], type[FrameMetricsError], str]] = [
     ({"rel": True}, BadValueError, "rel=True is not a grade"),
     ({"rel": NAN}, BadValueError, "rel=nan is not a grade"),
     (
-        {"score": pl.col("bm25")},
+        {"score": pl.Series([1])},
         BadValueError,
-        "score=<polars.Expr> is not the name of a column, or a list of names, each of a system; make it a column of "
+        "score=<polars.Series> is not the name of a column, or a list of names, each of a system; make it a column of "
         "the frame, and give its name",
     ),
     (
@@ -1422,8 +1422,8 @@ def test_any_rel_is_compared_with_grades_of_any_type(grades: Any, rel: float) ->
         ),
         (lambda: LOG_OF_TWO.irm.explain("rr"), "explain(): missing a required argument: 'query'"),
         (
-            lambda: LOG_OF_TWO.irm.judge(LOG_OF_TWO, doc=pl.col("query")),
-            "judge: doc=<polars.Expr> is not the name of a column; make it a column of the frame, and give its name",
+            lambda: LOG_OF_TWO.irm.judge(LOG_OF_TWO, doc=pl.Series([1])),  # type: ignore[arg-type]
+            "judge: doc=<polars.Series> is not the name of a column; make it a column of the frame, and give its name",
         ),
     ],
 )

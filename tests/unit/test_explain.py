@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM, BadValueError, ColumnError, Metric, NotComputableError
 from helpers import KINDS, ROLES, as_kind, as_polars, error, irm, made_log, ready
-from inside import REGISTRY, Confusion, Ranking
+from inside import REGISTRY, Confusion, Ranking, in_pieces
 
 LOG = pl.DataFrame({"query": ["a"] * 3 + ["b"], "doc": [*"xyzx"], "score": [3.0, 2.0, 1.0, 1.0], "grade": [1, 0, 3, 1]})
 EMPTY_IS_NOT_ZERO = {
@@ -432,3 +433,19 @@ def test_documents_of_a_log_that_has_no_type_for_them(dtype: Any) -> None:
     irm = log.irm.judge(pl.DataFrame({"query": ["a", "a"], "doc": docs, "grade": [1, 0]}))
     with pytest.raises(BadValueError, match="do not fit its type, Null"):
         irm.explain("rr", query="a")
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_several_queries_at_once(small: bool) -> None:
+    """A list asks for several queries; each has the rows that it has alone, in the order of the frame."""
+    irm = LOG.with_columns(day=pl.lit("u")).irm(doc="doc")
+    irm = in_pieces(irm) if small else irm
+    alone = [as_polars(irm.explain("ap", query=query)) for query in "ab"]
+    both = as_polars(irm.explain("ap", query=["b", "a"]))
+    assert_frame_equal(both, pl.concat(alone))
+    pairs = irm(query=["day", "query"])
+    assert len(as_polars(pairs.explain("ap", query=[("u", "a"), ("u", "b")]))) == len(both)
+    with pytest.raises(BadValueError, match="query='z': no row of the frame has it"):
+        as_polars(irm.explain("ap", query=["a", "z"]))
+    with pytest.raises(BadValueError, match="names no query"):
+        irm.explain("ap", query=[])

@@ -1,9 +1,11 @@
-"""One query of a frame that is worked on in pieces: its rows are taken out of all of them, and read as a frame."""
+"""Some queries of a frame that is worked on in pieces: their rows are taken out of all of them, and read as a frame."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import polars as pl
@@ -18,18 +20,26 @@ from frame_metrics.roles.series import grade_column, same_as
 MINE = "\0mine"
 
 
+def is_query(rows: pl.DataFrame, values: Sequence[Any], columns: Sequence[str]) -> pl.Series:
+    """Mark the rows that are of one query: a value for each column, and what the caller calls these."""
+    mine = pl.Series([True]).new_from_index(0, len(rows))
+    for own, value, column in zip(rows, values, columns, strict=True):
+        mine &= same_as(own, value, column).fill_null(False)
+    return mine
+
+
 @dataclass(frozen=True, eq=False)
 class Taking:
-    """The rows of one query that a piece has, and beside them the ends of all grades in the piece, and its systems."""
+    """The rows of some queries that a piece has, and beside them the ends of all grades in it, and its systems."""
 
     columns: Columns
-    values: Sequence[Any]  # the query, a value of each column
+    queries: Sequence[tuple[Any, ...]]  # a value of each column
 
     def __call__(self, piece: pl.DataFrame) -> pl.DataFrame:
         """Return the rows, marked as ``MINE``, and behind them rows with a grade only, marked too, or a system only."""
-        mine = pl.Series([True]).new_from_index(0, len(piece))
-        for name, value in zip(self.columns.query, self.values, strict=True):
-            mine &= same_as(piece[ORDER if name in self.columns.made else name], value, name).fill_null(False)
+        query = self.columns.query
+        keys = piece.select(ORDER if name in self.columns.made else name for name in query)
+        mine = reduce(or_, (is_query(keys, values, query) for values in self.queries))
         parts = [piece.filter(mine).with_columns(pl.lit(True).alias(MINE))]
         if (grade := self.columns.grade) in piece.columns:
             parts.append(_ends(piece[grade]).to_frame().with_columns(pl.lit(False).alias(MINE)))
@@ -52,17 +62,17 @@ def _ends(values: pl.Series) -> pl.Series:
     return each.to_frame().select(pl.concat_list([pl.first()] * times).cast(values.dtype)).to_series()
 
 
-def of_one_query(work: Work, source: InPieces, values: Sequence[Any]) -> pl.DataFrame:
-    """Return what work gives of the rows of one query, beside all judgments.
+def of_queries(work: Work, source: InPieces, queries: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
+    """Return what work gives of the rows of some queries, beside all judgments.
 
     Parameters
     ----------
     work : has the field ``grades``, for those of the whole frame.
-    values : the query, a value of each column.
+    queries : a value of each column.
     """
     pieces, columns = source.pieces, work.plan.columns
     types = dict(work.empty.schema) | {MINE: pl.Boolean}
-    rows = pieces.gathered(columns.needed, [], Taking(columns, values), types)
+    rows = pieces.gathered(columns.needed, [], Taking(columns, queries), types)
     mine = rows.filter(MINE).drop(MINE)
     mine = mine.sort(ORDER) if pieces.ordered else mine
     grades = rows.filter(~pl.col(MINE))[columns.grade] if columns.grade in rows.columns else None

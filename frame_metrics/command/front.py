@@ -1,0 +1,65 @@
+"""What the program says of itself, its commands and its version, for which no library of frames is imported."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from frame_metrics.errors import FrameMetricsError
+
+PROGRAM = "frame-metrics"
+OK, FAILED, WRONG, BROKEN, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143  # exit codes
+CODES = (
+    f"exit codes: {OK} fine; {FAILED} a gate failed; {WRONG} a wrong call or bad data; {BROKEN} a fault of the program"
+)
+SHELLS = ("bash", "zsh", "tcsh")
+TOLD = {
+    "evaluate": "average metrics over queries, for each system and segment",
+    "per-query": "compute metrics for every query",
+    "compare": "compare systems, or systems with saved numbers: differences, intervals, p-values",
+    "audit": "report errors and oddities in the data, and what was not counted",
+    "curve": "give the points of a curve: pr, roc, gain, calibration, or a metric at many cutoffs",
+    "report": "write a page with numbers, comparisons, curves and the audit",
+    "convert": "write a frame in another format, as it is",
+    "trec_eval": "print what trec_eval 9 prints",
+}
+Parser = TypeVar("Parser", bound=argparse.ArgumentParser)
+
+
+@contextmanager
+def quiet_pipe() -> Iterator[None]:
+    """Write to standard output, and stop in silence where nobody reads on, as before ``| head``."""
+    if sys.stdout is None:  # as after >&-
+        raise FrameMetricsError("standard output is closed; name a file with -o, or open it")
+    try:
+        yield
+    except BrokenPipeError:  # what is still to be written at the end goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def printed(text: str) -> int:
+    """Print a text, and return the exit code."""
+    if sys.stdout is not None:  # as after >&-
+        with quiet_pipe():
+            print(text.rstrip("\n"), flush=True)
+    return OK
+
+
+def front(kind: type[Parser]) -> Parser:
+    """Return the parser of what is said instead of a command, whose help lists the commands."""
+    lines = "".join(f"  {name:<10}  {told}\n" for name, told in TOLD.items())
+    parser = kind(
+        PROGRAM,
+        f"{PROGRAM} COMMAND [options]",
+        "Metrics of ranked retrieval and of classification, of logs in files.",
+        f"commands:\n{lines}\n{PROGRAM} COMMAND --help has its options, with examples\n{CODES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version")
+    parser.add_argument("--completion", choices=SHELLS, help="print the script with which a shell completes commands")
+    return parser
