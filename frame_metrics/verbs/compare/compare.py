@@ -152,7 +152,9 @@ def _described(value: Array, base: Array, weight: Array | None, sign: int) -> Ro
     row: Row = {"wins": (better > 0).sum(), "ties": (better == 0).sum(), "losses": (better < 0).sum(), "n": n}
     if n and (weight is None or weight.any()):
         each = np.stack([value, base, difference, np.sign(better) / 2])
-        row |= zip((*EACH, "preference"), map(float, no_further(np.average(each, axis=1, weights=weight), each.T)), strict=True)
+        row |= zip(
+            (*EACH, "preference"), map(float, no_further(np.average(each, axis=1, weights=weight), each.T)), strict=True
+        )
     return row
 
 
