@@ -61,12 +61,12 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
     check_apart(keys, RESULT)
 
     def compute(source: Source) -> Answer:
-        log = None if isinstance(source, InPieces) else source.log(arms=True)
-        if log is None:
-            rows = table = _gathered(source)
+        if isinstance(source, InPieces):
+            log, rows = None, _gathered(source)
         else:
+            log = source.log(arms=True)
             check_level(undecided_shares(log), log.judgment_name)
-            rows, table = _impressions(log, source, keys), None
+            rows = _impressions(log, source, keys)
         each = _graded(rows, model, keys, columns.by, smoothing)
         if named in ((), columns.query) and each["impressions"].max() == 1:
             raise ColumnError(
@@ -78,9 +78,9 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
         each = each.with_columns(pl.min(ROW).over(*columns.by, *queries).alias(ARM))
         each = each.sort(*columns.by, ARM, ROW, nulls_last=True)
         at = each[ROW].to_numpy().astype(np.int64)
-        at = at if log is None else log.rows(at)
+        held = dict.fromkeys(keys, at if log is None else log.rows(at))
         counts = {name: each[name].cast(kind) for name, kind in RESULT.items()}
-        return Answer(dict.fromkeys(keys, at), counts, table=table)
+        return Answer(held, counts, table=rows if log is None else None)
 
     return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | RESULT, in_pieces=True)
 

@@ -21,8 +21,8 @@ def lists_without_two_teams(log: Log) -> Seen:
     _, by, query = log.columns.key_names
     place = next((name for name in ("rank", "score") if name in log.table.columns), "team")
     shown = pl.col("team").filter(pl.col(place).is_not_null()).drop_nulls()
-    lists = log.table.with_row_index("row").group_by(*by, *query, maintain_order=True)
-    lists = lists.agg(pl.first("row"), shown.n_unique().alias("teams"))
+    grouped = log.table.with_row_index("row").group_by(*by, *query, maintain_order=True)
+    lists = grouped.agg(pl.first("row"), shown.n_unique().alias("teams"))
     few = lists.filter(pl.col("teams") < 2)
     at = int(log.rows(few["row"][:1].to_numpy().astype("int64")).max(initial=-1))
     return Seen(len(few), len(lists), as_text(few.select(*by, *query)[:1]), at=at)
