@@ -65,8 +65,8 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
             log, rows = None, _gathered(source)
         else:
             log = source.log(arms=True)
-            check_level(undecided_shares(log), log.judgment_name)
             rows = _impressions(log, source, keys)
+            check_level(undecided_shares(log), log.judgment_name)
         each = _graded(rows, model, keys, columns.by, smoothing)
         if named in ((), columns.query) and each["impressions"].max() == 1:
             raise ColumnError(
