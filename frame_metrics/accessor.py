@@ -151,6 +151,9 @@ class IRM(Generic[Frame]):
         about, by which ``compare`` pairs the rows of systems.
     relevant : lists of the ids of all documents that are relevant to the row's query; others are not. An empty list
         says that none is; a null one says nothing, and the query is not evaluated.
+    team : which system contributed the row of an interleaved list, of any type; null for what both share, which credits
+        none. ``compare`` then says which team users prefer, and ``audit`` counts the lists that compare none. Other
+        verbs read whole lists: say ``team=None``.
     system : the run or ranker; every system is measured on every judged query.
     by : what a query is (its device, locale, day): each segment is evaluated by itself.
     weight : of a query, in the mean, one value per query; without a query, of a row, and counts become sums of weights.
@@ -388,7 +391,8 @@ class IRM(Generic[Frame]):
         model : "ctr": clicks over impressions. "coec": clicks over expected clicks, the sum of what was clicked on
             average at the ranks at which the document stood, in the same segment of the same system. "sdbn": the
             chance that the document is clicked where it is examined, times the chance that its click is the last. Down
-            to the lowest click of an impression all is examined; where there is no click, all that was shown.
+            to the lowest click of an impression all is examined; where there is no click, all that was shown. coec is
+            biased where the rank follows relevance: it takes what a good ranker puts on top for what its place draws.
         of : the columns of what was searched, the same in all rows of an impression; they become the query of the
             result. By default ``query`` itself.
         smoothing : s, how many impressions (of coec: expected clicks; of sdbn: examinations, and clicks) with the mean
@@ -843,6 +847,9 @@ class IRM(Generic[Frame]):
             such a unit, randomization divides each difference by its standard error. Without a query the rows
             of each arm are counted together: "delong" for roc_auc and gini where rows count one each, else "bootstrap".
 
+            Of teams: "randomization" flips who won an impression, or all of a cluster together; "sign", scipy's test of
+            wins and losses, which takes no clusters or weights; "bootstrap" resamples impressions, or clusters.
+
             Of rows: "mcnemar", exact, for shares of rows (accuracy, error_rate, recall, specificity ...); "delong" for
             roc_auc and gini; "fisher", exact, for decisions against chance; "bootstrap" for every metric. Where rows
             have a ``weight`` or a ``cluster`` only the last is left.
@@ -891,6 +898,12 @@ class IRM(Generic[Frame]):
         n_tests, correction. An arm of fewer than two units leaves intervals, p-values and mde null. With ``covariate``
         the means are those of arms with one mean covariate. Without a query n counts rows, and effect_size is null.
 
+        With ``team``: by..., the team, baseline, metric, k, value and baseline_value (credit per impression: the metric
+        of the team's own rows, as "clicks"), preference, ci_low, ci_high, p_value ... as above, without difference and
+        relative. preference is (wins + ties / 2) / n - 1/2, from -1/2 to 1/2, weighted where ``weight`` is named; the
+        interval, the tests, effect_size and mde are about it. Impressions that show no row of one of the two teams are
+        left out, and n_unpaired counts those that show the other, whatever ``unanswered`` says.
+
         Raises
         ------
         FrameMetricsError
@@ -898,7 +911,8 @@ class IRM(Generic[Frame]):
             needs scipy and it is not installed, or clusters or weights are named and the test cannot take them. A
             covariate is not there, lacks a value, or has several in a cluster. Without a query: no ``doc`` is named to
             pair rows by, it stands twice in a system, or systems differ in its label (weight, count, cluster); a metric
-            has no value that chance gives.
+            has no value that chance gives. ``team`` stands beside ``system``, a saved baseline, judgments or
+            ``paired=False``.
 
         Examples
         --------
@@ -911,6 +925,14 @@ class IRM(Generic[Frame]):
         >>> arms = runs.with_columns(query=pl.Series(range(6))).irm(system="system")
         >>> arms.compare("rr", paired=False).select("difference", "p_value", "n", "baseline_n").rows()
         [(-0.6666666666666667, 0.4, 3, 3)]
+        >>> shown = {"query": [1, 1, 2, 2, 3, 3], "rank": [1, 2] * 3, "team": [*"abbaab"], "label": [0, 1, 1, 0, 0, 0]}
+        >>> lists = pl.DataFrame(shown).irm(team="team")
+        >>> lists.compare("clicks", baseline="a").select("value", "baseline_value", "preference", "wins", "ties").rows()
+        [(0.6666666666666666, 0.0, 0.3333333333333333, 2, 1)]
+
+        Source: preference, O. Chapelle, T. Joachims, F. Radlinski, Y. Yue, Large-scale validation and analysis of
+        interleaved search evaluation, ACM TOIS 30(1), 2012; credit, F. Radlinski, M. Kurup, T. Joachims, How does
+        clickthrough data reflect retrieval quality?, CIKM 2008.
         """
         from frame_metrics.verbs.compare.compare import compare
         from frame_metrics.verbs.compare.options import CompareOptions

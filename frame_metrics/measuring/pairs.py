@@ -149,7 +149,9 @@ def paired_systems(measured: Measured, baseline: Any) -> Pairing:
     log = measured.log
     order, segments = in_order(log)
     names = log.keys_at(["system"], log.grid.system_row).to_series().to_list()
-    pairs = pairs_of(order, names, baseline, str(log.columns.system))
+    some = [at for at, name in enumerate(names) if name is not None or not log.columns.team]  # a null is no team
+    places, named = [some.index(at) for at in order if at in some], [names[at] for at in some]
+    pairs = [(some[one], some[base]) for one, base in pairs_of(places, named, baseline, str(log.columns.system))]
     return Pairing(measured, all_filled(measured), answered(measured), segments, pairs)
 
 

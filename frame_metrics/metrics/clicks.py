@@ -26,7 +26,7 @@ def abandonment(run: Ranking, k: int | None = None) -> Array:
     monotone=True,
     expected=True,
     unjudged="rises",
-    also=("clicks_per_search", "clicks_per_impression"),
+    also=("clicks", "clicks_per_search", "clicks_per_impression"),
 )
 def clicks_per_query(run: Ranking, k: int | None = None) -> Array:
     """Clicked results at ranks up to k: the mean is the clicks of a search.

@@ -106,7 +106,11 @@ ADVICE = tuple(
                 "the share that clicks on one position",
                 "whether the position or the result draws clicks",
             ),
-            ("clicks_per_query", "how much is clicked", "whether many clicks are a find or a failed search"),
+            (
+                "clicks_per_query",
+                "how much is clicked; of teams, on whose results",
+                "whether many clicks are a find or a failed search",
+            ),
         ),
         "passages for an answer (RAG)": (
             ("recall@5", "the share of the evidence that is handed over", "its order, and what distracts"),

@@ -24,6 +24,7 @@ class Needs:
     predicted: bool = False
     extra: tuple[str, ...] = ()  # names of columns that users' metrics read
     judgment: bool = True  # whether a label or a grade is read
+    team: bool = False  # whether the rows of a list are told apart by the system that contributed them
 
     def __or__(self, other: Needs) -> Needs:
         first, second = vars(self), vars(other)
@@ -33,6 +34,7 @@ class Needs:
 
 OF_ONE_LABEL = "subsetaccuracy"  # as it is compared
 NONE, RANKED = Needs(), Needs(query=True, order=True)
+OF_TEAMS = replace(RANKED, team=True)
 
 
 def needs_of(asked: Asked, columns: Columns, roles: Mapping[str, Any], available: list[str], *, judged: bool) -> Needs:
@@ -118,7 +120,8 @@ def audited(columns: Columns, roles: Mapping[str, Any]) -> Needs:
     threshold = roles.get("threshold") is not None
     score = columns.score is not None
     extra = tuple(name for name, _ in columns.extra) if columns.query else ()
-    return Needs(score=threshold or score, predicted=columns.predicted is not None and not threshold, extra=extra)
+    decided = columns.predicted is not None and not threshold
+    return Needs(score=threshold or score, predicted=decided, extra=extra, team=bool(columns.query))
 
 
 def read_by(
@@ -139,6 +142,11 @@ def read_by(
     """
     if columns.class_scores and needs.order:
         raise ColumnError("score= names a column for each class, and a ranking is ordered by one; name one")
+    if columns.team and not needs.team:
+        raise ColumnError(
+            f"team={columns.team!r} says which system contributed a row of an interleaved list, and compare() credits "
+            "it with the clicks; say team=None to read each list as one"
+        )
     lacks = {
         ("query",): (needs.query or judged) and not columns.query,
         ("score", "rank"): needs.order and not (columns.score or columns.rank),

@@ -190,6 +190,12 @@ def check_shared(log: Log) -> None:
         system = int(np.argmax(apart > 0))
         name = str(log.keys_at(["system"], log.grid.system_row[[system]])["system"][0])
         column, by = log.columns.system, list(log.columns.by)
+        if log.columns.team:
+            raise ColumnError(
+                f"{column}: {name!r} has rows of {apart[system]} queries, and no other team has any in one of them; in "
+                "an interleaved list both have some. For arms with lists of their own say "
+                f"team=None, system={column!r}, and compare(..., paired=False)"
+            )
         raise ColumnError(
             f"{column}: {name!r} has results of {apart[system]} queries, and no other system has any of one of them; "
             "each system would be measured on the queries of all: say system=None, "

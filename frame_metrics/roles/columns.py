@@ -101,6 +101,7 @@ class Columns:
         check=series.doc_column,
     )
     relevant: str | None = _column(found="lists")
+    team: str | None = _column(of=("result",), called="contributor contributed_by", check=series.team_column)
     class_scores: tuple[tuple[Any, str], ...] = _column((), plural="scores")
     weight: str | None = _amount("weight", "query", "row", beside=True, saved=True, text="number")
     count: str | None = _amount("count", "row")

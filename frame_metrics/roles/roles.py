@@ -142,6 +142,7 @@ class Roles(TypedDict, total=False):
     predicted: PerSystem
     doc: Column
     relevant: Column
+    team: Column
     system: Column
     by: Columns
     weight: Column

@@ -296,6 +296,12 @@ def cluster_column(values: pl.Series, column: str) -> pl.Series:
     return values
 
 
+def team_column(values: pl.Series, column: str) -> pl.Series:
+    """Return what says which system contributed a row: values of any type, null where both did."""
+    refuse_nan(values, column, "give every row a team, or null where the systems share it")
+    return values
+
+
 def covariate_column(values: pl.Series, column: str) -> pl.Series:
     """Return numbers that were known before a test, none missing."""
     remedy = "give every row one, as the mean where there is none"

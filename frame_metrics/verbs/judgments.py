@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from frame_metrics.answer import Answer
-from frame_metrics.data.log import Block, Log
-from frame_metrics.data.misread import check_level, undecided_shares
+from frame_metrics.border.pieces import ORDER
+from frame_metrics.data.blocks import codes
+from frame_metrics.data.log import Block, Log, Piece
+from frame_metrics.data.misread import SHARES, check_level, undecided, undecided_shares
 from frame_metrics.errors import (
     BadValueError,
     ColumnError,
@@ -23,19 +25,23 @@ from frame_metrics.errors import (
     shown,
 )
 from frame_metrics.inputs import Array
+from frame_metrics.measuring.pieces import GRADE, Work, facts, gather, work_of
 from frame_metrics.metrics.parameters import is_number
 from frame_metrics.plan.needs import RANKED
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.roles.resolve import absent
 from frame_metrics.roles.roles import names_as_text
+from frame_metrics.roles.series import largest_grade
 
 Model = Literal["ctr", "coec", "sdbn"]
 RESULT = {"grade": pl.Float64, "impressions": pl.Int64, "clicks": pl.Int64}
 # Beside the caller's columns: the row of the log, the segment of a system, the first row of the impression, the rank
-# (0: not shown), the click, whether the user looked so far, the lowest click, and what clicks are counted against.
-INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0clicked", "\0examined", "\0last", "\0exposed")
-ROW, ARM, FIRST, RANK, CLICKED, EXAMINED, LAST, EXPOSED = INSIDE
+# (0: not shown), whether it was shown, the click, whether the user looked so far, the lowest click, and what clicks are
+# counted against.
+INSIDE = ("\0row", "\0arm", "\0first", "\0rank", "\0shown", "\0clicked", "\0examined", "\0last", "\0exposed")
+ROW, ARM, FIRST, RANK, SHOWN, CLICKED, EXAMINED, LAST, EXPOSED = INSIDE
+SUMMED = (SHOWN, CLICKED, EXAMINED, LAST)
 
 
 def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothing: float, min_impressions: int) -> Any:
@@ -55,13 +61,13 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
     check_apart(keys, RESULT)
 
     def compute(source: Source) -> Answer:
-        log = source.log(arms=True)
-        rows, table = _impressions(log), source.table.select(keys)
-        table = table[log.rows(np.arange(len(rows)))] if log.origin else table.head(len(rows))  # without bare queries
-        table = table.hstack(rows)
-        if named:
-            _check_constant(log, table, named)
-        each = _graded(table.filter(pl.col(RANK) > 0), model, keys, columns.by, smoothing)
+        if isinstance(source, InPieces):
+            log, rows = None, _gathered(source)
+        else:
+            log = source.log(arms=True)
+            rows = _impressions(log, source, keys)
+            check_level(undecided_shares(log), log.judgment_name)
+        each = _graded(rows, model, keys, columns.by, smoothing)
         if named in ((), columns.query) and each["impressions"].max() == 1:
             raise ColumnError(
                 f"{', '.join(columns.query)}: no document stands twice in one query, so that no rate can be "
@@ -71,10 +77,40 @@ def judgments(irm: Plan, model: str, *, of: str | Sequence[str] | None, smoothin
         each = each.with_columns(grade=pl.when(~rare).then("grade"))
         each = each.with_columns(pl.min(ROW).over(*columns.by, *queries).alias(ARM))
         each = each.sort(*columns.by, ARM, ROW, nulls_last=True)
-        at = log.rows(each[ROW].to_numpy().astype(np.int64))
-        return Answer(dict.fromkeys(keys, at), {name: each[name].cast(kind) for name, kind in RESULT.items()})
+        at = each[ROW].to_numpy().astype(np.int64)
+        held = dict.fromkeys(keys, at if log is None else log.rows(at))
+        counts = {name: each[name].cast(kind) for name, kind in RESULT.items()}
+        return Answer(held, counts, table=rows if log is None else None)
 
-    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | RESULT)
+    return answer_of(plan, compute, lambda types: {key: types[key] for key in keys} | RESULT, in_pieces=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Counting(Work):
+    """What a piece shows of each query and document at each rank, and what was clicked; it adds up over pieces."""
+
+    named: tuple[str, ...]  # the columns of segments, systems, queries and documents
+
+    def answer(self, source: Source, piece: Piece, *, ordered: bool) -> Answer:
+        log = source.log(arms=True, piece=piece)
+        rows = _impressions(log, source, self.named).group_by(*self.named, RANK, maintain_order=True)
+        each = rows.agg(pl.sum(*SUMMED), pl.min(ROW))
+        at = log.rows(each[ROW].to_numpy().astype(np.int64))
+        keys = dict.fromkeys((*self.named, ORDER) if ordered else self.named, at)
+        return Answer(keys, each.select(RANK, *SUMMED).to_dict() | facts(log, len(each), self))
+
+
+def _gathered(source: InPieces) -> pl.DataFrame:
+    """Return what all pieces show, in the order of the frame, or without one in that of the names."""
+    columns = source.plan.columns
+    arms = columns.as_arms().by
+    named = (*arms, *(columns.of or columns.query), str(columns.doc))
+    table, _ = gather(work_of(Counting, source, named, arms=True), source)
+    if not columns.label:
+        shares = undecided(int(table[SHARES].sum()), largest_grade(table[GRADE]), source.plan.conventions)
+        check_level(shares, str(columns.grade))
+    table = table.sort(ORDER if ORDER in table.columns else named, nulls_last=True, maintain_order=True)
+    return table.with_columns(pl.Series(ARM, codes(table, arms)[0])).with_row_index(ROW)
 
 
 def _named(of: Any) -> tuple[str, ...]:
@@ -104,8 +140,8 @@ def _check_roles(plan: Plan) -> None:
             raise ColumnError(f"judgments() reads what was shown where: {absent((role,), plan.roles, plan.available)}")
 
 
-def _impressions(log: Log) -> pl.DataFrame:
-    """Return of each row of the log its segment, rank (0: not shown), click, and what is seen of its impression.
+def _impressions(log: Log, source: Source, named: Sequence[str]) -> pl.DataFrame:
+    """Return of each row that was shown some columns, its segment, rank, click, and what is seen of its impression.
 
     What is examined are the rows down to the lowest click of their impression, or all where there is none.
     """
@@ -128,7 +164,11 @@ def _impressions(log: Log) -> pl.DataFrame:
 
     log.each_block(work)
     _check_clicks(log, unknown, out[CLICKED] & (out[RANK] == 0))
-    return pl.DataFrame(out).with_row_index(ROW)
+    n, table = len(log.table), source.table.select(named)
+    table = table[log.rows(np.arange(n))] if log.origin else table.head(n)  # without bare queries
+    table = table.hstack(pl.DataFrame(out).with_row_index(ROW))
+    _check_constant(log, table)
+    return table.filter(pl.col(RANK) > 0).with_columns(pl.lit(1, pl.Int64).alias(SHOWN))
 
 
 def _check_clicks(log: Log, unknown: Array, nowhere: Array) -> None:
@@ -144,12 +184,11 @@ def _check_clicks(log: Log, unknown: Array, nowhere: Array) -> None:
         if "grade" in log.table.columns and (negative := (log.table["grade"] < 0).fill_null(False)).any():
             rows = negative.arg_true().to_numpy()
             raise bad_rows(name, rows, total, "are negative", "a click is 0 or 1, or a count from 0")
-    check_level(undecided_shares(log), name)
 
 
-def _check_constant(log: Log, table: pl.DataFrame, named: Sequence[str]) -> None:
+def _check_constant(log: Log, table: pl.DataFrame) -> None:
     """Raise for a column of ``of=`` that has two values in one impression."""
-    for name in named:
+    for name in log.columns.of:
         differs = table[name].ne_missing(table[name].gather(table[FIRST]))
         if differs.any():
             query, rows = ", ".join(log.columns.query), differs.arg_true().to_numpy()
@@ -161,11 +200,11 @@ def _check_constant(log: Log, table: pl.DataFrame, named: Sequence[str]) -> None
 def _graded(rows: pl.DataFrame, model: str, keys: Sequence[str], by: Sequence[str], smoothing: float) -> pl.DataFrame:
     """Return a row for each query and document of a segment, with its grade, impressions, clicks and first row."""
     exposed = {
-        "ctr": pl.lit(1.0),
-        "coec": pl.col(CLICKED).mean().over(ARM, RANK),
+        "ctr": pl.col(SHOWN).cast(pl.Float64),
+        "coec": pl.col(SHOWN) * (pl.sum(CLICKED) / pl.sum(SHOWN)).over(ARM, RANK),
         "sdbn": pl.col(EXAMINED).cast(pl.Float64),
     }[model]
-    sums = [pl.len().alias("impressions"), pl.sum(CLICKED).alias("clicks"), pl.sum(LAST, EXPOSED)]
+    sums = [pl.sum(SHOWN).alias("impressions"), pl.sum(CLICKED).alias("clicks"), pl.sum(LAST, EXPOSED)]
     each = rows.with_columns(exposed.alias(EXPOSED)).group_by(*keys, maintain_order=True).agg(*sums, pl.min(ROW))
 
     def rate(some: str, whole: str) -> pl.Expr:

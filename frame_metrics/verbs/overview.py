@@ -137,6 +137,8 @@ def _next(irm: Plan, played: Mapping[str, Sequence[str]]) -> str:
         return f"irm({', '.join(f'{role}={column!r}' for role, column in likely.items())})"
     if not judged:
         return ".judge(qrels)" if "query" in played else "name label= or grade="
+    if "team" in played:
+        return '.compare("clicks"), .audit()'
     return ", ".join([*_asked({*played}), ".audit()"])
 
 

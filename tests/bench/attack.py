@@ -202,7 +202,8 @@ def clicked(rng: Random, odd: float) -> tuple[Any, dict[str, Any]]:
     """Draw a log of clicks, and its roles."""
     parts = ["query", "doc", "rank", "label", "weight", *(part for part in ("system", "by") if rng.random() < 0.3)]
     frame, named = drawn(rng, parts, odd)
-    return frame, {part: name for part, name in named.items() if part in ("rank", "system", "by") or name != part}
+    roles = {part: name for part, name in named.items() if part in ("rank", "system", "by") or name != part}
+    return frame, {"team" if part == "system" and rng.random() < 0.5 else part: name for part, name in roles.items()}
 
 
 def metric_of(rng: Random, families: Sequence[str], *, cutoff: bool = True) -> Any:
@@ -335,7 +336,7 @@ VERBS: dict[str, Callable[[Any, Random], Any]] = {
     "repr": lambda irm, rng: repr(irm),
 }
 NEEDS = {
-    "compare": ("  system ", " ["),
+    "compare": ("  system ", "  team ", " ["),
     "judgments": ("  rank ",),
     "explain": ("  query ",),
     "per_query": ("  query ",),

@@ -27,6 +27,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 from bench_border import border, left_out_border
+from bench_clicks import clicks
 from bench_compare import compared, left_out_comparisons
 from bench_decisions import left_out_decisions, scores, tables
 from bench_forms import forms
@@ -346,6 +347,7 @@ def main() -> None:
         "tables": tables,
         "scores": scores,
         "compare": compared,
+        "clicks": clicks,
         "import": imported,
         "border": border,
         "forms": forms,

@@ -6,6 +6,8 @@ whose measures are known.
 Tests: systems that do not differ are drawn, and the tests of compare() are asked whether they do.
 Arms: users are drawn that have one of two systems each, or both, and compare(paired=False) is asked for their
 difference.
+Teams: users click on interleaved lists of two systems, and compare("clicks") with team= is asked which one they prefer;
+the same users, each with the lists of one system, are asked by a test of arms.
 """
 
 from __future__ import annotations
@@ -101,6 +103,11 @@ WAYS: dict[tuple[str, str], tuple[float, float] | None] = {  # of intervals, and
 SPREAD = "12 users of an arm, 4 of them of both, who vary three times as much as 44 others"
 OFTEN = "50 users of both arms, with 20 to 29 queries in one and 1 to 9 in the other"
 UNLIKE = {SPREAD: Users((8, 40), 4, spread=3.0), OFTEN: Users((0, 0), 50, ((20, 29), (1, 9)))}
+CANDIDATES, SEEN = 10, 5  # documents that both systems rank, and how many a user is shown
+READY, TASTE = 1.5, 0.7  # how much users differ in how readily they click, and in which system they like
+BETTER = 0.3  # share of the noise that the better system does without: of its lists .02 more have a click
+CLICKERS = {60: 0.0, 240: BETTER}  # users, and how much better one of their systems is
+MORE = 10  # times as many users of the greater test of arms
 AGREE = 3  # trials of each kind that are done a second way
 HEAD = ("what", "setting", "trials", "rate", "standard error", "asked", "met")
 
@@ -507,6 +514,91 @@ def shared(_: pl.DataFrame, trials: int) -> Iterator[Line]:
                 yield Line(f"{what}: {test}", name, trials, happened, asked[test])
 
 
+def visits(n: int, better: float, rng: Any) -> tuple[Any, Any, Any]:
+    """Draw searches of users, 1 to 59 each: the user, two systems' scores of documents, and the chances of a click.
+
+    The logit of the chance is the merit of the document less 2, and what the user adds: how readily it clicks, and how
+    much it likes what the first system scores too high, or the second. Scores are the merit plus normal noise.
+
+    Returns
+    -------
+    Shapes (searches,), (2, searches, CANDIDATES) and (searches, CANDIDATES); the second system is the better one.
+    """
+    user = np.repeat(np.arange(n), rng.integers(1, 60, n))
+    merit, noise = rng.normal(size=(len(user), CANDIDATES)), rng.normal(size=(2, len(user), CANDIDATES))
+    ready, taste = READY * rng.normal(size=n), TASTE * rng.normal(size=n)
+    worth = merit - 2 + ready[user, None] + taste[user, None] * (noise[0] - noise[1]) / 2**0.5
+    return user, merit + np.array([1, 1 - better])[:, None, None] * noise, 1 / (1 + np.exp(-worth))
+
+
+def drafted(score: Any, rng: Any) -> tuple[Any, Any]:
+    """Draft teams: a coin says which system picks first of each two places, and each picks its best that is left.
+
+    Returns
+    -------
+    The team and the document of each place, shape (searches, SEEN).
+    """
+    left, every = score.copy(), np.arange(score.shape[1])
+    team, shown = np.empty((2, len(every), SEEN), np.int64)
+    for place in range(SEEN):
+        turn = 1 - team[:, place - 1] if place % 2 else rng.integers(0, 2, len(every))
+        best = left[turn, every].argmax(axis=1)
+        left[:, every, best] = -np.inf
+        team[:, place], shown[:, place] = turn, best
+    return team, shown
+
+
+def clicks_on(shown: Any, chance: Any, rng: Any) -> Any:
+    """Draw clicks on lists: one of so many users looks at a place as it counts from 1."""
+    return rng.random(shown.shape) < np.take_along_axis(chance, shown, axis=1) / np.arange(1, SEEN + 1)
+
+
+def asked_of_teams(n: int, better: float, trial: int) -> tuple[float, float]:
+    """Return the p-values of users' interleaved lists: by user, and of the sign test over lists."""
+    rng = np.random.default_rng([11, n, trial])
+    user, score, chance = visits(n, better, rng)
+    team, shown = drafted(score, rng)
+    clicks = clicks_on(shown, chance, rng)
+    preferred = np.sign((clicks * (2 * team - 1)).sum(axis=1))[:, None] / 2
+    sums = np.bincount(user, preferred[:, 0])[:, None]
+    found = [randomization(sums, PERMUTATIONS, trial, lambda done: None), classical(preferred, "sign")]
+    if trial < AGREE:
+        query, user = (np.repeat(one, SEEN) for one in (np.arange(len(user)), user))
+        rank = np.tile(np.arange(SEEN) + 1, len(clicks))
+        rows = pl.DataFrame({"query": query, "user": user, "rank": rank, "team": team.ravel(), "label": clicks.ravel()})
+        given: dict[str, Any] = {"permutations": PERMUTATIONS, "resamples": 1, "seed": trial}
+        for cluster, test, p in (("user", "randomization", found[0]), (None, "sign", found[1])):
+            irm = rows.irm(query="query", team="team", cluster=cluster)
+            agree(irm.compare("clicks", test=test, **given)["p_value"].to_list(), p, "p-values of teams")
+    return float(found[0][0]), float(found[1][0])
+
+
+def asked_of_clickers(n: int, better: float, trial: int) -> float:
+    """Return the p-value of a test of arms: half of the users are shown the lists of one system, half of the other."""
+    rng = np.random.default_rng([12, n, trial])
+    user, score, chance = visits(n, better, rng)
+    mine = rng.permutation(n) < n / 2
+    own = score[mine[user].astype(np.int64), np.arange(len(user))]
+    value = clicks_on(np.argsort(-own, axis=1)[:, :SEEN], chance, rng).any(axis=1).astype(float)
+    found = asked_of(arms_of(user, value, None, mine), "t", trial)
+    if trial < AGREE:
+        same_arms(found, (user, value, np.zeros(n), mine), "t", trial, None)
+    return found["p_value"]
+
+
+def teams(_: pl.DataFrame, trials: int) -> Iterator[Line]:
+    """Count how often tests of teams see a difference, and tests of arms with the same users, and with more."""
+    for n, better in CLICKERS.items():
+        what, asked = ("difference seen", None) if better else ("false alarm", EXACT)
+        found = np.array([asked_of_teams(n, better, trial) for trial in range(trials)]) <= LEVEL
+        said = {"randomization": ("cluster=", asked)} | ({} if better else {"sign": ("no cluster=", None)})
+        for (test, (named, wanted)), happened in zip(said.items(), found.sum(axis=0).tolist(), strict=False):
+            yield Line(f"{what}: {test}", f"interleaved lists, {n} users, {named}", trials, happened, wanted)
+        for users in (n, MORE * n) if better else ():
+            seen = sum(asked_of_clickers(users, better, trial) <= LEVEL for trial in range(trials))
+            yield Line(f"{what}: t", f"lists of one system, {users:,} users, cluster=", trials, int(seen), None)
+
+
 PARTS = {
     "queries": coverage,
     "clusters": in_clusters,
@@ -515,6 +607,7 @@ PARTS = {
     "paired": alarms_of_rows,
     "arms": arms,
     "shared": shared,
+    "teams": teams,
 }
 
 

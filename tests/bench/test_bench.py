@@ -71,6 +71,7 @@ def test_every_part_of_the_table_comes_out() -> None:
         tables=tables,
         scores=3,
         compare=compared,
+        clicks=2,
     )
     border = 2 * int(memory and find_spec("duckdb") is not None)
     assert Counter(row[0] for row in rows) == counts + Counter(

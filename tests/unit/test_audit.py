@@ -257,6 +257,13 @@ def split() -> frame_metrics.IRM[pl.DataFrame]:
     return pl.concat([torn, missed]).irm(query="query", rank="rank", by="day")
 
 
+def clicked(**roles: Any) -> frame_metrics.IRM[pl.DataFrame]:
+    """Clicks on what was shown at ranks, and teams, of which the second query has one."""
+    ranked = CLEAN.with_columns(rank=pl.col("score").rank("ordinal", descending=True).over("query"))
+    team = pl.when(pl.col("query") + pl.col("doc") == "q1b").then(pl.lit("B")).otherwise(pl.lit("A"))
+    return ranked.with_columns(team=team).rename({"grade": "clicked"}).irm(rank="rank", grade="clicked", **roles)
+
+
 FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "queries without judgments": (unjudged_query, "warning", 1, 1 / 3, "q3"),
     "queries without results": (no_results, "warning", 2, 2 / 4, "q3"),
@@ -292,6 +299,8 @@ FIRED: dict[str, tuple[Any, str, int, float, str]] = {
     "positions given as scores": (positions, "error", 2, 1, ""),
     "scores that count from 1": (turned, "warning", 12, 1, ""),
     "segments that judgments name otherwise": (otherwise, "warning", 12, 1, "q1 0"),
+    "clicks at the first rank": (clicked, "info", 2, 1, "q1"),
+    "lists without two teams": (lambda: clicked(team="team", doc=None), "warning", 1, 1 / 2, "q2"),
 }
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from frame_metrics import IRM, BadValueError, ColumnError, FrameMetricsError, UnknownNameError
 from helpers import as_kind, as_polars, error
+from inside import in_pieces
 
 # Clicks at rank 1 in three of six impressions, at ranks 2 and 3 in two each.
 SHOWN = {1: ("tea", "xyz", "100"), 2: ("tea", "xyz", "010"), 3: ("tea", "yxz", "101"), 4: ("tea", "yzx", "000")}
@@ -63,6 +65,27 @@ def test_a_plan_has_the_types_of_its_result() -> None:
     lists = pl.concat([nothing, lists])
     found = lists.irm(query="search", label="clicked").judgments("coec", of="text")
     assert found.rows() == LOG.irm(**ROLES).judgments("coec", of="text").rows()
+
+
+@pytest.mark.parametrize("model", ["ctr", "coec", "sdbn"])
+def test_judgments_of_a_log_in_pieces(model: Any) -> None:
+    """Impressions that memory does not hold at once are counted piece by piece, with the same judgments and errors."""
+    again = LOG.with_columns(pl.col("search") + 10, arm=pl.lit("b"), day=2, clicked=pl.col("rank") == 2)
+    both = pl.concat([LOG.with_columns(arm=pl.lit("a"), day=1), again], how="vertical_relaxed")
+    both = both.sample(fraction=1, shuffle=True, seed=4)
+    lists = both.group_by("search", "text", "arm", "day", maintain_order=True).agg("doc", "rank", "clicked")
+    for log, more in ((both, {"system": "arm"}), (both, {"by": ["day"]}), (lists, {"by": "arm", "system": "day"})):
+        irm = log.irm(**ROLES, **more)
+        whole = irm.judgments(model, of="text", smoothing=0.5, min_impressions=2)
+        found = in_pieces(irm).judgments(model, of="text", smoothing=0.5, min_impressions=2).collect()
+        assert_frame_equal(found, whole, abs_tol=1e-12)
+    half = LOG.with_columns(clicked=pl.when(pl.col("search") == 4).then(0.5).otherwise("clicked"))
+    shares = half.irm(**ROLES | {"label": None}, grade="clicked")
+    whole, found = (error(lambda irm=irm: irm.judgments(model, of="text")) for irm in (shares, in_pieces(shares)))
+    assert found == whole
+    assert "3 grades lie between 0 and 1" in found
+    texts = in_pieces(LOG.with_columns(text="doc").irm(**ROLES))
+    assert "rows have another value than the first row of their search" in error(lambda: texts.judgments(of="text"))
 
 
 @pytest.mark.parametrize("name", ["first", "last", "examined", "exposed", "rank", "row"])

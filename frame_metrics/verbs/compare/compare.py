@@ -17,18 +17,19 @@ from frame_metrics.measuring import elsewhere as values
 from frame_metrics.measuring.baseline import paired_with, plan_of
 from frame_metrics.measuring.pairs import Pairing, QueryValues, paired_systems
 from frame_metrics.measuring.pieces import measured_of
-from frame_metrics.measuring.queries import Measured
+from frame_metrics.measuring.queries import Measured, answered
 from frame_metrics.measuring.results import number
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import check_asked
+from frame_metrics.plan.needs import NONE, OF_TEAMS
 from frame_metrics.plan.plan import Plan
 from frame_metrics.plan.source import Source, answer_of
 from frame_metrics.stats import significance
 from frame_metrics.stats.averages import no_further
 from frame_metrics.stats.significance import in_clusters, sureness, times, tukey
 from frame_metrics.verbs.compare.arms import arms_compared, with_covariate
-from frame_metrics.verbs.compare.differences import EACH, OF_ARMS, OF_PAIRS, Pair, Row, places, schema_of, tabled
-from frame_metrics.verbs.compare.options import CompareOptions, check_compared
+from frame_metrics.verbs.compare.differences import EACH, Pair, Row, columns_of, places, schema_of, tabled
+from frame_metrics.verbs.compare.options import CompareOptions, TeamOptions, check_compared
 
 LONG = 1_000_000_000  # flips of queries from which on the work is worth a progress bar
 
@@ -39,7 +40,9 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
     kind = options.kind(plan)
     check_compared(kind, plan, asked or (), options)
     plan = with_covariate(plan, options)
-    check_apart(plan.columns.keys, ("baseline", "metric", "k", *(OF_PAIRS if options.paired else OF_ARMS)))
+    if kind == "teams":
+        plan, options = plan.but(columns=replace(plan.columns, system=plan.columns.team)), TeamOptions(**vars(options))
+    check_apart(plan.columns.keys, ("baseline", "metric", "k", *columns_of(replace(options, per_query=False))))
     if kind in ("rows", "rows of arms"):
         return _of_rows(plan, asked or (), options)
     options = replace(options, test=options.test or "randomization")
@@ -52,7 +55,7 @@ def compare(irm: Plan, metrics: Sequence[Metrics], options: CompareOptions) -> A
         if options.saved:
             pairing = paired_with(measured, beside or plan_of(options.baseline, plan, measured.asked))
         else:
-            pairing = paired_systems(measured, options.baseline)
+            pairing = paired_systems(_shown(measured) if options.teams else measured, options.baseline)
         return _each_query(pairing, options) if options.per_query else _compared(pairing, options)
 
     return answer_of(plan, compute, schema_of(plan.columns, options), in_pieces=not irm.of_values)
@@ -86,10 +89,17 @@ def planned(irm: Plan, metrics: Sequence[Metrics]) -> tuple[Plan, Asked | None]:
         plan = values.plan_of(irm)
         return plan, values.asked_of(metrics, plan.columns)
     asked = read(metrics)
-    plan = irm.asking(irm.needs_of(asked))
+    plan = irm.asking(irm.needs_of(asked) | (OF_TEAMS if irm.played.team else NONE))
     if plan.columns.query:
         check_asked(asked, plan)
     return plan, asked
+
+
+def _shown(measured: Measured) -> Measured:
+    """The values of teams in the lists that show something of them: a list of one team compares none."""
+    absent = ~answered(measured) | ~measured.evaluated
+    values, every = np.where(absent, np.nan, measured.values), np.ones(len(absent), bool)
+    return replace(measured, values=values, evaluated=every, absent=absent)
 
 
 def _compared(pairing: Pairing, options: CompareOptions) -> Answer:
@@ -117,7 +127,8 @@ def _tested(values: QueryValues, asked: Asked, pairs: list[Pair], options: Compa
             row |= {"test": options.test, "n_unpaired": values.unpaired(pair).sum() + values.beyond}
             undefined = values.undefined[i][:, pair].any(axis=1)
             row["n_undefined"] = (undefined & ~values.left_out(pair, options.unanswered)).sum()
-            groups.setdefault(use.tobytes(), []).append((row, value - base))
+            moved = np.sign(value - base) * metric.sign / 2 if options.teams else value - base
+            groups.setdefault(use.tobytes(), []).append((row, moved))
             rows.append(row)
         if options.together:
             each_p = _tested_together(values, i, compared[0], pairs, options, tick)
@@ -140,8 +151,10 @@ def _described(value: Array, base: Array, weight: Array | None, sign: int) -> Ro
     better = difference * sign
     row: Row = {"wins": (better > 0).sum(), "ties": (better == 0).sum(), "losses": (better < 0).sum(), "n": n}
     if n and (weight is None or weight.any()):
-        each = np.stack([value, base, difference])
-        row |= zip(EACH, map(float, no_further(np.average(each, axis=1, weights=weight), each.T)), strict=True)
+        each = np.stack([value, base, difference, np.sign(better) / 2])
+        row |= zip(
+            (*EACH, "preference"), map(float, no_further(np.average(each, axis=1, weights=weight), each.T)), strict=True
+        )
     return row
 
 

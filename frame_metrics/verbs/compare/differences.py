@@ -29,6 +29,8 @@ SURE = ("ci_low", "ci_high", "p_value", "p_adjusted", "effect_size")
 TESTED = {"mde": pl.Float64, "test": pl.String, "n_tests": pl.Int64, "correction": pl.String}
 OF_PAIRS: dict[str, Any] = dict.fromkeys((*EACH, "relative", *SURE), pl.Float64)
 OF_PAIRS |= dict.fromkeys(("wins", "ties", "losses", "n", "n_unpaired", "n_undefined"), pl.Int64) | TESTED
+OF_TEAMS = {"preference" if name == "difference" else name: kind for name, kind in OF_PAIRS.items()}
+del OF_TEAMS["relative"]
 OF_ARMS: dict[str, Any] = dict.fromkeys((*EACH, "relative", "relative_low", "relative_high", *SURE), pl.Float64)
 OF_ARMS |= dict.fromkeys(("n", "baseline_n", "n_units", "baseline_n_units", "n_undefined"), pl.Int64) | TESTED
 CORRECTED = ("p_adjusted", "n_tests", "correction")
@@ -38,7 +40,7 @@ def columns_of(options: CompareOptions) -> dict[str, Any]:
     """Return the columns beside the keys, and their types."""
     if options.per_query:
         return {name: OF_PAIRS[name] for name in EACH}
-    return OF_PAIRS if options.paired else OF_ARMS
+    return OF_TEAMS if options.teams else OF_PAIRS if options.paired else OF_ARMS
 
 
 def schema_of(columns: Columns, options: CompareOptions) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -71,7 +73,8 @@ def tabled(rows: Sequence[Row], metrics: int, pairs: int, options: CompareOption
     family = segment * metrics + metric if by_metric else np.zeros(len(rows), np.int64)
     schema = columns_of(options)
     known = {name: np.array([row.get(name, np.nan) for row in rows]) for name in schema if schema[name] != pl.String}
-    known["relative"] = ratio(known["difference"], np.abs(known["baseline_value"]))
+    if "relative" in known:
+        known["relative"] = ratio(known["difference"], np.abs(known["baseline_value"]))
     columns = {name: number(values).cast(schema[name]) for name, values in known.items()}
     columns |= corrected(columns["p_value"], family, "tukey" if options.together else options.correction)
     columns["test"] = pl.Series([row["test"] for row in rows], dtype=pl.String)

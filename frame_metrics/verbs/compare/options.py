@@ -31,11 +31,12 @@ Unanswered = Literal["zero", "drop"]
 Against = Literal["chance", "majority"]
 CHOICES = {"correction": Correction, "over": Over, "unanswered": Unanswered, "test": Test, "against": Against}
 
-Kind = Literal["queries", "arms", "rows", "rows of arms"]  # what is compared
+Kind = Literal["queries", "teams", "arms", "rows", "rows of arms"]  # what is compared
 BOTH = ("weight", "cluster")
 # The tests that each kind of comparison has, and what these take beside the values: roles, and the covariate.
 TESTS: dict[Kind, dict[str, Sequence[str]]] = {
     "queries": {"randomization": BOTH, "t": (), "wilcoxon": (), "sign": (), "bootstrap": BOTH, "tukey": BOTH},
+    "teams": {"randomization": BOTH, "sign": (), "bootstrap": BOTH},
     "arms": dict.fromkeys(("randomization", "t", "z", "bootstrap"), (*BOTH, "covariate")),
     "rows": {"mcnemar": (), "delong": (), "fisher": (), "bootstrap": BOTH},
     "rows of arms": {"delong": (), "bootstrap": BOTH},
@@ -47,6 +48,7 @@ class CompareOptions(IntervalOptions):
     """Options of a comparison; the verb has the parameters."""
 
     always: ClassVar[bool] = True
+    teams: ClassVar[bool] = False  # whether what is compared are the teams of interleaved lists
     power: ClassVar[float] = 0.8
     baseline: Any
     against: str | None
@@ -89,14 +91,24 @@ class CompareOptions(IntervalOptions):
 
     def kind(self, plan: Plan) -> Kind:
         """Return what is compared: the values of queries, or rows that are counted together."""
+        if plan.columns.team:
+            return "teams"
         if plan.columns.query or plan.of_values:
             return "queries" if self.paired else "arms"
         return "rows" if self.paired else "rows of arms"
 
 
+class TeamOptions(CompareOptions):
+    """Options of a comparison of teams: their preference is estimated and tested, and not the difference of means."""
+
+    teams: ClassVar[bool] = True
+
+
 def check_compared(kind: Kind, plan: Plan, asked: Asked, options: CompareOptions) -> None:
     """Raise for what cannot be compared, with these columns and options; nothing is read."""
-    if not options.paired:
+    if kind == "teams":
+        _check_teams(plan, options)
+    elif not options.paired:
         _check_arms(plan.columns, options)
     elif kind == "rows":
         _check_rows(plan, options)
@@ -136,6 +148,24 @@ def _check_queries(columns: Columns, options: CompareOptions) -> None:
         "compare() pairs systems query by query; name their column with system=, "
         "or give what per_query() returned of another one, as baseline=saved"
     )
+
+
+def _check_teams(plan: Plan, options: CompareOptions) -> None:
+    """Raise for what the teams of interleaved lists cannot be compared with."""
+    columns = plan.columns
+    others = {
+        f"system={columns.system!r} says another": columns.system,
+        "paired=False compares arms with lists of their own": not options.paired,
+        "a frame as baseline= is of other lists": options.saved,
+        "against= is of rows that are counted together": options.against,
+        "judgments beside the log are no clicks": plan.has_judgments,
+    }
+    for other, there in others.items():
+        if there:
+            raise NotComputableError(
+                f"team={columns.team!r} says which system contributed a row of the same list, and {other}; "
+                "leave it out, or say team=None"
+            )
 
 
 def _check_rows(plan: Plan, options: CompareOptions) -> None:
@@ -186,6 +216,7 @@ def _check_test(kind: Kind, columns: Columns, options: CompareOptions) -> None:
         whose = {
             "queries": "arms; say paired=False, or" if arms else "rows without a query; say query=None, or",
             "arms": "pairs, and paired=False pairs none; say",
+            "teams": "systems with lists of their own; say",
         }.get(kind, "queries, and there is none; name query=, or say")
         raise NotComputableError(f"test={test!r} is of {whose} test= as one of {listed(tests)}")
     unit = "row" if "rows" in kind else "query"

@@ -1,0 +1,42 @@
+"""Checks of click logs: lists that compare no teams, and clicks that positions may account for."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from frame_metrics.data.groups import as_text
+from frame_metrics.data.log import Log
+from frame_metrics.inputs import Array
+from frame_metrics.roles.columns import Columns
+from frame_metrics.verbs.audit.checks import RankedBlock, Seen, check
+
+
+@check("warning", "queries")
+def lists_without_two_teams(log: Log) -> Seen:
+    """{columns.team} says which system contributed a row, and these lists show rows of one at most: compare() leaves
+    them out
+    """
+    if not log.columns.team:
+        return Seen(0)
+    _, by, query = log.columns.key_names
+    place = next((name for name in ("rank", "score") if name in log.table.columns), "team")
+    shown = pl.col("team").filter(pl.col(place).is_not_null()).drop_nulls()
+    grouped = log.table.with_row_index("row").group_by(*by, *query, maintain_order=True)
+    lists = grouped.agg(pl.first("row"), shown.n_unique().alias("teams"))
+    few = lists.filter(pl.col("teams") < 2)
+    at = int(log.rows(few["row"][:1].to_numpy().astype("int64")).max(initial=-1))
+    return Seen(len(few), len(lists), as_text(few.select(*by, *query)[:1]), at=at)
+
+
+@check("info", "clicks", of="hits")
+def clicks_at_the_first_rank(block: RankedBlock) -> Array | None:
+    """clicks at rank 1: users look there first, and a good ranker puts there what is good. judgments("coec") takes all
+    that a rank draws for its position, and is biased where the rank follows relevance
+    """
+    return block.run.hits(1) if _of_clicks(block.log.columns) else None
+
+
+def _of_clicks(columns: Columns) -> bool:
+    """Return True for documents that were shown at ranks, whose judgments are called clicks."""
+    judgment = str(columns.label or columns.grade).lower()
+    return bool(columns.rank and columns.doc and columns.query and "click" in judgment)

@@ -1,0 +1,176 @@
+"""Teams of interleaved lists: credit and preference by hand, what is no comparison, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from frame_metrics import IRM, ColumnError, FrameMetricsError, NotComputableError
+from helpers import as_kind, as_polars, error, facts, odd
+from inside import in_pieces
+
+# The user, the team of each result ("-" for one that both systems have), and what was clicked.
+SHOWN = {1: ("u", "BA", "10"), 2: ("u", "ABB", "010"), 3: ("u", "BAB", "101"), 4: ("v", "AB", "01")}
+SHOWN |= {5: ("v", "-AB", "100"), 6: ("w", "BA", "01"), 7: ("w", "AA", "10"), 8: ("w", "--", "01")}
+LOG = pl.DataFrame(
+    [
+        (search, user, "mt"[search % 2], f"d{rank}", rank, None if team == "-" else team, int(click))
+        for search, (user, teams, clicks) in SHOWN.items()
+        for rank, (team, click) in enumerate(zip(teams, clicks, strict=True), 1)
+    ],
+    schema=["search", "user", "device", "doc", "rank", "from", "clicked"],
+    orient="row",
+)
+ROLES: dict[str, Any] = {"query": "search", "rank": "rank", "label": "clicked", "team": "from"}
+SAID = ("value", "baseline_value", "preference", "wins", "ties", "losses", "n", "n_unpaired", "n_undefined")
+BY_HAND = (5 / 6, 1 / 6, (4 + 1 / 2) / 6 - 1 / 2, 4, 1, 1, 6, 1, 0)
+
+
+def compared(frame: Any, **options: Any) -> pl.DataFrame:
+    """The comparison of B with A, in polars."""
+    return as_polars(IRM(frame, **ROLES | options).compare("clicks", baseline="A"))
+
+
+def test_credit_and_preference_by_hand(kind: str) -> None:
+    """A team has the clicks on its rows; neither the order of the rows nor a document's name changes anything."""
+    for log in (LOG, LOG.sample(fraction=1, shuffle=True, seed=3)):
+        for doc in (None, "doc"):
+            found = compared(as_kind(log, kind), doc=doc)
+            assert found.select(SAID).row(0) == pytest.approx(BY_HAND)
+            assert found.select("from", "baseline", "metric", "test").row(0) == ("B", "A", "clicks", "randomization")
+            assert found["p_value"].item() == 12 / 32  # four of five, or more, of one sign
+
+
+def test_whole_clusters_change_sign() -> None:
+    """The wins of three users add up to 3, 1 and -1; six of the eight ways to turn users reach 3."""
+    found = compared(LOG, cluster="user")
+    assert found.select(SAID).row(0) == pytest.approx(BY_HAND)
+    assert found["p_value"].item() == 6 / 8
+    assert found["ci_low"].item() < compared(LOG)["ci_high"].item()
+    told = error(lambda: LOG.irm(**ROLES, cluster="user").compare("clicks", test="sign"), NotComputableError)
+    assert told.startswith("test='sign' takes every query as independent, and user says which belong")
+
+
+def test_the_sign_test_is_that_of_wins_and_losses() -> None:
+    """It is the randomization test of impressions that are independent; the interval is that of the preference."""
+    found = pl.concat(LOG.irm(**ROLES).compare("clicks", test=test) for test in ("sign", "bootstrap", "randomization"))
+    assert found["p_value"][0] == pytest.approx(found["p_value"][2])
+    assert found.select("ci_low", "ci_high").n_unique() == 1
+    assert (found["ci_low"] <= found["preference"]).all()
+    assert (found["ci_high"] <= 1 / 2).all()
+    mirrored = LOG.irm(**ROLES).compare("clicks", baseline="B").row(0, named=True)
+    assert mirrored["preference"] == -found["preference"][0]
+    assert (mirrored["wins"], mirrored["losses"], mirrored["p_value"]) == (1, 4, found["p_value"][2])
+
+
+def test_segments_weights_and_each_impression() -> None:
+    """Each segment has its own preference; a weight is that of an impression; per_query has the credits."""
+    found = compared(LOG, by="device")
+    assert found.select("device", "wins", "ties", "losses", "n", "n_unpaired").rows() == [
+        ("m", 2, 0, 1, 3, 0),
+        ("t", 2, 1, 0, 3, 1),
+    ]
+    heavy = LOG.with_columns(times=pl.when(pl.col("search") == 6).then(3.0).otherwise(1.0))
+    assert compared(heavy, weight="times")["preference"].item() == pytest.approx((4 + 1 / 2) / 8 - 1 / 2)
+    each = LOG.irm(**ROLES).compare("clicks", baseline="A", per_query=True)
+    assert sorted(each.select("search", "value", "baseline_value").rows()) == [
+        (1, 1, 0),
+        (2, 1, 0),
+        (3, 2, 0),
+        (4, 1, 0),
+        (5, 0, 0),
+        (6, 0, 1),
+    ]
+
+
+def test_forms_of_a_log_are_one_log() -> None:
+    """Lists, plans and pieces of whole impressions give the same numbers."""
+    whole = LOG.irm(**ROLES, cluster="user").compare("clicks")
+    assert_frame_equal(in_pieces(LOG.irm(**ROLES, cluster="user")).compare("clicks").collect(), whole)
+    plan = LOG.lazy().irm(**ROLES, cluster="user").compare("clicks")
+    assert plan.collect_schema() == plan.collect().schema == whole.schema
+    lists = LOG.group_by("search", "user", maintain_order=True).agg("from", "clicked", "doc")
+    roles = {**ROLES, "rank": None} | {"doc": "doc", "cluster": "user"}
+    assert_frame_equal(lists.irm(**{role: name for role, name in roles.items() if name}).compare("clicks"), whole)
+
+
+def test_three_teams_are_compared_pair_by_pair() -> None:
+    """A list of two other teams compares none of a pair, and one of a third team is unpaired."""
+    more = LOG.with_columns(pl.col("search") + 10, pl.col("from").replace("A", "C"))
+    found = pl.concat([LOG, more]).irm(**ROLES).compare("clicks")
+    assert found.select("from", "baseline", "n", "n_unpaired").rows() == [
+        ("B", "A", 6, 7),
+        ("C", "A", 0, 14),
+        ("C", "B", 6, 7),
+    ]
+    assert found["preference"].to_list() == [BY_HAND[2], None, pytest.approx(-BY_HAND[2])]
+    assert found["p_adjusted"].to_list() == [24 / 32, None, 24 / 32]
+
+
+def test_any_metric_may_be_the_credit() -> None:
+    """Of success a second click on a team's rows is worth nothing; of abandonment less is better."""
+    found = LOG.irm(**ROLES).compare("success", "abandonment", "clicks@1", baseline="A")
+    assert found["value"].to_list() == pytest.approx([4 / 6, 2 / 6, 2 / 6])
+    assert found["wins"].to_list() == [4, 4, 2]
+
+
+def test_the_audit_names_lists_without_two_teams() -> None:
+    """Those of one team, and those that both systems share, are counted beside all lists; in pieces too."""
+    irm = LOG.irm(**ROLES)
+    row = odd(irm).filter(check="lists without two teams")
+    assert row.select("severity", "n", "share", "example").row(0) == ("warning", 2, 2 / 8, "7")
+    assert_frame_equal(in_pieces(irm).audit().collect(), irm.audit())
+    assert facts(irm) == facts(irm(team=None))
+
+
+BAD: dict[str, tuple[Callable[[], Any], type[FrameMetricsError], str]] = {
+    "no list has two teams": (
+        lambda: compared(LOG.filter(pl.col("search").is_in([1, 7])).with_columns(**{"from": pl.col("user")})),
+        ColumnError,
+        "from: 'u' has rows of 1 queries, and no other team has any in one of them",
+    ),
+    "no such team": (
+        lambda: LOG.irm(**ROLES).compare("clicks", baseline="C"),
+        FrameMetricsError,
+        "baseline='C' is not among the systems of from: 'B', 'A'",
+    ),
+    "a system too": (
+        lambda: LOG.irm(**ROLES, system="device").compare("clicks"),
+        NotComputableError,
+        "team='from' says which system contributed a row of the same list, and system='device' says another",
+    ),
+    "arms": (lambda: LOG.irm(**ROLES).compare("clicks", paired=False), NotComputableError, "lists of their own"),
+    "saved numbers": (lambda: LOG.irm(**ROLES).compare("clicks", baseline=LOG), NotComputableError, "of other lists"),
+    "judgments beside": (
+        lambda: (
+            LOG.irm(**ROLES | {"team": None, "label": None})
+            .judge(LOG.select("search", "doc", grade=1))(team="from")
+            .compare("clicks")
+        ),
+        NotComputableError,
+        "and judgments beside the log are no clicks",
+    ),
+    "a verb that reads whole lists": (
+        lambda: LOG.irm(**ROLES).evaluate("clicks"),
+        ColumnError,
+        "say team=None to read each list as one",
+    ),
+    "no query": (lambda: LOG.irm(**ROLES | {"query": None}).compare("clicks"), ColumnError, "query=None sets"),
+    "another test": (lambda: LOG.irm(**ROLES).compare("clicks", test="t"), NotComputableError, "lists of their own"),
+    "NaN": (
+        lambda: compared(LOG.with_columns(**{"from": pl.lit(float("nan"))})),
+        FrameMetricsError,
+        "from: 19 of 19 rows are NaN",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_refused(case: str) -> None:
+    """Each error says what was given, and the way out."""
+    call, kind, text = BAD[case]
+    assert text in error(call, kind)
