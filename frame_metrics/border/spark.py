@@ -39,10 +39,8 @@ HELD: dict[Any, Any] = {
 PACKED = {"c0": pl.Binary()}
 LIMIT = "spark.driver.maxResultSize"
 UNSORTED = {"map", "variant"}  # types that Spark does not compare
-OWN_ERROR = re.compile(r".*^frame_metrics\.errors\.(\w+): (.*?)(?:\n SQLSTATE: \w+)?\s*\Z", re.MULTILINE | re.DOTALL)
-LACKING = re.compile(
-    r"^ModuleNotFoundError: No module named '((?:frame_metrics|numpy|polars|pyarrow)[\w.]*)'", re.MULTILINE
-)
+OWN_ERROR = r"(?ms).*^frame_metrics\.errors\.(\w+): (.*?)(?:\n SQLSTATE: \w+)?\s*\Z"  # compiled where there is one
+LACKING = r"(?m)^ModuleNotFoundError: No module named '((?:frame_metrics|numpy|polars|pyarrow)[\w.]*)'"
 
 
 class SparkFrame(Engine):
@@ -313,12 +311,12 @@ def _in_our_words(said: str) -> errors.FrameMetricsError | None:
         return NotComputableError(
             "a streaming DataFrame has no end to measure; write it to a table or to files, and give what is read there"
         )
-    if lacking := LACKING.search(said):
+    if lacking := re.search(LACKING, said):
         return NotComputableError(
             f"a worker of Spark cannot import {lacking[1]}: install frame_metrics for the Python of the workers, "
             "which PYSPARK_PYTHON names, in the version that is here"
         )
-    own = OWN_ERROR.search(said)
+    own = re.search(OWN_ERROR, said)
     if own is None or not hasattr(errors, own[1]):
         return None
     made: errors.FrameMetricsError = getattr(errors, own[1])(own[2])
