@@ -102,9 +102,11 @@ class SparkFrame(Engine):
         each = each.repartition("c0")  # kept by Spark, so that what is read of it twice is computed once
         told = _mapped(each, partial(_told, spread.told), one).repartition(1)
         known = _mapped(told, partial(_known, spread.known), one).toDF("c1")
-        kinds, made = {field.name: field.dataType for field in self._fields}, _spark_schema(types)
-        for field in made.fields:
-            field.dataType = kinds.get(field.name, field.dataType)
+        read, made = self.types(spread.columns), _spark_schema(types)
+        kinds = {field.name: field.dataType for field in self._fields if field.name in read}
+        for field in made.fields:  # a key is of the frame's own type; a value may be called as another column is
+            if types[field.name] == read.get(field.name):
+                field.dataType = kinds[field.name]
         both = each.crossJoin(functions.broadcast(known))
         return _mapped(both, partial(_rows, spread.rows, _arrow_schema(made)), made)
 

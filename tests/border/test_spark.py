@@ -448,7 +448,7 @@ def test_values_of_queries_stay_on_the_cluster(session: Any, layout: str) -> Non
     log = log.with_columns(day=pl.when(pl.col("query") % 2 == 0).then(pl.lit(day)))
     judged = log.select("query", "doc", "grade").drop_nulls().unique(maintain_order=True)
     judged = pl.concat([judged, pl.DataFrame({"query": [999], "doc": ["d1"], "grade": [2.0]}, schema=judged.schema)])
-    results = log.drop("grade").drop_nulls("score")
+    results = log.drop("grade").drop_nulls("score").with_columns(value=pl.lit("called as one of the result"))
     frame = spread(session, results).frame
     frame = frame.withColumn("day", frame["day"].cast("timestamp_ntz"))
     tracker = session.sparkContext.statusTracker()
