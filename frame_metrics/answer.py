@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ class Answer:
     aliases: Mapping[str, str] = field(default_factory=dict)  # the caller's name of a key column that has another here
     table: Any = None  # polars, whose rows the key rows are; None for what was read of the frame
     beside: Any = None  # the judgments, where the keys of rows past the end of the table stand
+    spread: Spread | None = None  # how the rows are made where those of the frame are, instead of all that
 
     def of_rows(self, table: pl.DataFrame, beside: Any) -> Answer:
         """Return the answer with the tables that its key rows are of; one that knows its own table keeps it."""
@@ -31,6 +32,21 @@ class Answer:
     def source(self, name: str) -> str:
         """Return what the caller calls the column that a key column is taken from."""
         return self.aliases.get(name, name)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A result that is made where the rows are, piece by piece; its functions can be sent to other processes."""
+
+    columns: Sequence[str]  # those of a piece
+    keys: Sequence[str]  # those of them that rows of one query agree in
+    queries: (
+        pl.DataFrame | None
+    )  # keys that are in a piece though they may have no rows; ``HAS_ROW`` is false in theirs
+    each: Callable[[pl.DataFrame], pl.DataFrame]  # what a piece is reduced to
+    told: Callable[[pl.DataFrame], pl.DataFrame]  # of that, the little that is to be known of all pieces
+    known: Callable[[pl.DataFrame], pl.DataFrame]  # of what was told of all, what each result needs; it checks that too
+    rows: Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]  # of what a piece is reduced to, and what is known
 
 
 def frame_of(columns: Mapping[str, pl.Series]) -> pl.DataFrame:

@@ -15,11 +15,14 @@ from frame_metrics.errors import NotComputableError, kind_of
 if TYPE_CHECKING:
     from typing import Self
 
+    from frame_metrics.answer import Spread
+
 
 class Engine(Border):
     """A frame of an engine, in parts that have no order."""
 
     ordered: ClassVar[bool] = False  # pieces do not have the numbers of their rows
+    spreads: ClassVar[bool] = False
     brought_here: ClassVar[str]  # what the caller does to have all rows here, as "compute()"
 
     @abstractmethod
@@ -77,7 +80,14 @@ class Engine(Border):
                 f"this is computed from all rows at once, and those of a {kind_of(self.frame)} are not here; give what "
                 f"its {self.brought_here} returns, of the columns that are needed and of some queries"
             )
-        return self.given_back(compute(self))
+        answer = compute(self)
+        return (
+            self.given_back(answer) if answer.spread is None else self.made(answer.spread, schema(self.types(columns)))
+        )
+
+    def made(self, spread: Spread, types: Mapping[str, Any]) -> Any:
+        """Return an answer that is made where the pieces are, as a frame of the engine that has not run."""
+        raise NotImplementedError
 
 
 def _by_place(work: Work, piece: pl.DataFrame) -> pl.DataFrame:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import secrets
 import shutil
 import zlib
 from collections.abc import Iterable, Iterator
@@ -154,7 +153,7 @@ def replacing(name: str) -> Iterator[IO[bytes]]:
             yield file
         return
     target = os.path.realpath(name)
-    beside = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
+    beside = os.path.join(os.path.dirname(target), f".{os.urandom(8).hex()}.tmp")
     try:
         with open(beside, "xb") as file:
             yield file

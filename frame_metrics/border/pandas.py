@@ -34,7 +34,9 @@ class PandasFrame(Border):
 
     def label(self, name: str) -> Any:
         """Return what the caller calls a column."""
-        return next((label for label in self.frame.columns if _is_integer(label) and str(label) == name), name)
+        labels = self.frame.columns
+        numbers = () if name in labels else (label for label in labels if _is_integer(label))
+        return next((label for label in numbers if str(label) == name), name)
 
     def hint(self, column: Any) -> str:
         if column in self.frame.index.names:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from frame_metrics.answer import Answer
 
 TIMES = "\0times"  # how often a row stands in a frame
+HAS_ROW = "\0has row"  # whether it is a row of the frame, in pieces that have queries without any
 ORDER = "\0order"  # the number of each row in the whole frame, in pieces of a frame whose rows have an order
 HELD = 4  # to work on a frame takes about so many times the memory of its needed columns
 PIECE = 1 << 20  # rows of a piece, if they are not too large
@@ -95,6 +96,7 @@ class Stream:
     memory: int  # bytes
     folder: Any  # the path of one for temporary files; None for the system's own
     ordered: ClassVar[bool] = True  # pieces have the numbers of their rows
+    spreads: ClassVar[bool] = False
 
     def gathered(
         self,

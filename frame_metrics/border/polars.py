@@ -233,4 +233,4 @@ def key_values(table: pl.DataFrame, name: str, rows: Array | pl.Series, beside: 
     if len(rows) and int(rows.max()) >= len(own):
         own = pl.concat([own, beside.key(name).cast(own.dtype)])
     at = pl.Series(rows)
-    return own.gather(at.set(at < 0, None) if len(rows) and int(rows.min()) < 0 else at)
+    return own.gather(at.set(at < 0, None)) if len(rows) and int(rows.min()) < 0 else own[at]  # which is faster

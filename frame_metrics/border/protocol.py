@@ -30,6 +30,10 @@ class Pieces(Protocol):
         """True where pieces have the numbers of their rows, under the name ``ORDER``."""
 
     @property
+    def spreads(self) -> bool:
+        """True where an answer may be ``Spread``."""
+
+    @property
     def border(self) -> Border:
         """The border of the frame."""
 

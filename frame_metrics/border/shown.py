@@ -6,7 +6,6 @@ import platform
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from html import escape
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from shutil import get_terminal_size
@@ -65,6 +64,8 @@ def show(frame: Any) -> None:
 
 def html_of(table: pl.DataFrame) -> str:
     """Return a result as HTML: findings and sentences as a list, a comparison with its main columns and the rest."""
+    from html import escape  # whose table of names takes long to import
+
     if {*table.columns} >= SENTENCES:
         return "".join(f"<p>{escape(line)}</p>" for line in text_of(table).split("\n"))
     if {*table.columns} >= FINDINGS:
@@ -82,6 +83,8 @@ def is_comparison(table: pl.DataFrame) -> bool:
 
 
 def _html(table: pl.DataFrame) -> str:
+    from html import escape
+
     head = "".join(f'<th scope="col">{escape(printable(name))}</th>' for name in table.columns)
     rows = ("".join(f"<td>{escape(_cell(value, SHORT))}</td>" for value in row) for row in table.iter_rows())
     body = "".join(f"<tr>{row}</tr>" for row in rows)

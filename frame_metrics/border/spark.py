@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -14,14 +15,14 @@ from polars import selectors
 from frame_metrics import errors
 from frame_metrics.border.arrow import ArrowFrame
 from frame_metrics.border.engine import Engine
-from frame_metrics.border.pieces import TIMES, whole_queries
+from frame_metrics.border.pieces import HAS_ROW, TIMES, whole_queries
 from frame_metrics.border.polars import PolarsFrame
 from frame_metrics.border.protocol import Border, Work
 from frame_metrics.border.sent import Sent
 from frame_metrics.errors import BadValueError, NotComputableError
 
 if TYPE_CHECKING:
-    from frame_metrics.answer import Answer
+    from frame_metrics.answer import Answer, Spread
 
 PIECE_ROWS = 200_000  # that a task works on at a time
 DISTINCT = 10_000_000  # distinct rows that are counted, and brought to the driver
@@ -35,12 +36,11 @@ HELD: dict[Any, Any] = {
     pl.Categorical: pl.String,
     pl.Enum: pl.String,
 }
+PACKED = {"c0": pl.Binary()}
 LIMIT = "spark.driver.maxResultSize"
 UNSORTED = {"map", "variant"}  # types that Spark does not compare
-OWN_ERROR = re.compile(r".*^frame_metrics\.errors\.(\w+): (.*?)(?:\n SQLSTATE: \w+)?\s*\Z", re.MULTILINE | re.DOTALL)
-LACKING = re.compile(
-    r"^ModuleNotFoundError: No module named '((?:frame_metrics|numpy|polars|pyarrow)[\w.]*)'", re.MULTILINE
-)
+OWN_ERROR = r"(?ms).*^frame_metrics\.errors\.(\w+): (.*?)(?:\n SQLSTATE: \w+)?\s*\Z"  # compiled where there is one
+LACKING = r"(?m)^ModuleNotFoundError: No module named '((?:frame_metrics|numpy|polars|pyarrow)[\w.]*)'"
 
 
 class SparkFrame(Engine):
@@ -48,6 +48,7 @@ class SparkFrame(Engine):
 
     selects = "make it one: frame.selectExpr('*', '-distance as score')"
     brought_here = "toArrow()"
+    spreads = True
 
     @cached_property
     def _fields(self) -> list[Any]:
@@ -76,24 +77,39 @@ class SparkFrame(Engine):
     def given_back(self, answer: Answer) -> Any:
         return self.spread(PolarsFrame(None).given_back(answer))
 
-    def mapped(self, columns: Sequence[str], keys: Sequence[str], work: Work, schema: Mapping[str, Any]) -> Any:
-        from pyspark.cloudpickle import dumps
-
-        together, places = self._taken(columns), [f"c{columns.index(key)}" for key in keys]
+    def mapped(
+        self,
+        columns: Sequence[str],
+        keys: Sequence[str],
+        work: Work,
+        schema: Mapping[str, Any],
+        queries: pl.DataFrame | None = None,
+    ) -> Any:
+        """Return what work gives of each piece; ``queries``: keys that are in a piece though they may have no rows."""
+        together, places, names = self._taken(columns), [f"c{columns.index(key)}" for key in keys], list(columns)
+        if queries is not None:
+            together = _with_queries(together, self.spread(queries).toDF(*places))
+            names.append(HAS_ROW)
         if keys:
             together = together.repartition(*places).sortWithinPartitions(*places)
-        names, rows, spark = list(columns), PIECE_ROWS, _spark_schema(schema)
-        arrow = _arrow_schema(spark)
+        spark = _spark_schema(schema)
+        return _mapped(together, partial(_measured, names, keys, PIECE_ROWS, work, _arrow_schema(spark)), spark)
 
-        def measured(batches: Iterable[Any]) -> Iterator[Any]:
-            return _measured(batches, names, keys, rows, work, arrow)
+    def made(self, spread: Spread, types: Mapping[str, Any]) -> Any:
+        from pyspark.sql import functions
 
-        sent = Sent(measured, dumps)
-
-        def task(batches: Iterable[Any]) -> Iterator[Any]:  # which Spark takes apart as it does no other object
-            yield from sent(batches)
-
-        return together.mapInArrow(task, spark)
+        one = _spark_schema(PACKED)  # a table, in a row of its own
+        each = self.mapped(spread.columns, spread.keys, partial(_packed_of, spread.each), PACKED, spread.queries)
+        each = each.repartition("c0")  # kept by Spark, so that what is read of it twice is computed once
+        told = _mapped(each, partial(_told, spread.told), one).repartition(1)
+        known = _mapped(told, partial(_known, spread.known), one).toDF("c1")
+        read, made = self.types(spread.columns), _spark_schema(types)
+        kinds = {field.name: field.dataType for field in self._fields if field.name in read}
+        for field in made.fields:  # a key is of the frame's own type; a value may be called as another column is
+            if types[field.name] == read.get(field.name):
+                field.dataType = kinds[field.name]
+        both = each.crossJoin(functions.broadcast(known))
+        return _mapped(both, partial(_rows, spread.rows, _arrow_schema(made)), made)
 
     def counted(self, columns: Sequence[str]) -> pl.DataFrame:
         from pyspark.sql import functions
@@ -184,13 +200,76 @@ def _arrow_schema(schema: Any) -> Any:
     return to_arrow_schema(schema, timezone="UTC")
 
 
+def _mapped(frame: Any, function: Callable[[Iterable[Any]], Iterator[Any]], schema: Any) -> Any:
+    """Return what a function gives of the batches of each partition."""
+    from pyspark.cloudpickle import dumps
+
+    sent = Sent(function, dumps)
+
+    def task(batches: Iterable[Any]) -> Iterator[Any]:  # which Spark takes apart as it does no other object
+        yield from sent(batches)
+
+    return frame.mapInArrow(task, schema)
+
+
+def _with_queries(rows: Any, queries: Any) -> Any:
+    """Return rows and queries, one below the other; a last column says which are rows."""
+    from pyspark.sql import functions
+
+    marked = [frame.withColumn("row", functions.lit(mark)) for frame, mark in ((rows, True), (queries, False))]
+    return marked[0].unionByName(marked[1], allowMissingColumns=True)
+
+
+def _packed(table: pl.DataFrame) -> bytes:
+    """Return a table as bytes."""
+    held = io.BytesIO()
+    table.write_ipc_stream(held, compression="lz4")
+    return held.getvalue()
+
+
+def _packed_of(work: Work, piece: pl.DataFrame) -> pl.DataFrame:
+    return pl.DataFrame({"c0": [_packed(work(piece))]}, PACKED)
+
+
+def _unpacked(batches: Iterable[Any]) -> Iterator[list[pl.DataFrame]]:
+    """Yield the tables of each row."""
+    for batch in batches:
+        for row in zip(*batch.columns, strict=True):
+            yield [pl.read_ipc_stream(io.BytesIO(value.as_py())) for value in row]
+
+
+def _told(told: Work, batches: Iterable[Any]) -> Iterator[Any]:
+    for (table,) in _unpacked(batches):
+        yield _batch(told(table))
+
+
+def _known(known: Work, batches: Iterable[Any]) -> Iterator[Any]:
+    every = [table for (table,) in _unpacked(batches)]
+    if every:
+        yield _batch(known(pl.concat(every)))
+
+
+def _batch(table: pl.DataFrame) -> Any:
+    """Return a batch of one row, a table."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pydict({"c0": pa.array([_packed(table)], pa.binary())})
+
+
+def _rows(
+    rows: Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame], schema: Any, batches: Iterable[Any]
+) -> Iterator[Any]:
+    for table, known in _unpacked(batches):
+        yield from _as_arrow(rows(table, known), schema).to_batches()
+
+
 def _measured(
-    batches: Iterable[Any],
     columns: Sequence[str],
     keys: Sequence[str],
     rows: int,
     work: Work,
     schema: Any,
+    batches: Iterable[Any],
 ) -> Iterator[Any]:
     """Return what ``work`` gives for the pieces of one task, in batches of Arrow."""
     tables = (_named(_as_polars(table), columns) for table in _tables(batches, rows))
@@ -235,12 +314,12 @@ def _in_our_words(said: str) -> errors.FrameMetricsError | None:
         return NotComputableError(
             "a streaming DataFrame has no end to measure; write it to a table or to files, and give what is read there"
         )
-    if lacking := LACKING.search(said):
+    if lacking := re.search(LACKING, said):
         return NotComputableError(
             f"a worker of Spark cannot import {lacking[1]}: install frame_metrics for the Python of the workers, "
             "which PYSPARK_PYTHON names, in the version that is here"
         )
-    own = OWN_ERROR.search(said)
+    own = re.search(OWN_ERROR, said)
     if own is None or not hasattr(errors, own[1]):
         return None
     made: errors.FrameMetricsError = getattr(errors, own[1])(own[2])

@@ -126,7 +126,13 @@ def in_double(values: Array) -> Array:
 
 def rows_at(frame: pl.DataFrame, rows: Array) -> pl.DataFrame:
     """Return rows of a frame, taken column by column: those of all at once start threads, which costs a small call."""
-    return frame_of({values.name: values[rows] for values in frame.get_columns()})
+    at = places(rows)
+    return frame_of({values.name: values[at] for values in frame.get_columns()})
+
+
+def places(rows: Array) -> pl.Series:
+    """Return numbers of rows in the type in which polars takes them: of an array it makes that anew for each column."""
+    return pl.Series(rows.astype(np.uint32 if pl.get_index_type() == pl.UInt32 else np.uint64))
 
 
 def run_starts(frame: pl.DataFrame, keys: Sequence[str]) -> Array | None:
@@ -157,7 +163,7 @@ def differ(one: pl.Series, other: pl.Series) -> Array:
 def _all_differ(frame: pl.DataFrame, keys: Sequence[str], rows: Array) -> bool:
     """Return True where the keys of some rows are all different."""
     # one column is several times as fast; a frame's own n_unique is a plan, which may run within one of the caller's
-    own = frame[keys[0]][rows] if len(keys) == 1 else frame[list(keys)][rows].to_struct()
+    own = frame[keys[0]][places(rows)] if len(keys) == 1 else frame[list(keys)][rows].to_struct()
     return own.n_unique() == len(rows)
 
 

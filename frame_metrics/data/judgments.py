@@ -12,7 +12,16 @@ import polars as pl
 
 from frame_metrics import threads
 from frame_metrics.data.annotators import made_one, once_each
-from frame_metrics.data.blocks import Pools, differ, find_duplicates, find_rankings, numbers, rows_at, run_starts
+from frame_metrics.data.blocks import (
+    Pools,
+    differ,
+    find_duplicates,
+    find_rankings,
+    numbers,
+    places,
+    rows_at,
+    run_starts,
+)
 from frame_metrics.errors import BadRowsError, BadValueError, listed
 from frame_metrics.inputs import Array
 from frame_metrics.roles.columns import BESIDE, OF_QUERIES, Columns, judging, role_columns
@@ -271,7 +280,7 @@ def match(
     keys = [*judged.keys, "doc"]
     log = log[[name for name in log.columns if name not in ("grade", "label")]]
     at, judgment = (None if few else _in_runs(log, judged)) or _by_hash(log, judged, few=few)
-    rows, theirs = pl.Series(at), pl.Series(judgment)
+    rows, theirs = places(at), places(judgment)
     odd = np.any([differ(log[key][rows], judged.pairs[key][theirs]) for key in keys], axis=0)
     if odd.any():
         at, judgment = at[~odd], judgment[~odd]
@@ -280,7 +289,7 @@ def match(
         refuse_strangers(log, judged.pairs, ["doc"], str(columns.doc))
     out = {name: np.full(len(log), np.nan) for name in values}
     for name, column in out.items():
-        column[at] = judged.pairs[name][judgment].to_numpy()
+        column[at] = judged.pairs[name].to_numpy()[judgment]
     return log.hstack([pl.Series(name, column) for name, column in out.items()])
 
 

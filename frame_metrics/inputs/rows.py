@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frame_metrics.errors import BadValueError, KernelError, NotComputableError, listed, shown
 from frame_metrics.inputs.kept import Remembers, kept, seal, sealed
 
-Array: TypeAlias = NDArray[Any]
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # numpy.typing, which has a name for it, takes long to import
 OfNumber: TypeAlias = Callable[[float], float]  # a function of the caller's, from one number to another
 Gain: TypeAlias = str | Mapping[float, float] | OfNumber
 LARGEST = 1e300  # a hundred million of such gains can still be added

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -74,13 +75,18 @@ def measured_of(
 
 def gathered_of(work: Measuring, source: InPieces) -> Measured:
     """Measure every ranking of all pieces."""
-    if any(lacks_scale(metric) for _, metric in work.asked):  # the error names the largest grade of all
-        check_grades(work.asked, restored(*gather(replace(work, asked=[]), source))[0])
-    measured = _restored(*gather(work, source))
+    check_scale(work, source)
+    measured = restored_values(*gather(work, source))
     check_shared(measured.log)
     check_positions(positions(measured.log))
     check_grades(work.asked, measured.log)
     return measured
+
+
+def check_scale(work: Measuring, source: InPieces) -> None:
+    """Raise for a metric that is not told the highest grade; the error names the largest of all pieces."""
+    if any(lacks_scale(metric) for _, metric in work.asked):
+        check_grades(work.asked, restored(*gather(replace(work, asked=[]), source))[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +125,7 @@ class Work(ABC):
         """Return what a piece, which holds whole queries, is reduced to."""
         if self.judgments is None:
             return self.run(piece, None)
-        used = self._judged_rows(piece)
+        used = self.judged_rows(piece)
         table = self.run(piece, self.judgments[used])
         return table.with_columns(in_first(len(table), pl.Series(USED, [used], dtype=pl.List(pl.Int64))))
 
@@ -152,7 +158,7 @@ class Work(ABC):
         """All systems."""
         return pl.Series(self.plan.columns.per_system) if self.systems is None else self.systems
 
-    def _judged_rows(self, table: pl.DataFrame) -> pl.Series:
+    def judged_rows(self, table: pl.DataFrame) -> pl.Series:
         """Return the rows of the judgments of the queries of a table."""
         own, theirs = self.plan.columns.query, () if self.plan.judged is None else self.plan.judged.query
         judgments = pl.DataFrame() if self.judgments is None else self.judgments
@@ -218,25 +224,26 @@ def work_of(
 
 def gather(work: Any, source: InPieces) -> tuple[pl.DataFrame, Any]:
     """Return what is kept of all pieces, and of the judged queries that are in none; and the work with all systems."""
-    _check_judgments(work, source)
+    check_judgments(work, source)
     nothing = work(work.empty)
     table = source.pieces.gathered(work.plan.columns.needed, work.keys, work, dict(nothing.schema))
     check_flags(table, work)
     if work.judgments is None:
-        return _numbered(table, work)
+        return with_systems_numbered(table, work)
     beyond = np.ones(len(work.judgments), bool)
     beyond[table[USED].drop_nulls().explode().drop_nulls().to_numpy()] = False
     rest = work.run(work.empty, work.judgments.filter(pl.Series(beyond)))
     both = pl.concat([table.drop(USED), rest.cast(nothing.drop(USED).schema)])
     if not both[MATCHED].any():
         refuse_unmatched(work, source)
-    return _numbered(both, work)
+    return with_systems_numbered(both, work)
 
 
-def _numbered(table: pl.DataFrame, work: Any) -> tuple[pl.DataFrame, Any]:
+def with_systems_numbered(table: pl.DataFrame, work: Any, systems: pl.Series | None = None) -> tuple[pl.DataFrame, Any]:
     """Number the systems of pieces that did not know all: the last of each piece stands for all that it has not.
 
-    The facts of a piece stand in its first row, and go with one of the rows that are made of that.
+    The facts of a piece stand in its first row, and go with one of the rows that are made of that. Without ``systems``
+    all are those of these pieces.
     """
     if not work.unnumbered:
         return table, work
@@ -244,7 +251,7 @@ def _numbered(table: pl.DataFrame, work: Any) -> tuple[pl.DataFrame, Any]:
     pieces = table.select(PIECE, NAMES, pl.col(NAMES).list.len().cast(pl.Int64).alias(NUMBER)).drop_nulls(NAMES)
     here = pieces.filter(pl.col(NUMBER) > 0).select(PIECE, NAMES).explode(NAMES)
     here = here.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).over(PIECE).alias(SYSTEM))
-    systems = here[NAMES].unique().sort(nulls_last=True)
+    systems = here[NAMES].unique().sort(nulls_last=True) if systems is None else systems.rename(NAMES)
     every = pieces.drop(NAMES).join(systems.to_frame().with_row_index(ROW_OF), how="cross")
     every = every.join(here, on=[PIECE, NAMES], how="left", nulls_equal=True)
     every = every.select(PIECE, pl.col(SYSTEM).fill_null(pl.col(NUMBER)), pl.col(ROW_OF).cast(pl.Int64).alias(NUMBER))
@@ -262,7 +269,7 @@ def check_flags(table: pl.DataFrame, work: Work) -> None:
         raise flags_for_ids(str(work.plan.columns.relevant))
 
 
-def _check_judgments(work: Work, source: Source) -> None:
+def check_judgments(work: Work, source: Source) -> None:
     """Raise for judgments that are bad, by their rows; those of a piece have other ones."""
     qrels = source.qrels()
     if qrels is None or work.plan.unfolds:
@@ -373,7 +380,7 @@ def _cluster_rows(log: Log) -> Array:
     return np.where(first[grid.pair] == NONE, row, first[grid.pair])
 
 
-def _restored(table: pl.DataFrame, work: Measuring) -> Measured:
+def restored_values(table: pl.DataFrame, work: Measuring) -> Measured:
     """The values of all pieces, as if measured at once."""
     log, table = restored(table, work)
     values = table.select(f"{VALUE}{i}" for i in range(len(work.asked))).to_numpy().T
@@ -453,14 +460,27 @@ def _grid(log: pl.DataFrame, table: pl.DataFrame, by: list[str], query: list[str
 
 def refuse_unmatched(work: Work, source: InPieces) -> None:
     """Raise where no id of the log is among those of the judgments."""
+    for ids in ids_of(work, source.pieces.counted):
+        refuse_strangers(*ids)
+
+
+def ids_of(
+    work: Work, distinct: Callable[[list[str]], pl.DataFrame]
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, list[str], str]]:
+    """Yield the queries and then the documents of a log and of the judgments, as ``refuse_strangers`` takes them.
+
+    Parameters
+    ----------
+    distinct : gives the distinct rows of some columns of the log.
+    """
     columns, judged = work.plan.columns, work.plan.judged
     if judged is None or work.judgments is None or columns.relevant:
         return
-    ours, theirs = source.pieces.counted(work.keys).drop_nulls(), work.judgments
+    ours, theirs = distinct(work.keys).drop_nulls(), work.judgments
     theirs = theirs.rename(dict(zip(judged.query, columns.query, strict=True)))
     kinds: Any = {name: ours.schema[name] for name in columns.query}
-    refuse_strangers(ours, theirs.cast(kinds, strict=False), list(columns.query), ", ".join(columns.query))
+    yield ours, theirs.cast(kinds, strict=False), list(columns.query), ", ".join(columns.query)
     doc = str(columns.doc)
-    ids, others = source.pieces.counted([doc])[doc], work.judgments[str(judged.doc)]
+    ids, others = distinct([doc])[doc], work.judgments[str(judged.doc)]
     ids, others = ((one.explode() if one.dtype.is_nested() else one).drop_nulls() for one in (ids, others))
-    refuse_strangers(ids.to_frame(doc), others.cast(ids.dtype, strict=False).to_frame(doc), [doc], doc)
+    yield ids.to_frame(doc), others.cast(ids.dtype, strict=False).to_frame(doc), [doc], doc

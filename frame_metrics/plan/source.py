@@ -189,17 +189,22 @@ def check_shared(log: Log) -> None:
     if apart.any():
         system = int(np.argmax(apart > 0))
         name = str(log.keys_at(["system"], log.grid.system_row[[system]])["system"][0])
-        column, by = log.columns.system, list(log.columns.by)
-        if log.columns.team:
-            raise ColumnError(
-                f"{column}: {name!r} has rows of {apart[system]} queries, and no other team has any in one of them; in "
-                "an interleaved list both have some. For arms with lists of their own say "
-                f"team=None, system={column!r}, and compare(..., paired=False)"
-            )
-        raise ColumnError(
-            f"{column}: {name!r} has results of {apart[system]} queries, and no other system has any of one of them; "
-            "each system would be measured on the queries of all: say system=None, "
-            f"by={[*by, column] if by else column!r} for the mean of each over its own, "
-            "or compare(..., paired=False) for their difference"
-            + ("" if log.columns.cluster else ", with cluster= for users who have queries of several")
+        raise apart_from_all(log.columns, name, apart[system])
+
+
+def apart_from_all(columns: Columns, name: str, rankings: int) -> ColumnError:
+    """Return the error for a system that shares no query with another, and has so many rankings."""
+    column, by = columns.system, list(columns.by)
+    if columns.team:
+        return ColumnError(
+            f"{column}: {name!r} has rows of {rankings} queries, and no other team has any in one of them; in "
+            "an interleaved list both have some. For arms with lists of their own say "
+            f"team=None, system={column!r}, and compare(..., paired=False)"
         )
+    return ColumnError(
+        f"{column}: {name!r} has results of {rankings} queries, and no other system has any of one of them; "
+        "each system would be measured on the queries of all: say system=None, "
+        f"by={[*by, column] if by else column!r} for the mean of each over its own, "
+        "or compare(..., paired=False) for their difference"
+        + ("" if columns.cluster else ", with cluster= for users who have queries of several")
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -19,11 +20,12 @@ from frame_metrics.measuring.decided import cases_read
 from frame_metrics.measuring.drawn import RowDraws
 from frame_metrics.measuring.pieces import measured_of
 from frame_metrics.measuring.results import Averaged, EvaluateOptions, Wide, averaged, each_query, schema, tidied
+from frame_metrics.measuring.spread import spread_of
 from frame_metrics.metrics.names import Asked, Metrics, read
 from frame_metrics.plan.checks import Layout, check_asked, check_wide
 from frame_metrics.plan.needs import Needs
 from frame_metrics.plan.plan import Plan
-from frame_metrics.plan.source import Source, answer_of
+from frame_metrics.plan.source import InPieces, Source, answer_of
 from frame_metrics.stats.averages import averages_of
 from frame_metrics.stats.delong import around
 from frame_metrics.stats.resampling import percentiles
@@ -177,13 +179,13 @@ def per_query(irm: Plan, metrics: Sequence[Metrics], *, layout: Layout) -> Any:
     else:
         check_apart(plan.columns.keys, OF_QUERIES)
     columns = _columns(asked, layout)
-    return answer_of(
-        plan,
-        lambda source: each_query(measured_of(source, asked), layout),
-        lambda types: columns,
-        keys=plan.columns.keys,
-        in_pieces=True,
-    )
+
+    def compute(source: Source) -> Answer:
+        if isinstance(source, InPieces) and source.pieces.spreads:
+            return spread_of(source, asked, partial(each_query, layout=layout))
+        return each_query(measured_of(source, asked), layout)
+
+    return answer_of(plan, compute, lambda types: columns, keys=plan.columns.keys, in_pieces=True)
 
 
 def _columns(asked: Asked, layout: Layout) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -49,7 +50,7 @@ LEFT_OUT = """\
 Queries have 100 rows where nothing else is said. Of the floor these are left out: what has no aim, and of what meets
 its aim pandas, fewer rows than ten million, and odd logs that are not clustered.
 """
-WIDTHS = {"part": 7, "case": 76, "rows": 10, "against": 42, "ours": 28, "ratio": 5, "asked": 9}
+WIDTHS = {"part": 7, "case": 76, "rows": 10, "against": 42, "ours": 28, "ratio": 5, "asked": 9, "loop": 7}
 
 
 @dataclass(frozen=True)
@@ -274,14 +275,31 @@ def memory(options: argparse.Namespace) -> Iterator[list[str]]:
 
 
 def small(options: argparse.Namespace) -> Iterator[list[str]]:
-    """Measure a call with ten rows, in milliseconds."""
-    for roles, library in product(("grade", "judge"), ("polars", "pandas", "lazy")):
-        case = Case(10, 5, "clustered", "str", 0.5, roles, library)
-        seconds = by_turns([ours(case, *make(case))], 20 * options.runs)[0]
-        yield row("small", case, 10, ["1 ms", show(seconds)], seconds * 1e3, 3)
-    case = Case(400, 10, "clustered")
-    seconds = by_turns([ours(case, make(case)[0], None, ("ndcg@10", "map"))], 20 * options.runs)[0]
-    yield row("small", f"two metrics, {case}", 400, ["1 ms", show(seconds)], seconds * 1e3, None)
+    """Measure a call with ten rows against a group-by of these, and the same where polars has one thread."""
+    plain = Case(10, 5, "clustered", "str", 0.5)
+    cases = [
+        replace(plain, library=name, asked=asked) for name, asked in (("polars", 5), ("pandas", 7.5), ("lazy", None))
+    ]
+    cases += [replace(case, roles="judge", asked=case.asked and 2 * case.asked) for case in cases]
+    few = Case(400, 10, "clustered")
+    for label, threads in (("", {}), ("one thread, ", {"POLARS_MAX_THREADS": "1"})):
+        for case in cases:
+            its, own = beside_floor(case, TEN, options, threads)
+            yield row("small", f"{label}{case}", 10, [show(its), show(own)], own / its, case.asked)
+        its, own = beside_floor(few, ("ndcg@10", "map"), options, threads)
+        yield row("small", f"{label}two metrics, {few}", 400, [show(its), show(own)], own / its, None)
+
+
+def beside_floor(case: Case, metrics: Sequence[str], options: argparse.Namespace, variables: dict[str, str]) -> Any:
+    """Return the seconds of the floor and of our call; with variables of the environment, in a process apart."""
+    with mock.patch.dict(os.environ, variables):
+        return apart(floor_and_ours, case, metrics, 20 * options.runs, here=options.quick or not variables)
+
+
+def floor_and_ours(case: Case, metrics: Sequence[str], runs: int) -> list[float]:
+    """Return the seconds of the floor and of our call, by turns."""
+    log, qrels = make(case)
+    return by_turns([partial(log.group_by("query").agg, pl.col("grade").sum()), ours(case, log, qrels, metrics)], runs)
 
 
 def cutoffs(options: argparse.Namespace) -> Iterator[list[str]]:
@@ -319,7 +337,7 @@ def machine() -> str:
 
 def on_page(cells: Sequence[str]) -> bool:
     """Return True for a row of docs/measured.md; LEFT_OUT says what the page leaves out."""
-    part, case, rows, *_, asked = cells
+    part, case, rows, *_, asked, _ = cells
     large = int(rows.replace(",", "")) > 9_000_000 and case.endswith("polars")
     met_there = large and asked and ("clustered" in case or asked != f"<={ODD}")
     return part != "floor" or "NO" in asked or bool(met_there)

@@ -15,7 +15,7 @@ import pytest
 from helpers import ROOT, cells, script
 
 PATH = Path(__file__).with_name("bench.py")
-HEAD = ["part", "case", "rows", "against", "ours", "ratio", "asked"]
+HEAD = ["part", "case", "rows", "against", "ours", "ratio", "asked", "loop"]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_one_part_of_the_table_can_be_had_for_a_page(
     bench.main()
     head, _, *rows = cells(capsys.readouterr().out)
     assert head == HEAD
-    assert [row[0] for row in rows] == ["small"] * 7
+    assert [row[0] for row in rows] == ["small"] * 14
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_every_part_of_the_table_comes_out() -> None:
         floor=54,
         peers=2 * peers,
         memory=int(memory),
-        small=7,
+        small=14,
         cutoffs=2,
         join=4,
         tables=tables,
@@ -75,10 +75,11 @@ def test_every_part_of_the_table_comes_out() -> None:
     )
     border = 2 * int(memory and find_spec("duckdb") is not None)
     assert Counter(row[0] for row in rows) == counts + Counter(
-        {"import": 1, "border": border, "forms": 8, "large": memory}
+        {"import": 1, "border": border, "forms": 8, "large": 2 * memory}
     )
     assert all(float(row[5]) >= 0 for row in rows)  # rounded: of a slow peer it can be 0.00
     assert all(re.fullmatch(r"([<>]=[0-9.]+( NO)?)?", row[6]) for row in rows)
+    assert all(re.fullmatch(r"[0-9.]+ m?s", row[7]) for row in rows)
 
 
 def test_the_page_shows_what_the_bench_would_print_for_it(bench: Any) -> None:
@@ -104,8 +105,8 @@ def test_the_page_shows_what_the_bench_would_print_for_it(bench: Any) -> None:
 )
 def test_the_page_shows_every_aim_that_is_missed(bench: Any, case: str, rows: str, asked: str, shown: bool) -> None:
     """Of aims that are met, those of the largest logs are enough; other parts are shown whole."""
-    assert bench.on_page(["floor", case, rows, "1 s", "1 s", "1", asked]) is shown
-    assert bench.on_page(["small", case, rows, "1 s", "1 s", "1", asked])
+    assert bench.on_page(["floor", case, rows, "1 s", "1 s", "1", asked, "9 ms"]) is shown
+    assert bench.on_page(["small", case, rows, "1 s", "1 s", "1", asked, "9 ms"])
 
 
 def test_peers_that_are_not_installed_are_told_and_left_out(

@@ -346,7 +346,7 @@ RANKED: dict[str, Callable[[Any], Any]] = {
     "audit": lambda irm: irm(by="segment").audit(),
     "bounds": lambda irm: irm(by="segment").bounds("ndcg@10", "rr", of="ties"),
 }
-FEW = ("evaluate by", "compare", "audit")
+FEW = ("evaluate by", "per_query", "compare", "audit")
 TEN = ("ndcg@10", "ndcg", "rr", "ap", "precision@5", "recall@5", "success@1", "dcg@3", "rbp(p=0.8)", "r_precision")
 DECIDED: dict[str, Callable[[Any], Any]] = {
     "confusion": lambda irm: irm(score=None).confusion(),
@@ -433,8 +433,56 @@ def test_rows_are_read_once(session: Any) -> None:
         irm = irm(grade="grade") if "grade" in table.columns else irm.judge(judged)
         for name in RANKED if "grade" in table.columns else ("evaluate", "micro", "per_query", "compare", "explain"):
             before = read.value
-            RANKED[name](irm)
+            RANKED[name](irm).collect()
             assert read.value - before == len(table)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("session", ["classic"], indirect=True)
+@pytest.mark.parametrize("layout", ["long", "wide"])
+def test_values_of_queries_stay_on_the_cluster(session: Any, layout: str) -> None:
+    """Values of single queries are a plan of Spark: nothing runs before the caller collects; keys keep their types."""
+    log = log_of_runs().with_columns(query=pl.col("query").str.slice(1).cast(pl.Int16))
+    day = datetime(2026, 1, 2, 3)
+    log = log.with_columns(day=pl.when(pl.col("query") % 2 == 0).then(pl.lit(day)))
+    judged = log.select("query", "doc", "grade").drop_nulls().unique(maintain_order=True)
+    judged = pl.concat([judged, pl.DataFrame({"query": [999], "doc": ["d1"], "grade": [2.0]}, schema=judged.schema)])
+    results = log.drop("grade").drop_nulls("score").with_columns(value=pl.lit("called as one of the result"))
+    frame = spread(session, results).frame
+    frame = frame.withColumn("day", frame["day"].cast("timestamp_ntz"))
+    tracker = session.sparkContext.statusTracker()
+    before = len(tracker.getJobIdsForGroup(None))
+    found = frame.irm(system="run", by="day").judge(judged).per_query(*TEN, layout=layout)
+    assert len(tracker.getJobIdsForGroup(None)) == before
+    kinds = dict(frame.dtypes)
+    assert found.dtypes[:3] == [(name, kinds[name]) for name in ("run", "day", "query")]
+    expected = results.irm(system="run", by="day").judge(judged).per_query(*TEN, layout=layout)
+    assert found.columns == expected.columns
+    check_equal(found, expected)
+    assert len(tracker.getJobIdsForGroup(None)) > before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("session", ["classic"], indirect=True)
+@pytest.mark.parametrize("odd", ["query", "doc", "apart", "grade"])
+def test_errors_of_values_that_stay_on_the_cluster(session: Any, odd: str) -> None:
+    """What is wrong with the whole frame is an error where the plan runs, the same as on one machine."""
+    log = log_of_runs()
+    judged = log.select("query", "doc", "grade").drop_nulls().unique(maintain_order=True)
+    if odd == "grade":
+        judged = judged.with_columns(grade=pl.col("grade") / 100)
+    elif odd == "apart":
+        log = log.with_columns(query=pl.col("run") + pl.col("query"))
+        judged = log.select("query", "doc", "grade").drop_nulls().unique(maintain_order=True)
+    else:
+        judged = judged.with_columns(pl.concat_str(pl.lit("x"), odd).alias(odd))
+    results = log.drop("grade").drop_nulls("score").sort("query", "doc", "run")
+    found = spread(session, results, 1).frame.irm(system="run").judge(judged).per_query("rr")
+    with pytest.raises(Exception, match=r"frame_metrics\.errors\.") as caught:
+        found.collect()
+    said = error(lambda: results.irm(system="run").judge(judged).per_query("rr"), Exception)
+    told = re.sub(r"'[^']*'", "", said)  # examples are of the first rows, and rows of a cluster have no order
+    assert told in re.sub(r"'[^']*'", "", str(caught.value))
 
 
 @pytest.mark.slow
