@@ -82,10 +82,12 @@ class Engine(Border):
             )
         answer = compute(self)
         return (
-            self.given_back(answer) if answer.spread is None else self.made(answer.spread, schema(self.types(columns)))
+            self.given_back(answer)
+            if answer.spread is None
+            else self.spread_out(answer.spread, schema(self.types(columns)))
         )
 
-    def made(self, spread: Spread, types: Mapping[str, Any]) -> Any:
+    def spread_out(self, spread: Spread, types: Mapping[str, Any]) -> Any:
         """Return an answer that is made where the pieces are, as a frame of the engine that has not run."""
         raise NotImplementedError
 

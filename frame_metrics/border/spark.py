@@ -95,7 +95,7 @@ class SparkFrame(Engine):
         spark = _spark_schema(schema)
         return _mapped(together, partial(_measured, names, keys, PIECE_ROWS, work, _arrow_schema(spark)), spark)
 
-    def made(self, spread: Spread, types: Mapping[str, Any]) -> Any:
+    def spread_out(self, spread: Spread, types: Mapping[str, Any]) -> Any:
         from pyspark.sql import functions
 
         one = _spark_schema(PACKED)  # a table, in a row of its own
