@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from frame_metrics.errors import BadValueError, ColumnError, closest, listed
 from frame_metrics.inputs import Array
 
 POINTS = 500  # of a line that are drawn; a screen shows no more
+MANY, LIT = 12, 6  # lines that can be told apart; those in colour of more
 TEXTS = ("metric", "average", "total_over", "baseline")  # columns of results that hold no numbers
 Names = str | Sequence[str] | None
 
@@ -24,6 +25,7 @@ class Key:
 
     columns: tuple[str, ...]
     values: list[str]
+    lit: tuple[str, ...] | None = None  # those in colour, before the others in grey; None: all
 
     @property
     def title(self) -> str:
@@ -119,6 +121,32 @@ def _chosen(keys: list[str], color: Names, facet: Names, colors: int | None) -> 
     if left:
         raise ColumnError(f"nothing says what tells {listed(left)} apart; name them in color= or facet=")
     return {"color": own_color, "facet": own_facet}
+
+
+def lighted(tidy: Tidy, best: Callable[[], Sequence[str]], chosen: Names) -> Tidy:
+    """Return the same with few lines in colour, where there are too many: those chosen beside the best, or the best.
+
+    Their rows come last, so that they are drawn over the others.
+    """
+    key = tidy.color
+    named = [chosen] if isinstance(chosen, str) else [*(chosen or ())]
+    for one in named:
+        if key is None or one not in key.values:
+            there = key.values if key else []
+            raise BadValueError(f"chosen={one!r} is none of the lines; there are {listed(there)}{closest(one, there)}")
+    if key is None or (len(key.values) <= MANY and not named):
+        return tidy
+    lit = [*dict.fromkeys([*best()[:1], *named] if named else best())][: max(LIT, len(named) + 1)]
+    rows = tidy.table.sort(pl.col("color").is_in(lit), maintain_order=True)
+    note = "" if len(lit) == len(key.values) else f"in colour: {'those chosen, and ' if named else ''}the best"
+    return replace(tidy, table=rows, color=replace(key, lit=tuple(lit))).said(note)
+
+
+def n_text(numbers: pl.Series, what: str = "n = ") -> str:
+    """Return on how many queries or rows values rest, in brackets for a title; nothing where that is not known."""
+    known = numbers.drop_nulls()
+    ends = [f"{end:,.0f}" for end in dict.fromkeys([known.min(), known.max()]) if end is not None]
+    return f" ({what}{' to '.join(ends)})" if ends else ""
 
 
 def named_keys(option: str, given: Names, keys: list[str]) -> list[str] | None:
