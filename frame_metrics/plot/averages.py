@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 ROW = 22  # height of a row, in pixels
 PANEL, BESIDE_PANEL, PAGE = 170, 65, 780  # widths: of a metric's panel, of what stands beside it, of a notebook
+NARROW = 300  # width of a panel of lines beside others
 LETTER, LINE = 6.5, 13  # width of a letter, height of a line
 NEAREST = 0.1  # of a metric's scale, that an axis shows at least
 FAR = 100  # cutoffs that are further apart stand on an axis of powers
@@ -112,7 +113,8 @@ def cutoffs(
     stems = [_stem(*row) for row in table.select("metric", "k").iter_rows()]
     tidy = replace(tidy, table=table.with_columns(pl.Series("metric", stems, dtype=pl.String)))
     tidy = named(tidy.said(f"{lacking} values without a cutoff are not drawn" if lacking else ""))
-    return in_panels(tidy, partial(_lines, chosen=chosen), f" by cutoff{n_text(_rests_on(tidy))}")
+    width = WIDTH if tidy.table["what"].n_unique() == 1 else NARROW
+    return in_panels(tidy, partial(_lines, chosen=chosen, width=width), f" by cutoff{n_text(_rests_on(tidy))}")
 
 
 def _stem(name: str, k: float) -> str:
@@ -225,7 +227,7 @@ def _tooltip(part: Tidy, name: str, ends: Ends) -> list[Any]:
     return tooltip(part, {column: title for column, title in columns.items() if column in part.table.columns})
 
 
-def _lines(part: Tidy, name: str, metric: Metric, *, chosen: Names) -> Any:
+def _lines(part: Tidy, name: str, metric: Metric, *, chosen: Names, width: int) -> Any:
     """A panel with a line for each series against the cutoff, its name at its end."""
     alt = altair()
     last = part.table.drop_nulls("value").sort("k", maintain_order=True).unique("color", keep="last")
@@ -256,7 +258,7 @@ def _lines(part: Tidy, name: str, metric: Metric, *, chosen: Names) -> Any:
                 channels["color"],
             )
         )
-    return multiplied(part, layers, width=WIDTH, height=HEIGHT)
+    return multiplied(part, layers, width=width, height=HEIGHT)
 
 
 def _names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: Any) -> Any:

@@ -84,6 +84,13 @@ def _queries(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, An
     return {} if said is None or "query" in options else {"query": said}
 
 
+def _means(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The differences whose queries are drawn, and the columns of the query."""
+    own = {name: value for name, value in options.items() if name not in ("query", "means", "per_query")}
+    means = {} if "means" in options else {"means": irm.compare(*args, **own)}
+    return {**_queries(irm, frame, args, options), **means}
+
+
 @dataclass(frozen=True)
 class Pictures:
     """The pictures of an irm, ``df.irm(...).plot``: each method calls a verb, and draws what it returns.
@@ -108,7 +115,7 @@ class Pictures:
     thresholds = Drawing(decisions.thresholds, "thresholds")
     confusion = Drawing(decisions.confusion, "confusion")
     scores = Drawing(decisions.scores, "curve", ("distribution",), {"bins": 30}, _word)
-    differences = Drawing(by_query.differences, "compare", (), {"per_query": True}, further=_queries)
+    differences = Drawing(by_query.differences, "compare", (), {"per_query": True}, further=_means)
     queries = Drawing(by_query.queries, "per_query", further=_queries)
     f_surface = Drawing(surfaces.f_surface, "evaluate", ("precision", "recall"))
     f_beta = Drawing(surfaces.f_beta, "evaluate", ("precision", "recall"))
