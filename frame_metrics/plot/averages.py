@@ -16,6 +16,7 @@ from frame_metrics.plot.charts import (
     COLORS,
     HEIGHT,
     LIMIT,
+    LINE,
     WIDTH,
     altair,
     check_drawable,
@@ -30,7 +31,7 @@ from frame_metrics.plot.charts import (
     values,
 )
 from frame_metrics.plot.panels import METRIC, in_panels, named
-from frame_metrics.plot.tidy import Names, Tidy, lighted, n_text, read_tidy
+from frame_metrics.plot.tidy import OF_EVALUATE, Names, Tidy, lighted, n_text, read_tidy
 
 if TYPE_CHECKING:
     import altair as alt
@@ -38,10 +39,9 @@ if TYPE_CHECKING:
 ROW = 22  # height of a row, in pixels
 PANEL, BESIDE_PANEL, PAGE = 170, 65, 780  # widths: of a metric's panel, of what stands beside it, of a notebook
 NARROW = 300  # width of a panel of lines beside others
-LETTER, LINE = 6.5, 13  # width of a letter, height of a line
+LETTER = 6.5  # width of a letter
 NEAREST = 0.1  # of a metric's scale, that an axis shows at least
 FAR = 100  # cutoffs that are further apart stand on an axis of powers
-BESIDE = ("k", "average", "total_over", "n", "n_undefined", "support")
 Ends: TypeAlias = tuple[str, str] | None  # the columns of an interval
 
 
@@ -62,7 +62,7 @@ def metrics(
     facet : the key columns of small multiples; by default all others.
     """
     said = "metrics draws what evaluate() and per_class() return in the long layout"
-    also = (*BESIDE, "ci_low", "ci_high")
+    also = (*OF_EVALUATE, "ci_low", "ci_high")
     check_bool("whole", whole)
     if ci is not None:
         check_level(ci)
@@ -84,7 +84,7 @@ def bounds(frame: Any, *, color: Names = None, facet: Names = None) -> alt.Chart
     color, facet : as in ``metrics``.
     """
     needs = ("metric", "value", "lower", "upper")
-    also = (*BESIDE, "tied", "judged")
+    also = (*OF_EVALUATE, "tied", "judged")
     tidy = named(read_tidy(frame, "bounds draws what bounds() returns", needs, also, color=color, facet=facet))
     of = "equal scores in another order" if "tied" in tidy.table.columns else "other judgments of unjudged results"
     return _in_rows(tidy.said(f"bars: the values that are possible with {of}"), ("lower", "upper"), whole=True)
@@ -104,7 +104,7 @@ def cutoffs(
     color : the key columns whose lines have a colour each; by default the first one, and without keys the metrics.
     facet : the key columns of small multiples; by default all others.
     """
-    also = ("metric", *BESIDE, "ci_low", "ci_high")
+    also = ("metric", *OF_EVALUATE, "ci_low", "ci_high")
     said = "cutoffs draws what curve('ndcg@k') returns"
     tidy = read_tidy(frame, said, ("k", "value"), also, color=color, facet=facet)
     table = tidy.table if "metric" in tidy.table.columns else tidy.table.with_columns(metric=pl.lit(metric))

@@ -22,6 +22,7 @@ GOOD, BAD, NEITHER = COLORS[0], COLORS[1], "#888888"
 FAINT = "#88888866"  # lines behind others
 LIMIT = 320  # of labels, in pixels
 WIDTH, HEIGHT = 420, 320
+LINE = 13  # height of a line of text
 SMALL, COLUMNS = 220, 3  # of small multiples
 LINES = "split(datum.label, '\\n')"  # of the text over a small multiple
 MOST = 1000  # systems or segments of a picture; from about 1,500 on Vega's stack overflows

@@ -78,6 +78,19 @@ def _word(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any])
     return {"positive": said} if isinstance(said, str) else {}
 
 
+def _valued(metric: str, **options: Any) -> Further:
+    """The values of a metric that stand beside the names of lines, of rows without a query, as the lines are."""
+
+    def valued(irm: Any, frame: Any, args: Sequence[Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+        found = _word(irm, frame, args, given)
+        if irm._plan.played.query or "values" in given:
+            return found
+        sure = options if not irm.roles.get("weight") and not irm.roles.get("cluster") else {}
+        return {**found, "values": irm.evaluate(metric, **sure)}
+
+    return valued
+
+
 def _queries(irm: Any, frame: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
     """The columns of the query, where one is named."""
     said = irm.roles.get("query")
@@ -108,8 +121,8 @@ class Pictures:
     metrics = Drawing(averages.metrics, "evaluate")
     bounds = Drawing(averages.bounds, "bounds")
     cutoffs = Drawing(averages.cutoffs, "curve", further=_one_metric)
-    pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS}, _word)
-    roc = Drawing(curves.roc, "curve", ("roc",), {"points": POINTS}, _word)
+    pr = Drawing(curves.pr, "curve", ("pr",), {"points": POINTS}, _valued("average_precision"))
+    roc = Drawing(curves.roc, "curve", ("roc",), {"points": POINTS}, _valued("roc_auc", ci=0.95))
     gain = Drawing(curves.gain, "curve", ("gain",), {"points": POINTS}, further=_ideal)
     calibration = Drawing(curves.calibration, "curve", ("calibration",), further=_word)
     thresholds = Drawing(decisions.thresholds, "thresholds")

@@ -15,6 +15,7 @@ from frame_metrics.inputs import Array
 
 POINTS = 500  # of a line that are drawn; a screen shows no more
 MANY, LIT = 12, 6  # lines that can be told apart; those in colour of more
+OF_EVALUATE = ("k", "average", "total_over", "n", "n_undefined", "support")  # its columns that are no keys
 TEXTS = ("metric", "average", "total_over", "baseline")  # columns of results that hold no numbers
 Names = str | Sequence[str] | None
 
@@ -123,10 +124,14 @@ def _chosen(keys: list[str], color: Names, facet: Names, colors: int | None) -> 
     return {"color": own_color, "facet": own_facet}
 
 
-def lighted(tidy: Tidy, best: Callable[[], Sequence[str]], chosen: Names) -> Tidy:
+def lighted(tidy: Tidy, best: Callable[[], Sequence[str]] | None, chosen: Names) -> Tidy:
     """Return the same with few lines in colour, where there are too many: those chosen beside the best, or the best.
 
     Their rows come last, so that they are drawn over the others.
+
+    Parameters
+    ----------
+    best : gives the lines, the best first; None where nothing says which are: then the first stand for them.
     """
     key = tidy.color
     named = [chosen] if isinstance(chosen, str) else [*(chosen or ())]
@@ -136,9 +141,13 @@ def lighted(tidy: Tidy, best: Callable[[], Sequence[str]], chosen: Names) -> Tid
             raise BadValueError(f"chosen={one!r} is none of the lines; there are {listed(there)}{closest(one, there)}")
     if key is None or (len(key.values) <= MANY and not named):
         return tidy
-    lit = [*dict.fromkeys([*best()[:1], *named] if named else best())][: max(LIT, len(named) + 1)]
+    order = [*(best or key.values.copy)()]
+    lit = [*dict.fromkeys([*(order[:1] if best else []), *named] if named else order[:LIT])]
     rows = tidy.table.sort(pl.col("color").is_in(lit), maintain_order=True)
-    note = "" if len(lit) == len(key.values) else f"in colour: {'those chosen, and ' if named else ''}the best"
+    said = " and ".join(
+        [*(["the chosen"] if named else []), *(["the best"] if best else [] if named else ["the first"])]
+    )
+    note = f"in colour: {said} of {len(key.values):,}"
     return replace(tidy, table=rows, color=replace(key, lit=tuple(lit))).said(note)
 
 
