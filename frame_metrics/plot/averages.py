@@ -266,6 +266,8 @@ def _names_at_ends(last: pl.DataFrame, x: Any, y: Any, metric: Metric, color: An
     alt = altair()
     heights = last["value"].to_list()
     span = metric.range[1] - metric.range[0] if has_ends(metric) else max(map(abs, heights)) or 1
-    ends = last.select("color", k=pl.col("k").max(), value=pl.Series(spread(heights, span * LINE / HEIGHT)))
+    ends = last.select("color", k=pl.col("k").max(), height=pl.Series(spread(heights, span * LINE / HEIGHT)))
     text = alt.Chart(values(ends)).mark_text(align="left", dx=8, limit=LIMIT)
-    return text.encode(x=x, y=y, text=alt.Text("color:N"), color=color)
+    height = y.copy()
+    height.shorthand = "height:Q"
+    return text.encode(x=x, y=height, text=alt.Text("color:N"), color=color)

@@ -183,7 +183,8 @@ def calibration(
     tidy = read_tidy(frame, said, ("predicted", "observed", "n"), color=color, facet=facet)
     tidy = lighted(tidy, None, chosen)
     n = tidy.table["n"]
-    tidy = _with_intervals(tidy.said("on the dashed line, scores are the shares that came true"))
+    tidy = tidy.said("on the dashed line, scores are the shares that came true")
+    tidy = _with_intervals(tidy, _column(frame, "n"))
     tidy = tidy.said(
         "larger points have more rows; hollow: fewer than 10" if (n < TINY).any() else "larger points have more rows"
     )
@@ -205,7 +206,7 @@ def calibration(
     return composed(tidy, layers, f"Calibration{n_text(per_line)}", width=HEIGHT)
 
 
-def _with_intervals(tidy: Tidy) -> Tidy:
+def _with_intervals(tidy: Tidy, rows: pl.Series) -> Tidy:
     """Add Wilson's 95 % interval of each share, of counted rows and few lines; of weighted ones there is none.
 
     Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American
@@ -216,8 +217,7 @@ def _with_intervals(tidy: Tidy) -> Tidy:
         (p + z**2 / (2 * n)) / (1 + z**2 / n),
         z / (1 + z**2 / n) * (p * (1 - p) / n + (z / (2 * n)) ** 2).sqrt(),
     )
-    few = tidy.color is None or tidy.color.lit is None
-    counted = few and bool((tidy.table["n"] == tidy.table["n"].round()).all())
+    counted = (tidy.color is None or tidy.color.lit is None) and rows.dtype.is_integer()
     tidy = tidy.said("lines: 95% intervals" if counted else "")
     ends = {"low": (centre - half).clip(0, 1), "high": (centre + half).clip(0, 1)}
     return tidy.with_columns(**{name: end if counted else pl.lit(None, pl.Float64) for name, end in ends.items()})
